@@ -69,5 +69,8 @@ fn artefacts(report: &Report) -> Option<String> {
         format!("{} {}", parts.join(" "), kind.kind)
     };
     let kinds: Vec<String> = report.artefacts.iter().map(kind).collect();
-    (!kinds.is_empty()).then(|| kinds.join(", "))
+    let by_rule = report.artefacts.iter().any(|kind| kind.at_most);
+    let limit =
+        if by_rule { "; changed are at most so many: they are too many to compare one by one" } else { "" };
+    (!kinds.is_empty()).then(|| kinds.join(", ") + limit)
 }

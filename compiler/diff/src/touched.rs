@@ -140,8 +140,11 @@ pub struct Artefacts {
     pub kind: String,
     /// Devices, nodes or groups that get them.
     pub added: u64,
-    /// Those whose artefacts may change.
+    /// Those whose artefacts change.
     pub changed: u64,
+    /// Whether these are at most so many: they were counted by rule, and not compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
     /// Those that lose them.
     pub removed: u64,
     /// Those of the new side in all.
@@ -214,7 +217,7 @@ pub fn artefacts<'a>(
         ),
     ];
     let few = all.iter().map(|sides| sides.touched.len()).sum::<usize>() <= LOOKED_AT_MAX;
-    let all = all.map(|sides| sides.counted(differs.filter(|_| few)));
+    let all = all.map(|sides| sides.counted(differs, few));
     all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
 }
 
@@ -256,15 +259,17 @@ impl Sides {
         sides
     }
 
-    fn counted(self, differs: Option<&dyn Fn(Item) -> bool>) -> Artefacts {
+    /// Counts them; of `few` of all kinds together each is looked at.
+    fn counted(self, differs: Option<&dyn Fn(Item) -> bool>, few: bool) -> Artefacts {
         let changed = match differs {
-            Some(differs) => self.touched.into_iter().filter(|item| differs(*item)).count(),
-            None => self.touched.len(),
+            Some(differs) if few => self.touched.into_iter().filter(|item| differs(*item)).count(),
+            Some(_) | None => self.touched.len(),
         };
         Artefacts {
             kind: self.kind.to_owned(),
             added: self.added as u64,
             changed: changed as u64,
+            at_most: differs.is_some() && !few && changed > 0,
             removed: self.removed as u64,
             total: self.total as u64,
         }

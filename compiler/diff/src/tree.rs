@@ -115,6 +115,7 @@ impl Kind<'_> {
             kind: subject.to_owned(),
             added,
             changed,
+            at_most: false,
             removed: self.removed.len() as u64,
             total: added + changed + self.same,
         }

@@ -1,5 +1,6 @@
 //! What an operator would say of five everyday changes, and that artefacts not named do not change.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -90,6 +91,29 @@ fn a_drained_t1() {
          paths in plane 3: 6.25 % of their paths\n  no pair is cut off\nrollout\n  hitless: hosts stop using \
          it; nothing else changes\nartefacts\n  ~8 nodes, ~4 path tables, ~1 cable lists\n"
     );
+}
+
+/// Above so many artefacts the report says that it counted and did not compare.
+#[test]
+fn too_many_artefacts_are_not_compared_and_the_report_says_so() {
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    let drawn = |groups: u16| {
+        let old = Shape { groups, ..BASE };
+        let new = Shape { groups, ..with("exceptions: { drained: [p2-t1-002, p3-t1-002] }\n") };
+        let looked = Cell::new(0);
+        let differs = |_| {
+            looked.set(looked.get() + 1);
+            true
+        };
+        let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+        let sides = ((&old, side("old")), (&new, side("new")));
+        let report = Report::of_plans_with(sides.0, sides.1, Options::default(), Some(&differs));
+        (show::human::draw(&report, 200, false), looked.get())
+    };
+    let (few, looked) = drawn(4);
+    assert!(looked > 0 && !few.contains("at most"), "{looked}: {few}");
+    let (many, looked) = drawn(800);
+    assert!(looked == 0 && many.contains("changed are at most so many"), "{looked}: {many}");
 }
 
 #[test]
