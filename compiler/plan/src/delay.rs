@@ -63,14 +63,22 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the delay that senders of a zone aim at: that of an empty network, and the queue at which an uplink of the
-    /// zone's T0s begins to mark the data class. Nothing where no switch marks.
+    /// Returns the delay that senders of a zone aim at: that of an empty network, and the queue at which an uplink of T0s
+    /// like the zone's begins to mark the data class. Nothing where no switch marks.
     pub fn target_delay(&self, zone: ZoneId) -> Option<Nanoseconds> {
-        let is_t0 = |switch: &Switch| switch.tier == TierId::T0 && switch.zone == zone;
-        let t0 = self
-            .topology()
-            .plane_ids()
-            .find_map(|plane| self.fabric().tier_switches(plane, TierId::T0).find(is_t0))?;
+        let topology = self.topology();
+        let first = |zone: ZoneId| {
+            let is_in = |switch: &Switch| switch.zone == zone;
+            topology.plane_ids().find_map(|plane| self.fabric().tier_switches(plane, TierId::T0).find(is_in))
+        };
+        let hardware = |t0: Switch| {
+            let (platform, os) = topology.hardware(t0);
+            (&platform.id, os, topology.blocks(t0).map(|block| block.breakout))
+        };
+        // One T0 stands for all that are alike, in whatever zone: buffers of a T0 that lacks a cable are divided among
+        // fewer ports, and that moves no target.
+        let own = first(zone)?;
+        let t0 = topology.zone_ids().filter_map(first).find(|t0| hardware(*t0) == hardware(own))?;
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
         let uplink = device.ports.iter().position(|port| !port.is_down() && port.connection.is_some())?;

@@ -39,3 +39,17 @@ fn the_farthest_zones_count() {
     // 2 x (1 + 2) m in the halls, 3 m and 80 km to the T2 between.
     assert_eq!(cable, "80009");
 }
+
+/// A NIC that is absent leaves more of the buffer to the other ports of its T0, and moves no target.
+#[test]
+fn zones_that_are_alike_aim_at_one_delay_whatever_is_absent() {
+    let text = "fabric: shape\nplanes: 2\nzones: 2\nhosts: { groups: 2, per_group: 3, nic: { speed: 1600G, lanes: 16 }, os: none }\n\
+                routing: srv6-static\ntiers:\n  t0: { platform: th5-64x800g, os: sonic, up: 2 }\n  t1: { platform: th5-64x800g, os: \
+                sonic, up: 2 }\n  t2: { platform: th5-64x800g, os: sonic }\ncables:\n  nic-t0: { length: 1m, medium: dac }\n  \
+                t0-t1: { length: 2m, medium: dac }\n  t1-t2: { length: 3m, medium: dac }\nqos: { base: lossless, classes: { \
+                data: { ecn: { fill: { min: 20, max: 60, probability: 10 } } } } }\n";
+    let whole = plan(text).target_delays();
+    let less = plan(&format!("{text}exceptions: {{ absent: [z0-su001-n002/nic0] }}\n")).target_delays();
+    assert!(whole[0].is_some() && whole[0] == whole[1], "{whole:?}");
+    assert!(less[0].is_some() && less[0] == less[1], "{less:?}");
+}
