@@ -91,11 +91,11 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     t->min_active = closc_paths_u16(bytes + 50);
     t->udp_port = closc_paths_u16(bytes + 52), t->mtu = closc_paths_u16(bytes + 54);
     t->t1_start = closc_paths_u16(bytes + 120), t->t2_usid = closc_paths_u16(bytes + 122);
-    /* Version 1 is for two tiers: in three it led all sets over the same few T1 uplinks. */
-    if (version != 3 && (t->t1_uplinks > 0) != (version == 2)) return CLOSC_PATHS_VERSION;
-    t->plane_in_block = version == 3 ? bytes[124] : 0;
-    t->t2_rows = version == 3 ? closc_paths_u16(bytes + 126) : 0;
+    t->plane_in_block = bytes[124];
+    t->t2_rows = closc_paths_u16(bytes + 126);
     if (t->plane_in_block > 1) return CLOSC_PATHS_LAYOUT;
+    /* Each table has one version: the oldest that can express it. */
+    if (version != (t->plane_in_block || t->t2_rows > 0 ? 3 : t->t1_uplinks > 0 ? 2 : 1)) return CLOSC_PATHS_VERSION;
     if (t->plane_in_block) t->plane_shift = 0;
     t->destinations = closc_paths_u32(bytes + 72), t->orders = closc_paths_u32(bytes + 76);
     t->denied = closc_paths_u32(bytes + 80), t->denied_count = closc_paths_u32(bytes + 84);

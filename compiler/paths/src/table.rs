@@ -111,7 +111,7 @@ pub enum Fault {
     Short,
     /// Does not begin with `CLPT`.
     Magic,
-    /// Of a version that this reader does not know.
+    /// Of a version that this reader does not know, or that is not the one its header asks for.
     Version(u16),
     /// The checksum does not fit the bytes.
     Checksum,
@@ -124,7 +124,9 @@ impl core::fmt::Display for Fault {
         match self {
             Fault::Short => f.write_str("the file is shorter than its header says"),
             Fault::Magic => f.write_str("the file is not a path table: it does not begin with `CLPT`"),
-            Fault::Version(version) => write!(f, "path tables of version {version} are not known here"),
+            Fault::Version(version) => {
+                write!(f, "version {version} is not known here, or not the version of such a table")
+            }
             Fault::Checksum => f.write_str("the checksum does not fit: the file is damaged"),
             Fault::Layout => f.write_str("a section lies outside the file, or a number is out of range"),
         }
@@ -178,9 +180,9 @@ impl<'a> Table<'a> {
         if crc32(&bytes[at::CHECKED_FROM..]) != u32_at(bytes, at::AT_CRC) {
             return Err(Fault::Checksum);
         }
-        let header = Header::read(bytes, version)?;
-        // Version 1 led all sets of a three-tier table over the same few T1 uplinks.
-        if version != at::WITH_BLOCKS && (header.t1_uplinks > 0) != (version == at::THREE_TIERS) {
+        let header = Header::read(bytes)?;
+        // Each table has one version: the one that the writer gives it.
+        if version != header.version() {
             return Err(Fault::Version(version));
         }
         let uplink_mask = mask(header.uplink_bits)?;
@@ -384,10 +386,18 @@ impl<'a> Table<'a> {
 }
 
 impl Header {
-    fn read(bytes: &[u8], version: u16) -> Result<Header, Fault> {
+    /// Returns the version that a table with this header has, which is the oldest that can express it.
+    pub(crate) fn version(&self) -> u16 {
+        match (self.plane, self.t2_rows, self.t1_uplinks) {
+            (PlaneAt::Usids { .. }, 0, 0) => at::TWO_TIERS,
+            (PlaneAt::Usids { .. }, 0, _) => at::THREE_TIERS,
+            _ => at::WITH_BLOCKS,
+        }
+    }
+
+    fn read(bytes: &[u8]) -> Result<Header, Fault> {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-        let more = version == at::WITH_BLOCKS;
-        let plane = match if more { byte(at::AT_PLANE_IN) } else { at::IN_USIDS } {
+        let plane = match byte(at::AT_PLANE_IN) {
             at::IN_USIDS => PlaneAt::Usids { shift: byte(at::AT_PLANE_SHIFT) },
             at::IN_BLOCK => PlaneAt::Block,
             _ => return Err(Fault::Layout),
@@ -407,7 +417,7 @@ impl Header {
             t1_uplinks: u16_at(bytes, at::AT_T1_UPLINKS),
             t2_step: u16_at(bytes, at::AT_T2_STEP),
             t2_row: u16_at(bytes, at::AT_T2_ROW),
-            t2_rows: if more { u16_at(bytes, at::AT_T2_ROWS) } else { 0 },
+            t2_rows: u16_at(bytes, at::AT_T2_ROWS),
             zone: u16_at(bytes, at::AT_ZONE),
             group: u16_at(bytes, at::AT_GROUP),
             zones: u16_at(bytes, at::AT_ZONES),

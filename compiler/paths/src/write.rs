@@ -69,12 +69,7 @@ fn write_header(out: &mut [u8], h: &Header) {
         PlaneAt::Usids { shift } => (at::IN_USIDS, shift),
         PlaneAt::Block => (at::IN_BLOCK, 0),
     };
-    let version = match h.t1_uplinks {
-        _ if plane_in != at::IN_USIDS || h.t2_rows > 0 => at::WITH_BLOCKS,
-        0 => at::TWO_TIERS,
-        _ => at::THREE_TIERS,
-    };
-    put(out, at::AT_VERSION, &version.to_le_bytes());
+    put(out, at::AT_VERSION, &h.version().to_le_bytes());
     put(out, at::AT_HEADER_LEN, &(at::HEADER as u16).to_le_bytes());
     put(out, at::AT_POOL, &h.pool.to_be_bytes());
     for (field, value) in [
