@@ -218,8 +218,6 @@ pub(crate) const REASONS: &[Reason] = &[
     ),
     because("manifest.json *", "counts.nics", &[], "counted where tables list NICs"),
     because("manifest.json *", "fabric", &[], "a name for people"),
-    because("manifest.json *", "profile.qos.name", &[], "a name for people"),
-    because("manifest.json (SONiC)", "profile.qos.classes.#.trims", &[], "a fabric without trimming"),
     because("manifest.json (SONiC)", "profile.switches.#.ports.#.lanes", &[], "the same error correction"),
     because(
         "nic-qos.sh of nodes",
