@@ -25,6 +25,7 @@ const UNNAMED: &[(&str, usize)] = &[
     ("paths-engine", 5),
     ("plan", 20),
     ("platform", 3),
+    ("provision", 2),
     ("qos", 34),
     ("render", 1),
     ("runtime", 13),

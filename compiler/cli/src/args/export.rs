@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Subcommand;
 use closc_cabling::list::LabelPattern;
+use closc_provision::ztp::Address;
 use closc_qos::units::Bytes;
 use closc_topology::HostOutput;
 
@@ -21,6 +22,10 @@ pub enum ExportCommand {
     Cables(CablesArgs),
     /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
     Mrc(MrcArgs),
+    /// Write what SONiC switches out of the box fetch (`ztp.json`), and the DHCP options that lead them there
+    Ztp(ZtpArgs),
+    /// Write an Ansible inventory of all switches, and a play that brings each its configuration
+    Ansible(AnsibleArgs),
     /// Place the ranks of a job so that little crosses zones, and write Slurm's tree and a hostfile
     Ranks(RanksArgs),
 }
@@ -115,6 +120,38 @@ pub struct MrcArgs {
     /// Profiles that the device takes (`ev_max_profiles`)
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub max_profiles: Option<u32>,
+}
+
+/// Arguments of `export ztp`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ZtpArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `ztp/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Where `ztp/` is served, for example `http://192.0.2.80/ztp`
+    #[arg(long, value_name = "URL")]
+    pub url: Address,
+    /// CSV of the hardware: columns `name`, `serial`, `mac` (of the management port), `product`
+    #[arg(long, value_name = "FILE")]
+    pub serials: Option<Utf8PathBuf>,
+    /// Folder with what the site adds to the configuration, as for `push`
+    #[arg(long, value_name = "DIR")]
+    pub overlay: Option<Utf8PathBuf>,
+}
+
+/// Arguments of `export ansible`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AnsibleArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `ansible/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Folder with what the site adds to the configuration of SONiC switches, as for `push`
+    #[arg(long, value_name = "DIR")]
+    pub overlay: Option<Utf8PathBuf>,
 }
 
 /// Arguments of `export ranks`.

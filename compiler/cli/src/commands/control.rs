@@ -209,7 +209,7 @@ pub(super) fn n_sonic(fleet: &Fleet) -> usize {
 }
 
 /// Reads what a site adds: every `.json` file of a folder.
-fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
+pub(super) fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
     let mut names = Vec::new();
     for entry in path.read_dir_utf8().with_context(|| format!("`{path}`"))? {
         let entry = entry.with_context(|| format!("`{path}`"))?;

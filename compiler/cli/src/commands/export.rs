@@ -2,12 +2,15 @@
 //!
 //! In: a fabric file. Out: files below a folder. Invariants: a file is whole or not there; what was written is listed.
 
+mod ansible;
 mod cables;
+mod configuration;
 mod host;
 mod kubernetes;
 mod mininet;
 mod mrc;
 mod ranks;
+mod ztp;
 
 use std::fmt::Write as _;
 
@@ -29,6 +32,8 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Kubernetes(command) => kubernetes::run(args, command),
         ExportCommand::Cables(command) => cables::run(args, command),
         ExportCommand::Mrc(command) => mrc::run(args, command),
+        ExportCommand::Ztp(command) => ztp::run(args, command),
+        ExportCommand::Ansible(command) => ansible::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
     }
 }

@@ -1,0 +1,50 @@
+//! `closc export ansible`: an inventory of all switches, and a play that brings each its configuration.
+
+use closc_plan::Plan;
+use closc_provision::ansible::{self, Device};
+use closc_render::Artefact;
+use closc_topology::Switch;
+use rayon::prelude::*;
+
+use super::configuration::Source;
+use super::{list, put};
+use crate::args::Args;
+use crate::args::export::AnsibleArgs;
+use crate::input;
+use crate::output::{self, Outcome};
+
+pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let source = Source::new(plan, command.overlay.as_deref())?;
+    let switches: Vec<Switch> = plan.switches().collect();
+    let programmed = switches.iter().filter(|switch| plan.os(**switch).is_programmed()).count();
+    if programmed > 0 && !args.quiet {
+        output::say(format!(
+            "note: {programmed} switches run P4: they are in the inventory, and the play leaves them to `closc push`"
+        ));
+    }
+    let written = switches.par_iter().map(|switch| {
+        if plan.os(*switch).is_programmed() {
+            return Ok(Vec::new());
+        }
+        let name = plan.switch_name(*switch);
+        let files = source.files(*switch)?.files.into_iter();
+        let artefacts: Vec<Artefact> =
+            files.map(|(file, bytes)| Artefact::new(ansible::path(&name, &file), bytes)).collect();
+        put(&command.out, &artefacts)
+    });
+    let mut files = written.collect::<anyhow::Result<Vec<Vec<String>>>>()?.concat();
+    let devices: Vec<Device> = switches.iter().map(|switch| device(plan, *switch)).collect();
+    files.extend(put(&command.out, &ansible::render(&devices, plan.topology().zones > 1))?);
+    list(args, files)
+}
+
+fn device(plan: &Plan, switch: Switch) -> Device {
+    Device {
+        name: plan.switch_name(switch).to_string(),
+        switch,
+        os: plan.os(switch),
+        address: plan.addresses().management(switch).map(|address| address.addr()),
+    }
+}

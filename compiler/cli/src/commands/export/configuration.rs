@@ -1,0 +1,66 @@
+//! The files of single switches, as a tree has them, with what the site adds to them.
+//!
+//! In: a plan, an overlay. Out: artefacts of one switch at a time. Invariants: without an overlay the bytes are those of
+//! the tree.
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use closc_artefacts::paths;
+use closc_compile::Unit;
+use closc_plan::Plan;
+use closc_render::{Artefact, Templates};
+use closc_sonic::{ConfigDb, Overlay};
+use closc_topology::Switch;
+
+use crate::commands::control;
+
+/// What the files of switches are made of.
+pub(super) struct Source<'p> {
+    plan: &'p Plan,
+    templates: Templates,
+    overlay: Option<Overlay>,
+}
+
+/// The files of a switch.
+pub(super) struct Files {
+    /// The name of each and its bytes.
+    pub(super) files: Vec<(String, Vec<u8>)>,
+    /// Whether the switch runs SONiC.
+    pub(super) is_sonic: bool,
+}
+
+impl Files {
+    pub(super) fn has(&self, file: &str) -> bool {
+        self.files.iter().any(|(name, _)| name == file)
+    }
+}
+
+impl<'p> Source<'p> {
+    pub(super) fn new(plan: &'p Plan, overlay: Option<&Utf8Path>) -> anyhow::Result<Self> {
+        let overlay = overlay.map(control::overlay).transpose()?;
+        Ok(Source { plan, templates: Templates::shipped(), overlay })
+    }
+
+    /// Renders the files of a switch.
+    pub(super) fn files(&self, switch: Switch) -> anyhow::Result<Files> {
+        let device = self.plan.switch_name(switch);
+        let mut files = Vec::new();
+        let mut is_sonic = false;
+        for Artefact { path, bytes } in Unit::Switch(switch).render(self.plan, &self.templates)? {
+            let name = path.file_name().context("a file has a name")?;
+            let is_config = name == paths::CONFIG_DB;
+            is_sonic |= is_config;
+            let bytes = match &self.overlay {
+                Some(overlay) if is_config => whole(&device, &bytes, overlay)?,
+                _ => bytes,
+            };
+            files.push((name.to_owned(), bytes));
+        }
+        Ok(Files { files, is_sonic })
+    }
+}
+
+fn whole(device: &str, bytes: &[u8], overlay: &Overlay) -> anyhow::Result<Vec<u8>> {
+    let tree = ConfigDb::parse(std::str::from_utf8(bytes)?).context("what was rendered is JSON")?;
+    Ok(closc_provision::whole(device, &tree, overlay)?.to_json().into_bytes())
+}

@@ -1,0 +1,165 @@
+//! `closc export ztp`: what SONiC switches out of the box fetch, and the DHCP options that lead them there.
+//!
+//! In: a fabric file, the hardware of the site. Out: files to be served, and configurations of DHCP servers. Invariants: what
+//! the list of hardware does not say of a switch is said.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, bail};
+use camino::Utf8Path;
+use closc_artefacts::paths;
+use closc_plan::Plan;
+use closc_provision::dhcp::{Dhcp, Identifier, Network, Reservation};
+use closc_provision::hardware::{self, Hardware};
+use closc_provision::ztp;
+use closc_render::Artefact;
+use closc_topology::Switch;
+use rayon::prelude::*;
+
+use super::configuration::Source;
+use super::{list, put};
+use crate::args::Args;
+use crate::args::export::ZtpArgs;
+use crate::output::{self, Outcome};
+use crate::{input, names};
+
+/// Names that a note shows.
+const SHOWN: usize = 8;
+
+pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let plan = &input.plan;
+    let site = Site { command, plan, hardware: hardware(plan, command.serials.as_deref())? };
+    let source = Source::new(plan, command.overlay.as_deref())?;
+    let switches: Vec<Switch> = plan.switches().collect();
+    let written = switches.par_iter().map(|switch| site.switch(&source, *switch));
+    let written: Vec<Vec<String>> = written.collect::<anyhow::Result<_>>()?;
+    let sonic: Vec<Switch> = switches
+        .iter()
+        .zip(&written)
+        .filter(|(_, files)| !files.is_empty())
+        .map(|(switch, _)| *switch)
+        .collect();
+    if sonic.is_empty() {
+        bail!("no switch of `{}` runs SONiC, and others have no zero touch provisioning", plan.name());
+    }
+    let mut files = written.concat();
+    let notes = &mut Vec::new();
+    if sonic.len() < switches.len() {
+        notes.push(format!("{} switches do not run SONiC and are left out", switches.len() - sonic.len()));
+    }
+    if command.serials.is_some() {
+        files.extend(put(&command.out, &site.common(&sonic, notes))?);
+    } else {
+        notes.push(
+            "without `--serials` no switch finds its `ztp.json` by itself: nothing is written for DHCP"
+                .to_owned(),
+        );
+    }
+    for note in notes.iter().filter(|_| !args.quiet) {
+        output::say(format!("note: {note}"));
+    }
+    list(args, files)
+}
+
+/// Reads the list of hardware; every row is of a switch of the fabric.
+fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, Hardware>> {
+    let Some(file) = file else { return Ok(BTreeMap::new()) };
+    let text = output::read(file, closc_files::TEXT_MAX)?;
+    let list = hardware::read(&text).map_err(|faults| {
+        let lines: Vec<String> = faults.iter().map(|fault| format!("{file}:{fault}")).collect();
+        anyhow::anyhow!("{}", lines.join("\n"))
+    })?;
+    for (name, row) in &list {
+        names::switch(plan, name).with_context(|| format!("{file}:{}", row.line))?;
+    }
+    Ok(list)
+}
+
+/// The fabric and the hardware it is made of.
+struct Site<'a> {
+    command: &'a ZtpArgs,
+    plan: &'a Plan,
+    hardware: BTreeMap<String, Hardware>,
+}
+
+impl Site<'_> {
+    /// Writes the files of a switch; none where it does not run SONiC.
+    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<Vec<String>> {
+        let made = source.files(switch)?;
+        if !made.is_sonic {
+            return Ok(Vec::new());
+        }
+        let name = self.plan.switch_name(switch);
+        let device = ztp::Device {
+            name: &name,
+            has_frr: made.has(paths::FRR_CONF),
+            gateway: self.plan.addresses().management_gateway(),
+        };
+        let serial = self.hardware.get(&*name).and_then(|row| row.serial.as_ref());
+        let mut artefacts = ztp::device(&self.command.url, &device, serial);
+        artefacts.extend(
+            made.files.into_iter().map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
+        );
+        put(&self.command.out, &artefacts)
+    }
+
+    /// Makes the files of all switches.
+    fn common(&self, sonic: &[Switch], notes: &mut Vec<String>) -> Vec<Artefact> {
+        let addresses = self.plan.addresses();
+        let (mut without_serial, mut without_all, mut reservations) = (Vec::new(), Vec::new(), Vec::new());
+        for switch in sonic {
+            let name = self.plan.switch_name(*switch).to_string();
+            let row = self.hardware.get(&name).cloned().unwrap_or_default();
+            let identifier = Identifier::of(&row);
+            let has_serial = row.serial.is_some();
+            match (has_serial, &identifier) {
+                (true, _) => {}
+                (false, Some(_)) => without_serial.push(name.clone()),
+                (false, None) => without_all.push(name.clone()),
+            }
+            let Some(identifier) = identifier else { continue };
+            let own = self.command.url.of(&ztp::path(&name, "ztp.json"));
+            let address = addresses.management(*switch).map(|address| address.addr());
+            reservations.push(Reservation { name, identifier, address, file: (!has_serial).then_some(own) });
+        }
+        let has_serials = sonic.len() > without_serial.len() + without_all.len();
+        let network = self.plan.topology().addresses.management.zip(addresses.management_gateway());
+        let dhcp = Dhcp {
+            network: network.map(|(pool, gateway)| Network { pool, gateway }),
+            file: has_serials.then(|| self.command.url.of(ztp::REDIRECT)),
+            reservations,
+        };
+        note(
+            notes,
+            &without_all,
+            "have neither serial number nor MAC address in the list and find no `ztp.json`",
+        );
+        note(
+            notes,
+            &without_serial,
+            "have no serial number in the list: DHCP names their file by MAC address",
+        );
+        if dhcp.n_known() < sonic.len() {
+            notes.push(format!(
+                "{} of {} SONiC switches have no reservation: DHCP knows a switch by `mac`, in IPv4 also by `product` \
+                 with `serial`",
+                sonic.len() - dhcp.n_known(),
+                sonic.len()
+            ));
+        }
+        has_serials.then(|| ztp::redirect(&self.command.url)).into_iter().chain(dhcp.render()).collect()
+    }
+}
+
+fn note(notes: &mut Vec<String>, names: &[String], what: &str) {
+    if names.is_empty() {
+        return;
+    }
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    notes.push(format!("{} switches {what}: {shown}{more}", names.len()));
+}

@@ -1,0 +1,122 @@
+//! Ansible: an inventory of the switches, and a play that brings each its configuration.
+//!
+//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and what the play uses. Invariants: the play
+//! changes nothing in check mode; on SONiC it divides a configuration into closc's part and the site's by the list that
+//! `closc push` goes by, and notes a checkpoint that the switch goes back to by itself unless the play confirms.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use closc_platform::Os;
+use closc_render::Artefact;
+use closc_sonic::{Fields, OWNED, Share};
+use closc_topology::{Switch, TierId};
+use serde::Serialize;
+
+use crate::json;
+
+/// The play, which is the same for every fabric.
+const PLAY: &str = include_str!("ansible/play.yaml");
+
+/// Its filters.
+const FILTERS: &str = include_str!("ansible/closc.py");
+
+/// A switch of the inventory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Its coordinates.
+    pub switch: Switch,
+    /// What it runs.
+    pub os: Os,
+    /// Its management address, where the fabric has such.
+    pub address: Option<IpAddr>,
+}
+
+/// Returns the place of a file of a switch.
+pub fn path(device: &str, file: &str) -> String {
+    format!("ansible/files/{device}/{file}")
+}
+
+/// Writes everything but the files of switches. `zoned`: whether the fabric has zones.
+pub fn render(devices: &[Device], zoned: bool) -> [Artefact; 4] {
+    [
+        Artefact::new("ansible/inventory.yaml", inventory(devices, zoned)),
+        Artefact::new("ansible/play.yaml", PLAY),
+        Artefact::new("ansible/filter_plugins/closc.py", FILTERS),
+        owned(),
+    ]
+}
+
+/// Writes the inventory: every switch once, and its name in the groups that it is of.
+fn inventory(devices: &[Device], zoned: bool) -> String {
+    let mut text = String::from("all:\n  hosts:\n");
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for device in devices {
+        let name = &device.name;
+        let _ = match device.address {
+            Some(address) => writeln!(text, "    \"{name}\": {{ ansible_host: \"{address}\" }}"),
+            None => writeln!(text, "    \"{name}\":"),
+        };
+        let switch = device.switch;
+        let mut of = vec![
+            format!("os_{}", device.os.word()),
+            format!("plane_{}", switch.plane),
+            format!("tier_{}", switch.tier),
+        ];
+        // T2s are of no zone.
+        if zoned && switch.tier < TierId::T2 {
+            of.push(format!("zone_{}", switch.zone));
+        }
+        for group in of {
+            groups.entry(group).or_default().push(name);
+        }
+    }
+    // The play asks for every group of an operating system.
+    for os in Os::ALL {
+        groups.entry(format!("os_{}", os.word())).or_default();
+    }
+    text.push_str("  children:\n");
+    for (group, names) in groups {
+        if names.is_empty() {
+            let _ = writeln!(text, "    {group}: {{ hosts: {{}} }}");
+            continue;
+        }
+        let _ = writeln!(text, "    {group}:\n      hosts:");
+        for name in names {
+            let _ = writeln!(text, "        \"{name}\":");
+        }
+    }
+    text
+}
+
+/// Whose a table is, for the filters.
+#[derive(Serialize)]
+struct Row {
+    share: &'static str,
+    /// The fields that are closc's; nothing where all are.
+    fields: Option<&'static [&'static str]>,
+}
+
+/// Writes the list of what in CONFIG_DB is closc's.
+fn owned() -> Artefact {
+    let rows: BTreeMap<&str, Row> = OWNED
+        .iter()
+        .map(|owned| {
+            let share = match owned.share {
+                Share::Entries => "entries",
+                Share::EntriesIfGiven => "entries-if-given",
+                Share::Given => "given",
+            };
+            let fields = match owned.fields {
+                Fields::All => None,
+                Fields::Only(fields) => Some(fields),
+                Fields::None => Some(&[][..]),
+            };
+            (owned.table, Row { share, fields })
+        })
+        .collect();
+    json("ansible/owned.json", &rows)
+}

@@ -1,0 +1,94 @@
+//! What DHCP says to switches out of the box: their address, and where their `ztp.json` is.
+//!
+//! In: the management network, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of IP
+//! that the network has. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of all
+//! switches; a switch gets the address that its configuration gives it, so that it is found where it was.
+
+mod isc;
+mod kea;
+
+use std::net::IpAddr;
+
+use closc_plan::Mac;
+use closc_render::Artefact;
+use ipnet::IpNet;
+
+/// What `sonic-ztp` sends as its user class (option 77, in DHCPv6 option 15). It sends the bare text; RFC 3004 wants a byte
+/// with the length before it, RFC 8415 two, so the text is looked for behind those too.
+const USER_CLASS: &str = "SONiC-ZTP";
+
+/// The management network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// Its addresses.
+    pub pool: IpNet,
+    /// Its gateway.
+    pub gateway: IpAddr,
+}
+
+/// What distinguishes a switch from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identifier {
+    /// The MAC address of the management port.
+    Mac(Mac),
+    /// The client identifier that `sonic-ztp` sends (option 61), made of product and serial number.
+    Client(String),
+}
+
+impl Identifier {
+    /// Returns what a switch of this hardware is known by; nothing where the list does not say enough.
+    pub fn of(hardware: &crate::hardware::Hardware) -> Option<Self> {
+        let client = || {
+            let (product, serial) = (hardware.product.as_ref()?, hardware.serial.as_ref()?);
+            Some(Identifier::Client(format!("SONiC##{product}##{serial}")))
+        };
+        hardware.mac.map(Identifier::Mac).or_else(client)
+    }
+}
+
+/// What one switch is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reservation {
+    /// Its name.
+    pub name: String,
+    /// What it is known by.
+    pub identifier: Identifier,
+    /// Its management address, where the fabric has such.
+    pub address: Option<IpAddr>,
+    /// Its own `ztp.json`, where that of all switches does not lead to it.
+    pub file: Option<String>,
+}
+
+/// What DHCP has to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dhcp {
+    /// The management network, where the fabric has one.
+    pub network: Option<Network>,
+    /// The `ztp.json` of all switches, where there is one.
+    pub file: Option<String>,
+    /// The switches that DHCP can distinguish from others.
+    pub reservations: Vec<Reservation>,
+}
+
+impl Dhcp {
+    /// Tells whether the management network is one of IPv6.
+    fn is_v6(&self) -> bool {
+        self.network.is_some_and(|network| network.pool.addr().is_ipv6())
+    }
+
+    /// Returns those whose identifier the protocol has: in DHCPv6 a switch sends an identifier of its own making.
+    fn known(&self) -> impl Iterator<Item = &Reservation> {
+        let is_v6 = self.is_v6();
+        self.reservations.iter().filter(move |one| !is_v6 || matches!(one.identifier, Identifier::Mac(_)))
+    }
+
+    /// Returns how many switches have a reservation.
+    pub fn n_known(&self) -> usize {
+        self.known().count()
+    }
+
+    /// Writes the files.
+    pub fn render(&self) -> [Artefact; 2] {
+        [kea::render(self), isc::render(self)]
+    }
+}

@@ -1,0 +1,107 @@
+//! `kea-dhcp4.json` and `kea-dhcp6.json`.
+//!
+//! In: what DHCP has to say. Out: a configuration that Kea takes as it is, or that a site includes in its own. Invariants:
+//! interfaces, lease times and pools of addresses are the site's and left out.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use closc_render::Artefact;
+use serde_json::{Map, Value, json};
+
+use super::{Dhcp, Identifier, Reservation, USER_CLASS};
+
+/// What differs between the versions of IP.
+struct Words {
+    file: &'static str,
+    root: &'static str,
+    subnet: &'static str,
+    boot_file: &'static str,
+    user_class: u8,
+    /// Bytes of a length before the user class, where a client sends one.
+    length: u8,
+}
+
+const V4: Words = Words {
+    file: "ztp/kea-dhcp4.json",
+    root: "Dhcp4",
+    subnet: "subnet4",
+    boot_file: "boot-file-name",
+    user_class: 77,
+    length: 1,
+};
+
+const V6: Words = Words {
+    file: "ztp/kea-dhcp6.json",
+    root: "Dhcp6",
+    subnet: "subnet6",
+    boot_file: "bootfile-url",
+    user_class: 15,
+    length: 2,
+};
+
+pub(super) fn render(dhcp: &Dhcp) -> Artefact {
+    let words = if dhcp.is_v6() { &V6 } else { &V4 };
+    let mut root = Map::new();
+    if let Some(file) = &dhcp.file {
+        root.insert("client-classes".to_owned(), json!([class(words, file)]));
+    }
+    let reservations: Vec<Value> = dhcp.known().map(|one| reservation(words, one)).collect();
+    match dhcp.network {
+        None => {
+            root.insert("reservations-global".to_owned(), json!(true));
+            root.insert("reservations".to_owned(), Value::Array(reservations));
+        }
+        Some(network) => {
+            let mut subnet = json!({
+                "id": 1,
+                "subnet": network.pool.trunc().to_string(),
+                "reservations": reservations,
+            });
+            // In IPv6 routers say by themselves who they are.
+            if let IpAddr::V4(gateway) = network.gateway {
+                subnet["option-data"] = json!([{ "name": "routers", "data": gateway.to_string() }]);
+            }
+            root.insert(words.subnet.to_owned(), json!([subnet]));
+        }
+    }
+    crate::json(words.file, &json!({ (words.root): root }))
+}
+
+fn class(words: &Words, file: &str) -> Value {
+    let (option, length) = (words.user_class, USER_CLASS.len());
+    let at = |place: u8| format!("substring(option[{option}].hex,{place},{length}) == '{USER_CLASS}'");
+    json!({
+        "name": "sonic-ztp",
+        "test": format!("{} or {}", at(0), at(words.length)),
+        "option-data": [boot_file(words, file)],
+    })
+}
+
+fn boot_file(words: &Words, file: &str) -> Value {
+    json!({ "name": words.boot_file, "data": file })
+}
+
+fn reservation(words: &Words, one: &Reservation) -> Value {
+    let mut made = json!({ "hostname": one.name });
+    match &one.identifier {
+        Identifier::Mac(mac) => made["hw-address"] = json!(mac.to_string()),
+        Identifier::Client(text) => made["client-id"] = json!(hex(text)),
+    }
+    match one.address {
+        Some(IpAddr::V4(address)) => made["ip-address"] = json!(address.to_string()),
+        Some(IpAddr::V6(address)) => made["ip-addresses"] = json!([address.to_string()]),
+        None => {}
+    }
+    if let Some(file) = &one.file {
+        made["option-data"] = json!([boot_file(words, file)]);
+    }
+    made
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(2 * text.len()), |mut made, byte| {
+        let _ = write!(made, "{byte:02x}");
+        made
+    })
+}

@@ -1,0 +1,252 @@
+//! Which hardware is which switch: serial numbers and MAC addresses, as a site lists them.
+//!
+//! In: CSV with a header; of its columns `name`, `serial`, `mac` and `product` are read, in any order and case, as NetBox and
+//! others export them. Out: [`Hardware`] by name. Invariants: a serial number is a plain file name; no two rows share a name, a
+//! serial number or a MAC address; all faults of a list are reported, each with its line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use closc_plan::Mac;
+use thiserror::Error;
+
+/// The longest serial number and name of a product.
+const LONGEST: usize = 64;
+
+/// Faults that are reported; a file of another kind has one on each line.
+const FAULTS_MAX: usize = 20;
+
+/// A serial number: letters, digits, and inside of it `.`, `_` and `-`. So it is one name of a file, and one part of a URL.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Serial(String);
+
+impl Serial {
+    /// Reads a serial number.
+    fn parse(text: &str) -> Option<Self> {
+        let plain = |sign: char| sign.is_ascii_alphanumeric() || "._-".contains(sign);
+        let begins = text.starts_with(|sign: char| sign.is_ascii_alphanumeric());
+        (begins && text.len() <= LONGEST && text.chars().all(plain)).then(|| Serial(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Serial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The hardware of one switch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hardware {
+    /// The line of the list, from 1.
+    pub line: u64,
+    /// The serial number, as the EEPROM of the switch states it.
+    pub serial: Option<Serial>,
+    /// The MAC address of the management port.
+    pub mac: Option<Mac>,
+    /// The name of the product, as the EEPROM states it.
+    pub product: Option<String>,
+}
+
+/// A fault of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{line}: {what}")]
+pub struct HardwareFault {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong there, and what would be right.
+    pub what: String,
+}
+
+/// Which cell of a record says what.
+struct Columns {
+    name: usize,
+    serial: Option<usize>,
+    mac: Option<usize>,
+    product: Option<usize>,
+}
+
+impl Columns {
+    fn find(header: &csv::StringRecord) -> Result<Self, String> {
+        let find = |wanted: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(wanted));
+        let columns = Columns {
+            name: find("name").ok_or_else(|| missing("name", header))?,
+            serial: find("serial").or_else(|| find("serial number")),
+            mac: find("mac").or_else(|| find("mac address")),
+            product: find("product").or_else(|| find("product name")),
+        };
+        if columns.serial.is_none() && columns.mac.is_none() {
+            return Err(missing("serial` or `mac", header));
+        }
+        Ok(columns)
+    }
+}
+
+fn missing(column: &str, header: &csv::StringRecord) -> String {
+    let there: Vec<String> =
+        header.iter().take(12).map(|cell| format!("`{}`", cell.escape_debug())).collect();
+    format!("the header has no column `{column}`; it has {}", there.join(", "))
+}
+
+/// Reads a list.
+///
+/// # Errors
+///
+/// Returns the faults, each with its line; 20 at the most.
+pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let refuse = |line: u64, what: String| vec![HardwareFault { line, what }];
+    let header = reader.headers().map_err(|error| refuse(1, error.to_string()))?;
+    let columns = Columns::find(header).map_err(|what| refuse(1, what))?;
+    let mut list = List::default();
+    for record in reader.records() {
+        match record {
+            Ok(record) => list.row(&columns, &record),
+            Err(error) => list.fault(error.position().map_or(1, csv::Position::line), &error.to_string()),
+        }
+        if list.faults.len() >= FAULTS_MAX {
+            break;
+        }
+    }
+    if list.faults.is_empty() { Ok(list.rows) } else { Err(list.faults) }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct List {
+    rows: BTreeMap<String, Hardware>,
+    /// Serial numbers and MAC addresses, with the line where each was first.
+    seen: BTreeMap<String, u64>,
+    faults: Vec<HardwareFault>,
+}
+
+impl List {
+    fn fault(&mut self, line: u64, what: &str) {
+        self.faults.push(HardwareFault { line, what: what.to_owned() });
+    }
+
+    fn row(&mut self, columns: &Columns, record: &csv::StringRecord) {
+        let line = record.position().map_or(1, csv::Position::line);
+        let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).filter(|text| !text.is_empty());
+        let Some(name) = cell(Some(columns.name)) else { return self.fault(line, "`name` is empty") };
+        let mut row = Hardware { line, ..Hardware::default() };
+        if let Some(text) = cell(columns.serial) {
+            row.serial = Serial::parse(text);
+            if row.serial.is_none() {
+                self.fault(line, &format!(
+                    "`{}` is no serial number that can be part of a URL: it may have letters, digits and, after the \
+                     first, `.`, `_` and `-`, and {LONGEST} of them at the most", text.escape_debug()
+                ));
+            }
+            self.once(line, "serial number", text);
+        }
+        if let Some(text) = cell(columns.mac) {
+            row.mac = mac(text);
+            match row.mac {
+                Some(mac) => self.once(line, "MAC address", &mac.to_string()),
+                None => self.fault(
+                    line,
+                    &format!(
+                        "`{}` is no MAC address of one device, such as `0c:42:a1:00:00:01`",
+                        text.escape_debug()
+                    ),
+                ),
+            }
+        }
+        if let Some(text) = cell(columns.product) {
+            if text.len() <= LONGEST
+                && text.chars().all(|sign| sign.is_ascii_graphic() && !"\"\\".contains(sign))
+            {
+                row.product = Some(text.to_owned());
+            } else {
+                self.fault(line, &format!("`{}` is no name of a product", text.escape_debug()));
+            }
+        }
+        if let Some(other) = self.rows.insert(name.to_owned(), row) {
+            self.fault(line, &format!("`{}` is on line {} too", name.escape_debug(), other.line));
+        }
+    }
+
+    /// Checks that no other row says the same.
+    fn once(&mut self, line: u64, what: &str, text: &str) {
+        if let Some(other) = self.seen.insert(format!("{what} {text}"), line) {
+            self.fault(line, &format!("the {what} `{}` is on line {other} too", text.escape_debug()));
+        }
+    }
+}
+
+/// Reads a MAC address in any of the forms `0c:42:..`, `0c-42-..`, `0c42.a100.0001` and `0c42a1000001`.
+fn mac(text: &str) -> Option<Mac> {
+    let digits: String = text.chars().filter(|sign| !":-.".contains(*sign)).collect();
+    if digits.len() != 12 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut bytes = [0; 6];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()?;
+    }
+    // A group address or none at all belongs to no port.
+    (bytes[0] & 1 == 0 && bytes != [0; 6]).then_some(Mac(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(text: &str) -> Vec<String> {
+        read(text).expect_err("refused").iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn lists_of_others_are_read_by_the_names_of_their_columns() {
+        let text = "\u{feff}ID,Name,Status,Serial Number,MAC Address\n7, a ,active,MT2334X00001,0C42.A100.0001\n8,b,planned,,\n";
+        let list = read(text).expect("right");
+        assert_eq!(list["a"].serial.as_ref().map(ToString::to_string).as_deref(), Some("MT2334X00001"));
+        assert_eq!(list["a"].mac.map(|mac| mac.to_string()).as_deref(), Some("0c:42:a1:00:00:01"));
+        assert_eq!((list["b"].serial.clone(), list["b"].line), (None, 3));
+    }
+
+    #[test]
+    fn serial_numbers_of_strangers_stay_in_their_folder() {
+        for serial in [
+            "..",
+            ".",
+            "../../etc/cron.d/x",
+            "/etc/passwd",
+            "a/b",
+            "-rf",
+            "a b",
+            "a%2fb",
+            "\u{e9}",
+            "a\\b",
+            "a?b#c",
+        ] {
+            let said = faults(&format!("name,serial\np0-t0-001,{serial}\n"));
+            assert!(said[0].starts_with("2: ") && said[0].contains("is no serial number"), "{said:?}");
+        }
+        assert!(faults(&format!("name,serial\na,{}\n", "x".repeat(65)))[0].contains("64 of them"));
+    }
+
+    #[test]
+    fn faults_have_their_lines_and_doubles_the_other_one_too() {
+        let text = "name,serial,mac,product\na,S1,02:00:00:00:00:01,x\nb,S1,02-00-00-00-00-01,x\na,S2,,\n,S3,,\nc,S4,01:00:00:00:00:01,\nd,,,\"a\"\"b\"\n";
+        assert_eq!(
+            faults(text),
+            [
+                "3: the serial number `S1` is on line 2 too",
+                "3: the MAC address `02:00:00:00:00:01` is on line 2 too",
+                "4: `a` is on line 2 too",
+                "5: `name` is empty",
+                "6: `01:00:00:00:00:01` is no MAC address of one device, such as `0c:42:a1:00:00:01`",
+                "7: `a\\\"b` is no name of a product",
+            ]
+        );
+        assert_eq!(
+            faults("device,serial\na,b\n"),
+            ["1: the header has no column `name`; it has `device`, `serial`"]
+        );
+        assert!(faults("name,serial\na\n")[0].starts_with("2: "));
+        assert_eq!(faults(&format!("name,mac\n{}", "a,x\n".repeat(100))).len(), FAULTS_MAX + 1);
+    }
+}
