@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 use camino::Utf8PathBuf;
-use closc_compile::front::{Source, read_text};
+use closc_compile::front::{Options, Source, read_text};
 use closc_compile::{Part, Unit};
 use closc_diff::{Difference, Touched};
 use closc_plan::Plan;
@@ -38,7 +38,8 @@ pub(crate) type Digests = BTreeMap<String, u64>;
 /// Runs all stages that find faults.
 pub(crate) fn compile(document: &Value) -> Compiled {
     let text = document.to_string();
-    let reading = read_text(&SOURCE, text.as_bytes(), &[]).expect("no platforms of a site are read");
+    let reading =
+        read_text(&SOURCE, text.as_bytes(), &Options::default()).expect("no platforms of a site are read");
     let codes = reading.diagnostics.iter().map(|finding| finding.rule.code).collect();
     Compiled { codes, plan: reading.plan }
 }

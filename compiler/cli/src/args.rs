@@ -6,6 +6,7 @@ pub mod control;
 pub mod diff;
 pub mod export;
 pub mod lab;
+mod levels;
 mod number;
 pub mod serve;
 pub mod te;
@@ -25,7 +26,7 @@ pub struct Args {
     /// Say more on stderr; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Say nothing on stderr but errors, and draw no progress bar
+    /// Print nothing of what succeeds but findings, and draw no progress bar
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Form of results and messages
@@ -37,6 +38,8 @@ pub struct Args {
     /// Append who changes what, and what comes of it, to this file, or to `journald` or `syslog`: `push`, `watch`, `collect`, `drain`, `undrain`
     #[arg(long, global = true, value_name = "FILE", env = "CLOSC_AUDIT_LOG")]
     pub audit_log: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    pub levels: levels::LevelArgs,
     /// What to do
     #[command(subcommand)]
     pub command: Command,
@@ -60,7 +63,7 @@ pub enum Format {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check a fabric file and count what it describes
+    /// Check fabric files and count what they describe
     Check(CheckArgs),
     /// Compile a fabric file into a tree of artefacts
     Compile(CompileArgs),
@@ -122,8 +125,9 @@ pub enum Command {
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Fabric file, or `-` for standard input
-    pub file: Utf8PathBuf,
+    /// Fabric files, or `-` for standard input; each is checked, whatever is wrong with the others
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<Utf8PathBuf>,
 }
 
 /// Arguments of `compile`.

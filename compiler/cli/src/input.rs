@@ -4,9 +4,9 @@
 //! Invariants: faults go to stderr for people and to stdout for tools, all of them at once.
 
 use camino::Utf8Path;
-use closc_compile::front::{self, Source};
+use closc_compile::front::{self, Options, Reading, Source};
 use closc_diagnostics::show::{github, json, text};
-use closc_diagnostics::{Diagnostics, Severity, Sources};
+use closc_diagnostics::{Diagnostics, Sources};
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 
@@ -21,12 +21,16 @@ pub struct Input {
     pub warnings: usize,
 }
 
+/// Returns how fabrics are read.
+pub(crate) fn options(args: &Args) -> Options {
+    Options { platforms: args.platforms.clone(), levels: args.levels.levels() }
+}
+
 /// Reads a fabric. Returns nothing if it has faults, which were shown.
 pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
-    let reading = front::read(&Source::parse(file.as_str())?, &args.platforms)?;
-    show(args, &reading.diagnostics, &reading.sources);
-    let warnings = reading.diagnostics.warnings();
-    Ok(reading.plan.map(|plan| Input { plan, warnings }))
+    let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
+    show(args, &diagnostics, &sources);
+    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
 /// Reads the built-in catalogue with the platforms of a site. Returns nothing if they have faults, which were shown.
@@ -37,25 +41,10 @@ pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
     Ok((!diagnostics.has_errors()).then_some(catalogue))
 }
 
-/// Shows diagnostics in the form that was asked for; on stderr only errors where quiet was asked for.
+/// Shows diagnostics in the form that was asked for.
 pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
-    let errors;
-    let diagnostics = if args.quiet && args.format != Format::Github {
-        errors = diagnostics.clone().retained(|diagnostic| diagnostic.severity == Severity::Error);
-        &errors
-    } else {
-        diagnostics
-    };
     match args.format {
-        Format::Human | Format::Markdown | Format::Html => {
-            let shown = text::all(diagnostics, sources, text::Colour::Terminal);
-            if !shown.is_empty() {
-                output::say(shown.strip_suffix('\n').unwrap_or(&shown));
-            }
-            if diagnostics.has_errors() {
-                output::say(summary(diagnostics));
-            }
-        }
+        Format::Human | Format::Markdown | Format::Html => people(diagnostics, sources),
         Format::Json if diagnostics.has_errors() => {
             let value = serde_json::json!({ "diagnostics": json::all(diagnostics, sources) });
             if let Ok(text) = output::document("closc-diagnostics/1", &value) {
@@ -71,6 +60,32 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
             // Whoever asked finds the verdict in the exit code too.
             let _ = output::print(&github::all(diagnostics, sources));
         }
+    }
+}
+
+/// Shows warnings that are no more: to people and tools as others, with what became of them. Beside the lines of a pull
+/// request there is no place for them.
+pub(crate) fn show_gone(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
+    if args.format != Format::Github {
+        return show(args, diagnostics, sources);
+    }
+    for gone in diagnostics {
+        let _ = output::print(&github::annotation(
+            "notice",
+            None,
+            gone.rule.code,
+            &format!("gone: {}", gone.message),
+        ));
+    }
+}
+
+fn people(diagnostics: &Diagnostics, sources: &Sources) {
+    let shown = text::all(diagnostics, sources, text::Colour::Terminal);
+    if !shown.is_empty() {
+        output::say(shown.strip_suffix('\n').unwrap_or(&shown));
+    }
+    if diagnostics.has_errors() {
+        output::say(summary(diagnostics));
     }
 }
 

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     if let Some(arguments) = commands::switch::arguments() {
         return end(commands::switch::run(arguments), Format::Human);
     }
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse().and_then(|args| args.levels.check().map(|()| args)) {
         Ok(args) => args,
         Err(error) => {
             // Nobody is left to receive it where this fails.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
-use crate::args::Format;
+use crate::args::{Args, Format};
 
 /// How a command ended, in the sense of the exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +106,25 @@ pub fn results<T: Serialize>(
         }
         Format::Human | Format::Github | Format::Markdown | Format::Html => print(&human(items)),
     }
+}
+
+/// Prints how a command ended, and returns that. Where all is fine and quiet was asked for, only as a document.
+pub(crate) fn judged<T: Serialize>(
+    args: &Args,
+    outcome: Outcome,
+    schema: &str,
+    value: &T,
+    human: impl FnOnce(&T) -> String,
+) -> anyhow::Result<Outcome> {
+    if args.format == Format::Json || !is_silent(args, outcome) {
+        result(args.format, schema, value, human)?;
+    }
+    Ok(outcome)
+}
+
+/// Tells whether nothing is to be said of how a command ended.
+pub(crate) fn is_silent(args: &Args, outcome: Outcome) -> bool {
+    args.quiet && outcome == Outcome::Fine
 }
 
 /// Reads a text of at most so many bytes: a file, or standard input.

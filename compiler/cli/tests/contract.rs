@@ -106,24 +106,6 @@ fn numbers_that_the_fabric_does_not_have_are_refused() {
     place.ends(0, &["compile", FILE, "--out", "c", "-j", "0"]);
 }
 
-/// `--quiet` leaves errors, in every form.
-#[test]
-fn quiet_is_quiet() {
-    let place = place();
-    place.write("broken.yaml", place.read("a.yaml").replace("planes: 2", "planes: 99"));
-    // Nothing uses an AS number in this fabric.
-    place.write("noisy.yaml", place.read("a.yaml") + "addresses: { asn_base: 4200000000 }\n");
-    for words in [&["check", "noisy.yaml"][..], &["compile", "noisy.yaml", "--out", "c"]] {
-        for format in ["human", "json"] {
-            let words = [words, &["--format", format]].concat();
-            assert!(!place.closc(&words).stderr.is_empty(), "{words:?} warns");
-            let quiet = place.closc(&[&words[..], &["--quiet"]].concat());
-            assert_eq!((quiet.status.code(), String::from_utf8_lossy(&quiet.stderr)), (Some(0), "".into()));
-        }
-    }
-    assert!(!place.closc(&["check", "broken.yaml", "-q"]).stderr.is_empty(), "errors are said");
-}
-
 #[test]
 fn two_means_differences_and_nothing_else() {
     let place = place();

@@ -3,19 +3,21 @@
 //! In: a [`Source`] and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and every finding,
 //! all of them at once.
 
+mod levels;
 mod source;
 
 use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_diagnostics::{Diagnostics, Sources};
+use closc_diagnostics::{Diagnostics, Levels, Rule, Sources};
 use closc_fabric::Fabric;
 use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
-use closc_topology::Lowered;
+use closc_topology::{Document, Lowered};
 
+pub use levels::{NoWarning, warning};
 pub use source::{Source, SourceError};
 
 /// What reading a fabric came to.
@@ -47,36 +49,59 @@ pub enum FrontError {
     },
 }
 
-/// Reads a fabric. `platforms` are files, or folders of files, with the platforms of a site.
-pub fn read(source: &Source, platforms: &[Utf8PathBuf]) -> Result<Reading, FrontError> {
-    let bytes = source.read()?;
-    read_text(source, &bytes, platforms)
+/// How fabrics are read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Files, or folders of files, with the platforms of a site.
+    pub platforms: Vec<Utf8PathBuf>,
+    /// Levels of warnings, which come before those of the file.
+    pub levels: Levels,
 }
 
-/// Reads the text of a fabric that is not written yet, as if it were at `source`.
-pub fn read_text(source: &Source, text: &[u8], platforms: &[Utf8PathBuf]) -> Result<Reading, FrontError> {
+/// Reads a fabric.
+pub fn read(source: &Source, options: &Options) -> Result<Reading, FrontError> {
+    let bytes = source.read()?;
+    read_text(source, &bytes, options)
+}
+
+/// Reads the text of a fabric that is not written yet, as if it were at `source`. Here findings leave the compiler, with the
+/// levels that they were given.
+pub fn read_text(source: &Source, text: &[u8], options: &Options) -> Result<Reading, FrontError> {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
-    let catalogue = catalogue(platforms, &mut sources, &mut diagnostics)?;
-    let plan = plan(source, text, &catalogue, &mut sources, &mut diagnostics);
+    let catalogue = catalogue(&options.platforms, &mut sources, &mut diagnostics)?;
+    let (mut plan, mut levels) = (None, options.levels.clone());
+    match closc_topology::load(&mut sources, &source.to_string(), text) {
+        Ok(document) => {
+            levels = levels.or(levels::stated(&document, &mut diagnostics));
+            plan = self::plan(source, document, &catalogue, &mut sources, &mut diagnostics);
+        }
+        Err(faults) => diagnostics.extend(faults),
+    }
     diagnostics.sort();
+    let diagnostics = levels.apply(diagnostics);
     let plan = plan.filter(|_| !diagnostics.has_errors());
     Ok(Reading { plan, diagnostics, sources })
 }
 
+/// Returns the rules of all that reads fabrics and platforms, by code.
+pub fn rules() -> Vec<&'static Rule> {
+    let mut rules = closc_topology::checks::rules();
+    rules.extend(closc_platform::RULES);
+    rules.extend(closc_fabric::checks::RULES);
+    rules.extend(closc_plan::checks::RULES);
+    rules.extend(closc_entries::checks::RULES);
+    rules.push(&levels::RULE);
+    rules.sort_by_key(|rule| rule.code);
+    rules
+}
+
 fn plan(
     source: &Source,
-    text: &[u8],
+    mut document: Document,
     catalogue: &Catalogue,
     sources: &mut Sources,
     diagnostics: &mut Diagnostics,
 ) -> Option<Plan> {
-    let mut document = match closc_topology::load(sources, &source.to_string(), text) {
-        Ok(document) => document,
-        Err(faults) => {
-            diagnostics.extend(faults);
-            return None;
-        }
-    };
     if let Some(file) = document.pins_file() {
         let (name, text) = (source.beside(file).to_string(), source.text_beside(file));
         document.pins = Some(text.map(|text| sources.add(name, text)));

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_compile::front::{Reading, Source, read_text};
+use closc_compile::front::{Options, Reading, Source, read_text};
 use closc_diagnostics::Diagnostic;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,8 @@ fn folder() -> Utf8PathBuf {
 
 fn read(text: &str) -> Reading {
     let source = Source::File(folder().join("pins/fabric.yaml"));
-    read_text(&source, text.as_bytes(), &[folder().join("platforms")]).expect("all files are there")
+    let options = Options { platforms: vec![folder().join("platforms")], ..Options::default() };
+    read_text(&source, text.as_bytes(), &options).expect("all files are there")
 }
 
 /// The parts of a text between backticks, each with what is before it and behind it.

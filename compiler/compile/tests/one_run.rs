@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use closc_compile::front::{Source, read_text};
+use closc_compile::front::{Options, Source, read_text};
 
 /// A fabric with something added.
 fn codes(extra: &str) -> BTreeSet<&'static str> {
@@ -10,7 +10,8 @@ fn codes(extra: &str) -> BTreeSet<&'static str> {
         "fabric: tiny\nplanes: 1\nhosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
          tiers:\n  t0: {{ platform: th5-256x200g, up: 2 }}\n  t1: {{ platform: th5-256x200g }}\n{extra}\n"
     );
-    let reading = read_text(&Source::Stdin, text.as_bytes(), &[]).expect("there is nothing else to read");
+    let reading = read_text(&Source::Stdin, text.as_bytes(), &Options::default())
+        .expect("there is nothing else to read");
     reading.diagnostics.iter().map(|found| found.rule.code).filter(|code| code.starts_with('E')).collect()
 }
 

@@ -32,7 +32,8 @@ fn git(place: &Place, args: &[&str]) -> bool {
 /// Reads a text as a fabric of the revision that is checked out; returns the errors, as they are shown.
 fn said(text: &str) -> String {
     let source = Source::parse("git:HEAD:fabric/fabric.yaml").expect("a file of a revision");
-    let reading = front::read_text(&source, text.as_bytes(), &[]).expect("the text is here");
+    let reading =
+        front::read_text(&source, text.as_bytes(), &front::Options::default()).expect("the text is here");
     let shown = show::text::all(&reading.diagnostics, &reading.sources, show::text::Colour::Plain);
     if reading.diagnostics.has_errors() { shown } else { String::new() }
 }

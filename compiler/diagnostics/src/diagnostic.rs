@@ -177,6 +177,12 @@ impl Diagnostics {
         self
     }
 
+    /// Changes every finding, or drops it.
+    pub(crate) fn changed(mut self, change: impl FnMut(Diagnostic) -> Option<Diagnostic>) -> Self {
+        self.list = self.list.into_iter().filter_map(change).collect();
+        self
+    }
+
     /// Returns how many findings were not kept, by code.
     fn left_out(&self) -> BTreeMap<&'static str, usize> {
         let Some(limit) = self.limit else { return BTreeMap::new() };

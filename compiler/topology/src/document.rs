@@ -13,8 +13,10 @@ mod qos;
 mod srv6;
 mod tiers;
 mod tuning;
+mod warnings;
 
 use closc_artefacts::Routing;
+use closc_diagnostics::Level;
 use smol_str::SmolStr;
 
 pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
@@ -74,6 +76,9 @@ document! {
         pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
         /// What differs from the numbers: what is absent, drained, or made of something else.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
+        /// What warnings come to, by code: `allow` says nothing of one, `deny` makes it an error. A level of the command line
+        /// (`--allow`, `--warn`, `--deny`) comes first.
+        pub warnings: Option<Named<SmolStr, Level>> = "warnings" => [],
     }
 }
 

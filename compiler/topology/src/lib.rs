@@ -50,4 +50,5 @@ pub use read::{Fraction, Named, Spanned, Touches};
 pub use reference::reference;
 pub use schema::schema;
 pub use spans::Spans;
+pub use suggest::nearest;
 pub use usid::{GIB_MAX, Role, Usid, UsidLayout};

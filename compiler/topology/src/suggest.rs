@@ -6,7 +6,7 @@
 use closc_diagnostics::printable;
 
 /// Returns the known word that is nearest to `word`, if it is near enough to be a slip of the keyboard.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = word.chars().count().div_ceil(3);
     let simple = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     // A word of many times the length is nobody's slip, and comparing it takes time for nothing.

@@ -44,10 +44,10 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
         judge.device(*device, &sightings);
     }
     let report = judge.finish();
-    output::result(args.format, "closc-cables/1", &report, |report: &Report| {
+    let outcome = if report.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
+    output::judged(args, outcome, "closc-cables/1", &report, |report: &Report| {
         report.text(command.shown as usize)
-    })?;
-    Ok(if report.findings.is_empty() { Outcome::Fine } else { Outcome::Differences })
+    })
 }
 
 /// The reports that were given, with the devices they are of.

@@ -1,14 +1,23 @@
-//! `closc check`: every fault of a fabric file, or the numbers it describes.
+//! `closc check`: every fault of fabric files, or the numbers they describe.
+//!
+//! In: files. Out: of each what it describes, or its faults. Invariants: one that is at fault, or cannot be read, keeps no
+//! other from being checked; one plan is in memory at a time.
 
 use std::fmt::Write as _;
 
+use camino::Utf8Path;
 use closc_artefacts::Counts;
+use closc_compile::front::{self, FrontError, Reading, Source};
 use closc_diagnostics::figures::number;
+use closc_diagnostics::printable;
+use closc_diagnostics::show::json;
+use closc_plan::Plan;
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::args::{Args, CheckArgs};
+use crate::args::{Args, CheckArgs, Format};
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Outcome, Usage};
 
 #[derive(Serialize)]
 struct Result {
@@ -18,18 +27,92 @@ struct Result {
     warnings: usize,
 }
 
-/// Checks a fabric file.
+/// What became of one of several files.
+#[derive(Serialize)]
+struct Item {
+    file: String,
+    /// Why it cannot be read.
+    error: Option<String>,
+    /// What it describes, where it is valid.
+    check: Option<Result>,
+    diagnostics: Vec<Value>,
+}
+
+/// Checks fabric files.
 pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
-    let topology = input.plan.topology();
-    let result = Result {
+    if command.files.iter().filter(|file| *file == output::STANDARD).count() > 1 {
+        anyhow::bail!(Usage("standard input can be read once: name `-` once"));
+    }
+    let [file] = command.files.as_slice() else { return several(args, command) };
+    let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
+    output::judged(args, Outcome::Fine, "closc-check/1", &result(&input.plan, input.warnings), human)
+}
+
+fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
+    let (mut items, mut failed) = (Vec::new(), 0);
+    for file in &command.files {
+        let item = match read(args, file)? {
+            Ok(reading) => item(args, file, reading),
+            Err(error) => {
+                if args.format != Format::Json {
+                    output::failure(&anyhow::Error::new(error), args.format);
+                    failed += 1;
+                    continue;
+                }
+                let error = Some(printable::lines(&error.to_string()));
+                Item { file: file.to_string(), error, check: None, diagnostics: Vec::new() }
+            }
+        };
+        failed += usize::from(item.check.is_none());
+        match (&item.check, args.format) {
+            (_, Format::Json) => items.push(item),
+            (Some(result), _) if !args.quiet => output::print(&format!("{file}: {}", human(result)))?,
+            (Some(_) | None, _) => {}
+        }
+    }
+    if args.format == Format::Json {
+        output::results(args.format, "closc-checks/1", &items, |_| String::new())?;
+    } else if failed > 0 {
+        let all = command.files.len();
+        output::say(format_args!("{failed} of {all} files cannot be compiled"));
+    }
+    Ok(if failed == 0 { Outcome::Fine } else { Outcome::Failed })
+}
+
+/// Reads a file; what is wrong with it alone is no reason to leave out the others.
+fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<std::result::Result<Reading, FrontError>> {
+    let source = match Source::parse(file.as_str()) {
+        Ok(source) => source,
+        Err(error) => return Ok(Err(error.into())),
+    };
+    match front::read(&source, &input::options(args)) {
+        Ok(reading) => Ok(Ok(reading)),
+        Err(error @ FrontError::Source(_)) => Ok(Err(error)),
+        Err(error @ (FrontError::Platform(_) | FrontError::Platforms { .. })) => Err(error.into()),
+    }
+}
+
+fn item(args: &Args, file: &Utf8Path, reading: Reading) -> Item {
+    let Reading { plan, diagnostics, sources } = reading;
+    let mut shown = Vec::new();
+    if args.format == Format::Json {
+        let found = json::all(&diagnostics, &sources);
+        shown.extend(found.iter().map(|diagnostic| serde_json::json!(diagnostic)));
+    } else {
+        input::show(args, &diagnostics, &sources);
+    }
+    let check = plan.map(|plan| result(&plan, diagnostics.warnings()));
+    Item { file: file.to_string(), error: None, check, diagnostics: shown }
+}
+
+fn result(plan: &Plan, warnings: usize) -> Result {
+    let topology = plan.topology();
+    Result {
         fabric: topology.name.to_string(),
         routing: topology.routing.word(),
-        counts: input.plan.fabric().counts(),
-        warnings: input.warnings,
-    };
-    output::result(args.format, "closc-check/1", &result, human)?;
-    Ok(Outcome::Fine)
+        counts: plan.fabric().counts(),
+        warnings,
+    }
 }
 
 fn human(result: &Result) -> String {

@@ -34,7 +34,9 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     }
     if let Some(place) = out.filter(|place| !tree::is_archive(place)) {
         let report = written(args, &job, Target { place, force: command.force, sync })?;
-        output::result(args.format, "closc-compile/1", &report, |report| human(&input, place, report))?;
+        output::judged(args, Outcome::Fine, "closc-compile/1", &report, |report| {
+            human(&input, place, report)
+        })?;
     }
     Ok(Outcome::Fine)
 }

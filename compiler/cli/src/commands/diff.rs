@@ -19,7 +19,8 @@ use crate::args::{Args, Format};
 use crate::output::{self, Outcome, Usage};
 
 pub use live::{LIVE, digest};
-pub use side::{Planned, Side, planned, plans, unchanged};
+pub(crate) use side::Reading;
+pub use side::{Planned, Side, plans, unchanged};
 
 /// Columns where the width of the terminal is not known.
 const WIDTH: usize = 100;
@@ -31,8 +32,7 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
         if command.check.is_some() {
             check(args, command, &report)?;
         }
-        print(args, &report, command.list)?;
-        return Ok(outcome(&report));
+        return ended(args, command, &report);
     }
     let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!(Usage("name two sides")) };
     let report = match (old.as_str(), new.as_str()) {
@@ -52,8 +52,16 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
             return Ok(outcome(&report));
         }
     }
-    print(args, &report, command.list)?;
-    Ok(outcome(&report))
+    ended(args, command, &report)
+}
+
+/// Shows a report, and says how that ends.
+fn ended(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<Outcome> {
+    let outcome = outcome(report);
+    if args.format == Format::Json || !output::is_silent(args, outcome) {
+        print(args, report, command.list)?;
+    }
+    Ok(outcome)
 }
 
 /// Compares two fabric files or two trees.

@@ -13,7 +13,7 @@ use closc_topology::Link;
 use crate::args::diff::DrainArgs;
 use crate::args::{Args, Format};
 use crate::audit::Audit;
-use crate::commands::diff;
+use crate::commands::diff::{self, Reading, Side};
 use crate::names::Avoid;
 use crate::output::{self, Outcome};
 
@@ -25,13 +25,20 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
         bail!("`{file}` is no regular file, so `--write` cannot change it");
     }
     let text = closc_files::given_text(file, closc_files::TEXT_MAX)?;
-    let Some(old) = diff::planned(args, file.as_str(), &text)? else { return Ok(Outcome::Failed) };
-    let (name, thing) = canonical(&old.plan, &command.name)?;
+    let before = Reading::before(args, file.as_str(), &text)?;
+    let Some(planned) = before.planned() else {
+        before.shown(args);
+        return Ok(Outcome::Failed);
+    };
+    let (name, thing) = canonical(&planned.plan, &command.name)?;
     let changed = match turn {
         Turn::On => edit::drain(&text, &name)?,
         Turn::Off => edit::undrain(&text, &name)?,
     };
-    let Some(new) = diff::planned(args, file.as_str(), &changed)? else { return Ok(Outcome::Failed) };
+    let after = Reading::after(args, file.as_str(), &changed)?;
+    let Some((Side::Plan(old), Side::Plan(new))) = Reading::both_shown(args, before, after) else {
+        return Ok(Outcome::Failed);
+    };
     let difference = Difference::between(old.plan.topology(), new.plan.topology());
     let [Change::Exception(Exception::Drained(found, what))] = difference.changes.as_slice() else {
         bail!("`{file}` cannot be changed line by line: put `{name}` into `exceptions.drained` yourself");
@@ -40,11 +47,14 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
         bail!("`{name}` would drain something else: change `{file}` yourself");
     }
     let report = diff::of_plans(&old, &new, Options::default());
-    if args.format == Format::Human {
+    let silent = args.quiet && command.write && args.format != Format::Json;
+    if args.format == Format::Human && !silent {
         let lines = similar::TextDiff::from_lines(&text, &changed);
         output::print(&format!("{}\n", lines.unified_diff().context_radius(1)))?;
     }
-    diff::print(args, &report, false)?;
+    if !silent {
+        diff::print(args, &report, false)?;
+    }
     if command.write {
         // A link to the file stays a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;

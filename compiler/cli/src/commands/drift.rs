@@ -15,12 +15,12 @@ pub fn run(args: &Args, command: &FleetArgs) -> anyhow::Result<Outcome> {
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let report = control::block_on(async { Ok(drift(&fleet, &command.options(), observer).await) })?;
     bar.finish_and_clear();
-    output::result(args.format, "closc-drift/1", &report, |report| printable::lines(&report.show()))?;
-    Ok(if report.is_incomplete() {
+    let outcome = if report.is_incomplete() {
         Outcome::Failed
     } else if report.is_clean() {
         Outcome::Fine
     } else {
         Outcome::Differences
-    })
+    };
+    output::judged(args, outcome, "closc-drift/1", &report, |report| printable::lines(&report.show()))
 }

@@ -105,11 +105,7 @@ fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
 
 /// Returns every rule of every stage, by code.
 fn rules() -> Vec<&'static Rule> {
-    let mut rules: Vec<&'static Rule> = closc_topology::checks::rules();
-    rules.extend(closc_platform::RULES);
-    rules.extend(closc_fabric::checks::RULES);
-    rules.extend(closc_plan::checks::RULES);
-    rules.extend(closc_entries::checks::RULES);
+    let mut rules = closc_compile::front::rules();
     rules.extend(closc_verify::rules());
     rules.sort_by_key(|rule| rule.code);
     rules

@@ -52,13 +52,12 @@ fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<
 /// Lists what was written.
 fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
     let written = Written { files };
-    output::result(args.format, "closc-export/1", &written, |written| {
+    output::judged(args, Outcome::Fine, "closc-export/1", &written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");
             text
         })
-    })?;
-    Ok(Outcome::Fine)
+    })
 }
 
 /// Writes files below a folder; returns their places.

@@ -11,10 +11,10 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
     let Some((old, new)) = diff::plans(args, &command.old, &command.new)? else { return Ok(Outcome::Failed) };
     let order = WorkOrder::between(&old.plan, &new.plan);
+    let outcome = if order.jobs.is_empty() { Outcome::Fine } else { Outcome::Differences };
     if command.csv && args.format != Format::Json {
         output::print(&order.csv())?;
-    } else {
-        output::result(args.format, "closc-grow/1", &order, WorkOrder::summary)?;
+        return Ok(outcome);
     }
-    Ok(if order.jobs.is_empty() { Outcome::Fine } else { Outcome::Differences })
+    output::judged(args, outcome, "closc-grow/1", &order, WorkOrder::summary)
 }

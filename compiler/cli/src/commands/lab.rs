@@ -154,8 +154,8 @@ fn print<T: Serialize + ToString>(
     report: &T,
     fine: bool,
 ) -> anyhow::Result<Outcome> {
-    output::result(args.format, schema, report, ToString::to_string)?;
-    Ok(if fine { Outcome::Fine } else { Outcome::Failed })
+    let outcome = if fine { Outcome::Fine } else { Outcome::Failed };
+    output::judged(args, outcome, schema, report, ToString::to_string)
 }
 
 /// Hands over the tree of a lab, the one that was named or one compiled from the file that was named, and how it is

@@ -5,11 +5,11 @@
 
 use anyhow::Context as _;
 use camino::Utf8Path;
-use closc_verify::{Report, Summary, merge};
+use closc_verify::{Summary, merge};
 
-use crate::args::{Args, Format, MergeArgs};
-use crate::commands::verify::annotations;
-use crate::output::{self, Outcome};
+use crate::args::{Args, MergeArgs};
+use crate::commands::verify::show;
+use crate::output::Outcome;
 
 /// The most bytes of a summary: kilobytes, and names of T0 groups where switches choose the way.
 const SUMMARY_MAX: u64 = 64 << 20;
@@ -23,11 +23,5 @@ pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
         parts.push((place.to_string(), summary));
     }
     let report = merge(&parts)?;
-    match args.format {
-        Format::Human | Format::Json | Format::Markdown | Format::Html => {
-            output::result(args.format, "closc-verify/1", &report, Report::text)?;
-        }
-        Format::Github => output::print(&annotations(Utf8Path::new(""), &report))?,
-    }
-    Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed })
+    show(args, Utf8Path::new(""), &report)
 }

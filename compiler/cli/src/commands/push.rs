@@ -170,11 +170,12 @@ fn ended(report: &PushReport) -> (bool, serde_json::Value) {
 }
 
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
-    output::result(args.format, "closc-push/1", report, |report| printable::lines(&human(report)))?;
+    let outcome = if report.is_good() { Outcome::Fine } else { Outcome::Failed };
+    output::judged(args, outcome, "closc-push/1", report, |report| printable::lines(&human(report)))?;
     if report.devices.is_empty() {
         bail!("no switch was selected");
     }
-    Ok(if report.is_good() { Outcome::Fine } else { Outcome::Failed })
+    Ok(outcome)
 }
 
 pub(super) fn human(report: &PushReport) -> String {

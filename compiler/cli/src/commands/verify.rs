@@ -52,13 +52,16 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         }
     };
     tree.bar.finish_and_clear();
-    match args.format {
-        Format::Human | Format::Json | Format::Markdown | Format::Html => {
-            output::result(args.format, "closc-verify/1", &report, Report::text)?;
-        }
-        Format::Github => output::print(&annotations(&command.tree, &report))?,
-    }
-    Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed })
+    show(args, &command.tree, &report)
+}
+
+/// Shows what was found in a tree, and says how that ends.
+pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Result<Outcome> {
+    let outcome = if report.holds() { Outcome::Fine } else { Outcome::Failed };
+    output::judged(args, outcome, "closc-verify/1", report, |report| match args.format {
+        Format::Github => annotations(tree, report),
+        Format::Human | Format::Json | Format::Markdown | Format::Html => report.text(),
+    })
 }
 
 /// What of the tree is judged: planes are proved in whole.
@@ -84,7 +87,7 @@ fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
 }
 
 /// Violations as annotations, and the summary as text.
-pub(super) fn annotations(tree: &Utf8Path, report: &Report) -> String {
+fn annotations(tree: &Utf8Path, report: &Report) -> String {
     let mut text = String::new();
     for violation in &report.violations {
         let file = tree.join(&violation.place.file);

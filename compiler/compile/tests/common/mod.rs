@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use closc_compile::front::{Reading, Source, read_text};
+use closc_compile::front::{Options, Reading, Source, read_text};
 use closc_platform::{Catalogue, Os};
 use closc_tests::exceptions;
 use proptest::prelude::*;
@@ -85,5 +85,6 @@ impl Draw {
 
 /// Reads a fabric like the command line.
 pub(crate) fn read(text: &str) -> Reading {
-    read_text(&Source::Stdin, text.as_bytes(), &[]).expect("there is nothing to read but the text")
+    read_text(&Source::Stdin, text.as_bytes(), &Options::default())
+        .expect("there is nothing to read but the text")
 }

@@ -1,17 +1,19 @@
 //! A side of a comparison: read, checked, with its digest.
 //!
 //! In: what was written on the command line, save `live`. Out: a plan or the manifest of a tree. Invariants: both sides are read side by
-//! side, and the faults of both are shown.
+//! side, and the faults of both are shown; of warnings those that one side alone has. What the command line makes an error is
+//! none in the old side: nobody can mend it there.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Manifest, paths};
-use closc_compile::front::{self, Source};
+use closc_compile::front::{self, Options, Source};
 use closc_deploy::Tree;
-use closc_diagnostics::{Diagnostics, Sources};
+use closc_diagnostics::{Diagnostic, Diagnostics, Sources};
 use closc_diff::tree::Files;
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
@@ -101,15 +103,19 @@ impl Compiled {
 
 /// Reads both sides; nothing if one has faults, which were shown.
 pub fn both(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
-    let (old, new) = rayon::join(|| read(args, old), || read(args, new));
-    // All faults first, so that those of the second side are seen too.
-    let (old, new) = (old?.shown(args), new?.shown(args));
-    Ok(old.zip(new))
+    let (old, new) = rayon::join(|| read(&old_options(args), old), || read(&input::options(args), new));
+    Ok(Reading::both_shown(args, old?, new?))
+}
+
+/// Returns how the old side of a comparison is read.
+fn old_options(args: &Args) -> Options {
+    let Options { platforms, levels } = input::options(args);
+    Options { platforms, levels: levels.without_denials() }
 }
 
 /// Reads one side; nothing if it has faults, which were shown.
 pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
-    Ok(read(args, source)?.shown(args))
+    Ok(read(&input::options(args), source)?.shown(args))
 }
 
 /// Reads a side of a saved difference, and refuses one that is no longer what it was.
@@ -119,7 +125,7 @@ pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
     if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
         bail!("`{}` of the saved difference is no file or tree", then.source.escape_debug());
     }
-    let reading = read(args, &then.source)?;
+    let reading = read(&input::options(args), &then.source)?;
     let Some(side) = reading.side.filter(|_| !reading.diagnostics.has_errors()) else {
         bail!("`{}` of the saved difference is no longer valid: `closc check` says why", then.source)
     };
@@ -146,27 +152,81 @@ pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Planne
 }
 
 /// What reading a side came to.
-struct Reading {
+pub(crate) struct Reading {
     side: Option<Side>,
     diagnostics: Diagnostics,
     sources: Sources,
 }
 
 impl Reading {
-    fn shown(self, args: &Args) -> Option<Side> {
+    /// Reads the text of a fabric file as the side before a change.
+    pub(crate) fn before(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
+        Self::of_text(&old_options(args), source, text)
+    }
+
+    /// Reads the text of a fabric file that is not written yet, as the side after a change.
+    pub(crate) fn after(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
+        Self::of_text(&input::options(args), source, text)
+    }
+
+    fn of_text(options: &Options, source: &str, text: &str) -> anyhow::Result<Reading> {
+        let source = Source::parse(source)?;
+        Ok(plan(&source, front::read_text(&source, text.as_bytes(), options)?))
+    }
+
+    /// Returns what was planned, where there are no faults.
+    pub(crate) fn planned(&self) -> Option<&Planned> {
+        match &self.side {
+            Some(Side::Plan(planned)) => Some(planned),
+            Some(Side::Tree(_)) | None => None,
+        }
+    }
+
+    /// Shows everything that was found.
+    pub(crate) fn shown(self, args: &Args) -> Option<Side> {
         input::show(args, &self.diagnostics, &self.sources);
         self.side.filter(|_| !self.diagnostics.has_errors())
     }
+
+    /// Shows all faults, those of the second side too; where there are none, the warnings that changed.
+    pub(crate) fn both_shown(args: &Args, old: Reading, new: Reading) -> Option<(Side, Side)> {
+        if old.diagnostics.has_errors() || new.diagnostics.has_errors() {
+            let (old, new) = (old.shown(args), new.shown(args));
+            return old.zip(new);
+        }
+        let gone = missing(&old.diagnostics, &new.diagnostics, "gone: the new side does not have it");
+        let come = missing(&new.diagnostics, &old.diagnostics, "new: the old side does not have it");
+        input::show_gone(args, &gone, &old.sources);
+        input::show(args, &come, &new.sources);
+        old.side.zip(new.side)
+    }
 }
 
-fn read(args: &Args, source: &str) -> anyhow::Result<Reading> {
+/// Returns the findings that others do not have, wherever in the text they are, each with a note.
+fn missing(these: &Diagnostics, others: &Diagnostics, note: &str) -> Diagnostics {
+    let key = |finding: &Diagnostic| (finding.rule.code, finding.message.clone(), finding.notes.clone());
+    let mut left = BTreeMap::new();
+    for other in others {
+        *left.entry(key(other)).or_insert(0_usize) += 1;
+    }
+    let mut found = Diagnostics::new();
+    for finding in these {
+        match left.get_mut(&key(finding)) {
+            Some(count) if *count > 0 => *count -= 1,
+            Some(_) | None => found.push(finding.clone().note(note)),
+        }
+    }
+    found
+}
+
+fn read(options: &Options, source: &str) -> anyhow::Result<Reading> {
     let place = Utf8Path::new(source);
     if place.join(paths::MANIFEST).is_file() || crate::tree::is_archive(place) {
         let side = Some(Side::Tree(Box::new(tree(place)?)));
         return Ok(Reading { side, diagnostics: Diagnostics::new(), sources: Sources::new() });
     }
     let source = Source::parse(source)?;
-    Ok(plan(&source, front::read(&source, &args.platforms)?))
+    Ok(plan(&source, front::read(&source, options)?))
 }
 
 fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
@@ -194,14 +254,4 @@ fn plan(source: &Source, reading: front::Reading) -> Reading {
         Side::Plan(Box::new(Planned { plan, side }))
     });
     Reading { side, diagnostics, sources }
-}
-
-/// Plans the text of a fabric file that is not written yet; nothing if it has faults, which were shown.
-pub fn planned(args: &Args, source: &str, text: &str) -> anyhow::Result<Option<Planned>> {
-    let source = Source::parse(source)?;
-    let reading = front::read_text(&source, text.as_bytes(), &args.platforms)?;
-    match plan(&source, reading).shown(args) {
-        Some(Side::Plan(planned)) => Ok(Some(*planned)),
-        Some(Side::Tree(_)) | None => Ok(None),
-    }
 }

@@ -1,0 +1,92 @@
+//! Levels of warnings, as they are stated on the command line.
+//!
+//! In: codes. Out: [`Levels`]. Invariants: a code has one level, wherever the option is.
+
+use std::collections::BTreeMap;
+
+use clap::error::ErrorKind;
+use closc_compile::front;
+use closc_diagnostics::{Level, Levels, Rule};
+
+/// What stands for all that the file leaves as warnings.
+const REST: &str = "warnings";
+
+/// The options.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LevelArgs {
+    /// Say nothing of this warning (`W0803`), or of all that the fabric file leaves as `warnings`
+    #[arg(long, global = true, value_name = "CODE", value_parser = warning)]
+    allow: Vec<Warning>,
+    /// Say this warning, whatever the fabric file makes of it
+    #[arg(long, global = true, value_name = "CODE", value_parser = single)]
+    warn: Vec<Warning>,
+    /// Make an error of this warning, or of all that the fabric file leaves as `warnings`
+    #[arg(long, short = 'D', global = true, value_name = "CODE", value_parser = warning)]
+    deny: Vec<Warning>,
+}
+
+/// What a level is given to.
+#[derive(Debug, Clone, Copy)]
+enum Warning {
+    Rest,
+    One(&'static Rule),
+}
+
+impl Warning {
+    fn word(self) -> &'static str {
+        match self {
+            Warning::Rest => REST,
+            Warning::One(rule) => rule.code,
+        }
+    }
+}
+
+fn warning(text: &str) -> Result<Warning, String> {
+    if text == REST {
+        return Ok(Warning::Rest);
+    }
+    front::warning(text).map(Warning::One).map_err(|error| error.to_string())
+}
+
+fn single(text: &str) -> Result<Warning, String> {
+    match warning(text)? {
+        Warning::Rest => {
+            Err("they are warnings already: name the one that the file allows or denies".to_owned())
+        }
+        one @ Warning::One(_) => Ok(one),
+    }
+}
+
+impl LevelArgs {
+    /// Refuses two levels for one warning.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        let mut seen: BTreeMap<&str, Level> = BTreeMap::new();
+        for (warning, level) in self.stated() {
+            let first = *seen.entry(warning.word()).or_insert(level);
+            if first != level {
+                let (word, first, level) = (warning.word(), first.word(), level.word());
+                let text = format!("`--{first} {word}` and `--{level} {word}` contradict each other\n");
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the levels.
+    pub(crate) fn levels(&self) -> Levels {
+        let mut levels = Levels::default();
+        for (warning, level) in self.stated() {
+            let written = format!("--{} {}", level.word(), warning.word());
+            match warning {
+                Warning::Rest => levels.state_rest(level, written),
+                Warning::One(rule) => levels.state(rule, level, written),
+            }
+        }
+        levels
+    }
+
+    fn stated(&self) -> impl Iterator<Item = (Warning, Level)> {
+        let lists = [(&self.allow, Level::Allow), (&self.warn, Level::Warn), (&self.deny, Level::Deny)];
+        lists.into_iter().flat_map(|(list, level)| list.iter().map(move |warning| (*warning, level)))
+    }
+}

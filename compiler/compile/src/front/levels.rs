@@ -1,0 +1,77 @@
+//! E0123: a level is given to what is no warning; and the levels that a file states.
+//!
+//! In: codes. Out: the rules that they are of, or why they have no level. Invariants: every rule that a reading may find is
+//! known here, whatever stage has it.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Levels, Rule};
+use closc_topology::{Document, nearest};
+
+/// A level is given to what is no warning.
+pub(super) static RULE: Rule = Rule {
+    code: "E0123",
+    title: "a level is given to what is no warning",
+    what: "Every key of `warnings` is the code of a warning: `W` and four digits, as the finding shows it.",
+    why: "A level of a code that nobody uses has no effect: the warning that was meant is said as before, or lets pass \
+          what was to be refused. An error has no level, because nothing right can be written while it is there.",
+    example: "fabric: pod\nplanes: 2\nhosts: { groups: 4, per_group: 8, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
+              t0: { platform: linux, os: linux, up: 8 }\n  t1: { platform: linux, os: linux }\nqos: none\n\
+              warnings: { W0830: allow }",
+    fix: "Use the code that the warning shows (`closc explain codes` lists all), and mend what is an error.",
+};
+
+/// Why a code has no level.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoWarning {
+    /// Nobody uses the code; another one may have been meant.
+    #[error("there is no warning `{code}`{}", .nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
+    Unknown {
+        /// What was written.
+        code: String,
+        /// The nearest warning.
+        nearest: Option<&'static str>,
+    },
+    /// It is the code of an error.
+    #[error("`{code}` is an error and stays one: {title}")]
+    Error {
+        /// The code.
+        code: &'static str,
+        /// What it is about.
+        title: &'static str,
+    },
+}
+
+/// Finds the warning of a code.
+pub fn warning(code: &str) -> Result<&'static Rule, NoWarning> {
+    let rules = super::rules();
+    match rules.iter().find(|rule| rule.code == code) {
+        Some(rule) if is_warning(rule) => Ok(rule),
+        Some(rule) => Err(NoWarning::Error { code: rule.code, title: rule.title }),
+        None => {
+            let codes = rules.iter().filter(|rule| is_warning(rule)).map(|rule| rule.code);
+            Err(NoWarning::Unknown { code: code.to_owned(), nearest: nearest(code, codes) })
+        }
+    }
+}
+
+fn is_warning(rule: &Rule) -> bool {
+    rule.code.starts_with('W')
+}
+
+/// Returns the levels that a file states.
+pub(super) fn stated(document: &Document, diagnostics: &mut Diagnostics) -> Levels {
+    let mut levels = Levels::default();
+    for (code, level) in document.file.warnings.iter().flat_map(|named| &named.0) {
+        match warning(&code.value) {
+            Ok(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.word())),
+            Err(why) => {
+                let help = match why {
+                    NoWarning::Unknown { .. } => "`closc explain codes` lists all codes",
+                    NoWarning::Error { .. } => "mend what it says, and leave it out here",
+                };
+                let finding = Diagnostic::error(&RULE, format!("`warnings`: {why}"));
+                diagnostics.push(finding.at(code.span, "no warning").help(help));
+            }
+        }
+    }
+    levels
+}

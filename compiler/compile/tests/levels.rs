@@ -1,0 +1,111 @@
+//! Every fabric file in `tests/errors/levels` gives exactly the message written beside it; and what levels of warnings do.
+//!
+//! In: Markdown files with a fabric and its message. Out: one failure a file. `CLOSC_BLESS=1` writes the messages
+//! anew, to be read before they are committed.
+
+#[path = "../../topology/tests/support/mod.rs"]
+#[allow(dead_code, reason = "the files here go through all stages")]
+mod support;
+
+use closc_compile::front::{NoWarning, Options, Reading, Source, read_text, rules, warning};
+use closc_diagnostics::{Level, Levels, show};
+
+use support::Case;
+
+const FABRIC: &str = "\
+fabric: pod
+planes: 2
+hosts: { groups: 4, per_group: 2, nic: { speed: 200G } }
+tiers:
+  t0: { platform: linux, os: linux, up: 2 }
+  t1: { platform: linux, os: linux }
+services: { ntp: [\"2001:db8::1\"] }
+qos: none
+";
+
+fn read(text: &str, levels: Levels) -> Reading {
+    let options = Options { levels, ..Options::default() };
+    read_text(&Source::File("fabric.yaml".into()), text.as_bytes(), &options).expect("the text is here")
+}
+
+/// The codes of all findings, and whether there is a plan.
+fn found(text: &str, levels: Levels) -> (Vec<&'static str>, bool) {
+    let reading = read(text, levels);
+    (reading.diagnostics.iter().map(|found| found.rule.code).collect(), reading.plan.is_some())
+}
+
+fn levels(code: &str, level: Level) -> Levels {
+    let mut levels = Levels::default();
+    levels.state(warning(code).expect("a warning"), level, "a test");
+    levels
+}
+
+#[test]
+fn every_case_gives_its_message() {
+    let folder = support::folder().join("levels");
+    let entries = std::fs::read_dir(folder).expect("the cases are in the repository");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a folder can be read").path()).collect();
+    files.sort();
+    assert!(files.len() >= 3, "{files:?}");
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("a case is text");
+        let case = Case::parse(&text).expect("the file has a fence ```yaml");
+        let reading = read(&case.yaml, Levels::default());
+        assert!(reading.plan.is_none(), "{} is at fault", path.display());
+        let shown = show::text::all(&reading.diagnostics, &reading.sources, show::text::Colour::Plain);
+        let shown = shown.trim_end().to_owned() + "\n";
+        if std::env::var_os("CLOSC_BLESS").is_some() {
+            let (head, _) = text.split_once("```text\n").expect("the file has a fence ```text");
+            std::fs::write(&path, format!("{head}```text\n{shown}```\n")).expect("the case can be written");
+        } else {
+            assert_eq!(shown, case.expected, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_example_of_the_rule_breaks_it() {
+    let rule = rules().into_iter().find(|rule| rule.code == "E0123").expect("it is a rule");
+    assert_eq!(found(rule.example, Levels::default()), (vec!["E0123"], false));
+}
+
+#[test]
+fn a_file_states_levels_and_the_command_line_comes_first() {
+    assert_eq!(found(FABRIC, Levels::default()), (vec!["W0803"], true));
+    for (word, codes, is_valid) in
+        [("allow", vec![], true), ("warn", vec!["W0803"], true), ("deny", vec!["W0803"], false)]
+    {
+        let text = format!("{FABRIC}warnings: {{ W0803: {word} }}\n");
+        assert_eq!(found(&text, Levels::default()), (codes, is_valid), "{word}");
+        assert_eq!(found(&text, levels("W0803", Level::Allow)), (vec![], true), "{word}");
+        assert_eq!(found(&text, levels("W0803", Level::Warn)), (vec!["W0803"], true), "{word}");
+        assert_eq!(found(&text, levels("W0803", Level::Deny)), (vec!["W0803"], false), "{word}");
+    }
+    // Of another warning nothing is said.
+    assert_eq!(found(FABRIC, levels("W0801", Level::Deny)), (vec!["W0803"], true));
+}
+
+/// Levels are how findings are judged, not what the fabric is: the plan is the same.
+#[test]
+fn levels_change_no_plan() {
+    let meaning = |text: &str| {
+        let plan = read(text, Levels::default()).plan.expect("it is valid");
+        closc_compile::meaning(&plan)
+    };
+    assert_eq!(meaning(FABRIC), meaning(&format!("{FABRIC}warnings: {{ W0803: allow }}\n")));
+}
+
+#[test]
+fn a_code_is_that_of_a_warning() {
+    let near = |code: &str| match warning(code) {
+        Err(NoWarning::Unknown { nearest, .. }) => nearest,
+        other => panic!("{code}: {other:?}"),
+    };
+    assert_eq!(near("W0830"), Some("W0803"));
+    assert_eq!(near("w0803"), Some("W0803"));
+    assert_eq!(near("unused-settings"), None);
+    assert!(matches!(warning("E0203"), Err(NoWarning::Error { code: "E0203", .. })));
+    for rule in rules().into_iter().filter(|rule| rule.code.starts_with('W')) {
+        assert_eq!(warning(rule.code), Ok(rule));
+    }
+}

@@ -1,0 +1,144 @@
+//! Levels of warnings: what is said, what is not, and what is as bad as an error.
+//!
+//! In: what a fabric file and a command line state, by code. Out: findings as they leave the compiler. Invariants: an error
+//! stays one; a code beats what is stated of all others, and so does who speaks first ([`Levels::or`]).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{Diagnostic, Diagnostics, Rule, Severity};
+
+/// What a warning comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Nothing is said.
+    Allow,
+    /// It is a warning.
+    Warn,
+    /// It is an error.
+    Deny,
+}
+
+impl Level {
+    /// Returns the word of fabric files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::Allow => "allow",
+            Level::Warn => "warn",
+            Level::Deny => "deny",
+        }
+    }
+}
+
+/// A level, and where it is stated, as it is written there.
+type Stated = (Level, String);
+
+/// What is stated of warnings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Levels {
+    of: BTreeMap<&'static str, Stated>,
+    rest: Option<Stated>,
+}
+
+impl Levels {
+    /// States the level of a warning; `written` is how.
+    pub fn state(&mut self, rule: &'static Rule, level: Level, written: impl Into<String>) {
+        self.of.insert(rule.code, (level, written.into()));
+    }
+
+    /// States what becomes of all that are warnings by what is stated of single ones.
+    pub fn state_rest(&mut self, level: Level, written: impl Into<String>) {
+        self.rest = Some((level, written.into()));
+    }
+
+    /// Adds what others state: of what is stated here already it changes nothing.
+    #[must_use]
+    pub fn or(mut self, others: Levels) -> Levels {
+        for (code, stated) in others.of {
+            self.of.entry(code).or_insert(stated);
+        }
+        self.rest = self.rest.or(others.rest);
+        self
+    }
+
+    /// Leaves out what makes errors of warnings.
+    #[must_use]
+    pub fn without_denials(mut self) -> Levels {
+        self.of.retain(|_, (level, _)| *level != Level::Deny);
+        self.rest = self.rest.filter(|(level, _)| *level != Level::Deny);
+        self
+    }
+
+    /// Gives findings the levels that are stated.
+    #[must_use]
+    pub fn apply(&self, found: Diagnostics) -> Diagnostics {
+        found.changed(|finding| self.judge(finding))
+    }
+
+    fn judge(&self, mut finding: Diagnostic) -> Option<Diagnostic> {
+        if finding.severity == Severity::Error {
+            return Some(finding);
+        }
+        let own = self.of.get(finding.rule.code).filter(|(level, _)| *level != Level::Warn);
+        match own.or(self.rest.as_ref()) {
+            Some((Level::Allow, _)) => None,
+            Some((Level::Deny, written)) => {
+                finding.severity = Severity::Error;
+                Some(finding.note(format!("a warning that `{written}` makes an error")))
+            }
+            Some((Level::Warn, _)) | None => Some(finding),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static ONE: Rule = rule("W0001");
+    static TWO: Rule = rule("W0002");
+    static BAD: Rule = rule("E0001");
+
+    const fn rule(code: &'static str) -> Rule {
+        Rule { code, title: "", what: "", why: "", example: "", fix: "" }
+    }
+
+    /// The codes that are left, errors with a `!`.
+    fn left(levels: &Levels) -> Vec<String> {
+        let mut found = Diagnostics::new();
+        found.push(Diagnostic::warning(&ONE, "one"));
+        found.push(Diagnostic::error(&BAD, "bad"));
+        found.push(Diagnostic::warning(&TWO, "two"));
+        let sign = |severity| if severity == Severity::Error { "!" } else { "" };
+        levels.apply(found).iter().map(|d| format!("{}{}", d.rule.code, sign(d.severity))).collect()
+    }
+
+    #[test]
+    fn an_error_stays_one_and_a_warning_gets_its_level() {
+        let mut levels = Levels::default();
+        assert_eq!(left(&levels), ["W0001", "E0001!", "W0002"]);
+        levels.state(&ONE, Level::Allow, "");
+        levels.state(&TWO, Level::Deny, "");
+        levels.state(&BAD, Level::Allow, "");
+        assert_eq!(left(&levels), ["E0001!", "W0002!"]);
+        assert_eq!(left(&levels.without_denials()), ["E0001!", "W0002"]);
+    }
+
+    #[test]
+    fn all_others_are_those_that_are_warnings_by_then() {
+        let (mut file, mut line) = (Levels::default(), Levels::default());
+        file.state(&ONE, Level::Allow, "warnings.W0001");
+        line.state_rest(Level::Deny, "--deny warnings");
+        assert_eq!(left(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
+        // Who speaks first is right.
+        line.state(&ONE, Level::Warn, "--warn W0001");
+        assert_eq!(left(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
+        let mut silent = Levels::default();
+        silent.state_rest(Level::Allow, "--allow warnings");
+        file.state(&TWO, Level::Deny, "warnings.W0002");
+        assert_eq!(left(&silent.or(file)), ["E0001!", "W0002!"]);
+    }
+}

@@ -1,0 +1,11 @@
+//! `warnings`: what warnings come to.
+
+use closc_diagnostics::Level;
+
+use crate::read::word;
+
+word!(Level, "level" {
+    "allow" => Level::Allow,
+    "warn" => Level::Warn,
+    "deny" => Level::Deny,
+});
