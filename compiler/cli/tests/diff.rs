@@ -392,3 +392,86 @@ fn waves_of_one_plane_are_refused_with_the_reason_and_the_report() {
     let json = place.json(2, &["diff", "a.yaml", "c.yaml", "--waves"]);
     assert!(json["no_waves"].as_str().is_some_and(|why| why.contains("no other plane")), "{json}");
 }
+
+/// A fabric of SONiC switches, some of which an exception touches.
+fn sonic(more: &str) -> String {
+    format!(
+        "fabric: pod\nplanes: 2\nhosts: {{ groups: 3, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+         tiers:\n  t0: {{ platform: th5-512x100g, os: sonic, up: 2 }}\n  t1: {{ platform: th5-512x100g, os: sonic }}\n\
+         cables: {{ nic-t0: {{ length: 3m }}, t0-t1: {{ length: 30m }} }}\n\
+         exceptions:\n  absent: [p1-t0-001--p1-t1-002]\n  cables: {{ p0-t0-003--p0-t1-001: {{ length: 90m }} }}\n{more}"
+    )
+}
+
+/// Compiles both files, applies every patch to what the one says of a switch, and expects what the other says.
+#[track_caller]
+fn patches_lead_from_one_to_the_other(old: &str, new: &str) -> (Vec<usize>, serde_json::Value) {
+    let place = Place::new();
+    place.write("a.yaml", old);
+    place.write("b.yaml", new);
+    for side in ["a", "b"] {
+        place.ends(0, &["compile", "--quiet", &format!("{side}.yaml"), "--out", side]);
+    }
+    place.ends(2, &["diff", "a.yaml", "b.yaml", "--patches", "p"]);
+    let json = |path: &str| -> serde_json::Value { serde_json::from_str(&place.read(path)).expect("JSON") };
+    let index = json("p/patches.json");
+    let folders = std::fs::read_dir(place.path("b/switches")).expect("a folder");
+    let mut left: std::collections::BTreeSet<String> = folders
+        .map(|entry| entry.expect("it can be read").file_name().into_string().expect("text"))
+        .collect();
+    let mut sizes = Vec::new();
+    for group in index["groups"].as_array().expect("a list") {
+        let names = group["switches"].as_array().expect("a list");
+        sizes.push(names.len());
+        for name in names {
+            let name = name.as_str().expect("a name");
+            assert!(left.remove(name), "{name} is in two groups");
+            let mut config = json(&format!("a/switches/{name}/config_db.json"));
+            for file in group["files"].as_array().expect("a list") {
+                let patch = json(&format!("p/{}", file.as_str().expect("a name")));
+                let patch: json_patch::Patch = serde_json::from_value(patch).expect("RFC 6902");
+                json_patch::patch(&mut config, &patch).expect("it fits");
+            }
+            if group["method"] == "patch" {
+                assert_eq!(config, json(&format!("b/switches/{name}/config_db.json")), "{name}");
+            }
+        }
+    }
+    for name in left {
+        let of = |side: &str| place.read(&format!("{side}/switches/{name}/config_db.json"));
+        assert_eq!(of("a"), of("b"), "{name} changes and is in no group");
+    }
+    (sizes, index)
+}
+
+#[test]
+fn patches_are_those_of_every_switch_and_switches_that_are_alike_share_one() {
+    let dscp = "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }\n";
+    let (sizes, index) = patches_lead_from_one_to_the_other(&sonic(""), &sonic(dscp));
+    assert_eq!(sizes.iter().sum::<usize>(), 10, "{index}");
+    assert_eq!(sizes.iter().max(), Some(&2), "{index}");
+    assert!(index["groups"].to_string().contains("\"method\":\"patch\""), "{index}");
+    // Servers are the same for all, and an address is another for each.
+    let services = "services: { ntp: [10.0.0.1], syslog: [10.0.0.2] }\n";
+    let (sizes, _) = patches_lead_from_one_to_the_other(&sonic(""), &sonic(services));
+    assert!(sizes.len() < 10, "{sizes:?}");
+    let (sizes, _) = patches_lead_from_one_to_the_other(&sonic(""), &sonic("mtu: { link: 9100 }\n"));
+    assert!(sizes.len() < 10, "{sizes:?}");
+    let links = "addresses: { loopbacks: \"fd00:7::/64\" }\n";
+    let (sizes, _) = patches_lead_from_one_to_the_other(&sonic(""), &sonic(links));
+    assert_eq!(sizes, [1; 10]);
+}
+
+#[test]
+fn a_cable_is_two_patches_and_a_folder_has_those_of_one_change() {
+    let more = sonic("").replace("absent: [", "absent: [p0-t0-001--p0-t1-001, ");
+    let (sizes, index) = patches_lead_from_one_to_the_other(&sonic(""), &more);
+    assert_eq!(sizes, [1, 1], "{index}");
+    let place = place();
+    std::fs::create_dir(place.path("p")).expect("a folder");
+    place.write("p/old.json", "");
+    let said = place.ends(1, &["diff", "a.yaml", "b.yaml", "--patches", "p"]);
+    assert!(said.contains("`p` is not empty"), "{said}");
+    let said = place.ends(1, &["diff", "a.yaml", "live", "--patches", "q"]);
+    assert!(said.contains("push --dry-run"), "{said}");
+}

@@ -31,11 +31,15 @@ pub struct DiffArgs {
     /// Save the difference with the digests of both sides
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
+    /// Of plans, write what changes on each SONiC switch as patches for `config apply-patch` into this folder, which is new
+    /// or empty
+    #[arg(long, value_name = "DIR")]
+    pub patches: Option<Utf8PathBuf>,
     /// Show a saved difference
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "check", "out", "waves"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "check", "out", "waves", "patches"])]
     pub show: Option<Utf8PathBuf>,
     /// Show a saved difference, and fail if one of its sides is no longer what it was; `push` does the same
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "out", "waves"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new", "out", "waves", "patches"])]
     pub check: Option<Utf8PathBuf>,
 }
 

@@ -4,6 +4,7 @@
 //! trees by their manifests, and what switches hold with the entries that the other side wants.
 
 mod live;
+mod patches;
 mod side;
 
 use anyhow::{Context as _, bail};
@@ -35,6 +36,9 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
         return ended(args, command, &report);
     }
     let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!(Usage("name two sides")) };
+    if command.patches.is_some() && (old == LIVE || new == LIVE) {
+        bail!("`--patches` compares two fabric files: of switches `push --dry-run` says what would be sent");
+    }
     let report = match (old.as_str(), new.as_str()) {
         (LIVE, LIVE) => {
             bail!(Usage("both sides are `live`: name what the switches shall be compared with"))
@@ -42,6 +46,9 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
         (LIVE, other) | (other, LIVE) => live::compare(args, command, other, old == LIVE)?,
         (old, new) => {
             let Some((old, new)) = side::both(args, old, new)? else { return Ok(Outcome::Failed) };
+            if let Some(folder) = &command.patches {
+                patches::write(args, folder, &old, &new)?;
+            }
             Some(compare(command, &old, &new)?)
         }
     };

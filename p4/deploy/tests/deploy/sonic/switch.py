@@ -2,10 +2,13 @@
 
 Usage: switch.py FOLDER COMMAND ARGUMENTS. In FOLDER: db.json is what runs, saved.json what a reboot starts with,
 checkpoints/NAME what was noted, timer the command that systemd-run was given, log one line for each command.
+In the folder above, where there is one called steps, commands of all switches are counted; at the one that
+kill-pusher-at names, the process that pusher names is killed.
 kill-at holds a number: the session ends without a word at that command, before it does anything; kill-after: after it did;
 move-at: before that command somebody else changes the configuration.
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -145,6 +148,30 @@ def number(name):
         return int(file.read() or 0)
 
 
+def count_for_all():
+    """Counts a command of any switch, and kills who pushes at the one that was asked for."""
+    shared = os.path.dirname(os.path.abspath(FOLDER))
+    if not os.path.exists(os.path.join(shared, "steps")):
+        return
+    with open(os.path.join(shared, "steps"), "r+") as steps:
+        fcntl.flock(steps, fcntl.LOCK_EX)
+        now = int(steps.read() or 0) + 1
+        steps.seek(0)
+        steps.write(str(now))
+        steps.flush()
+        asked = os.path.join(shared, "kill-pusher-at")
+        if not os.path.exists(asked):
+            return
+        with open(asked) as file:
+            at = int(file.read())
+        if now < at:
+            return
+        os.remove(asked)
+        with open(os.path.join(shared, "pusher")) as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+
+
+count_for_all()
 with open(path("log"), "a") as log:
     log.write(" ".join([NAME, *WORDS]) + "\n")
 count = number("count") + 1
