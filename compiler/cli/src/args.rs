@@ -13,6 +13,7 @@ pub mod te;
 pub mod whatif;
 
 use camino::Utf8PathBuf;
+use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
 use closc_compile::{Part, Selection, Shard};
 
@@ -46,18 +47,48 @@ pub struct Args {
 }
 
 /// Form of results and messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Text for people
+    /// Text for people.
     Human,
-    /// JSON for tools
+    /// JSON for tools.
     Json,
-    /// Annotations for GitHub workflows
+    /// Annotations for GitHub workflows.
     Github,
-    /// For a pull request: differences only
+    /// For a pull request: differences only.
     Markdown,
-    /// For a browser: differences only
+    /// For a browser: differences only.
     Html,
+    /// Rows for data tools: `export tables` only.
+    Rows(closc_tables::Format),
+}
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        use closc_tables::Format::{Csv, Jsonl, Parquet};
+        &[
+            Format::Human,
+            Format::Json,
+            Format::Github,
+            Format::Markdown,
+            Format::Html,
+            Format::Rows(Csv),
+            Format::Rows(Jsonl),
+            Format::Rows(Parquet),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (word, help) = match self {
+            Format::Human => ("human", "Text for people"),
+            Format::Json => ("json", "JSON for tools"),
+            Format::Github => ("github", "Annotations for GitHub workflows"),
+            Format::Markdown => ("markdown", "For a pull request: differences only"),
+            Format::Html => ("html", "For a browser: differences only"),
+            Format::Rows(form) => (form.extension(), "For data tools: `export tables` only"),
+        };
+        Some(PossibleValue::new(word).help(help))
+    }
 }
 
 /// What to do.

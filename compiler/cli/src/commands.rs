@@ -25,6 +25,7 @@ mod whatif;
 use anyhow::bail;
 use closc_diff::Turn;
 
+use crate::args::export::ExportCommand;
 use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome, Usage};
 
@@ -36,6 +37,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
     if !differs && matches!(args.format, Format::Markdown | Format::Html) {
         bail!(Usage("only differences have a form for pages: use `--format human`, `json` or `github`"));
+    }
+    let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));
+    if !is_tabular && matches!(args.format, Format::Rows(_)) {
+        bail!(Usage("only `export tables` writes rows: use `--format human`, `json` or `github`"));
     }
     match &args.command {
         Command::Check(command) => check::run(args, command),

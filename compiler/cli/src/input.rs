@@ -44,7 +44,7 @@ pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
 /// Shows diagnostics in the form that was asked for.
 pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     match args.format {
-        Format::Human | Format::Markdown | Format::Html => people(diagnostics, sources),
+        Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => people(diagnostics, sources),
         Format::Json if diagnostics.has_errors() => {
             let value = serde_json::json!({ "diagnostics": json::all(diagnostics, sources) });
             if let Ok(text) = output::document("closc-diagnostics/1", &value) {

@@ -88,7 +88,9 @@ pub fn result<T: Serialize>(
 ) -> anyhow::Result<()> {
     match format {
         Format::Json => print(&document(schema, value)?),
-        Format::Human | Format::Github | Format::Markdown | Format::Html => print(&human(value)),
+        Format::Human | Format::Github | Format::Markdown | Format::Html | Format::Rows(_) => {
+            print(&human(value))
+        }
     }
 }
 
@@ -104,7 +106,9 @@ pub fn results<T: Serialize>(
             let text = serde_json::to_string_pretty(&List { schema, items });
             print(&(text.context("the result has no JSON form")? + "\n"))
         }
-        Format::Human | Format::Github | Format::Markdown | Format::Html => print(&human(items)),
+        Format::Human | Format::Github | Format::Markdown | Format::Html | Format::Rows(_) => {
+            print(&human(items))
+        }
     }
 }
 
@@ -167,7 +171,9 @@ pub fn failure(error: &anyhow::Error, format: Format) {
     // It may have names and reasons of others in it.
     let text = printable::lines(&format!("{error:#}"));
     match format {
-        Format::Human | Format::Markdown | Format::Html => say(format_args!("error: {text}")),
+        Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => {
+            say(format_args!("error: {text}"));
+        }
         Format::Json => {
             let document = serde_json::json!({ "schema": "closc-error/1", "error": text });
             let _ = print(&format!("{document}\n"));

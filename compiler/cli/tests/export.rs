@@ -225,3 +225,54 @@ fn a_port_that_is_absent_is_denied_and_left_out() {
         |list: &serde_json::Value| list.as_array().expect("a list").iter().all(|item| item["port"] == 1);
     assert!(on_one(&file["profiles"][0]["values"]) && on_one(&file["probes"]), "{file}");
 }
+
+/// A file a table, those that were asked for; a form that nothing else has is refused elsewhere.
+#[test]
+fn tables_are_written_where_they_are_wanted() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes.yaml";
+    let listed = place.ends(0, &["export", "tables", file, "--out", "all"]);
+    assert_eq!(listed.lines().count(), 6, "{listed}");
+    assert!(!place.path("all/paths.csv").exists(), "no pair, no paths");
+    let links = place.read("all/links.csv");
+    assert!(links.starts_with("link,kind,plane,zone,lower_device,"), "{links}");
+    let words = [
+        "export",
+        "tables",
+        file,
+        "--out",
+        "some",
+        "--format",
+        "jsonl",
+        "--only",
+        "links,paths",
+        "--plane",
+        "1",
+    ];
+    let listed = place.ends(0, &[&words[..], &["--pair", "su001-n001,su002-n001"]].concat());
+    assert_eq!(listed, "some/links.jsonl\nsome/paths.jsonl\n");
+    for name in ["links", "paths"] {
+        let text = place.read(&format!("some/{name}.jsonl"));
+        assert!(!text.is_empty() && text.lines().all(|line| line.contains("\"plane\":1,")), "{text}");
+    }
+    for words in [
+        &["check", file, "--format", "csv"][..],
+        &["export", "tables", file, "--out", "x", "--only", "paths"],
+        &["export", "tables", file, "--out", "x", "--only", "cables"],
+        &["export", "tables", file, "--out", "x", "--pair", "su001-n001"],
+    ] {
+        place.ends(64, words);
+    }
+    for (words, wanted) in [
+        (["--pair", "su001-n001,su001-n001"], "are the same NIC"),
+        (["--pair", "su001-n001,su009-n001"], "su009-n001"),
+        (["--plane", "2"], "plane 2 does not exist; there are 2 planes"),
+    ] {
+        let why = place.ends(1, &[&["export", "tables", file, "--out", "x"], &words[..]].concat());
+        assert!(why.contains(wanted), "{why}");
+    }
+    if !cfg!(feature = "parquet") {
+        let why = place.ends(1, &["export", "tables", file, "--out", "x", "--format", "parquet"]);
+        assert!(why.contains("--features parquet"), "{why}");
+    }
+}

@@ -5,6 +5,7 @@ use clap::Subcommand;
 use closc_cabling::list::LabelPattern;
 use closc_provision::ztp::Address;
 use closc_qos::units::Bytes;
+use closc_tables::Table;
 use closc_topology::HostOutput;
 
 use super::number;
@@ -20,6 +21,8 @@ pub enum ExportCommand {
     Kubernetes(KubernetesArgs),
     /// Write the cables for who plugs, buys and documents them: list with labels, bill, NetBox, PTM
     Cables(CablesArgs),
+    /// Write tables of devices, links, ports, addresses, uSIDs, routes and paths: `--format csv`, `jsonl` or `parquet`
+    Tables(TablesArgs),
     /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
     Mrc(MrcArgs),
     /// Write what SONiC switches out of the box fetch (`ztp.json`), and the DHCP options that lead them there
@@ -92,6 +95,26 @@ pub(crate) struct CablesArgs {
     /// Only these planes; planes count from 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
+}
+
+/// Arguments of `export tables`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TablesArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write the tables into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Only these: devices, links, ports, addresses, sids, routes, paths; all if not given, `paths` where there are pairs
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = parse_table)]
+    pub only: Vec<Table>,
+    /// Only rows of these planes, and of none; planes count from 0
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub plane: Vec<u8>,
+    /// Two NICs whose paths are written, as `FROM,TO`; a node means its first NIC, or that of the sender's rail; may be
+    /// given several times
+    #[arg(long, value_name = "FROM,TO", value_parser = parse_pair)]
+    pub pair: Vec<(String, String)>,
 }
 
 /// Arguments of `export mrc`.
@@ -186,6 +209,20 @@ pub struct RanksArgs {
     /// What a rank exchanges with the next stage in a step; 0 if nothing
     #[arg(long, value_name = "BYTES", default_value = "500MB")]
     pub pp_bytes: Bytes,
+}
+
+fn parse_table(text: &str) -> Result<Table, String> {
+    Table::ALL.into_iter().find(|table| table.name() == text).ok_or_else(|| {
+        let names: Vec<&str> = Table::ALL.into_iter().map(Table::name).collect();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',') {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_owned(), to.to_owned())),
+        Some(_) | None => Err("a pair is `FROM,TO`".to_owned()),
+    }
 }
 
 fn parse_output(text: &str) -> Result<HostOutput, String> {

@@ -160,7 +160,7 @@ pub fn print(args: &Args, report: &Report, list: bool) -> anyhow::Result<()> {
     let text = match args.format {
         Format::Json => output::document(closc_diff::FORMAT, report)?,
         Format::Github => show::github::draw(report),
-        Format::Human => show::human::draw(report, width, list),
+        Format::Human | Format::Rows(_) => show::human::draw(report, width, list),
         Format::Markdown => show::markdown::draw(report),
         Format::Html => show::html::draw(report),
     };

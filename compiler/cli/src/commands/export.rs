@@ -10,6 +10,7 @@ mod kubernetes;
 mod mininet;
 mod mrc;
 mod ranks;
+mod tables;
 mod ztp;
 
 use std::fmt::Write as _;
@@ -35,6 +36,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Ztp(command) => ztp::run(args, command),
         ExportCommand::Ansible(command) => ansible::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
+        ExportCommand::Tables(command) => tables::run(args, command),
     }
 }
 

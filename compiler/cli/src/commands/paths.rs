@@ -75,7 +75,7 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
     }
     match args.format {
         Format::Json => output::result(args.format, "closc-paths/1", &listing, |_| String::new())?,
-        Format::Human | Format::Github | Format::Markdown | Format::Html => {
+        Format::Human | Format::Github | Format::Markdown | Format::Html | Format::Rows(_) => {
             output::print(&human(&listing))?;
         }
     }

@@ -37,7 +37,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
         write(&plan, &placed, out)?;
     }
     match args.format {
-        Format::Human | Format::Json | Format::Markdown | Format::Html => {
+        Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => {
             output::result(args.format, "closc-te/1", &report, human)?;
         }
         Format::Github => output::print(&annotations(&report))?,

@@ -60,7 +60,7 @@ pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Res
     let outcome = if report.holds() { Outcome::Fine } else { Outcome::Failed };
     output::judged(args, outcome, "closc-verify/1", report, |report| match args.format {
         Format::Github => annotations(tree, report),
-        Format::Human | Format::Json | Format::Markdown | Format::Html => report.text(),
+        Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => report.text(),
     })
 }
 

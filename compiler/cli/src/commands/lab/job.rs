@@ -55,7 +55,7 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
         let jobs = Jobs { fabric: &fabric, title: &scenario.title, met, reports: &reports };
         output::result(args.format, "closc-lab-job/1", &jobs, |jobs| match args.format {
             Format::Markdown => job::markdown(jobs.title, jobs.reports),
-            Format::Human | Format::Json | Format::Github | Format::Html => {
+            Format::Human | Format::Json | Format::Github | Format::Html | Format::Rows(_) => {
                 job::human(jobs.title, jobs.reports)
             }
         })?;

@@ -1,0 +1,96 @@
+//! One row, in memory that the next one uses again.
+
+use std::fmt::{Display, Write as _};
+
+/// A cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    /// Text.
+    Text(&'a str),
+    /// A whole number.
+    Integer(i64),
+    /// Nothing: the column is not about this row.
+    Empty,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Cell {
+    /// The text up to here, from where the one before ends.
+    Text(usize),
+    Integer(i64),
+    Empty,
+}
+
+/// A row, filled cell by cell.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    text: String,
+    cells: Vec<Cell>,
+}
+
+impl Row {
+    /// Starts again.
+    pub(crate) fn start(&mut self) -> &mut Self {
+        self.text.clear();
+        self.cells.clear();
+        self
+    }
+
+    /// Adds a text.
+    pub(crate) fn text(&mut self, value: impl Display) -> &mut Self {
+        write!(self.text, "{value}").expect("a text in memory takes every value");
+        self.cells.push(Cell::Text(self.text.len()));
+        self
+    }
+
+    /// Adds a text that is there already.
+    pub(crate) fn word(&mut self, value: &str) -> &mut Self {
+        self.text.push_str(value);
+        self.cells.push(Cell::Text(self.text.len()));
+        self
+    }
+
+    /// Adds a number.
+    pub(crate) fn integer(&mut self, value: impl Into<i64>) -> &mut Self {
+        self.cells.push(Cell::Integer(value.into()));
+        self
+    }
+
+    /// Adds nothing.
+    pub(crate) fn empty(&mut self) -> &mut Self {
+        self.cells.push(Cell::Empty);
+        self
+    }
+
+    /// Adds a text where there is one.
+    pub(crate) fn maybe(&mut self, value: Option<impl Display>) -> &mut Self {
+        match value {
+            Some(value) => self.text(value),
+            None => self.empty(),
+        }
+    }
+
+    /// Adds texts, with a space between them.
+    pub(crate) fn list(&mut self, values: impl IntoIterator<Item = impl Display>) -> &mut Self {
+        for (at, value) in values.into_iter().enumerate() {
+            let space = if at > 0 { " " } else { "" };
+            write!(self.text, "{space}{value}").expect("a text in memory takes every value");
+        }
+        self.cells.push(Cell::Text(self.text.len()));
+        self
+    }
+
+    /// Returns the cells.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'_>> {
+        let mut from = 0;
+        self.cells.iter().map(move |cell| match cell {
+            Cell::Text(end) => {
+                let text = &self.text[from..*end];
+                from = *end;
+                Value::Text(text)
+            }
+            Cell::Integer(number) => Value::Integer(*number),
+            Cell::Empty => Value::Empty,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Addresses: of switches, of both ends of their cables, and of NICs.
+
+use std::io;
+
+use closc_fabric::PortUse;
+use closc_plan::{AddressPlan, CableEnd, Plan};
+use closc_topology::{Link, NicPort, Side, TierId};
+
+use super::{Selection, Take};
+use crate::row::Row;
+
+/// Makes a row of each.
+pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    of_switches(plan, selection, take)?;
+    of_nics(plan, selection, take)
+}
+
+fn of_switches(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    let (topology, addresses, mut row) = (plan.topology(), plan.addresses(), Row::default());
+    for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
+        let (name, plane) = (plan.switch_name(switch), switch.plane.0);
+        row.start().word(&name).empty().word("loopback").integer(plane);
+        take(row.text(addresses.loopback(switch)).integer(128))?;
+        if let Some(net) = addresses.management(switch) {
+            row.start().word(&name).empty().word("management").integer(plane);
+            take(row.text(net.addr()).integer(net.prefix_len()))?;
+        }
+        for port in plan.fabric().ports(switch) {
+            let PortUse::Link { link, .. } = port.used else { continue };
+            let faces_nic = switch.tier == TierId::T0 && port.at.side == Side::Down;
+            if topology.routing.speaks_bgp() && !faces_nic {
+                continue;
+            }
+            let end = if port.at.side == Side::Up { CableEnd::Lower } else { CableEnd::Upper };
+            row.start().word(&name).word(&plan.port_name(switch, port.at)).word("link").integer(plane);
+            take(row.text(addresses.link(link, end)).integer(AddressPlan::LINK_PREFIX))?;
+        }
+    }
+    Ok(())
+}
+
+fn of_nics(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    let (topology, addresses, mut row) = (plan.topology(), plan.addresses(), Row::default());
+    for nic in plan.fabric().nics() {
+        let (node, number) = topology.node_of(nic);
+        let name = plan.node_name(node);
+        row.start().word(&name).text(format_args!("nic{number}")).word("nic").empty();
+        take(row.text(addresses.nic(nic)).integer(128))?;
+        for plane in selection.planes(plan) {
+            let link = Link::Host(NicPort { plane, nic });
+            if plan.fabric().has_link(link) {
+                row.start().word(&name).word(&plan.cable_ends(link).lower.1).word("link").integer(plane.0);
+                take(row.text(addresses.link(link, CableEnd::Lower)).integer(AddressPlan::LINK_PREFIX))?;
+            }
+        }
+    }
+    Ok(())
+}

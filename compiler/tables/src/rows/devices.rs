@@ -1,0 +1,38 @@
+//! Switches and nodes.
+
+use std::io;
+
+use closc_plan::Plan;
+
+use super::{Selection, Take};
+use crate::row::Row;
+
+/// Makes a row of each.
+pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    let (topology, addresses) = (plan.topology(), plan.addresses());
+    let exceptions = &topology.exceptions;
+    let mut row = Row::default();
+    for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
+        let (platform, os) = topology.hardware(switch);
+        let is_drained = exceptions.drained_switches.contains(&switch)
+            || exceptions.drained_planes.contains(&switch.plane);
+        row.start().word(&plan.switch_name(switch)).word(switch.tier.word());
+        row.integer(switch.plane.0).integer(switch.zone.0).integer(switch.index);
+        row.word(&platform.id).word(os.word());
+        if topology.routing.speaks_bgp() {
+            row.integer(addresses.asn(switch));
+        } else {
+            row.empty();
+        }
+        row.text(addresses.switch_mac(switch)).text(addresses.loopback(switch));
+        row.maybe(addresses.management(switch).map(|net| net.addr()));
+        take(row.word(if is_drained { "drained" } else { "active" }))?;
+    }
+    for node in plan.nodes() {
+        row.start().word(&plan.node_name(node)).word("node").empty();
+        row.integer(node.zone.0)
+            .integer(u32::from(node.unit) * u32::from(topology.nodes_per_unit()) + u32::from(node.index));
+        take(row.empty().empty().empty().empty().empty().empty().word("active"))?;
+    }
+    Ok(())
+}

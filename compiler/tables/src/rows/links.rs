@@ -1,0 +1,51 @@
+//! Cables, plane by plane: those of NICs first.
+
+use std::io;
+
+use closc_plan::{CableEnd, Plan};
+use closc_topology::{Link, PortRef, Side, TierId};
+
+use super::{Selection, Take};
+use crate::row::Row;
+
+/// Makes a row of each.
+pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    let (fabric, mut row) = (plan.fabric(), Row::default());
+    for plane in selection.planes(plan) {
+        for link in fabric.host_links(plane).chain(fabric.switch_links(plane)) {
+            one(plan, link, &mut row);
+            take(&row)?;
+        }
+    }
+    Ok(())
+}
+
+/// The word of what a cable connects.
+fn kind(link: Link) -> &'static str {
+    match link {
+        Link::Host(_) => "nic-t0",
+        Link::Fabric { lower, .. } if lower.tier == TierId::T0 => "t0-t1",
+        Link::Fabric { .. } => "t1-t2",
+    }
+}
+
+fn one(plan: &Plan, link: Link, row: &mut Row) {
+    let (topology, fabric, addresses) = (plan.topology(), plan.fabric(), plan.addresses());
+    let ends = plan.cable_ends(link);
+    let cable = fabric.cable(link);
+    // Ports of a switch that speaks BGP to another one have no address but their link-local one.
+    let is_numbered = matches!(link, Link::Host(_)) || !topology.routing.speaks_bgp();
+    let address = |end| is_numbered.then(|| addresses.link(link, end));
+    let (zone, speed) = match link {
+        Link::Host(port) => (port.nic.zone, topology.port_speed(port.nic.zone)),
+        Link::Fabric { lower, up } => {
+            let slot = topology.slot(lower, PortRef { side: Side::Up, index: up });
+            (lower.zone, slot.breakout.speed)
+        }
+    };
+    row.start().word(&plan.link_name(link)).word(kind(link)).integer(link.plane().0).integer(zone.0);
+    row.word(&ends.lower.0).word(&ends.lower.1).maybe(address(CableEnd::Lower));
+    row.word(&ends.upper.0).word(&ends.upper.1).maybe(address(CableEnd::Upper));
+    row.integer(speed.mbps()).integer(cable.length.millimeters().cast_signed()).word(&cable.medium);
+    row.word(if fabric.is_drained(link) { "drained" } else { "active" });
+}

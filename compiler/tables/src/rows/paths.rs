@@ -1,0 +1,32 @@
+//! Paths of the pairs that are asked for; none where hosts do not choose them.
+
+use std::io;
+
+use closc_plan::Plan;
+
+use super::{Selection, Take};
+use crate::row::Row;
+
+/// Makes a row of each path of each pair.
+pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    if !plan.is_source_routed() {
+        return Ok(());
+    }
+    let mut row = Row::default();
+    for (from, to) in &selection.pairs {
+        let table = plan.path_table(from.zone, from.group);
+        let name = |nic| {
+            let (node, number) = plan.topology().node_of(nic);
+            plan.topology().naming.nic(node, number)
+        };
+        let (sender, receiver) = (name(*from), name(*to));
+        for path in plan.paths(*from, *to).filter(|path| selection.has(path.plane)) {
+            row.start().word(&sender).word(&receiver).integer(path.plane.0).integer(path.entropy);
+            row.text(path.destination).list(path.hops.iter().map(|hop| plan.switch_name(hop.switch)));
+            let cables = std::iter::once(path.first).chain(path.hops.iter().map(|hop| hop.link));
+            row.list(cables.map(|link| plan.link_name(link)));
+            take(row.maybe(table.denies(path.plane, *from, *to, path.choice).map(|denied| &denied.name)))?;
+        }
+    }
+    Ok(())
+}

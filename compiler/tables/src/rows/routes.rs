@@ -1,0 +1,29 @@
+//! Routes that are written into switches. What these learn of each other by BGP is not among them.
+
+use std::io;
+
+use closc_plan::{Plan, Target};
+
+use super::{Selection, Take};
+use crate::row::Row;
+
+/// Makes a row of each, a device at a time.
+pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    let mut row = Row::default();
+    for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
+        let device = plan.device(switch);
+        for route in &device.routes {
+            row.start().word(&device.name).integer(switch.plane.0).text(route.prefix);
+            match &route.target {
+                Target::Blackhole => row.word("blackhole").integer(0).empty().empty(),
+                Target::Ports(hops) => {
+                    row.word("ports").integer(u32::try_from(hops.len()).unwrap_or(u32::MAX));
+                    row.list(hops.iter().map(|hop| &device.ports[hop.port].physical.name));
+                    row.list(hops.iter().map(|hop| hop.weight))
+                }
+            };
+            take(&row)?;
+        }
+    }
+    Ok(())
+}

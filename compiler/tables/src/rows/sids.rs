@@ -1,0 +1,36 @@
+//! uSIDs of switches and NICs; none where packets are not routed by them.
+
+use std::io;
+
+use closc_plan::Plan;
+use closc_topology::{Link, NicPort};
+
+use super::{Selection, Take};
+use crate::row::Row;
+
+/// Makes a row of each.
+pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+    if !plan.is_source_routed() {
+        return Ok(());
+    }
+    let (segments, mut row) = (plan.segments(), Row::default());
+    for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
+        let name = plan.switch_name(switch);
+        for usid in segments.own(switch) {
+            row.start().word(&name).word(switch.tier.word()).integer(switch.plane.0).text(usid);
+            take(row.text(segments.prefix(switch.plane, usid)))?;
+        }
+    }
+    for nic in plan.fabric().nics() {
+        let (node, number) = plan.topology().node_of(nic);
+        let name = plan.topology().naming.nic(node, number);
+        for plane in selection.planes(plan) {
+            if plan.fabric().has_link(Link::Host(NicPort { plane, nic })) {
+                let usid = segments.nic(plane, nic);
+                row.start().word(&name).word("nic").integer(plane.0).text(usid);
+                take(row.text(segments.prefix(plane, usid)))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! The forms: CSV, JSON Lines, Parquet.
+
+mod delimited;
+mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::io;
+
+use closc_plan::Plan;
+
+use crate::row::Row;
+use crate::rows::{self, Selection};
+use crate::table::Table;
+
+/// A form of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// RFC 4180, with the names of the columns in the first line; what is not there is empty.
+    Csv,
+    /// An object a line; what is not there is `null`.
+    Jsonl,
+    /// Apache Parquet, compressed with Snappy.
+    Parquet,
+}
+
+impl Format {
+    /// Returns how names of its files end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
+        }
+    }
+
+    /// Tells whether this program has it: Parquet is a feature.
+    pub fn is_built_in(self) -> bool {
+        self != Format::Parquet || cfg!(feature = "parquet")
+    }
+}
+
+/// A table that is being written.
+trait Writer {
+    /// Adds a row.
+    fn row(&mut self, row: &Row) -> io::Result<()>;
+    /// Ends the table.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Writes a table; returns the number of its rows.
+pub fn write<W: io::Write + Send>(
+    plan: &Plan,
+    table: Table,
+    selection: &Selection,
+    format: Format,
+    out: W,
+) -> io::Result<u64> {
+    let mut writer = writer(table, format, out)?;
+    let mut count = 0;
+    rows::each(plan, table, selection, &mut |row| {
+        debug_assert_eq!(row.values().count(), table.columns().len(), "{}", table.name());
+        count += 1;
+        writer.row(row)
+    })?;
+    writer.finish()?;
+    Ok(count)
+}
+
+fn writer<'a, W: io::Write + Send + 'a>(
+    table: Table,
+    format: Format,
+    out: W,
+) -> io::Result<Box<dyn Writer + 'a>> {
+    Ok(match format {
+        Format::Csv => Box::new(delimited::Delimited::new(table, out)?),
+        Format::Jsonl => Box::new(lines::Lines::new(table, out)),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(parquet::Parquet::new(table, out)?),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "Parquet is not built in"));
+        }
+    })
+}

@@ -1,0 +1,38 @@
+//! CSV.
+
+use std::io;
+
+use super::Writer;
+use crate::row::{Row, Value};
+use crate::table::Table;
+
+/// A table as CSV.
+pub(super) struct Delimited<W: io::Write> {
+    out: csv::Writer<W>,
+}
+
+impl<W: io::Write> Delimited<W> {
+    /// Starts with the names of the columns.
+    pub(super) fn new(table: Table, out: W) -> io::Result<Self> {
+        let mut out = csv::Writer::from_writer(out);
+        out.write_record(table.columns().iter().map(|(name, _)| name))?;
+        Ok(Delimited { out })
+    }
+}
+
+impl<W: io::Write> Writer for Delimited<W> {
+    fn row(&mut self, row: &Row) -> io::Result<()> {
+        for value in row.values() {
+            match value {
+                Value::Text(text) => self.out.write_field(text)?,
+                Value::Integer(number) => self.out.write_field(number.to_string())?,
+                Value::Empty => self.out.write_field("")?,
+            }
+        }
+        Ok(self.out.write_record(None::<&[u8]>)?)
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
+}
