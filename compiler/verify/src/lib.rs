@@ -40,7 +40,7 @@ pub use model::place::Place;
 pub use options::Options;
 pub use proof::chosen::counts::DeliveryCounts;
 pub use proof::count::PathCounts;
-pub use proof::spread::{CableLoad, LoadCounts};
+pub use proof::load::{CableLoad, LoadCounts};
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use rules::rules;
 pub use slice::Judged;
@@ -109,17 +109,17 @@ fn judge(
         check::bgp::stated::check(&fabric, stated, &mut findings);
     }
     let proved = prove(&fabric, &nics, options, &mut findings);
-    let (paths, load, walk) =
+    let (paths, of_tables, walk) =
         proved.map_or((None, None, None), |(paths, load, walk)| (Some(paths), Some(load), walk));
     let network = fabric.layout.is_none().then(|| ChoiceNetwork::new(&fabric));
     if let Some(network) = &network {
         proof::buffers::routes::check(network, &mut findings);
         read.nics = network.destinations.nics.len() as u64;
     }
-    let (delivery, choices) = match &network {
-        Some(network) if follows => deliver(network, options, &mut findings),
-        Some(_) | None => (None, None),
-    };
+    let delivered =
+        network.as_ref().filter(|_| follows).map(|network| deliver(network, options, &mut findings));
+    let (delivery, of_choices, choices) = delivered
+        .map_or((None, None, None), |(delivery, load, choices)| (Some(delivery), Some(load), choices));
     let not_judged = findings.take_not_judged();
     let (rules, violations, broken) =
         finished(tree, (&fabric, &nics, network.as_ref()), options.shown, findings);
@@ -136,7 +136,7 @@ fn judge(
         not_judged,
         read,
         paths,
-        load,
+        load: of_tables.or(of_choices),
         walk,
         delivery,
         choices,
@@ -264,13 +264,13 @@ fn deliver(
     network: &ChoiceNetwork<'_>,
     options: &Options,
     findings: &mut Findings,
-) -> (Option<DeliveryCounts>, Option<ChoiceWalk>) {
+) -> (DeliveryCounts, LoadCounts, Option<ChoiceWalk>) {
     let counts = chosen::check(network, findings);
     let walk = (counts.tried <= options.walk_up_to).then(|| walk::choices::walk(network));
     if let Some(walk) = &walk {
         walk::agree::agree_on_choices(&counts, walk, findings);
     }
-    (Some(counts), walk)
+    (counts, chosen::load::measure(network), walk)
 }
 
 /// Finds the traces of packets that come to harm where switches choose the next hop.

@@ -16,7 +16,7 @@ use crate::interface::PlaneCables;
 use crate::model::place::Place;
 use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
-use crate::proof::spread::LoadSums;
+use crate::proof::load::LoadSums;
 use crate::report::{ReadCounts, Report, RuleCounts, not_proved};
 use crate::rules::addresses::{MANAGEMENT, UNIQUE};
 use crate::rules::choices::ADDRESS;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{Tally, Violation};
 use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
-use crate::proof::spread::LoadCounts;
+use crate::proof::load::LoadCounts;
 use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
 
@@ -38,7 +38,7 @@ pub struct Report {
     /// What was proved of paths; absent where hosts do not write paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<PathCounts>,
-    /// What cables carry when every NIC sends to every other; absent where hosts do not write paths.
+    /// What cables carry when every NIC sends to every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadCounts>,
     /// What walking every path found; absent where it was not asked for or would take too long.
@@ -232,7 +232,6 @@ impl Report {
     }
 }
 
-/// What a rule says: what is wrong where it is broken, else the first statement of what it checks.
 /// Says of each tier and direction how much the busiest cable carries.
 fn load_text(load: &LoadCounts, text: &mut String) {
     if let Some(why) = &load.not_measured {
@@ -249,6 +248,7 @@ fn load_text(load: &LoadCounts, text: &mut String) {
     }
 }
 
+/// What a rule says: what is wrong where it is broken, else the first statement of what it checks.
 fn subject(rule: &RuleCounts) -> &'static str {
     if rule.tally.broken > 0 {
         return rule.title;

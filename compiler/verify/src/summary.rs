@@ -15,7 +15,7 @@ use crate::finding::Tally;
 use crate::interface::Interface;
 use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
-use crate::proof::spread::LoadSums;
+use crate::proof::load::LoadSums;
 use crate::report::{ReadCounts, Report};
 
 /// Version of the form.

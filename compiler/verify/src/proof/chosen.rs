@@ -14,6 +14,7 @@ pub(crate) mod capacity;
 pub(crate) mod counts;
 pub(crate) mod follow;
 pub(crate) mod ingress;
+pub(crate) mod load;
 pub(crate) mod network;
 pub(crate) mod node_routes;
 pub(crate) mod pools;

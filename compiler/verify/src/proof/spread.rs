@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use closc_paths::{Denied, Kind, Table};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
+use super::load::{LoadCounts, LoadSums, STEPS_MAX, Tiers};
 use super::path_cables::{Level, PathCables};
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
@@ -23,37 +23,6 @@ use crate::rules::load::T1_UPLINKS;
 /// What a NIC sends to another over a plane, in parts: every number of values up to 16 divides it, and most others
 /// leave a rest that does not show.
 const WHOLE: u128 = 720_720 << 12;
-
-/// Choices that are made at most where something is denied. Beyond, load is not stated.
-const CHOICES_MAX: u64 = 1 << 31;
-
-/// Load of cables between switches when every NIC sends to every other.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct LoadCounts {
-    /// By tier and direction, from below; empty where it was not measured.
-    pub cables: Vec<CableLoad>,
-    /// Why it was not measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_measured: Option<String>,
-    /// What it follows from.
-    #[serde(skip)]
-    pub(crate) sums: LoadSums,
-}
-
-/// Load of the cables of a tier in one direction, over all planes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CableLoad {
-    /// Between which tiers: `t0-t1` or `t1-t2`.
-    pub cables: &'static str,
-    /// `up` or `down`.
-    pub direction: &'static str,
-    /// Cables in use.
-    pub used: u64,
-    /// How much the busiest carries, in thousandths of the mean, rounded up.
-    pub busiest_to_mean: u64,
-    /// How much the idlest carries, in thousandths of the mean, rounded down.
-    pub idlest_to_mean: u64,
-}
 
 /// Measures the load of all cables.
 pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) -> LoadCounts {
@@ -67,9 +36,9 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     let of_plane =
         |plane: usize| groups().map(|at| senders(plane, at).choices()).reduce(|| 0, u64::saturating_add);
     let planes = ways.judged.iter().filter(|_| !open);
-    let choices = planes.map(|plane| of_plane(*plane)).fold(0, u64::saturating_add);
-    let mut sums = LoadSums { choices, ..LoadSums::default() };
-    if choices > CHOICES_MAX {
+    let steps = planes.map(|plane| of_plane(*plane)).fold(0, u64::saturating_add);
+    let mut sums = LoadSums { steps, ..LoadSums::default() };
+    if steps > STEPS_MAX {
         return sums.counts();
     }
     // A sum for each thread: it has every cable.
@@ -351,87 +320,29 @@ impl Load {
     }
 
     /// Adds the cables in use to what is known of the busiest.
-    fn count(&self, fabric: &Fabric, ways: &PathCables, plane: usize, extremes: &mut [Extremes; 4]) {
+    fn count(&self, fabric: &Fabric, ways: &PathCables, plane: usize, tiers: &mut Tiers) {
         for group in 0..fabric.groups.len() {
             let ways = ways.group(group, plane);
             for uplink in 0..self.uplinks {
                 let at = group * self.uplinks + uplink;
-                extremes[0].cable(self.t0_up[at], ways.up.level(uplink));
-                extremes[1].cable(self.down(fabric, group, uplink), ways.down.level(uplink));
+                if ways.up.level(uplink) == Level::Fine {
+                    tiers[0].cable(self.t0_up[at]);
+                }
+                if ways.down.level(uplink) == Level::Fine {
+                    tiers[1].cable(self.down(fabric, group, uplink));
+                }
             }
         }
         for zone in 0..self.t1_up.len() {
             let Some(ways) = ways.zone(zone as u16, plane) else { continue };
             for (at, (up, down)) in self.t1_up[zone].iter().zip(&self.t1_down[zone]).enumerate() {
-                extremes[2].cable(*up, ways.up.level(at));
-                extremes[3].cable(*down, ways.down.level(at));
+                if ways.up.level(at) == Level::Fine {
+                    tiers[2].cable(*up);
+                }
+                if ways.down.level(at) == Level::Fine {
+                    tiers[3].cable(*down);
+                }
             }
         }
-    }
-}
-
-/// What load is stated from, plane by plane: planes are added up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct LoadSums {
-    /// Choices that it takes to follow what is denied.
-    choices: u64,
-    /// By tier and direction, from below.
-    tiers: [Extremes; 4],
-}
-
-impl LoadSums {
-    /// Adds other planes.
-    pub(crate) fn add(&mut self, other: &LoadSums) {
-        self.choices = self.choices.saturating_add(other.choices);
-        for (own, other) in self.tiers.iter_mut().zip(&other.tiers) {
-            own.used += other.used;
-            own.sum += other.sum;
-            own.most = own.most.max(other.most);
-            own.least = own.least.into_iter().chain(other.least).min();
-        }
-    }
-
-    /// Returns what is stated.
-    pub(crate) fn counts(self) -> LoadCounts {
-        let choices = self.choices;
-        let why =
-            format!("what is denied takes {choices} choices to follow, and at most {CHOICES_MAX} are made");
-        let not_measured = (choices > CHOICES_MAX).then_some(why);
-        let names = [("t0-t1", "up"), ("t0-t1", "down"), ("t1-t2", "up"), ("t1-t2", "down")];
-        let tiers = names.into_iter().zip(self.tiers).filter(|_| not_measured.is_none());
-        let cables = tiers.filter_map(|(name, extremes)| extremes.load(name)).collect();
-        LoadCounts { cables, not_measured, sums: self }
-    }
-}
-
-/// The busiest and the idlest cable of a kind, and the sum over all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct Extremes {
-    used: u64,
-    sum: u128,
-    most: u128,
-    least: Option<u128>,
-}
-
-impl Extremes {
-    fn cable(&mut self, load: u128, level: Level) {
-        if level == Level::Fine {
-            self.used += 1;
-            self.sum += load;
-            self.most = self.most.max(load);
-            self.least = Some(self.least.map_or(load, |least| least.min(load)));
-        }
-    }
-
-    fn load(self, (cables, direction): (&'static str, &'static str)) -> Option<CableLoad> {
-        let thousandths = |load: u128| load * u128::from(self.used) * 1000;
-        let whole = |thousandths: u128| u64::try_from(thousandths).unwrap_or(u64::MAX);
-        (self.sum > 0).then(|| CableLoad {
-            cables,
-            direction,
-            used: self.used,
-            busiest_to_mean: whole(thousandths(self.most).div_ceil(self.sum)),
-            idlest_to_mean: whole(thousandths(self.least.unwrap_or(0)) / self.sum),
-        })
     }
 }

@@ -1,0 +1,146 @@
+//! What every cable between switches carries when each NIC sends to each other one, where switches choose the way.
+//!
+//! In: what each switch does with each class, by the weights of its routes. Out: [`LoadCounts`]: of each tier and
+//! direction how much the busiest cable carries compared with the mean of those in use. Invariants: a switch divides
+//! what it sends to a class in proportion to the weights, as a hash does over many flows; nothing is done by pairs of
+//! NICs, and the same tree gives the same figures.
+//!
+//! What comes to a switch is a number for each class. T0s send it up, T1s and T2s divide it further, and every number is
+//! known before the switch that divides it is looked at, because a packet goes up and then down.
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use super::arrive;
+use super::network::{Network, Step};
+use crate::model::cabling::{Kind, Side, SwitchId};
+use crate::model::choice::ClassId;
+use crate::model::segment::Tier;
+use crate::proof::load::{LoadCounts, LoadSums, STEPS_MAX};
+
+/// What a NIC sends to another over a plane, in parts: most numbers of ways divide it.
+const WHOLE: u128 = 720_720 << 44;
+
+/// Bits that are rounded away before cables are compared: more than divisions that leave a rest come to.
+const ROUNDED: u32 = 24;
+
+/// Measures the load of all cables.
+pub(crate) fn measure(network: &Network<'_>) -> LoadCounts {
+    let planes = network.planes();
+    let steps = planes.par_iter().map(|(_, tiers)| steps(network, tiers)).sum();
+    let mut sums = LoadSums { steps, ..LoadSums::default() };
+    if steps <= STEPS_MAX {
+        let of_plane =
+            |(plane, tiers): &(u8, [Vec<SwitchId>; 3])| Load::of(network, *plane, tiers).sums(tiers);
+        let planes: Vec<LoadSums> = planes.par_iter().map(of_plane).collect();
+        for plane in &planes {
+            sums.add(plane);
+        }
+    }
+    sums.counts()
+}
+
+/// Returns how many numbers are added up in a plane: one for each class and way.
+fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
+    let rows = tiers.iter().flatten().flat_map(|id| &network.choices[id.0 as usize].rows);
+    rows.map(|row| row.ways.len() as u64 * row.classes.runs().iter().map(|run| run.len() as u64).sum::<u64>())
+        .sum()
+}
+
+/// What comes to a switch, by class.
+type ByClass = Vec<u128>;
+
+/// What switches of a plane send.
+struct Load<'a> {
+    network: &'a Network<'a>,
+    /// By switch and slot.
+    sent: HashMap<SwitchId, Vec<u128>>,
+    /// What comes to each switch from below, and what comes to it from above.
+    arrived: [HashMap<SwitchId, ByClass>; 2],
+}
+
+impl<'a> Load<'a> {
+    fn of(network: &'a Network<'a>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Self {
+        let mut load = Load { network, sent: HashMap::new(), arrived: [HashMap::new(), HashMap::new()] };
+        let reached = arrive::possible(network, plane, tiers, false);
+        for id in &tiers[Tier::T0 as usize] {
+            let senders = network.senders(*id);
+            let in_use = senders.filter(|(_, cable)| !network.fabric.cabling.cable(*cable).drained);
+            let senders: HashSet<u32> = in_use.map(|(nic, _)| nic).collect();
+            let to = |class: ClassId| {
+                let reached = reached.get(*id, false).is_some_and(|reached| reached.get(class as usize));
+                let nics = if reached { network.classes.nics[class as usize].len() } else { 0 };
+                WHOLE * (senders.len() * nics) as u128
+            };
+            let own: ByClass = (0..network.classes.len() as ClassId).map(to).collect();
+            load.divide(*id, Side::Lower, &own);
+        }
+        for (tier, from) in [(Tier::T1, Side::Lower), (Tier::T2, Side::Lower), (Tier::T1, Side::Upper)] {
+            for id in &tiers[tier as usize] {
+                if let Some(arrived) = load.arrived[from as usize].remove(id) {
+                    load.divide(*id, from, &arrived);
+                }
+            }
+        }
+        load
+    }
+
+    /// Divides what comes to a switch from one side over its ways.
+    fn divide(&mut self, id: SwitchId, from: Side, arrived: &[u128]) {
+        let network = self.network;
+        let slots = network.fabric.cabling.at_switch(id).len();
+        for row in &network.choices[id.0 as usize].rows {
+            let all: u128 = row.ways.iter().map(|way| u128::from(way.weight)).sum();
+            let arrived = row.classes.iter().map(|class| (class as usize, arrived[class as usize]));
+            let arrived: Vec<(usize, u128)> = arrived.filter(|(_, parts)| *parts > 0).collect();
+            if all == 0 || arrived.is_empty() {
+                continue;
+            }
+            let sum: u128 = arrived.iter().map(|(_, parts)| parts).sum();
+            for way in row.ways.iter() {
+                let weight = u128::from(way.weight);
+                // What is lost here is found by another rule.
+                let (Some(slot), Step::Switch { id: next, up }) = (way.slot, network.step(id, way)) else {
+                    continue;
+                };
+                self.sent.entry(id).or_insert_with(|| vec![0; slots])[usize::from(slot)] +=
+                    sum * weight / all;
+                // What comes up from above is on no way that packets take, and T0s hand to NICs what comes down.
+                let side = if up { Side::Lower } else { Side::Upper };
+                let last = network.positions.get(&next).is_none_or(|(tier, _)| *tier == Tier::T0);
+                if last || (up && from == Side::Upper) {
+                    continue;
+                }
+                let classes = network.classes.len();
+                let next = self.arrived[side as usize].entry(next).or_insert_with(|| vec![0; classes]);
+                for (class, parts) in &arrived {
+                    next[*class] += parts * weight / all;
+                }
+            }
+        }
+    }
+
+    /// Compares the cables that are in use.
+    fn sums(&self, tiers: &[Vec<SwitchId>; 3]) -> LoadSums {
+        let cabling = &self.network.fabric.cabling;
+        let mut sums = LoadSums::default();
+        for id in tiers.iter().flatten() {
+            let sent = self.sent.get(id);
+            for (slot, plug) in cabling.at_switch(*id).iter().enumerate() {
+                let cable = cabling.cable(plug.cable);
+                let tier = match cable.kind {
+                    Kind::NicT0 => continue,
+                    Kind::T0T1 => 0,
+                    Kind::T1T2 => 2,
+                };
+                if !cable.drained {
+                    let parts = sent.map_or(0, |sent| sent[slot]);
+                    let rounded = (parts + (1 << (ROUNDED - 1))) >> ROUNDED;
+                    sums.tiers[tier + usize::from(plug.side == Side::Upper)].cable(rounded);
+                }
+            }
+        }
+        sums
+    }
+}

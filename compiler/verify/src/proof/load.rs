@@ -1,0 +1,105 @@
+//! How load is stated: of each tier and direction the busiest and the idlest cable, compared with the mean.
+//!
+//! In: what each cable in use carries when every NIC sends to every other one, by path tables or by the choices of
+//! switches. Out: [`LoadCounts`]. Invariants: planes are added up in whole numbers, so that parts come to what the whole
+//! comes to.
+
+use serde::{Deserialize, Serialize};
+
+/// Steps that are taken at most to measure load. Beyond, it is not stated.
+pub(crate) const STEPS_MAX: u64 = 1 << 31;
+
+/// Up and down between T0s and T1s, then up and down between T1s and T2s.
+pub(crate) type Tiers = [Extremes; 4];
+
+/// Load of cables between switches when every NIC sends to every other.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct LoadCounts {
+    /// By tier and direction, from below; empty where it was not measured.
+    pub cables: Vec<CableLoad>,
+    /// Why it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_measured: Option<String>,
+    /// What it follows from.
+    #[serde(skip)]
+    pub(crate) sums: LoadSums,
+}
+
+/// Load of the cables of a tier in one direction, over all planes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CableLoad {
+    /// Between which tiers: `t0-t1` or `t1-t2`.
+    pub cables: &'static str,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// Cables in use.
+    pub used: u64,
+    /// How much the busiest carries, in thousandths of the mean, rounded up.
+    pub busiest_to_mean: u64,
+    /// How much the idlest carries, in thousandths of the mean, rounded down.
+    pub idlest_to_mean: u64,
+}
+
+/// What load is stated from, plane by plane: planes are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct LoadSums {
+    /// Steps that it takes.
+    pub(crate) steps: u64,
+    /// By tier and direction.
+    pub(crate) tiers: Tiers,
+}
+
+impl LoadSums {
+    /// Adds other planes.
+    pub(crate) fn add(&mut self, other: &LoadSums) {
+        self.steps = self.steps.saturating_add(other.steps);
+        for (own, other) in self.tiers.iter_mut().zip(&other.tiers) {
+            own.used += other.used;
+            own.sum += other.sum;
+            own.most = own.most.max(other.most);
+            own.least = own.least.into_iter().chain(other.least).min();
+        }
+    }
+
+    /// Returns what is stated.
+    pub(crate) fn counts(self) -> LoadCounts {
+        let steps = self.steps;
+        let why = format!("it takes {steps} steps, and at most {STEPS_MAX} are taken");
+        let not_measured = (steps > STEPS_MAX).then_some(why);
+        let names = [("t0-t1", "up"), ("t0-t1", "down"), ("t1-t2", "up"), ("t1-t2", "down")];
+        let tiers = names.into_iter().zip(self.tiers).filter(|_| not_measured.is_none());
+        let cables = tiers.filter_map(|(name, extremes)| extremes.load(name)).collect();
+        LoadCounts { cables, not_measured, sums: self }
+    }
+}
+
+/// The busiest and the idlest cable of a kind, and the sum over all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Extremes {
+    used: u64,
+    sum: u128,
+    most: u128,
+    least: Option<u128>,
+}
+
+impl Extremes {
+    /// Adds a cable that is in use.
+    pub(crate) fn cable(&mut self, load: u128) {
+        self.used += 1;
+        self.sum += load;
+        self.most = self.most.max(load);
+        self.least = Some(self.least.map_or(load, |least| least.min(load)));
+    }
+
+    fn load(self, (cables, direction): (&'static str, &'static str)) -> Option<CableLoad> {
+        let thousandths = |load: u128| load * u128::from(self.used) * 1000;
+        let whole = |thousandths: u128| u64::try_from(thousandths).unwrap_or(u64::MAX);
+        (self.sum > 0).then(|| CableLoad {
+            cables,
+            direction,
+            used: self.used,
+            busiest_to_mean: whole(thousandths(self.most).div_ceil(self.sum)),
+            idlest_to_mean: whole(thousandths(self.least.unwrap_or(0)) / self.sum),
+        })
+    }
+}
