@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_artefacts::Files as _;
-use closc_compile::front::{Options, Source, read_text};
+use closc_compile::front::{self, Source, read_text};
 use closc_platform::{Catalogue, Hardware, Os};
 use closc_qos::profile::Preset;
 use closc_tests::{exceptions, shape};
@@ -122,7 +122,7 @@ fn options(catalogue: &Catalogue) -> Options {
 
 /// Plans a fabric file with every check of the command line, or returns the code of its first error.
 fn accepted(yaml: &str) -> Result<closc_plan::Plan, String> {
-    let reading = read_text(&Source::Stdin, yaml.as_bytes(), &Options::default())
+    let reading = read_text(&Source::Stdin, yaml.as_bytes(), &front::Options::default())
         .expect("there is nothing else to read");
     let errors = reading.diagnostics.iter().map(|found| found.rule.code).find(|code| code.starts_with('E'));
     reading.plan.ok_or_else(|| errors.unwrap_or("?").to_owned())
