@@ -7,6 +7,7 @@ pub mod diff;
 pub mod export;
 pub mod lab;
 mod levels;
+pub mod new;
 mod number;
 pub mod serve;
 pub mod te;
@@ -126,8 +127,12 @@ pub enum Command {
     Export(export::ExportCommand),
     /// Print the JSON Schema of fabric files
     Schema,
-    /// List the platforms of the catalogue
-    Platforms,
+    /// List the platforms of the catalogue, or say what one of them has: cages, splits, buffer, limits, sources
+    Platforms(new::PlatformsArgs),
+    /// Write a fabric file of a size, with comments
+    Init(new::InitArgs),
+    /// Format fabric files; comments stay, and what they say does not change
+    Fmt(new::FmtArgs),
     /// Bring a compiled fabric up on this machine and walk it
     #[command(subcommand)]
     Lab(lab::LabCommand),

@@ -10,7 +10,9 @@ mod drain;
 mod drift;
 mod explain;
 mod export;
+mod fmt;
 mod grow;
+mod init;
 mod lab;
 mod merge;
 mod paths;
@@ -58,7 +60,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Explain(command) => explain::run(args, command),
         Command::Export(command) => export::run(args, command),
         Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
-        Command::Platforms => platforms::run(args),
+        Command::Platforms(command) => platforms::run(args, command),
+        Command::Init(command) => init::run(args, command),
+        Command::Fmt(command) => fmt::run(args, command),
         Command::Lab(command) => lab::run(args, command),
         Command::Push(command) => push::run(args, command),
         Command::Drift(command) => drift::run(args, command),

@@ -10,6 +10,7 @@ mod domain;
 mod draft;
 mod faults;
 mod field;
+mod format;
 mod load;
 mod lower;
 mod model;
@@ -38,6 +39,7 @@ pub use choice::{HostOs, HostOutput, Pin, SegmentPlan, Wiring};
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use field::{Field, FieldPath, touches};
+pub use format::format;
 pub use load::{ALIASED_MAX, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::{Lowered, lower, lower_or_outline};
 pub use model::{

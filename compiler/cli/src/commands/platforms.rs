@@ -1,10 +1,14 @@
-//! `closc platforms`: the catalogue, one line a platform.
+//! `closc platforms`: the catalogue, one line a platform, or one platform in full.
+
+mod page;
 
 use std::fmt::Write as _;
 
+use anyhow::bail;
 use serde::Serialize;
 
 use crate::args::Args;
+use crate::args::new::PlatformsArgs;
 use crate::input;
 use crate::output::{self, Outcome};
 
@@ -17,9 +21,19 @@ struct Entry {
     oses: Vec<&'static str>,
 }
 
-/// Lists the catalogue.
-pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+/// Lists the catalogue, or shows a platform.
+pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcome> {
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
+    if let Some(name) = &command.name {
+        let Some(platform) = catalogue.get(name) else {
+            match catalogue.suggest(name) {
+                Some(meant) => bail!("there is no platform `{name}`; did you mean `{meant}`?"),
+                None => bail!("there is no platform `{name}`; `closc platforms` lists them"),
+            }
+        };
+        output::result(args.format, "closc-platform/1", &**platform, page::page)?;
+        return Ok(Outcome::Fine);
+    }
     let entries: Vec<Entry> = catalogue
         .ids()
         .filter_map(|id| catalogue.get(id))

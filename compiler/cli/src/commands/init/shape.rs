@@ -1,0 +1,196 @@
+//! Shapes of two tiers that may have the size that is wanted.
+//!
+//! In: what is wanted, and the catalogue. Out: shapes, the best first; the checks have the last word. Invariants: no tier is
+//! oversubscribed, a T0 has as many uplinks as NICs, and no switch is the only one that a plane rests on.
+
+use anyhow::bail;
+use closc_artefacts::Routing;
+use closc_diagnostics::figures::number;
+use closc_platform::capability::{Capability, Support};
+use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_qos::units::Speed;
+
+/// What is wanted.
+pub(super) struct Want {
+    pub(super) name: String,
+    pub(super) nics: u32,
+    pub(super) planes: u16,
+    pub(super) speed: Speed,
+    pub(super) nics_per_node: u8,
+    pub(super) os: Option<Os>,
+    pub(super) routing: Routing,
+}
+
+impl Want {
+    /// The speed of a NIC's port in a plane.
+    fn port_speed(&self) -> Option<Speed> {
+        let (mbps, planes) = (self.speed.mbps(), u32::from(self.planes));
+        Speed::from_mbps(mbps / planes).filter(|_| mbps.is_multiple_of(planes))
+    }
+}
+
+/// A fabric of two tiers.
+pub(super) struct Shape<'a> {
+    pub(super) platform: &'a Platform,
+    pub(super) os: Os,
+    pub(super) breakout: Breakout,
+    /// NICs, and uplinks, of a T0.
+    pub(super) per_group: u32,
+    pub(super) groups: u32,
+    /// Cables from a T0 to each T1.
+    pub(super) parallel: u32,
+    /// Ports of a T1 that are kept free.
+    pub(super) spare: u32,
+    pub(super) qos: &'static str,
+}
+
+impl Shape<'_> {
+    /// Ports of its switches in a plane, used or not.
+    fn cost(&self) -> u32 {
+        let ports = u32::from(self.platform.ports_max(self.breakout));
+        (self.groups + self.per_group / self.parallel) * ports
+    }
+
+    /// Whether cages are split otherwise than the platform is sold.
+    pub(super) fn is_split(&self) -> bool {
+        self.breakout != self.platform.panel.default_breakout
+    }
+
+    /// Whether its switches are programs, so that cables are not cut to length.
+    pub(super) fn is_virtual(&self) -> bool {
+        self.platform.buffer.is_none()
+    }
+}
+
+/// A platform, with the operating system and the way to split cages that are wanted.
+pub(super) struct Choice<'a> {
+    platform: &'a Platform,
+    os: Os,
+    breakout: Breakout,
+}
+
+impl Choice<'_> {
+    fn ports(&self) -> u32 {
+        self.platform.ports_max(self.breakout).into()
+    }
+
+    /// The most cables from a T0 to a T1: several have a uSID each, which not every system can have.
+    fn parallel_max(&self, want: &Want) -> u32 {
+        let takes_several = self.os.support(Capability::SeveralLocators) == Support::Whole;
+        if want.routing.is_source_routed() && !takes_several { 1 } else { self.ports() }
+    }
+}
+
+/// The platforms that will do: the one that is named, or hardware with ports of the speed.
+pub(super) fn platforms<'a>(
+    catalogue: &'a Catalogue,
+    want: &Want,
+    named: Option<&str>,
+) -> anyhow::Result<Vec<Choice<'a>>> {
+    let Some(speed) = want.port_speed() else {
+        bail!("{} are no whole Mb/s in each of {} planes", want.speed, want.planes);
+    };
+    let choice = |platform: &'a Platform| {
+        let os = want.os.or(platform.oses.first().copied())?;
+        let breakout = platform.panel.breakouts.iter().copied().find(|breakout| breakout.speed == speed)?;
+        let routes = !want.routing.is_source_routed() || platform.features.un;
+        (platform.supports(os) && routes).then_some(Choice { platform, os, breakout })
+    };
+    if let Some(name) = named {
+        let Some(platform) = catalogue.get(name) else {
+            let meant = catalogue.suggest(name).map(|meant| format!("; did you mean `{meant}`?"));
+            bail!("there is no platform `{name}`{}", meant.unwrap_or_default());
+        };
+        let Some(choice) = choice(platform) else {
+            bail!(
+                "`{name}` has no ports of {speed}, or does not do what is wanted: `closc platforms {name}`"
+            );
+        };
+        return Ok(vec![choice]);
+    }
+    // Of switches that run SONiC there are several makers; others are taken where their system is asked for.
+    let is_usual = |platform: &Platform| platform.sonic.is_some() || want.os.is_some();
+    let hardware = catalogue.iter().filter(|platform| platform.buffer.is_some() && is_usual(platform));
+    let choices: Vec<Choice<'_>> = hardware.filter_map(|platform| choice(platform)).collect();
+    if choices.is_empty() {
+        bail!(
+            "no switch of the catalogue has ports of {speed} and does what is wanted: change `--speed` or `--planes`"
+        );
+    }
+    Ok(choices)
+}
+
+/// T1s of a plane: where one fails, a quarter of the bandwidth is gone.
+const T1S_MIN: u32 = 4;
+
+/// The most shapes that are tried.
+const TRIED: usize = 100;
+
+/// Returns shapes, those of the fewest ports first; of as many, those that keep none free.
+pub(super) fn candidates<'a>(want: &Want, choices: &[Choice<'a>]) -> Vec<Shape<'a>> {
+    let mut shapes: Vec<Shape<'a>> = choices.iter().flat_map(|choice| shapes(want, choice)).collect();
+    shapes.sort_by_key(|shape| (shape.cost(), shape.spare > 0, shape.is_split()));
+    shapes.truncate(TRIED);
+    shapes
+}
+
+fn shapes<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
+    let (ports, node) = (choice.ports(), u32::from(want.nics_per_node));
+    let fits = |per_group: &u32| want.nics.is_multiple_of(*per_group) && per_group.is_multiple_of(node);
+    let mut shapes = Vec::new();
+    for per_group in (1..=ports / 2).filter(fits) {
+        let groups = want.nics / per_group;
+        let parallel = |parallel: &u32| {
+            let has_t1s = per_group / parallel >= T1S_MIN.min(per_group);
+            has_t1s && per_group.is_multiple_of(*parallel) && groups * parallel <= ports
+        };
+        if groups < 2 {
+            continue;
+        }
+        for parallel in (1..=choice.parallel_max(want)).filter(parallel) {
+            let used = groups * parallel;
+            // Hardware with most ports dark is kept for growth, or a warning.
+            let spare = if choice.platform.buffer.is_some() && used * 2 < ports { ports - used } else { 0 };
+            let of = |qos| Shape {
+                platform: choice.platform,
+                os: choice.os,
+                breakout: choice.breakout,
+                per_group,
+                groups,
+                parallel,
+                spare,
+                qos,
+            };
+            shapes.extend(qos(choice).into_iter().map(of));
+        }
+    }
+    shapes
+}
+
+/// The profiles to try.
+fn qos(choice: &Choice<'_>) -> Vec<&'static str> {
+    match (choice.platform.buffer.is_some(), choice.platform.features.trimming) {
+        (false, _) => vec!["none"],
+        (true, true) => vec!["lossy-trim", "lossless"],
+        (true, false) => vec!["lossless", "none"],
+    }
+}
+
+/// Says why there is no shape, and what would have one.
+pub(super) fn why_none(want: &Want, choices: &[Choice<'_>]) -> String {
+    let most = choices.iter().map(|choice| choice.ports() * (choice.ports() / 2)).max().unwrap_or_default();
+    let nics = number(want.nics.into());
+    if want.nics > most {
+        return format!(
+            "two tiers of these switches have at most {} NICs, and {nics} are wanted: more planes have faster T0s, and \
+             larger fabrics have a third tier, which is written by hand (`docs/language.md`)",
+            number(most.into())
+        );
+    }
+    let near = (want.nics + 1..=most).find(|nics| nics.is_power_of_two()).unwrap_or(most);
+    format!(
+        "{nics} NICs, {} a node, make no T0s of one size without a warning: `--nics {near}` may, or name another \
+         `--platform`, `--os`, `--routing` or `--nics-per-node`",
+        want.nics_per_node
+    )
+}

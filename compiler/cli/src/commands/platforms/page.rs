@@ -1,0 +1,91 @@
+//! One platform, for people.
+
+use std::fmt::Write as _;
+
+use closc_diagnostics::figures::number;
+use closc_platform::{Breakout, Buffer, Platform};
+
+/// Says what a platform has, and who says so.
+pub(super) fn page(platform: &Platform) -> String {
+    let mut text = format!("{}: {}\n", platform.id, platform.title);
+    let mut line = |what: &str, value: String| {
+        let _ = writeln!(text, "  {what:<10} {value}");
+    };
+    let panel = &platform.panel;
+    let oses: Vec<&str> = platform.oses.iter().map(|os| os.word()).collect();
+    line("targets", oses.join(", "));
+    line("cages", format!("{} of {} lanes, {} a lane", panel.cages, panel.lanes, panel.lane_speed));
+    for (at, breakout) in panel.breakouts.iter().enumerate() {
+        line(if at == 0 { "breakouts" } else { "" }, split(platform, *breakout));
+    }
+    match &platform.buffer {
+        Some(buffer) => line("buffer", self::buffer(buffer)),
+        None => line("buffer", "none that is configured".to_owned()),
+    }
+    if let Some(limits) = &platform.trimming {
+        let most = limits.size_max.map(|most| format!(" to {most}")).unwrap_or_default();
+        let queue = limits.queue.map(|queue| format!("; into queue {}", queue.get())).unwrap_or_default();
+        line("trimming", format!("leaves {}{most}{queue}", limits.size_min));
+    }
+    let limits = &platform.limits;
+    line(
+        "limits",
+        format!(
+            "{} IPv6 routes, {} local SIDs",
+            number(limits.ipv6_routes.into()),
+            number(limits.my_sids.into())
+        ),
+    );
+    line(
+        "",
+        format!(
+            "{} ECMP groups of {} members",
+            number(limits.ecmp_groups.into()),
+            number(limits.ecmp_width.into())
+        ),
+    );
+    line("", format!("{} neighbours", number(limits.neighbours.into())));
+    line("features", features(platform));
+    for (at, source) in platform.sources.iter().enumerate() {
+        line(if at == 0 { "sources" } else { "" }, source.clone());
+    }
+    text
+}
+
+fn split(platform: &Platform, breakout: Breakout) -> String {
+    let ports = platform.ports_max(breakout);
+    let default = if breakout == platform.panel.default_breakout { ", as sold" } else { "" };
+    let hwsku = match &platform.sonic {
+        Some(_) if platform.has_hwsku([breakout]) => {
+            format!(", hwsku {}", platform.hwsku([breakout]).unwrap_or_default())
+        }
+        Some(_) => ", no hwsku of its own".to_owned(),
+        None => String::new(),
+    };
+    format!("{:<8} {ports:>5} ports{default}{hwsku}", breakout.to_string())
+}
+
+fn buffer(buffer: &Buffer) -> String {
+    let queue = buffer.lossless_queue_max.map(|most| format!(", at most {most} a lossless queue"));
+    format!(
+        "{} in cells of {}, headroom as `{}`{}",
+        buffer.total,
+        buffer.cell,
+        buffer.headroom_model,
+        queue.unwrap_or_default()
+    )
+}
+
+fn features(platform: &Platform) -> String {
+    let has = platform.features;
+    let all = [
+        (has.un, "uN"),
+        (has.ua, "uA"),
+        (has.trimming, "trimming"),
+        (has.pfc, "PFC"),
+        (has.ecn, "ECN"),
+        (has.qp_hash, "hash over queue pairs"),
+    ];
+    let words: Vec<&str> = all.into_iter().filter(|(has, _)| *has).map(|(_, word)| word).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}

@@ -1,0 +1,105 @@
+//! What somebody starts with: `init`, `fmt`, `platforms NAME`.
+
+mod common;
+
+use common::Place;
+
+#[test]
+fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
+    let place = Place::new();
+    for (at, (flags, nics)) in [
+        ("--nics 1024", 1024),
+        ("--nics 16 --planes 2 --speed 200G --platform linux", 16),
+        ("--nics 16 --planes 2 --speed 200G --platform linux --os frr --routing bgp-unnumbered", 16),
+        ("--nics 131072 --planes 8 --speed 800G", 131_072),
+        ("--nics 2048 --planes 2 --speed 800G --platform spectrum4-sn5600", 2048),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = format!("{at}.yaml");
+        let words: Vec<&str> = flags.split(' ').chain(["--name", "made", "--out", &file]).collect();
+        place.ends(0, &[&["init"], &words[..]].concat());
+        let text = place.read(&file);
+        assert!(text.contains("fabric: made\n") && text.matches('#').count() >= 6, "{text}");
+        let found = place.closc(&["check", &file, "--format", "json", "-D", "warnings"]);
+        let said = String::from_utf8_lossy(&found.stdout);
+        let json: serde_json::Value = serde_json::from_str(&said).expect("one document");
+        assert_eq!(json["counts"]["nics"], nics, "{flags}: {said}");
+        assert_eq!(place.ends(0, &["fmt", "--check", &file]), "", "{text}");
+    }
+    place.ends(0, &["compile", "1.yaml", "--out", "tree", "-D", "warnings"]);
+    place.ends(0, &["verify", "tree"]);
+    // Without a terminal nobody is asked, and standard output has the file.
+    assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
+}
+
+#[test]
+fn what_cannot_be_made_is_said_with_what_can() {
+    let place = Place::new();
+    place.write("mine.yaml", "mine");
+    for (flags, wanted) in [
+        ("--out mine.yaml", "`mine.yaml` is there already"),
+        ("--nics 1021", "`--nics 1024` may"),
+        ("--nics 4000000", "two tiers of these switches have at most"),
+        ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
+        ("--platform th2-64x100g --speed 6400G", "has no ports of 1.6T"),
+        ("--speed 4M", "no switch of the catalogue has ports of 1M"),
+    ] {
+        let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
+        let said = place.ends(1, &words);
+        assert!(said.contains(wanted), "{flags}: {said}");
+    }
+    assert_eq!(place.read("mine.yaml"), "mine");
+    place.ends(64, &["init", "--planes", "17"]);
+    place.ends(64, &["init", "--os", "ios"]);
+    place.ends(64, &["init", "--name", "a: b"]);
+}
+
+#[test]
+fn files_are_formatted_in_place() {
+    let place = Place::new();
+    let text = place.read("topologies/lab/two-planes.yaml");
+    let wide = text.replace("  t0: {", "      t0: {  ").replace("  t1: {", "      t1: {");
+    assert_ne!(text, wide);
+    place.write("wide.yaml", &wide);
+    place.write("good.yaml", &text);
+    std::os::unix::fs::symlink("wide.yaml", place.path("link.yaml")).expect("a link");
+    assert_eq!(place.ends(2, &["fmt", "--check", "wide.yaml", "good.yaml"]), "wide.yaml: would change\n");
+    assert_eq!(place.read("wide.yaml"), wide, "nothing is written");
+    assert_eq!(place.ends(0, &["fmt", "link.yaml", "good.yaml"]), "link.yaml: formatted\n");
+    assert_eq!(place.read("wide.yaml"), text);
+    assert!(place.path("link.yaml").is_symlink());
+    assert_eq!(place.ends(0, &["fmt", "wide.yaml"]), "");
+    place.write("broken.yaml", "fabric: [x\n");
+    let said = place.ends(1, &["fmt", "broken.yaml", "good.yaml"]);
+    assert!(said.contains("error[E0104]") && place.read("broken.yaml") == "fabric: [x\n", "{said}");
+}
+
+#[test]
+fn a_platform_is_shown_with_its_sources() {
+    let place = Place::new();
+    let shown = place.ends(0, &["platforms", "th5-512x100g"]);
+    for wanted in [
+        "64 of 8 lanes, 100G a lane",
+        "8x100G     512 ports, as sold",
+        "165,335,712",
+        "256 local SIDs",
+        "uN, uA",
+        "arXiv 2605.04333",
+    ] {
+        let plain = shown.replace("165335712B", "165,335,712");
+        assert!(plain.contains(wanted), "{wanted}: {shown}");
+    }
+    let json = place.json(0, &["platforms", "th5-512x100g"]);
+    assert_eq!(
+        (json["schema"].as_str(), json["panel"]["cages"].as_u64()),
+        (Some("closc-platform/1"), Some(64))
+    );
+    let all = place.json(0, &["platforms"]);
+    for entry in all["items"].as_array().expect("a list") {
+        let name = entry["id"].as_str().expect("a name");
+        assert!(place.ends(0, &["platforms", name]).starts_with(&format!("{name}: ")));
+    }
+    assert!(place.ends(1, &["platforms", "th5-512x10g"]).contains("did you mean `th5-512x100g`?"));
+}
