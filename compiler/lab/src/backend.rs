@@ -33,6 +33,14 @@ pub trait Backend {
     /// Reads the counters of every port and segment.
     fn counters(&mut self) -> Result<Counters, LabError>;
 
+    /// Sends packets and says how often they passed each port: exactly they, where the ports can be looked at, and otherwise
+    /// whatever else was counted as well.
+    fn follow(&mut self, packets: &[Packet]) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
+        let before = self.port_counters()?;
+        self.exchange(packets, &mut Quiet)?;
+        Ok(ports_since(&self.port_counters()?, &before))
+    }
+
     /// Reads the counters of every port only, which may be cheaper.
     fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         Ok(self.counters()?.ports)
@@ -143,6 +151,19 @@ pub trait Sink {
 
     /// Tells whether everything has come that can come.
     fn is_complete(&self) -> bool;
+}
+
+/// Takes nothing: what became of the packets is known by where they passed.
+pub(crate) struct Quiet;
+
+impl Sink for Quiet {
+    fn arrived(&mut self, _: Arrival<'_>) {}
+
+    fn unsent(&mut self, _: usize) {}
+
+    fn is_complete(&self) -> bool {
+        false
+    }
 }
 
 /// Counters of a data plane.

@@ -21,6 +21,23 @@ const HEADERS: usize = 40 + 8;
 /// What stands at the start of every payload.
 const MAGIC: [u8; 8] = *b"closclab";
 
+/// A byte or word of every encapsulated packet of a lab, from the start of the outer header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// A byte.
+    Byte(u32, u8),
+    /// Four bytes.
+    Word(u32, [u8; 4]),
+}
+
+/// What is the same in all encapsulated packets of a lab, and in no others.
+pub(crate) const SIGNS: [Sign; 4] = [
+    Sign::Byte(6, IPV6),
+    Sign::Byte(40 + 6, UDP),
+    Sign::Word(40 + HEADERS as u32, [MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]]),
+    Sign::Word(40 + HEADERS as u32 + 4, [MAGIC[4], MAGIC[5], MAGIC[6], MAGIC[7]]),
+];
+
 /// A packet to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
@@ -159,6 +176,23 @@ mod tests {
         assert_eq!(tag(payload(&bytes)), Some(inner().tag));
         assert_eq!(tag(b"closclab\0\0"), None);
         assert_eq!(tag(b""), None);
+    }
+
+    #[test]
+    fn every_packet_has_the_signs() {
+        let packet = Packet {
+            from: crate::model::CableId(0).lower(),
+            source: inner().source,
+            destination: inner().destination,
+            inner: inner().bytes(),
+        };
+        let bytes = outer(&packet);
+        for sign in SIGNS {
+            match sign {
+                Sign::Byte(at, value) => assert_eq!(bytes[at as usize], value),
+                Sign::Word(at, value) => assert_eq!(bytes[at as usize..][..4], value),
+            }
+        }
     }
 
     #[test]

@@ -7,14 +7,15 @@
 //! it should did not come out as it should. Directions are distinguished because a swap may hurt only one: a T1
 //! does not mind by which port a list with its own segment comes in. Then a few packets are sent over each
 //! suspect, and the counters of all ports say where they came in: at the far end, at another port (the cable is
-//! plugged in there), or nowhere (it is cut).
+//! plugged in there), or nowhere (it is cut). Where a backend can, it looks at the ports and counts those packets alone:
+//! counters also count what agents send meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::LabError;
-use crate::backend::{Arrival, Backend, PortCounter, Sink, ports_since};
+use crate::backend::{Backend, PortCounter};
 use crate::model::{CableId, Model, PortId};
 use crate::packet::Tag;
 use crate::progress::Watch;
@@ -155,13 +156,11 @@ fn pulse(
     step: usize,
 ) -> Result<Mate, LabError> {
     let Ok(route) = &path.route else { return Ok(Mate::Unreached) };
-    let before = backend.port_counters()?;
     // P4 switches let nobody send from no address, and answer nothing.
     let silent = backend.answers_losses();
     let packet = |tag: Tag| if silent { path.silent_packet(tag) } else { path.packet(tag) };
     let packets: Vec<_> = (0..PULSE).map(|number| packet(Tag { batch: u32::MAX, number })).collect();
-    backend.exchange(&packets, &mut Quiet)?;
-    let counted = ports_since(&backend.port_counters()?, &before);
+    let counted = backend.follow(&packets)?;
     let received = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.received);
     let sent = |port: PortId| counted.get(&port).map_or(0, |c: &PortCounter| c.sent);
     let wanted = u64::from(PULSE);
@@ -184,19 +183,6 @@ fn pulse(
     let later = route.crossings[step + 1..].iter().map(|crossing| crossing.far());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);
     Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
-}
-
-/// Takes nothing: pulses are judged by counters.
-struct Quiet;
-
-impl Sink for Quiet {
-    fn arrived(&mut self, _: Arrival<'_>) {}
-
-    fn unsent(&mut self, _: usize) {}
-
-    fn is_complete(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Debug, Default)]

@@ -34,6 +34,7 @@ fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
         findings: 0,
         denials: Vec::new(),
         strays: Vec::new(),
+        found_at: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use closc_nic::agent::Ban;
+use closc_nic::agent::{Ban, T0Port};
 use closc_nic::schedule::Turn;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
@@ -36,6 +36,8 @@ pub(crate) struct Agent {
     pub(crate) findings: usize,
     /// Of each plane frames for other NICs that came, and when the last of them was counted.
     strays: Vec<(u64, Option<u64>)>,
+    /// Ports that are plugged in elsewhere, and where.
+    found_at: BTreeMap<u8, T0Port>,
     /// Shared with all agents that probe the same.
     turns: Arc<[Turn]>,
     counts: Box<[(u32, u32)]>,
@@ -45,6 +47,11 @@ impl Agent {
     /// Returns when frames for other NICs came last in a plane.
     pub(crate) fn strays_ms(&self, plane: PlaneId) -> Option<u64> {
         self.strays.get(usize::from(plane.0)).and_then(|(_, last_ms)| *last_ms)
+    }
+
+    /// Returns where the port of a plane is plugged in, if that is elsewhere and known.
+    pub(crate) fn found_at(&self, plane: PlaneId) -> Option<T0Port> {
+        self.found_at.get(&plane.0).copied()
     }
 }
 
@@ -210,6 +217,7 @@ impl Evidence {
             denials: report.denials,
             findings: report.findings,
             strays,
+            found_at: report.found_at.into_iter().collect(),
             turns,
             counts,
         };

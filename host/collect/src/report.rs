@@ -5,7 +5,7 @@
 
 use std::net::Ipv6Addr;
 
-use closc_nic::agent::Ban;
+use closc_nic::agent::{Ban, T0Port};
 use closc_nic::schedule::Turn;
 use serde::Deserialize;
 use thiserror::Error;
@@ -45,6 +45,8 @@ pub struct Report {
     pub denials: Vec<Ban>,
     /// Frames for other NICs that came, by plane.
     pub strays: Vec<(u8, u64)>,
+    /// Ports that are plugged in elsewhere, by plane, and where.
+    pub found_at: Vec<(u8, T0Port)>,
 }
 
 /// Why what an agent says is of no use.
@@ -104,6 +106,8 @@ struct PlaneStatus {
     carrier: bool,
     #[serde(default)]
     strays: u64,
+    #[serde(default)]
+    found_at: Option<T0Port>,
 }
 
 /// An answer that says what is wrong.
@@ -134,6 +138,7 @@ impl Report {
             findings: status.findings.len(),
             denials: status.denials,
             strays: status.planes.iter().map(|p| (p.plane, p.strays)).collect(),
+            found_at: status.planes.iter().filter_map(|p| Some((p.plane, p.found_at?))).collect(),
         })
     }
 }
@@ -197,7 +202,8 @@ fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
 mod tests {
     use super::*;
 
-    const STATUS: &str = r#"{"nic":"fd00::1","planes":[{"plane":0,"carrier":true,"neighbour":true,"strays":7}],"findings":[{}],
+    const STATUS: &str = r#"{"nic":"fd00::1","planes":[{"plane":0,"carrier":true,"neighbour":true,"strays":7,
+        "found_at":{"plane":1,"downlink":2}}],"findings":[{}],
         "denials":[{"id":3,"plane":1,"reason":"drain","until":12.5}],"counters":{"outside":7,"probes":1},"channels":[]}"#;
 
     fn metrics(text: &str) -> Vec<u8> {
@@ -212,6 +218,7 @@ mod tests {
             closc_nic_probes_lost_total{plane=\"0\",tier=\"0\"} 2\nclosc_nic_port_up{plane=\"0\"} 1\n";
         let report = Report::read(STATUS.as_bytes(), &metrics(text)).unwrap();
         assert_eq!((report.carriers, report.findings, report.strays), (vec![(0, true)], 1, vec![(0, 7)]));
+        assert_eq!(report.found_at, [(0, T0Port { plane: 1, downlink: 2 })]);
         assert_eq!(report.denials[0].until, Some(12.5));
         let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
         let expected =
@@ -233,7 +240,7 @@ mod tests {
             assert!(says(STATUS, &line).contains("is no count of probes"), "{line}");
         }
         let planes = vec![r#"{"plane":0,"carrier":true}"#; 33].join(",");
-        let many = STATUS.replace(r#"{"plane":0,"carrier":true,"neighbour":true,"strays":7}"#, &planes);
+        let many = format!(r#"{{"nic":"fd00::1","planes":[{planes}],"denials":[]}}"#);
         assert_eq!(says(&many, ""), "it has more than 32 planes");
     }
 }

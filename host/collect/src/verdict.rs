@@ -26,7 +26,7 @@ pub enum Kind {
     Dead,
     /// Some of what is sent is lost.
     Gray,
-    /// It is plugged in where another one belongs, and that one here.
+    /// It is plugged in where another one belongs, and that one here, or where a third one belongs, and so on round.
     Swapped(Element),
 }
 

@@ -8,7 +8,7 @@ use closc_collect::{Collector, Element, Kind, Options};
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort, PlaneId, Switch};
 
-use support::{Fabric, Fault, Numbers, eight_planes, three_tiers};
+use support::{Fabric, Fault, Numbers, crowded_planes, eight_planes, sonic, three_tiers};
 
 /// Reports before the fault, and after it: enough to see half a percent.
 const BEFORE: usize = 3;
@@ -36,6 +36,9 @@ fn expected(fault: Fault) -> Vec<(Element, String)> {
         Fault::Port(port) => vec![(Element::Port(port), "dead".into())],
         Fault::Swapped(a, b) => {
             [(a, b), (b, a)].map(|(a, b)| (cable(a), word(Kind::Swapped(cable(b))))).to_vec()
+        }
+        Fault::Round(ports) => {
+            (0..3).map(|at| (cable(ports[at]), word(Kind::Swapped(cable(ports[(at + 1) % 3]))))).collect()
         }
     }
 }
@@ -95,13 +98,7 @@ fn single_faults_of_three_tiers_are_named_exactly() {
     let plan = three_tiers();
     let mut numbers = Numbers(3);
     for seed in 0..30 {
-        // With two ports, two that are swapped are all that a NIC has.
-        let fault = loop {
-            match random(&plan, &mut numbers) {
-                Fault::Swapped(..) => {}
-                fault => break fault,
-            }
-        };
+        let fault = random(&plan, &mut numbers);
         let (_, collector) = run(&plan, &[fault], seed);
         let wanted: BTreeSet<_> = expected(fault).into_iter().collect();
         assert_eq!(named(&collector), wanted, "{fault:?}");
@@ -167,6 +164,84 @@ fn double_faults_are_named() {
     }
     // 95 of 100.
     assert!(wrong.len() <= 2, "{} of 50 wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Swaps that share no port, on any NICs: in one NIC as many as it has ports for, and between NICs of one T0.
+#[test]
+fn any_number_of_swaps_is_named_pair_by_pair() {
+    let plan = crowded_planes();
+    let ports: Vec<NicPort> = plan
+        .fabric()
+        .links()
+        .filter_map(|link| if let Link::Host(port) = link { Some(port) } else { None })
+        .collect();
+    let mut numbers = Numbers(77);
+    for seed in 0..12 {
+        let mut free = ports.clone();
+        let mut faults = Vec::new();
+        // The first draws are from one NIC, so that it has several swaps.
+        let (crowd, swaps) = (numbers.of(&ports).nic, 2 + numbers.below(7));
+        while faults.len() < swaps {
+            let some: Vec<NicPort> =
+                free.iter().filter(|port| faults.len() > 3 || port.nic == crowd).copied().collect();
+            let Some(one) = (!some.is_empty()).then(|| *numbers.of(&some)) else { break };
+            let in_nic = faults.len() <= 3 || numbers.chance(0.5);
+            let fits = |other: &&NicPort| {
+                if in_nic {
+                    other.nic == one.nic && **other != one
+                } else {
+                    other.nic != one.nic && other.nic.t0(other.plane) == one.nic.t0(one.plane)
+                }
+            };
+            let others: Vec<NicPort> = free.iter().filter(fits).copied().collect();
+            free.retain(|port| *port != one);
+            if others.is_empty() {
+                continue;
+            }
+            let other = *numbers.of(&others);
+            free.retain(|port| *port != other);
+            faults.push(Fault::Swapped(one, other));
+        }
+        let (_, collector) = run(&plan, &faults, seed);
+        let wanted: BTreeSet<_> = faults.iter().copied().flat_map(expected).collect();
+        assert_eq!(named(&collector), wanted, "{faults:?}");
+    }
+}
+
+#[test]
+fn three_cables_that_went_round_are_named_by_where_they_are() {
+    let plan = eight_planes();
+    let nic = plan.fabric().nics().nth(3).expect("there are eight");
+    let port = |plane| NicPort { plane: PlaneId(plane), nic };
+    let faults = [Fault::Round([1, 6, 2].map(port)), Fault::Swapped(port(0), port(7))];
+    let (_, collector) = run(&plan, &faults, 4);
+    let wanted: BTreeSet<_> = faults.into_iter().flat_map(expected).collect();
+    assert_eq!(named(&collector), wanted);
+}
+
+#[test]
+fn dead_t0s_of_a_group_are_not_swapped_cables() {
+    let plan = eight_planes();
+    let nic = plan.fabric().nics().next().expect("there are eight");
+    let faults = [2, 5].map(|plane| Fault::Switch(nic.t0(PlaneId(plane))));
+    let (_, collector) = run(&plan, &faults, 6);
+    let wanted: BTreeSet<_> = faults.into_iter().flat_map(expected).collect();
+    assert_eq!(named(&collector), wanted);
+}
+
+/// T0s that find their neighbours by themselves do not answer whoever is plugged in: then it is known which cables carry
+/// nothing, and which they were exchanged with only if there is no choice.
+#[test]
+fn where_t0s_answer_nobody_else_one_swap_of_a_nic_is_named() {
+    let plan = sonic();
+    let nic = plan.fabric().nics().next().expect("it has NICs");
+    let port = |plane| NicPort { plane: PlaneId(plane), nic };
+    let (one, other) = (Fault::Swapped(port(0), port(3)), Fault::Swapped(port(1), port(4)));
+    let (_, collector) = run(&plan, &[one], 6);
+    assert_eq!(named(&collector), expected(one).into_iter().collect());
+    let (_, collector) = run(&plan, &[one, other], 7);
+    let cables = [0, 1, 3, 4].map(|plane| (Element::Cable(Link::Host(port(plane))), "dead".to_owned()));
+    assert_eq!(named(&collector), cables.into());
 }
 
 /// Ports of one NIC: one is exchanged with another NIC's, two with each other.

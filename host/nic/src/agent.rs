@@ -16,6 +16,7 @@ use closc_paths::{PlaneAt, Table};
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
 pub use crate::pace::PortBurst;
+pub use crate::search::T0Port;
 pub use control::{Ban, BanFault, Bans};
 pub use view::{ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, WriteView};
 
@@ -28,6 +29,7 @@ use crate::probes::Probes;
 use crate::region::Region;
 use crate::run_clock::RunClock;
 use crate::schedule::{Schedule, Turn};
+use crate::search::Search;
 use crate::wire::{Identity, Segment};
 
 /// Changes of state between two turns, for each far NIC: more than it has paths that change at once.
@@ -125,6 +127,8 @@ pub struct Port {
     pub(crate) t0_answers: u8,
     /// Frames for other NICs that came.
     pub(crate) strays: u64,
+    /// Where it is plugged in, if not where it belongs.
+    pub(crate) search: Search,
 }
 
 /// The agent.

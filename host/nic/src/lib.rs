@@ -19,6 +19,7 @@ pub mod region;
 pub mod reorder;
 pub mod run_clock;
 pub mod schedule;
+mod search;
 pub mod sent;
 pub mod wire;
 pub mod writes;

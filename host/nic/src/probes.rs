@@ -13,6 +13,13 @@ const ROOM: usize = 1024;
 pub enum Target {
     /// A switch.
     Switch(Turn),
+    /// The T0 of another plane, by a port that its own T0 does not answer to.
+    Other {
+        /// The port, by its plane.
+        port: u8,
+        /// The plane of the T0.
+        plane: u8,
+    },
     /// A path to a NIC, by its channel.
     Path {
         /// Its address.

@@ -15,7 +15,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use closc_collect::{Collector, Denials, Element, Kind, Options, Report};
-use closc_lab::{Fault, Lab};
+use closc_lab::trace::Finding;
+use closc_lab::{Fault, Lab, LinkLayer};
 use closc_nic::api::Request;
 use closc_nic::io::client;
 use closc_plan::Plan;
@@ -71,9 +72,8 @@ impl Drop for Site {
 }
 
 impl Site {
-    fn new(topology: &str) -> Site {
-        let text = shipped(topology);
-        let compiled = compile(&text, "lf");
+    fn new(text: &str) -> Site {
+        let compiled = compile(text, "lf");
         let line = text.lines().find(|line| line.starts_with("fabric:")).unwrap();
         let named = text.replace(line, &format!("fabric: {}", compiled.fabric));
         let plan = Arc::new(closc_tests::shape::plan(&named));
@@ -252,20 +252,28 @@ fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
     !t0s(one).is_disjoint(&t0s(other)) || !uppers(one).is_disjoint(&uppers(other))
 }
 
-/// Each NIC receives what is for the other one. However slow the machine is: probes are counted, not time.
+/// Two NICs of a T0, each of which receives what is for the other one, and all four cables of another NIC, two and two.
+/// However slow the machine is: probes are counted, not time.
 #[test]
-fn exchanged_cables_of_two_nics_of_a_t0_are_named() {
+fn exchanged_cables_are_named_pair_by_pair() {
     if !can_run() {
         return;
     }
     let since = Instant::now();
-    let mut site = Site::new("lab/two-planes");
-    let port = |downlink| NicPort { plane: PlaneId(1), nic: Nic { zone: ZoneId(0), group: 1, downlink } };
-    let (a, b) = (Link::Host(port(0)), Link::Host(port(1)));
-    let fault = Fault::Miswire(site.plan.link_name(a), site.plan.link_name(b));
-    let wanted = [swapped(a, b), swapped(b, a)].into();
+    let four = [("planes: 2\n", "planes: 4\n"), ("speed: 200G, lanes: 2", "speed: 400G, lanes: 4")];
+    let text = four.iter().fold(shipped("lab/two-planes"), |text, (two, four)| text.replace(two, four));
+    let mut site = Site::new(&text);
+    let port = |group, downlink, plane| {
+        Link::Host(NicPort { plane: PlaneId(plane), nic: Nic { zone: ZoneId(0), group, downlink } })
+    };
+    let pairs =
+        [(port(1, 0, 1), port(1, 1, 1)), (port(0, 1, 0), port(0, 1, 2)), (port(0, 1, 3), port(0, 1, 1))];
+    let wanted: BTreeSet<_> = pairs.iter().flat_map(|(a, b)| [swapped(*a, *b), swapped(*b, *a)]).collect();
     let mut collector = site.quiet(since);
-    quietly(|watch| site.lab.as_mut().unwrap().strike(&fault, watch)).unwrap();
+    for (a, b) in pairs {
+        let fault = Fault::Miswire(site.plan.link_name(a), site.plan.link_name(b));
+        quietly(|watch| site.lab.as_mut().unwrap().strike(&fault, watch)).unwrap();
+    }
     let mut found = BTreeSet::new();
     for _ in 0..400 {
         site.poll(&mut collector, since);
@@ -275,6 +283,27 @@ fn exchanged_cables_of_two_nics_of_a_t0_are_named() {
         }
     }
     assert_eq!(found, wanted);
+}
+
+/// Cables that are moved while agents send probes all the time: their packets end no wait and count as nobody else's.
+#[test]
+fn a_lab_finds_moved_cables_beside_agents() {
+    if !can_run() {
+        return;
+    }
+    let since = Instant::now();
+    let mut site = Site::new(&shipped("lab/two-planes"));
+    site.quiet(since);
+    let cables = ["p1-t0-001--p1-t1-002", "p1-t0-002--p1-t1-002"];
+    let lab = site.lab.as_mut().unwrap();
+    let report = quietly(|watch| lab.miswire(cables[0], cables[1], LinkLayer::default(), watch)).unwrap();
+    let is_it = |finding: &Finding| match finding {
+        Finding::Swapped { first, second, .. } => [first.as_str(), second] == cables,
+        Finding::Misplugged { .. } | Finding::Cut { .. } | Finding::Silent { .. } => false,
+    };
+    assert!(report.findings.len() == 1 && report.findings.iter().all(is_it), "{:#?}", report.findings);
+    quietly(|watch| lab.restore(watch)).unwrap();
+    assert!(quietly(|watch| lab.probe(watch)).unwrap().is_fine());
 }
 
 #[test]
@@ -287,7 +316,7 @@ fn random_faults_on_the_lab_are_named_exactly() {
         return;
     }
     let since = Instant::now();
-    let mut site = Site::new("lab/eight-planes");
+    let mut site = Site::new(&shipped("lab/eight-planes"));
     let plan = site.plan.clone();
     let mut numbers = Numbers(number("CLOSC_FAULTS_SEED").unwrap_or(12) as u64);
     let mut failed = [Vec::new(), Vec::new()];

@@ -73,6 +73,31 @@ fn a_cut_cable_is_left_named_and_used_again() {
     });
 }
 
+/// Two pairs of cables of one NIC are swapped: each port finds the T0 that it is plugged in at, and forgets it when all
+/// is as it should be.
+#[test]
+fn ports_that_are_swapped_find_where_they_are() {
+    with(|net| {
+        let found = |net: &Net<'_>| -> Vec<Option<u8>> {
+            let status = net.agents[0].status(&net.at(0));
+            status.planes.iter().map(|plane| plane.found_at.map(|at| at.plane)).collect()
+        };
+        net.run(500 * MS);
+        assert_eq!(found(net), [None; 4]);
+        net.swapped = [(0, 3), (3, 0), (1, 2), (2, 1)].map(|(port, at)| ((0, port), at)).into();
+        net.run(1500 * MS);
+        assert_eq!(found(net), [3, 2, 1, 0].map(Some));
+        net.swapped = [(1, 2), (2, 1)].map(|(port, at)| ((0, port), at)).into();
+        net.run(1500 * MS);
+        assert_eq!(found(net), [None, Some(2), Some(1), None]);
+        // A cable that is cut and not swapped is at no other T0.
+        net.swapped.clear();
+        net.loss.insert(Cable::Nic(1, 0), 1000);
+        net.run(1500 * MS);
+        assert_eq!(found(net), [None; 4]);
+    });
+}
+
 #[test]
 fn a_port_that_goes_down_is_left_by_both_sides() {
     with(|net| {

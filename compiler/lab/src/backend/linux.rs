@@ -15,6 +15,7 @@ mod namespace;
 mod netlink;
 mod routers;
 mod routes;
+mod sightings;
 mod site;
 mod stations;
 mod wire;
@@ -33,7 +34,7 @@ pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
 use camino::Utf8PathBuf;
 
-use super::{Backend, Counters, Flow, PortCounter, Routed, Seen, Sink};
+use super::{Backend, Counters, Flow, PortCounter, Quiet, Routed, Seen, Sink};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::packet::Packet;
@@ -41,6 +42,7 @@ use crate::progress::Watch;
 use crate::tree::{GroupTable, Tree};
 use carriers::Carriers;
 use flows::Watchers;
+use sightings::Sightings;
 use stations::Stations;
 
 /// The kernel's own SRv6 in network namespaces.
@@ -58,6 +60,7 @@ pub struct Linux {
     jobs: usize,
     carriers: Carriers,
     stations: Option<Stations>,
+    sightings: Option<Sightings>,
 }
 
 impl Linux {
@@ -80,6 +83,7 @@ impl Linux {
             jobs,
             carriers: Carriers::default(),
             stations: None,
+            sightings: None,
         }
     }
 
@@ -118,6 +122,20 @@ impl Backend for Linux {
     fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError> {
         let (stations, carriers) = self.open()?;
         stations.exchange(packets, sink, carriers)
+    }
+
+    fn follow(&mut self, packets: &[Packet]) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
+        let mut sightings = match self.sightings.take() {
+            Some(sightings) => sightings,
+            None => Sightings::open(&self.model, &self.namespaces, self.jobs)?,
+        };
+        // What passed before, and what is late of it.
+        sightings.take()?;
+        self.exchange(packets, &mut Quiet)?;
+        self.carriers.rest();
+        let counted = sightings.take()?;
+        self.sightings = Some(sightings);
+        Ok(counted)
     }
 
     fn counters(&mut self) -> Result<Counters, LabError> {

@@ -149,7 +149,7 @@ impl Dead {
 }
 
 /// Ports at a T0 whose agents speak.
-fn ports_of(scene: &Scene<'_>, t0: Switch) -> Vec<NicPort> {
+pub(super) fn ports_of(scene: &Scene<'_>, t0: Switch) -> Vec<NicPort> {
     let nics = scene.plan.fabric().group_nics(t0.zone, t0.index);
     let ports =
         nics.filter(|nic| scene.speaks(*nic).is_some_and(|agent| agent.planes >> t0.plane.0 & 1 == 1));
@@ -163,7 +163,8 @@ fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
     let mut t0_dead: BTreeMap<Switch, Vec<NicPort>> = BTreeMap::new();
     for t0 in cut.iter().map(|port| port.nic.t0(port.plane)).collect::<BTreeSet<Switch>>() {
         let ports = ports_of(scene, t0);
-        let swapped = ports.iter().all(|port| dead.swapped.contains_key(port));
+        // A T0 that something else is plugged in at answers that.
+        let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
         if ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port)) {
             t0_dead.insert(t0, ports);
         }
@@ -172,7 +173,8 @@ fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
         let there = |port: &NicPort| scene.plan.fabric().has_link(Link::Host(*port));
         let planes = scene.topology().plane_ids();
         let ports: Vec<NicPort> = planes.map(|plane| NicPort { plane, nic }).filter(there).collect();
-        let all = ports.len() > 1 && ports.iter().all(|port| dead.is_cut(*port));
+        let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
+        let all = ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port));
         // With every T0 dead it is the rack and not the NIC.
         if all && ports.iter().any(|port| !t0_dead.contains_key(&nic.t0(port.plane))) {
             let parts = dead.take(scene, &ports);

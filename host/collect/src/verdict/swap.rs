@@ -1,38 +1,93 @@
 //! Cables that are plugged in where another one belongs.
 //!
-//! A swapped cable has a carrier at both ends and carries nothing for probes. Two such cables at one end are swapped with
-//! each other: cables that are cut leave a port without a carrier.
+//! A swapped cable has a carrier at both ends and carries nothing for probes. Agents find out where the ports of such cables
+//! are plugged in: ports that are in each other's places are swapped, however many there are. Where T0s find their
+//! neighbours by themselves they may answer nobody but who belongs there; then two such ports of a NIC are swapped if no third
+//! one can be meant: cables that are cut leave a port without a carrier.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use closc_topology::{Link, NicPort};
+use closc_topology::{Link, Nic, NicPort, PlaneId};
 
 use super::{Kind, Scene, Verdict};
 use crate::element::Element;
 
-/// Finds pairs among ports that have a carrier and carry nothing: two of one NIC, or of two NICs at one T0.
+/// Finds where ports belong that have a carrier and carry nothing: each is in the place of the other, or, where more than
+/// two were mixed up, in that of the next.
 pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
-    let strays = |port: &NicPort| {
-        let last_ms = scene.speaks(port.nic).and_then(|agent| agent.strays_ms(port.plane));
-        last_ms.is_some_and(|last_ms| scene.is_fresh(last_ms))
+    let places = places(scene, ports);
+    let mut with = BTreeMap::new();
+    for own in places.keys() {
+        // Round and back: whoever is in the place of somebody that is in its own has been exchanged, and not just moved.
+        let next = |at: &NicPort| places.get(at).copied();
+        let round = std::iter::successors(next(own), next).take(places.len());
+        if round.into_iter().any(|at| at == *own) {
+            with.insert(*own, places[own]);
+        }
+    }
+    let named: BTreeSet<NicPort> = places.iter().flat_map(|(own, place)| [*own, *place]).collect();
+    let rest: Vec<NicPort> = ports.iter().filter(|port| !named.contains(port)).copied().collect();
+    with.extend(only_choice(scene, ports, &rest));
+    with
+}
+
+/// Ports that are known to be in the place of another that carries nothing either. A place has one port: what two agents
+/// claim is left out.
+fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
+    let dead: BTreeSet<NicPort> = ports.iter().copied().collect();
+    let mut claims: BTreeMap<NicPort, u32> = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for own in ports {
+        let Some(found) = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)) else { continue };
+        let place = NicPort { plane: PlaneId(found.plane), nic: Nic { downlink: found.downlink, ..own.nic } };
+        // Where another NIC belongs, its frames say so all the time.
+        let is_lately = place.nic == own.nic || strays(scene, *own);
+        if is_lately && place != *own && dead.contains(&place) {
+            *claims.entry(place).or_default() += 1;
+            places.insert(*own, place);
+        }
+    }
+    places.retain(|_, place| claims[place] == 1);
+    places
+}
+
+/// Tells whether frames for other NICs came lately.
+fn strays(scene: &Scene<'_>, port: NicPort) -> bool {
+    let last_ms = scene.speaks(port.nic).and_then(|agent| agent.strays_ms(port.plane));
+    last_ms.is_some_and(|last_ms| scene.is_fresh(last_ms))
+}
+
+/// Pairs of ports of which nobody knows where they are: two of one NIC, or of two NICs at one T0.
+fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(NicPort, NicPort)> {
+    let learns = |port: &NicPort| {
+        let t0 = port.nic.t0(port.plane);
+        // A T0 that is dead for all of its NICs is that, and nothing was exchanged.
+        let is_alive = super::dead::ports_of(scene, t0);
+        let is_alive = is_alive.len() < 2 || is_alive.iter().any(|port| !dead.contains(port));
+        is_alive && !scene.topology().hardware(t0).1.has_static_neighbours()
     };
     let mut with: BTreeMap<NicPort, NicPort> = BTreeMap::new();
     for own in ports {
         // Frames for one NIC arrive at the other; a T0 drops what has the segments of another plane.
         let at_t0 = |other: &NicPort| {
-            other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(other) && strays(own)
+            other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(scene, *other) && strays(scene, *own)
         };
         // A port that receives what is for other NICs is plugged in where one of them belongs, and no other port of its own.
-        let in_nic = |other: &NicPort| other.nic == own.nic && !strays(other) && !strays(own);
+        let in_nic = |other: &NicPort| {
+            other.nic == own.nic
+                && !strays(scene, *other)
+                && !strays(scene, *own)
+                && learns(own)
+                && learns(other)
+        };
         let fits = |other: &&NicPort| (other.nic == own.nic) != (other.plane == own.plane);
-        let fitting = || ports.iter().filter(fits).filter(|other| in_nic(other) || at_t0(other));
-        if let (Some(other), 1) = (fitting().next(), fitting().count()) {
+        let mut fitting = ports.iter().filter(fits).filter(|other| in_nic(other) || at_t0(other));
+        if let (Some(other), None) = (fitting.next(), fitting.next()) {
             with.insert(*own, *other);
         }
     }
-    let both = with.clone();
-    with.retain(|own, other| both.get(other) == Some(own));
-    with
+    let is_mutual = |(own, other): &(&NicPort, &NicPort)| with.get(other) == Some(own);
+    with.iter().filter(is_mutual).map(|(own, other)| (*own, *other)).collect()
 }
 
 /// Says of cables that are swapped with which.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use closc_collect::{Collector, Count, Denials, Options, Order, Report};
-use closc_nic::agent::Ban;
+use closc_nic::agent::{Ban, T0Port};
 use closc_nic::schedule::Turn;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
@@ -17,6 +17,23 @@ pub(crate) const POLL_MS: u64 = 2_000;
 
 pub(crate) fn eight_planes() -> Arc<Plan> {
     Arc::new(closc_tests::shape::plan(include_str!("../../../../topologies/lab/eight-planes.yaml")))
+}
+
+/// Four NICs at each T0, and no more groups than it takes.
+pub(crate) fn crowded_planes() -> Arc<Plan> {
+    let text = include_str!("../../../../topologies/lab/eight-planes.yaml");
+    Arc::new(closc_tests::shape::plan(
+        &text.replace("per_group: 2", "per_group: 4").replace("groups: 4", "groups: 2"),
+    ))
+}
+
+/// T0s that find their neighbours by themselves.
+pub(crate) fn sonic() -> Arc<Plan> {
+    let text = "fabric: sonic\nplanes: 8\nrouting: srv6-static\n\
+        hosts: { groups: 2, per_group: 2, nic: { speed: 800G, lanes: 8 } }\n\
+        tiers:\n  t0: { platform: spectrum4-sn5600-256x100g, os: sonic, up: 2 }\n  \
+        t1: { platform: spectrum4-sn5600-256x100g, os: sonic }\n";
+    Arc::new(closc_tests::shape::plan(text))
 }
 
 pub(crate) fn three_tiers() -> Arc<Plan> {
@@ -62,6 +79,8 @@ pub(crate) enum Fault {
     Port(NicPort),
     /// Two cables are swapped at their NIC ends.
     Swapped(NicPort, NicPort),
+    /// Each of three cables of a NIC is in the place of the next.
+    Round([NicPort; 3]),
 }
 
 struct Agent {
@@ -143,6 +162,7 @@ impl Fabric {
                 // In another plane the T0 drops it; in the same the other NIC receives it.
                 Some((None, (other.plane == own.plane).then_some(other.nic)))
             }
+            Fault::Round(ports) => ports.contains(&own).then_some((None, None)),
             Fault::Swapped(..) => None,
         };
         self.faults.iter().filter_map(of).collect()
@@ -194,7 +214,29 @@ impl Fabric {
             findings: 0,
             denials: agent.bans.clone(),
             strays: agent.strays.iter().map(|(plane, count)| (*plane, *count)).collect(),
+            found_at: self.found_at(nic),
         }
+    }
+
+    /// Where the agent of a NIC finds its ports plugged in: it does at T0s that answer whoever is there.
+    fn found_at(&self, nic: Nic) -> Vec<(u8, T0Port)> {
+        let answers =
+            |at: &NicPort| self.plan.topology().hardware(at.nic.t0(at.plane)).1.has_static_neighbours();
+        let place = |own: NicPort| {
+            let of = |fault: &Fault| match *fault {
+                Fault::Swapped(a, b) if a == own => Some(b),
+                Fault::Swapped(a, b) if b == own => Some(a),
+                Fault::Round(ports) => {
+                    ports.iter().position(|port| *port == own).map(|at| ports[(at + 1) % 3])
+                }
+                _ => None,
+            };
+            let place = self.faults.iter().find_map(of)?;
+            (place.nic != nic || answers(&place))
+                .then_some((own.plane.0, T0Port { plane: place.plane.0, downlink: place.nic.downlink }))
+        };
+        let planes = self.plan.topology().plane_ids();
+        planes.filter_map(|plane| place(NicPort { plane, nic })).collect()
     }
 
     pub(crate) fn nics(&self) -> Vec<Nic> {

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use closc_paths::PlaneAt;
 
-use crate::agent::{Agent, At};
+use crate::agent::{Agent, At, T0Port};
 use crate::batch::Batch;
 use crate::losses::Loss;
 use crate::probes::Target;
@@ -77,9 +77,18 @@ impl Agent {
             PlaneAt::Block => false,
         };
         let of = |own: &Segment| to.is_some_and(|to| own.block == to.block && !differs(own, to));
-        match self.segments.iter().position(of).and_then(|plane| self.ports.get_mut(plane)) {
-            Some(port) => port.strays += 1,
-            None => self.counters.outside += 1,
+        let plane = self.segments.iter().position(of).filter(|plane| *plane < self.ports.len());
+        let (Some(plane), Some(to)) = (plane, to) else {
+            self.counters.outside += 1;
+            return;
+        };
+        let port = &mut self.ports[plane];
+        port.strays += 1;
+        // Whose downlink it came from says where the cable is plugged in.
+        let first = u128::from_be_bytes(at.table.t0_probe(plane as u8, 0)) >> 64;
+        let downlink = to.usid.wrapping_sub(first as u16);
+        if port.t0_dead && downlink < at.table.header().nics {
+            self.is_at(at, plane as u8, T0Port { plane: plane as u8, downlink });
         }
     }
 
@@ -245,7 +254,20 @@ impl Agent {
         }
         match self.probes.answered(probe.id, self.clock.ran_ns()) {
             Some((Target::Switch(turn), rtt_ns)) => self.turned(at, turn, Some(rtt_ns)),
+            Some((Target::Other { port, plane }, _)) => {
+                self.is_at(at, port, T0Port { plane, downlink: self.options.downlink });
+            }
             Some((Target::Path { .. }, _)) | None => self.counters.stale += 1,
+        }
+    }
+
+    /// Takes word of where the cable of a port is plugged in whose own T0 is dead.
+    fn is_at(&mut self, at: &At<'_>, port: u8, found: T0Port) {
+        let Some(known) = self.ports.get_mut(usize::from(port)) else { return };
+        if known.t0_dead && known.search.found(found) {
+            let T0Port { plane, downlink } = found;
+            let text = format!("plane {port}: plugged in at downlink {downlink} of the T0 of plane {plane}");
+            self.event(at.now_ns, text);
         }
     }
 

@@ -89,6 +89,35 @@ impl Agent {
         let Some(ethernet) = self.ports.get(usize::from(plane)).and_then(|port| port.ethernet) else {
             return false;
         };
+        self.send_to(batch, (plane, &ethernet), (entropy, outer), message)
+    }
+
+    /// Sends a message by a port to the T0 of another plane: to the MAC address that is known of that, and to the one that
+    /// is known at the port, as either may be the right one.
+    pub(super) fn send_by(
+        &mut self,
+        batch: &mut Batch,
+        (port, plane): (u8, u8),
+        outer: &[u8; 16],
+        message: &Message<'_>,
+    ) {
+        let ethernet = |plane: u8| self.ports.get(usize::from(plane)).and_then(|port| port.ethernet);
+        let (own, mut other) = (ethernet(port), ethernet(plane));
+        if let (Some(own), Some(other)) = (&own, &mut other) {
+            other[6..].copy_from_slice(&own[6..]);
+        }
+        for ethernet in [own, other.filter(|_| other != own)].into_iter().flatten() {
+            self.send_to(batch, (port, &ethernet), (0, outer), message);
+        }
+    }
+
+    fn send_to(
+        &mut self,
+        batch: &mut Batch,
+        (plane, ethernet): (u8, &[u8; 14]),
+        (entropy, outer): (u32, &[u8; 16]),
+        message: &Message<'_>,
+    ) -> bool {
         let (own, identity, class) = (self.own, self.identity, self.options.dscp.control << 2);
         let Some(frame) = batch.free() else { return false };
         let len = wire::write(&mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX], message, &identity);
@@ -96,7 +125,7 @@ impl Agent {
         frame.finish(plane, len + UDP_LEN, |room| {
             wire::write_outer(
                 room,
-                &ethernet,
+                ethernet,
                 (&own, outer),
                 (entropy, class),
                 None,

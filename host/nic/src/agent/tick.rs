@@ -92,12 +92,37 @@ impl Agent {
             let probe = SelfProbe { id, tier, plane, uplink, t1_uplink, epoch: self.epoch };
             self.counters.probes += 1;
             self.send_message(batch, (plane, u32::from(uplink), &outer), &Message::SelfProbe(probe));
+            if port.t0_dead && tier == 0 {
+                self.search(at, plane, batch);
+            }
+        }
+    }
+
+    /// Probes T0s of other planes by a port that its own does not answer to: where cables of the NIC are swapped, one of
+    /// them does.
+    fn search(&mut self, at: &At<'_>, port: u8, batch: &mut Batch) {
+        let Some(own) = self.ports.get_mut(usize::from(port)) else { return };
+        for plane in own.search.next(port, at.table.header().planes) {
+            if batch.room() <= SPARE {
+                return;
+            }
+            let target = Target::Other { port, plane };
+            let Some(id) = self.probes.sent(target, self.clock.ran_ns()) else { return };
+            let probe = SelfProbe { id, tier: 0, plane, uplink: 0, t1_uplink: 0, epoch: self.epoch };
+            let outer = at.table.t0_probe(plane, self.options.downlink);
+            self.counters.probes += 1;
+            self.send_by(batch, (port, plane), &outer, &Message::SelfProbe(probe));
         }
     }
 
     fn probe_missed(&mut self, at: &At<'_>, target: Target, sent_ns: u64) {
         match target {
             Target::Switch(turn) => self.turned(at, turn, None),
+            Target::Other { port, plane } => {
+                if let Some(port) = self.ports.get_mut(usize::from(port)) {
+                    port.search.missed(plane);
+                }
+            }
             Target::Path { address, plane, entropy } => {
                 let Some(channel) = self.by_address.get(&address) else { return };
                 let c = &self.channels[*channel];
@@ -123,6 +148,7 @@ impl Agent {
                 let t0_dead = dead || port.t0_dead && port.t0_answers < T0_ANSWERS;
                 if port.t0_dead != t0_dead {
                     port.t0_dead = t0_dead;
+                    port.search.end();
                     self.port_changed(at, plane, if t0_dead { "T0 does not answer" } else { "T0 answers" });
                 }
             }
@@ -179,6 +205,7 @@ impl Agent {
         port.ethernet = ethernet.or(port.ethernet);
         if port.carrier != carrier {
             port.carrier = carrier;
+            port.search.end();
             self.port_changed(at, plane, if carrier { "port up" } else { "port down" });
         } else if ethernet.is_some() {
             self.engine.own_port(plane, self.is_up(plane));

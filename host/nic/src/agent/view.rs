@@ -7,7 +7,7 @@ use closc_paths_engine::State;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::control::Ban;
-use crate::agent::{Agent, At};
+use crate::agent::{Agent, At, T0Port};
 use crate::choose::Transport;
 use crate::localise::Finding;
 use crate::region::Region;
@@ -94,6 +94,9 @@ pub struct PlaneView {
     pub t0_rtt_us: f64,
     /// Frames for other NICs that came, as they do where cables are swapped: ignored.
     pub strays: u64,
+    /// Where the port is plugged in, if frames say that and its own T0 is dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found_at: Option<T0Port>,
 }
 
 /// A far NIC.
@@ -225,6 +228,7 @@ impl Agent {
             t0_answers: !port.t0_dead && record.sent > record.lost,
             t0_rtt_us: record.rtt_ns as f64 / 1e3,
             strays: port.strays,
+            found_at: port.search.place().filter(|_| port.t0_dead && port.carrier),
         }
     }
 

@@ -87,6 +87,8 @@ pub(crate) struct Net<'a> {
     pub(crate) loss: BTreeMap<Cable, u32>,
     /// Share of numbered packets that switches cut to their headers, in thousandths.
     pub(crate) cut: u64,
+    /// Ports of agents that are plugged in at the T0 of another plane.
+    pub(crate) swapped: BTreeMap<(usize, u8), u8>,
     /// What each node got.
     pub(crate) got: [Vec<Vec<u8>>; 2],
     /// Agents whose process gets no processor: what comes for them waits in their socket.
@@ -114,6 +116,7 @@ impl<'a> Net<'a> {
             now_ns: 1,
             loss: BTreeMap::new(),
             cut: 0,
+            swapped: BTreeMap::new(),
             got: [Vec::new(), Vec::new()],
             frozen: [false; 2],
             sockets: [VecDeque::new(), VecDeque::new()],
@@ -225,6 +228,12 @@ impl<'a> Net<'a> {
         self.batch.clear();
         for (plane, mut frame) in frames {
             self.count += 1;
+            let there = self.swapped.get(&(from, plane)).copied().unwrap_or(plane);
+            if usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
+                // What a T0 has no segment for it drops; agents send that to find out where they are.
+                assert!(self.agents[from].ports()[usize::from(plane)].carrier, "a port without a carrier");
+                continue;
+            }
             let Some((to, cables)) = way(plane, from as u16, &frame) else {
                 panic!("a path that leads nowhere")
             };
@@ -271,6 +280,5 @@ fn way(plane: u8, from: u16, frame: &[u8]) -> Option<(u16, Vec<Cable>)> {
         _ => return None,
     };
     cables.push(Cable::Nic(plane, to));
-    let planes = list.iter().all(|usid| (usid >> 11 & 7) as u8 == plane);
-    planes.then_some((to, cables))
+    Some((to, cables))
 }

@@ -59,7 +59,7 @@ impl Breakable for Linux {
         watch: &Watch<'_>,
     ) -> Result<(), LabError> {
         // Open sockets belong to interfaces that go away.
-        self.stations = None;
+        (self.stations, self.sightings) = (None, None);
         let ends: Vec<PortId> = cables.iter().flat_map(|cable| [cable.lower(), cable.upper()]).collect();
         for port in &ends {
             let (device, name) = self.model.end(*port);

@@ -48,7 +48,7 @@ impl Site for Linux {
     }
 
     fn leave(&mut self) {
-        (self.stations, self.watchers) = (None, None);
+        (self.stations, self.watchers, self.sightings) = (None, None, None);
     }
 
     fn routed(&mut self) -> Option<&mut dyn Routed> {
@@ -62,7 +62,7 @@ impl Site for Linux {
     /// Besides moving cables, configures the devices again that this concerns.
     fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError> {
         // Open sockets belong to interfaces that go away.
-        self.stations = None;
+        (self.stations, self.sightings) = (None, None);
         for port in &moves.ends {
             let (device, name) = self.model.end(*port);
             self.namespaces[device.0].run(|| unplug(name, &self.namespaces[device.0].device))?;

@@ -19,6 +19,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::carriers::{Carriers, queues_are_empty};
 use super::namespace::Namespace;
+use super::sightings::{Look, wire};
 use crate::LabError;
 use crate::backend::{Arrival, Sink};
 use crate::model::{DeviceId, Model, PortId};
@@ -37,7 +38,6 @@ const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
 /// Hop limit of the outer header: five switches and some.
 const HOP_LIMIT: u32 = 64;
-const ETH_P_IPV6: u16 = 0x86dd;
 const IPPROTO_IPV6: i32 = 41;
 
 /// The sockets of all nodes.
@@ -52,7 +52,7 @@ pub(super) struct Stations {
 #[derive(Debug)]
 struct Station {
     node: DeviceId,
-    /// Receives every IPv6 frame that comes in.
+    /// Receives packets of labs that come in.
     wire: Socket,
     /// Receives what was taken out of its outer header and accepted.
     accepted: UdpSocket,
@@ -85,7 +85,8 @@ impl Stations {
         Ok(Stations { all: stations, of_port, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends packets and reports arrivals. A packet is waited for until a silence in which nobody had one in hand.
+    /// Sends packets and reports arrivals. A packet is waited for until a silence in which nobody had one in hand: a silence of
+    /// what labs send, as agents and routers are never silent.
     pub(super) fn exchange(
         &mut self,
         packets: &[Packet],
@@ -226,9 +227,7 @@ impl Sender {
 
 /// Opens the sockets of a node in the namespace of the calling thread.
 fn station(model: &Model, node: DeviceId, udp_port: u16) -> io::Result<Station> {
-    let protocol = Protocol::from(i32::from(ETH_P_IPV6.to_be()));
-    let wire = Socket::new(Domain::PACKET, Type::DGRAM, Some(protocol))?;
-    wire.set_nonblocking(true)?;
+    let wire = wire(Look::In)?;
     setsockopt(&wire, sockopt::RcvBufForce, &BUFFER)?;
     let accepted = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, udp_port))?;
     accepted.set_nonblocking(true)?;

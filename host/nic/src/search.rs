@@ -1,0 +1,112 @@
+//! Which T0 a port is attached to, while its own does not answer.
+//!
+//! In: that the own T0 is dead, answers to probes of other planes that left by this port, frames for other NICs. Out: which
+//! planes to try next, and where the cable is plugged in. Invariants: no more than a few probes for each one to the own T0;
+//! what was found is dropped when it is not confirmed, or when the own T0 answers.
+
+use serde::{Deserialize, Serialize};
+
+/// Planes that are tried for each probe to the own T0.
+const AT_A_TIME: u8 = 4;
+/// Answers missed in a row after which a T0 that was found is not there any more.
+const MISSED_MAX: u8 = 3;
+
+/// A port of a T0 of the NIC's group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct T0Port {
+    /// The plane of the T0.
+    pub plane: u8,
+    /// The downlink, from 0.
+    pub downlink: u16,
+}
+
+/// The search of one port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Search {
+    turn: u8,
+    found: Option<T0Port>,
+    missed: u8,
+}
+
+impl Search {
+    /// Returns the planes to try now: the one that was found, or some of all others in turn.
+    pub(crate) fn next(&mut self, own: u8, planes: u8) -> impl Iterator<Item = u8> + use<> {
+        let others = planes.saturating_sub(1);
+        let from = self.turn;
+        let (found, count) = match self.found {
+            Some(found) if found.plane != own => (Some(found.plane), 1),
+            Some(_) | None => (None, others.min(AT_A_TIME)),
+        };
+        if found.is_none() && others > 0 {
+            self.turn = (from + count) % others;
+        }
+        // Counted from the plane behind the own one, so that none is left out and the own never tried.
+        let other = move |n: u8| {
+            let step = (u16::from(from) + u16::from(n)) % u16::from(others.max(1)) + 1;
+            ((u16::from(own) + step) % u16::from(planes.max(1))) as u8
+        };
+        (0..count).map(move |n| found.unwrap_or_else(|| other(n)))
+    }
+
+    /// Takes word of where the cable is plugged in. Tells whether that is news.
+    pub(crate) fn found(&mut self, port: T0Port) -> bool {
+        self.missed = 0;
+        self.found.replace(port) != Some(port)
+    }
+
+    /// Takes word that the T0 of another plane did not answer.
+    pub(crate) fn missed(&mut self, plane: u8) {
+        if self.found.is_some_and(|found| found.plane == plane) {
+            self.missed += 1;
+            if self.missed >= MISSED_MAX {
+                *self = Search { turn: self.turn, ..Search::default() };
+            }
+        }
+    }
+
+    /// Forgets what was found.
+    pub(crate) fn end(&mut self) {
+        *self = Search::default();
+    }
+
+    /// Returns where the cable is plugged in.
+    pub(crate) fn place(self) -> Option<T0Port> {
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_other_plane_has_its_turn_and_the_own_none() {
+        for (own, planes) in [(0, 8), (5, 8), (7, 8), (1, 2), (2, 4)] {
+            let mut search = Search::default();
+            let rounds = usize::from((planes - 1_u8).div_ceil(AT_A_TIME));
+            let tried: BTreeSet<u8> =
+                (0..rounds).flat_map(|_| search.next(own, planes).collect::<Vec<_>>()).collect();
+            assert_eq!(tried, (0..planes).filter(|plane| *plane != own).collect(), "{own} of {planes}");
+        }
+        assert_eq!(Search::default().next(0, 1).count(), 0);
+    }
+
+    #[test]
+    fn what_was_found_is_confirmed_or_dropped() {
+        let mut search = Search::default();
+        let at = T0Port { plane: 3, downlink: 1 };
+        assert!(search.found(at) && !search.found(at));
+        assert_eq!(search.next(0, 8).collect::<Vec<_>>(), [3]);
+        for plane in [2, 3, 3] {
+            search.missed(plane);
+        }
+        assert_eq!(search.place(), Some(at));
+        assert!(!search.found(at));
+        for _ in 0..MISSED_MAX {
+            search.missed(3);
+        }
+        assert_eq!((search.place(), search.next(0, 8).count()), (None, usize::from(AT_A_TIME)));
+    }
+}
