@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Link, Nic, NicPort, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 
 use crate::element::Element;
 use crate::evidence::Evidence;
@@ -156,6 +156,13 @@ impl Scene<'_> {
 
     fn speaks(&self, nic: Nic) -> Option<&crate::evidence::Agent> {
         self.evidence.agents.get(&nic).filter(|agent| self.is_fresh(agent.seen_ms))
+    }
+
+    /// Ports at a T0 whose agents speak.
+    fn ports_of(&self, t0: Switch) -> Vec<NicPort> {
+        let nics = self.plan.fabric().group_nics(t0.zone, t0.index);
+        let there = |nic: &Nic| self.speaks(*nic).is_some_and(|agent| agent.planes >> t0.plane.0 & 1 == 1);
+        nics.filter(there).map(|nic| NicPort { plane: t0.plane, nic }).collect()
     }
 
     fn is_good_lately(&self, link: Link) -> bool {

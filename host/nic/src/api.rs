@@ -38,6 +38,8 @@ pub enum Request {
         #[serde(default)]
         after: u64,
     },
+    /// Which NIC it is, and what is denied: all that whoever denies something has to know.
+    Denials {},
     /// Deny paths.
     Deny {
         /// Which.
@@ -107,6 +109,9 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
         Request::Findings {} => value(agent.findings(at)),
         Request::Events { after } => value(agent.events_after(after).collect::<Vec<_>>()),
         Request::Losses { after } => value(agent.losses_after(after)),
+        Request::Denials {} => {
+            json!({ "nic": Ipv6Addr::from(agent.own()), "denials": agent.bans().bans })
+        }
         Request::Deny { ban } => {
             let made = agent.deny(at, &Ban { id: None, ..ban }, unix);
             let changed = made.is_ok();

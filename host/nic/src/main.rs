@@ -82,7 +82,7 @@ enum Command {
     Doctor(TableArgs),
     /// Remove what an agent that was killed left in the kernel
     Clean(TableArgs),
-    /// Measure how many packets one core sends over the planes
+    /// Measure choice of paths, packets that one core sends over the planes, probes, memory
     Bench(BenchArgs),
 }
 
@@ -103,9 +103,9 @@ struct BenchArgs {
     /// Address of the NIC to send to
     #[arg(long)]
     to: Ipv6Addr,
-    /// Bytes of a packet inside the outer headers
-    #[arg(long, default_value_t = 100)]
-    size: usize,
+    /// Bytes of a packet inside the outer headers; several, one after the other
+    #[arg(long, value_delimiter = ',', default_values_t = [100, 1400])]
+    size: Vec<usize>,
     /// How many packets
     #[arg(long, default_value_t = 2_000_000)]
     count: u64,
@@ -229,8 +229,14 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(true);
         }
         Command::Bench(args) => {
-            let said = bench::send(&args.table.table, args.table.nic, args.to, args.size, args.count)?;
-            print(format_args!("{said}\n"))?;
+            let bench = bench::Bench {
+                table: args.table.table.clone(),
+                nic: args.table.nic,
+                to: args.to,
+                sizes: args.size.clone(),
+                count: args.count,
+            };
+            print(format_args!("{}", bench.run()?))?;
             return Ok(true);
         }
         Command::Status => Request::Status {},

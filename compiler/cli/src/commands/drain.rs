@@ -46,6 +46,8 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     if (*found, *what) != (turn, thing) {
         bail!("`{name}` would drain something else: change `{file}` yourself");
     }
+    // Hosts do not wait for what is only shown.
+    let asked = write(args, command, turn, &old.plan, (&name, &text, &changed));
     let report = diff::of_plans(&old, &new, Options::default());
     let silent = args.quiet && command.write && args.format != Format::Json;
     if args.format == Format::Human && !silent {
@@ -55,6 +57,18 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     if !silent {
         diff::print(args, &report, false)?;
     }
+    asked
+}
+
+/// Writes the file and asks hosts, if that was asked for.
+fn write(
+    args: &Args,
+    command: &DrainArgs,
+    turn: Turn,
+    plan: &Plan,
+    (name, text, changed): (&str, &str, &str),
+) -> anyhow::Result<Outcome> {
+    let file = &command.file;
     if command.write {
         // A link to the file stays a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
@@ -63,10 +77,10 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
             Turn::Off => "undrain",
         };
         let audit = Audit::begin(args, operation, file, text.as_bytes())?;
-        audit.record(|| output::replace(&place, &changed), |()| {
+        audit.record(|| output::replace(&place, changed), |()| {
             (true, serde_json::json!({ "name": name, "digest-after": blake3::hash(changed.as_bytes()).to_string() }))
         })?;
-        return at_hosts(command, old.plan, &name, turn, &audit);
+        return at_hosts(command, plan, name, turn, &audit);
     }
     Ok(Outcome::Differences)
 }
@@ -74,13 +88,13 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
 /// Asks those of `--nic` or `--collector`.
 fn at_hosts(
     command: &DrainArgs,
-    plan: Plan,
+    plan: &Plan,
     name: &str,
     turn: Turn,
     audit: &Audit,
 ) -> anyhow::Result<Outcome> {
     if let Some(address) = command.collector {
-        hosts::collector(&plan, address, name, turn)?;
+        hosts::collector(plan, address, name, turn)?;
         audit.say("asked", serde_json::json!({ "name": name, "collector": address }))?;
     }
     if command.nic.is_empty() {

@@ -74,6 +74,7 @@ fn serve(stream: UnixStream, nic: u16, world: &Mutex<World>, counts: &mut BTreeM
         let Ok(request) = serde_json::from_str::<Value>(&line) else { return };
         let answer = match request["op"].as_str() {
             Some("status") => status(nic, &lock(world)),
+            Some("denials") => denials(nic, &lock(world)),
             Some("metrics") => Value::String(metrics(nic, &lock(world), counts)),
             Some("deny") => deny(nic, &mut lock(world), &request["ban"]),
             Some("allow") => allow(nic, &mut lock(world), &request["id"]),
@@ -91,6 +92,10 @@ fn status(nic: u16, world: &World) -> Value {
     let address = format!("fd00:c105:1:{:x}::{:x}", nic / 2 + 1, nic % 2 + 1);
     json!({ "nic": address, "transport": "spray", "now_ns": 1, "planes": planes, "channels": [], "findings": [],
         "denials": world.bans[usize::from(nic)], "counters": { "outside": 0, "probes": 1 }, "wrong_bytes": 0 })
+}
+
+fn denials(nic: u16, world: &World) -> Value {
+    json!({ "nic": status(nic, world)["nic"], "denials": world.bans[usize::from(nic)] })
 }
 
 fn metrics(nic: u16, world: &World, counts: &mut BTreeMap<String, (u64, u64)>) -> String {

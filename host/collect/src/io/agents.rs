@@ -1,8 +1,10 @@
 //! Agents: asked over their sockets, one after the other line, within a time and so many bytes.
 
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use closc_nic::agent::Ban;
 use closc_nic::api::Request;
 use closc_runtime::client::{Backoff, Jitter};
 use serde::Deserialize;
@@ -20,16 +22,37 @@ const SHORT_MAX: usize = 4096;
 /// Sockets that one pattern may name.
 const SOCKETS_MAX: usize = 1 << 17;
 
+/// Which NIC an agent is of, and what it denies.
+#[derive(Deserialize)]
+pub(super) struct Denied {
+    pub(super) nic: Ipv6Addr,
+    pub(super) denials: Vec<Ban>,
+}
+
 /// A connection to an agent.
 pub(super) struct Line(BufReader<UnixStream>);
 
 impl Line {
+    async fn open(path: &Path) -> Result<Line, String> {
+        let stream = UnixStream::connect(path).await;
+        Ok(Line(BufReader::new(stream.map_err(|error| format!("it does not answer: {error}"))?)))
+    }
+
+    /// Asks which NIC it is and what it denies.
+    pub(super) async fn denials(path: &Path) -> Result<(Line, Denied), String> {
+        let asked = async {
+            let mut line = Line::open(path).await?;
+            let said = line.ask(&Request::Denials {}, ANSWER_MAX).await?;
+            let denied = answer::<Denied>("denials", &said).map_err(|fault| fault.to_string())?;
+            Ok((line, denied))
+        };
+        timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(late()))
+    }
+
     /// Asks for a report.
     pub(super) async fn report(path: &Path) -> Result<(Line, Report), String> {
         let asked = async {
-            let stream =
-                UnixStream::connect(path).await.map_err(|error| format!("it does not answer: {error}"))?;
-            let mut line = Line(BufReader::new(stream));
+            let mut line = Line::open(path).await?;
             let status = line.ask(&Request::Status {}, ANSWER_MAX).await?;
             let metrics = line.ask(&Request::Metrics {}, ANSWER_MAX).await?;
             let report = Report::read(&status, &metrics).map_err(|fault| fault.to_string())?;

@@ -1,6 +1,6 @@
 //! A drain without a collector: every agent is asked to deny the paths over something, or to end that, at once.
 //!
-//! Invariants: what an agent denies already is not asked for again; only denials of drains are ended; an agent that does
+//! Invariants: all are asked at the same time, each twice: what it denies, and to deny; what an agent denies already is not asked for again; only denials of drains are ended; an agent that does
 //! not answer, or refuses as it would lose its last path, is named and stops no other.
 
 use std::path::PathBuf;
@@ -44,13 +44,13 @@ pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: b
 }
 
 async fn one(plan: &Plan, socket: &std::path::Path, element: Element, is_on: bool) -> Result<usize, String> {
-    let (mut line, report) = Line::report(socket).await?;
-    let nic = nic_of(plan, report.nic);
-    let nic = nic.ok_or_else(|| format!("its NIC, {}, is none of this fabric", report.nic))?;
+    let (mut line, known) = Line::denials(socket).await?;
+    let nic = nic_of(plan, known.nic);
+    let nic = nic.ok_or_else(|| format!("its NIC, {}, is none of this fabric", known.nic))?;
     let Some(scope) = ban(plan.topology(), element, nic) else { return Ok(0) };
     let wanted = Ban { reason: DRAIN.to_owned(), ..scope };
     let same = |own: &&Ban| Ban { id: None, ..(*own).clone() } == wanted;
-    let known: Vec<u64> = report.denials.iter().filter(same).filter_map(|own| own.id).collect();
+    let known: Vec<u64> = known.denials.iter().filter(same).filter_map(|own| own.id).collect();
     let orders: Vec<Order> = match (is_on, known.is_empty()) {
         (true, true) => vec![Order::Deny(0, wanted)],
         (true, false) => Vec::new(),

@@ -148,21 +148,13 @@ impl Dead {
     }
 }
 
-/// Ports at a T0 whose agents speak.
-pub(super) fn ports_of(scene: &Scene<'_>, t0: Switch) -> Vec<NicPort> {
-    let nics = scene.plan.fabric().group_nics(t0.zone, t0.index);
-    let ports =
-        nics.filter(|nic| scene.speaks(*nic).is_some_and(|agent| agent.planes >> t0.plane.0 & 1 == 1));
-    ports.map(|nic| NicPort { plane: t0.plane, nic }).collect()
-}
-
 /// Planes, T0s and NICs that are dead as a whole.
 fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
     let links = dead.links.keys().filter_map(host_port);
     let cut: Vec<NicPort> = links.chain(dead.dark.iter().copied()).collect();
     let mut t0_dead: BTreeMap<Switch, Vec<NicPort>> = BTreeMap::new();
     for t0 in cut.iter().map(|port| port.nic.t0(port.plane)).collect::<BTreeSet<Switch>>() {
-        let ports = ports_of(scene, t0);
+        let ports = scene.ports_of(t0);
         // A T0 that something else is plugged in at answers that.
         let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
         if ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port)) {
@@ -185,7 +177,7 @@ fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
     // One agent alone cannot tell its cable from the T0.
     for (link, verdict) in &mut dead.links {
         if let Link::Host(port) = link
-            && ports_of(scene, port.nic.t0(port.plane)).len() < 2
+            && scene.ports_of(port.nic.t0(port.plane)).len() < 2
         {
             verdict.or = Some(Element::Switch(port.nic.t0(port.plane)));
         }
@@ -200,7 +192,7 @@ fn t0s_and_planes(
 ) {
     for plane in t0_dead.keys().map(|t0| t0.plane).collect::<BTreeSet<PlaneId>>() {
         let own = || t0_dead.iter().filter(|(t0, _)| t0.plane == plane);
-        let probed = t0s(scene.plan, plane).filter(|t0| !ports_of(scene, *t0).is_empty()).count();
+        let probed = t0s(scene.plan, plane).filter(|t0| !scene.ports_of(*t0).is_empty()).count();
         if own().count() > 1 && own().count() == probed {
             let ports: Vec<NicPort> = own().flat_map(|(_, ports)| ports.iter().copied()).collect();
             let parts = dead.take(scene, &ports);

@@ -59,10 +59,10 @@ fn strays(scene: &Scene<'_>, port: NicPort) -> bool {
 
 /// Pairs of ports of which nobody knows where they are: two of one NIC, or of two NICs at one T0.
 fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(NicPort, NicPort)> {
-    let learns = |port: &NicPort| {
+    let resolves = |port: &NicPort| {
         let t0 = port.nic.t0(port.plane);
         // A T0 that is dead for all of its NICs is that, and nothing was exchanged.
-        let is_alive = super::dead::ports_of(scene, t0);
+        let is_alive = scene.ports_of(t0);
         let is_alive = is_alive.len() < 2 || is_alive.iter().any(|port| !dead.contains(port));
         is_alive && !scene.topology().hardware(t0).1.has_static_neighbours()
     };
@@ -77,8 +77,8 @@ fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(N
             other.nic == own.nic
                 && !strays(scene, *other)
                 && !strays(scene, *own)
-                && learns(own)
-                && learns(other)
+                && resolves(own)
+                && resolves(other)
         };
         let fits = |other: &&NicPort| (other.nic == own.nic) != (other.plane == own.plane);
         let mut fitting = ports.iter().filter(fits).filter(|other| in_nic(other) || at_t0(other));

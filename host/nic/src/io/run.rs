@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::api;
 use crate::batch::Batch;
 use crate::io::serve::Server;
 use crate::io::setup::{self, NextHop, SetupFault};
-use crate::io::sys::{self, Inbox};
+use crate::io::sys::{self, Inbox, Wanted};
 use crate::io::tun::Tun;
 use crate::io::{serve, state};
 use crate::region::Region;
@@ -158,6 +158,11 @@ impl Machine {
         }
     }
 
+    /// Waits for a frame, or for so long.
+    pub fn wait(&self, timeout_ns: u64) {
+        sys::wait(&[Wanted::read(self.packets.as_raw_fd())], &mut Vec::new(), timeout_ns);
+    }
+
     /// Sends what is ready.
     pub fn send(&self, batch: &mut Batch) -> usize {
         let sent = if batch.ready().is_empty() {
@@ -270,18 +275,17 @@ impl Stage<'_> {
     ) -> Option<Vec<u8>> {
         let mut batch = Batch::new(FRAME_MAX);
         let mut inbox = Inbox::new(FRAME_MAX);
-        let (mut fds, mut ready): (Vec<RawFd>, Vec<bool>) = (Vec::new(), Vec::new());
+        let (mut fds, mut ready): (Vec<Wanted>, Vec<bool>) = (Vec::new(), Vec::new());
         let (mut busy, mut asked_ns) = (false, 0);
         loop {
             fds.clear();
-            fds.push(machine.packets.as_raw_fd());
-            fds.push(self.links.as_raw_fd());
-            fds.push(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd()));
-            fds.push(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 });
+            fds.push(Wanted::read(machine.packets.as_raw_fd()));
+            fds.push(Wanted::read(self.links.as_raw_fd()));
+            fds.push(Wanted::read(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd())));
+            fds.push(Wanted::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
             self.server.fds(&mut fds);
             let now_ns = clock();
             let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
-            let due = if self.server.is_waited_for() { due.min(500_000) } else { due };
             let due = if busy { 0 } else { due };
             self.agent.waits(due);
             sys::wait(&fds, &mut ready, due);

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, At};
 use crate::api::{self, Answer, LINE_MAX};
+use crate::io::sys::Wanted;
 
 const CLIENTS_MAX: usize = 32;
 const OUT_MAX: usize = 8 << 20;
@@ -67,10 +68,12 @@ impl Server {
     }
 
     /// Returns what to wait for.
-    pub fn fds(&self, out: &mut Vec<RawFd>) {
-        out.push(self.requests.as_raw_fd());
-        out.extend(self.metrics.iter().map(AsRawFd::as_raw_fd));
-        out.extend(self.clients.iter().map(|client| client.stream.as_raw_fd()));
+    pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
+        out.push(Wanted::read(self.requests.as_raw_fd()));
+        out.extend(self.metrics.iter().map(|metrics| Wanted::read(metrics.as_raw_fd())));
+        // What did not fit into a socket leaves as soon as there is room.
+        let of = |client: &Client| Wanted { fd: client.stream.as_raw_fd(), write: !client.out.is_empty() };
+        out.extend(self.clients.iter().map(of));
     }
 
     /// Tells whether somebody waits for a write.
@@ -234,6 +237,42 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::sys;
+
+    /// Nothing is looked at again and again: the loop is woken by whoever connects, by what is asked, and by room for the rest
+    /// of a long answer.
+    #[test]
+    fn who_asks_wakes_the_loop_and_so_does_room_for_an_answer() {
+        const LONG: usize = 4 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Server::open(&folder.path().join("socket"), None).unwrap();
+        let woken = |server: &Server| -> Vec<bool> {
+            let (mut fds, mut ready) = (Vec::new(), Vec::new());
+            server.fds(&mut fds);
+            sys::wait(&fds, &mut ready, 60_000_000_000);
+            ready
+        };
+        let mut asks = std::os::unix::net::UnixStream::connect(folder.path().join("socket")).unwrap();
+        assert_eq!(woken(&server), [true]);
+        let (stream, _) = server.requests.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        server.join(Box::new(stream), false);
+        asks.write_all(b"{").unwrap();
+        assert_eq!(woken(&server), [false, true]);
+        server.clients[0].read();
+        server.clients[0].out = vec![b'x'; LONG];
+        server.flush();
+        assert!(!server.clients[0].out.is_empty(), "a socket has no room for all of it");
+        let reader = std::thread::spawn(move || {
+            let mut read = vec![0; LONG];
+            asks.read_exact(&mut read).map(|()| read.len())
+        });
+        while !server.clients[0].out.is_empty() {
+            assert_eq!(woken(&server), [false, true]);
+            server.flush();
+        }
+        assert_eq!(reader.join().unwrap().unwrap(), LONG);
+    }
 
     #[test]
     fn a_socket_replaces_dead_sockets_and_no_other_file() {

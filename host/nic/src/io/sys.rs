@@ -271,10 +271,27 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
     Ok((mac, flags & up == up))
 }
 
-/// Waits until one of the descriptors is readable, or for so long. Says of each whether it is.
-pub fn wait(fds: &[RawFd], ready: &mut Vec<bool>, timeout_ns: u64) {
-    let mut polls: Vec<libc::pollfd> =
-        fds.iter().map(|fd| libc::pollfd { fd: *fd, events: libc::POLLIN, revents: 0 }).collect();
+/// What is waited for: that something can be read from a descriptor or, if there is something to write, that there is room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// The descriptor; below zero for none.
+    pub(crate) fd: RawFd,
+    /// Whether there is something to write.
+    pub(crate) write: bool,
+}
+
+impl Wanted {
+    /// Waits for something to read.
+    pub(crate) fn read(fd: RawFd) -> Wanted {
+        Wanted { fd, write: false }
+    }
+}
+
+/// Waits until one of the descriptors is ready, or for so long. Says of each whether it is.
+pub(crate) fn wait(fds: &[Wanted], ready: &mut Vec<bool>, timeout_ns: u64) {
+    let events = |wanted: &Wanted| libc::POLLIN | if wanted.write { libc::POLLOUT } else { 0 };
+    let poll = |wanted: &Wanted| libc::pollfd { fd: wanted.fd, events: events(wanted), revents: 0 };
+    let mut polls: Vec<libc::pollfd> = fds.iter().map(poll).collect();
     let timeout = libc::timespec {
         tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,

@@ -15,7 +15,7 @@ use closc_diff::Turn;
 use closc_plan::Plan;
 use serde_json::{Value, json};
 
-use crate::commands::control;
+use crate::limits;
 use crate::output;
 
 /// How long a collector may take to answer.
@@ -26,10 +26,14 @@ const ANSWER_MAX: u64 = 16 << 20;
 const MINUTES: u32 = 7 * 24 * 60;
 
 /// Asks agents. Tells how many do it, and how many do not.
-pub(super) fn agents(plan: Plan, nics: &[String], name: &str, turn: Turn) -> anyhow::Result<(usize, usize)> {
-    let element = element(&plan, name)?;
-    let (plan, is_on) = (Arc::new(plan), matches!(turn, Turn::On));
-    let asked = control::block_on(async { Ok(io::drain(&plan, nics, element, is_on).await) })?;
+pub(super) fn agents(plan: &Plan, nics: &[String], name: &str, turn: Turn) -> anyhow::Result<(usize, usize)> {
+    let element = element(plan, name)?;
+    let (plan, is_on) = (Arc::new(plan.clone()), matches!(turn, Turn::On));
+    limits::raise_open_files();
+    // On this thread: others would first have to be started, and wait for a processor each time an agent answers.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the asynchronous runtime")?;
+    let asked = runtime.block_on(io::drain(&plan, nics, element, is_on));
     if asked.is_empty() {
         bail!("no agent is asked: `--nic` names no socket");
     }

@@ -1,0 +1,76 @@
+//! What the kernel says of this process and of the machine.
+//!
+//! In: `/proc`. Out: processor time, memory, who else had the processors. Invariants: what cannot be read counts as zero.
+
+use std::fmt;
+use std::fs;
+
+/// Seconds of processor time of this thread so far: what a machine that does other things as well changes least.
+pub(crate) fn processor() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ran_ns = text.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
+    ran_ns.unwrap_or(0.0) / 1e9
+}
+
+/// The most memory that this process had, in MiB.
+pub(crate) fn memory() -> f64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
+    kilobytes.unwrap_or(0.0) / 1024.0
+}
+
+/// Who had the processors, in ticks since the machine started.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shares {
+    all: f64,
+    idle: f64,
+    stolen: f64,
+}
+
+impl Shares {
+    /// Reads them now.
+    pub(crate) fn read() -> Shares {
+        Shares::of(&fs::read_to_string("/proc/stat").unwrap_or_default())
+    }
+
+    /// Reads the first line: user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
+    fn of(text: &str) -> Shares {
+        let line = text.lines().next().unwrap_or_default();
+        let ticks: Vec<f64> =
+            line.split_whitespace().skip(1).take(8).filter_map(|t| t.parse().ok()).collect();
+        let tick = |at: usize| ticks.get(at).copied().unwrap_or(0.0);
+        Shares { all: ticks.iter().sum(), idle: tick(3) + tick(4), stolen: tick(7) }
+    }
+
+    /// Reads them again, and returns what passed.
+    pub(crate) fn since(self) -> Shares {
+        let now = Shares::read();
+        Shares { all: now.all - self.all, idle: now.idle - self.idle, stolen: now.stolen - self.stolen }
+    }
+}
+
+impl fmt::Display for Shares {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |part: f64| part * 100.0 / self.all.max(1.0);
+        write!(
+            out,
+            "of the machine's processors {:.1} % were taken away by its host and {:.1} % idle",
+            percent(self.stolen),
+            percent(self.idle)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steal_is_the_eighth_number() {
+        let shares = Shares::of("cpu  10 0 20 50 10 0 0 10 7 0\ncpu0 1 2 3\n");
+        let said = "of the machine's processors 10.0 % were taken away by its host and 60.0 % idle";
+        assert_eq!(shares.to_string(), said);
+        assert!(processor() >= 0.0 && memory() > 0.0);
+    }
+}
