@@ -53,7 +53,7 @@ impl Bench {
         for size in &self.sizes {
             said += &self.send(&table, downlink, *size)?;
         }
-        said += &self.probe(&table, downlink)?;
+        said += &Self::probe(&table, downlink)?;
         let _ = writeln!(said, "{:.1} MiB of memory at the most", memory());
         let _ = writeln!(said, "{}", before.since());
         Ok(said)
@@ -117,7 +117,7 @@ impl Bench {
     }
 
     /// Probes switches, as the agent does in bursts, and takes the answers.
-    fn probe(&self, table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
+    fn probe(table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
         let started = Instant::now();
         let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
         let turns = closc_nic::schedule::Schedule::new(table, downlink, 1, 1).turns().len() as u64;
