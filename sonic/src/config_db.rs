@@ -200,7 +200,7 @@ impl<'de> Deserialize<'de> for Member {
 }
 
 /// A key of Redis and what it holds.
-enum DumpMember {
+pub(crate) enum DumpMember {
     Hash(Entry),
     Other,
 }

@@ -16,6 +16,7 @@ mod method;
 mod overlay;
 mod ownership;
 mod patch;
+mod state;
 
 pub use change::{Change, TargetError, change};
 pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
@@ -23,3 +24,4 @@ pub use method::{Bounce, Estimate, Method, Reason};
 pub use overlay::{Overlay, OverlayError, fits};
 pub use ownership::{Fields, OWNED, Owned, Share, owned, owned_part};
 pub use patch::{Action, Content, Operation, Patch};
+pub use state::{StateFault, state_faults};

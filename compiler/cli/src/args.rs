@@ -139,7 +139,7 @@ pub enum Command {
     /// Bring live switches to what a compiled tree says, over P4Runtime
     Push(control::PushArgs),
     /// Tell how live switches differ from a compiled tree
-    Drift(control::FleetArgs),
+    Drift(control::DriftArgs),
     /// Keep live switches as a compiled tree says, with metrics and a standby
     Watch(control::WatchArgs),
     /// Ask the agents of a fabric, name what is broken, keep denials, serve metrics and a page

@@ -10,7 +10,7 @@ mod ssh;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, change};
+use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, state_faults};
 
 pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
 
@@ -29,6 +29,8 @@ use crate::tree::Tree;
 pub struct SonicOptions {
     /// What the site adds.
     pub overlay: Overlay,
+    /// Whether drift is also ports, routes and segments that are not as the configuration has them.
+    pub state: bool,
     /// Whether to reload where a patch would do.
     pub reload: bool,
     /// How long a switch waits for a confirmation before it takes a change back.
@@ -41,6 +43,7 @@ impl Default for SonicOptions {
     fn default() -> Self {
         SonicOptions {
             overlay: Overlay::default(),
+            state: false,
             reload: false,
             confirm: Duration::from_mins(15),
             ssh_config: None,
@@ -150,15 +153,40 @@ impl SonicSwitch {
         let tree = self.wanted().await?;
         let held = self.read(options, progress).await?;
         let made = self.change(&held.config, &tree)?;
-        if made.patch.is_empty() {
+        let faults =
+            if self.options.state { self.state(&tree, options, progress).await? } else { Vec::new() };
+        if made.patch.is_empty() && faults.is_empty() {
             return Ok(DeviceDrift::None);
         }
         let mut objects = std::collections::BTreeMap::new();
         for operation in &made.patch.operations {
             *objects.entry(operation.table.clone()).or_default() += 1;
         }
-        let differences = made.patch.operations.iter().map(|o| difference(&held.config, o)).collect();
+        let differences = made.patch.operations.iter().map(|o| difference(&held.config, o));
+        let mut differences: Vec<Difference> = differences.collect();
+        for fault in &faults {
+            let (object, difference) = undone(fault);
+            *objects.entry(object.to_owned()).or_default() += 1;
+            differences.push(difference);
+        }
         Ok(DeviceDrift::Entries { objects, differences })
+    }
+
+    /// Compares what the tree asks for with what the daemons of the switch made of it.
+    async fn state(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Vec<StateFault>, Fault> {
+        let operation = Operation::Reading { object: "APPL_DB".to_owned() };
+        let limit = READ_LIMIT.max(options.client.deadlines.read);
+        let text = self.run(operation.clone(), script::read_state(), limit, progress).await?;
+        state_faults(tree, &text).map_err(|error| Fault::Remote {
+            operation,
+            reason: format!("sonic-db-dump printed what is no APPL_DB: {error}"),
+            is_transient: false,
+        })
     }
 
     /// Works out what a push would do.
@@ -287,6 +315,26 @@ fn difference(live: &ConfigDb, operation: &closc_sonic::Operation) -> Difference
         closc_sonic::Action::Remove => {
             Difference::Unexpected { live: format!("{place} {}", before().unwrap_or_default()) }
         }
+    }
+}
+
+/// Shows what a switch does not do, with the table of APPL_DB that it is missed in.
+fn undone(fault: &StateFault) -> (&'static str, Difference) {
+    match fault {
+        StateFault::Port { port, status: Some(status) } => {
+            let line = |status: &str| format!("PORT_TABLE:{port}.oper_status {status}");
+            ("PORT_TABLE", Difference::Changed { wanted: line("up"), live: line(status) })
+        }
+        StateFault::Port { port, status: None } => {
+            ("PORT_TABLE", Difference::Missing { wanted: format!("PORT_TABLE:{port}.oper_status up") })
+        }
+        StateFault::Route { key } => {
+            ("ROUTE_TABLE", Difference::Missing { wanted: format!("the route of STATIC_ROUTE|{key}") })
+        }
+        StateFault::Segment { key } => (
+            "SRV6_MY_SID_TABLE",
+            Difference::Missing { wanted: format!("the segment of SRV6_MY_SIDS|{key}") },
+        ),
     }
 }
 

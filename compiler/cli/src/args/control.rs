@@ -92,6 +92,16 @@ impl FleetArgs {
     }
 }
 
+/// Arguments of `drift`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DriftArgs {
+    #[command(flatten)]
+    pub fleet: FleetArgs,
+    /// Of SONiC switches, also name ports that are not up, and routes and segments that are not programmed
+    #[arg(long)]
+    pub state: bool,
+}
+
 /// Arguments of `push`.
 #[derive(Debug, clap::Args)]
 pub struct PushArgs {

@@ -1,19 +1,24 @@
 //! `closc drift`: how live switches differ from the compiled tree.
 
-use closc_deploy::drift;
+use anyhow::bail;
+use closc_deploy::{SonicOptions, drift};
 use closc_diagnostics::printable;
 
 use crate::args::Args;
-use crate::args::control::FleetArgs;
+use crate::args::control::DriftArgs;
 use crate::commands::control;
 use crate::output::{self, Outcome};
 
 /// Compares; exits with 2 where something differs.
-pub fn run(args: &Args, command: &FleetArgs) -> anyhow::Result<Outcome> {
-    let site = control::inventory(command)?;
-    let fleet = control::fleet(command, &site)?;
+pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
+    let site = control::inventory(&command.fleet)?;
+    let sonic = SonicOptions { state: command.state, ..SonicOptions::default() };
+    let fleet = control::fleet_with(&command.fleet, &site, sonic)?;
+    if command.state && control::n_sonic(&fleet) == 0 {
+        bail!("`--state` is of switches that run SONiC, and none of the selection does");
+    }
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
-    let report = control::block_on(async { Ok(drift(&fleet, &command.options(), observer).await) })?;
+    let report = control::block_on(async { Ok(drift(&fleet, &command.fleet.options(), observer).await) })?;
     bar.finish_and_clear();
     let outcome = if report.is_incomplete() {
         Outcome::Failed

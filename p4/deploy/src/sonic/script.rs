@@ -26,6 +26,11 @@ pub(super) fn read(state: &str) -> String {
     ))
 }
 
+/// Prints what daemons made of the configuration.
+pub(super) fn read_state() -> String {
+    whole("sonic-db-dump -n APPL_DB -y </dev/null\n")
+}
+
 /// Compares the switch with what was read, arms the way back, then applies patches one after the other, or a whole file.
 pub(super) fn apply(
     state: &str,

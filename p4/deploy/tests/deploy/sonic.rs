@@ -300,6 +300,22 @@ async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
 }
 
 #[tokio::test]
+async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    put(&switch.path("db.json"), NEW, 0o600);
+    let look = async |state: bool| {
+        let fleet = switch.fleet(NEW, SonicOptions { state, ..SonicOptions::default() });
+        drift(&fleet, &PushOptions::default(), silent()).await
+    };
+    assert!(look(false).await.is_clean());
+    put(&switch.path("appl.json"), r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "down" } }"#, 0o600);
+    let found = look(true).await;
+    assert!(found.show().contains("PORT_TABLE:Ethernet0.oper_status down"), "{found:?}");
+    put(&switch.path("appl.json"), r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "up" } }"#, 0o600);
+    assert!(look(true).await.is_clean());
+}
+
+#[tokio::test]
 async fn a_switch_that_changed_after_it_was_read_is_left_alone() {
     let Some(switch) = FakeSwitch::new() else { return };
     // The second command compares right before the change.

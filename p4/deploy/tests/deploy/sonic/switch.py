@@ -109,6 +109,12 @@ def redis(fields):
     return made or {"NULL": "NULL"}
 
 
+def dump_applied():
+    """What the daemons made of the configuration: appl.json has it as the switch prints it."""
+    hashes = {key: {"type": "hash", "ttl": -0.001, "value": fields} for key, fields in load("appl.json").items()}
+    print(json.dumps(hashes, indent=2))
+
+
 def dump():
     hashes = {}
     for table, entries in load("db.json").items():
@@ -186,7 +192,10 @@ if count == number("move-at"):
 if NAME == "config":
     config()
 elif NAME == "sonic-db-dump":
-    dump()
+    if "APPL_DB" in WORDS:
+        dump_applied()
+    else:
+        dump()
 elif NAME == "sonic-cfggen":
     print(json.dumps(load("db.json")))
 elif NAME == "systemd-run":
