@@ -8,6 +8,7 @@ use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
 
 use ipnet::Ipv6Net;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -16,10 +17,10 @@ const FORMAT: &str = "closc-path-table/2";
 /// Version of the form with [`Segments::plan`] or [`Segments::t2_rows`].
 const FORMAT_OF_BLOCKS: &str = "closc-path-table/3";
 
-/// The file.
+/// The file, with its destinations in some form: who has no use for them takes [`serde::de::IgnoredAny`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Document {
+pub struct Document<D = Vec<Destination>> {
     /// Form of this file.
     pub format: SmolStr,
     /// Name of the fabric.
@@ -39,7 +40,7 @@ pub struct Document {
     /// The group's NICs.
     pub nics: Vec<Nic>,
     /// One entry for each T0 group of the fabric, own group included.
-    pub destinations: Vec<Destination>,
+    pub destinations: D,
     /// What must not be used.
     pub denied: Vec<Denied>,
     /// What to send to find out what works.
@@ -305,10 +306,10 @@ pub enum DocumentError {
     Format(SmolStr),
 }
 
-impl Document {
+impl<D: DeserializeOwned> Document<D> {
     /// Parses a path table.
-    pub fn parse(bytes: &[u8]) -> Result<Document, DocumentError> {
-        match serde_json::from_slice::<Document>(bytes) {
+    pub fn parse(bytes: &[u8]) -> Result<Self, DocumentError> {
+        match serde_json::from_slice::<Self>(bytes) {
             Ok(document) if document.format == document.segments.format() => Ok(document),
             Ok(document) => Err(DocumentError::Format(document.format)),
             // A later form may have other fields: say which form it is, not which field is strange.
@@ -320,7 +321,9 @@ impl Document {
             },
         }
     }
+}
 
+impl Document {
     /// Returns the bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a path table has only string keys");

@@ -192,6 +192,13 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
+    /// Opens bytes again that were opened before and have not changed since, by the header that they had: nothing is checked.
+    /// Of other bytes it says nothing of use, and does not fail either.
+    pub fn reopen(bytes: &'a [u8], header: Header) -> Self {
+        let of = |bits: u8| mask(bits).unwrap_or(0);
+        Table { bytes, header, uplink_mask: of(header.uplink_bits), plane_mask: of(header.plane_bits) }
+    }
+
     fn check(&self) -> Result<(), Fault> {
         let h = self.header;
         let width = u32::from(h.uplink_bits) + u32::from(h.plane_bits) + u32::from(h.t1_uplink_bits);

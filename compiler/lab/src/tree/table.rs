@@ -75,7 +75,7 @@ pub(super) fn read_all(contents: &Contents) -> Result<Vec<GroupTable>, LabError>
 fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     let at = contents.folder().join(path);
     let json = contents.read(path)?;
-    let document = Document::parse(&json).map_err(LabError::tree(&at))?;
+    let document: Document = Document::parse(&json).map_err(LabError::tree(&at))?;
     let beside = path.with_extension("bin");
     let binary = contents.read(&beside)?;
     let header = match Table::open(&binary) {

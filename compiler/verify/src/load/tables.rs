@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::path_table::Destination;
 use closc_artefacts::{Files as Source, Manifest, Routing, paths};
 use closc_paths::Header;
 use rayon::prelude::*;
+use serde::de::IgnoredAny;
 
 use super::files::{Files, unreadable};
 use crate::error::VerifyError;
@@ -15,7 +17,7 @@ use crate::model::cabling::Cabling;
 use crate::model::group::{Group, common};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
-use crate::read::path_table::{self, Unreadable};
+use crate::read::path_table::{self, Destinations, Unreadable};
 use crate::rules::files::{COMPLETE, PARSES};
 use crate::rules::tables::HEADER;
 
@@ -37,7 +39,7 @@ pub(crate) fn groups(
             findings.broken(Violation::new(&COMPLETE, Place::file(beside), message));
         }
     }
-    let read = all(files, &paths, cabling)?;
+    let read = all::<Vec<Destination>>(files, &paths, cabling)?;
     let mut groups = Vec::with_capacity(read.len());
     for (group, found) in read {
         groups.extend(group);
@@ -86,14 +88,14 @@ fn compose(groups: &mut Vec<Group>, findings: &mut Findings) {
     });
 }
 
-fn all(
+fn all<D: Destinations>(
     files: &Files<'_>,
     paths: &[&Utf8Path],
     cabling: &Cabling,
 ) -> Result<Vec<(Option<Group>, Findings)>, VerifyError> {
     let read = paths.par_iter().map(|path| {
         let mut findings = Findings::default();
-        let group = group(files, path, cabling, &mut findings)?;
+        let group = group::<D>(files, path, cabling, &mut findings)?;
         Ok((group, findings))
     });
     read.collect()
@@ -168,7 +170,7 @@ fn read_others(
         files.manifest.files_in(paths::PATH_TABLES, "json").filter(|path| wanted(path)).collect();
     // Read as if by somebody else: files and bytes are counted where they are judged.
     let apart = Files::new(files.tree, files.manifest, files.digests);
-    for (group, found) in all(&apart, &paths, cabling)? {
+    for (group, found) in all::<IgnoredAny>(&apart, &paths, cabling)? {
         groups.extend(group);
         if !found.is_clean() {
             *findings = std::mem::take(findings).merge(found);
@@ -213,7 +215,7 @@ fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Find
     }
 }
 
-fn group(
+fn group<D: Destinations>(
     files: &Files<'_>,
     path: &Utf8Path,
     cabling: &Cabling,
@@ -230,7 +232,8 @@ fn group(
         return Ok(None);
     }
     findings.checked(&PARSES, 2);
-    match path_table::read((path, &beside), &json, binary, &files.manifest.fabric, cabling, findings) {
+    let fabric = &files.manifest.fabric;
+    match path_table::read::<D>((path, &beside), &json, binary, fabric, cabling, findings) {
         Ok(group) => Ok(Some(group)),
         Err(Unreadable { binary, error }) => {
             unreadable(if binary { &beside } else { path }, &error, findings);

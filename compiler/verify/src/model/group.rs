@@ -20,8 +20,10 @@ pub(crate) struct Group {
     pub(crate) json: Utf8PathBuf,
     /// The form for hosts.
     pub(crate) binary: Utf8PathBuf,
-    /// The bytes of the latter; they open.
+    /// The bytes of the latter; they were opened when they were read.
     pub(crate) bytes: Vec<u8>,
+    /// Their header.
+    pub(crate) header: Header,
     /// Zone, from 0.
     pub(crate) zone: u16,
     /// Group in the zone, from 0.
@@ -88,7 +90,7 @@ pub(crate) struct TrafficClass {
 impl Group {
     /// Opens the table for look-ups.
     pub(crate) fn table(&self) -> Table<'_> {
-        Table::open(&self.bytes).expect("the bytes were opened when they were read")
+        Table::reopen(&self.bytes, self.header)
     }
 
     /// Returns a place in the form for people.

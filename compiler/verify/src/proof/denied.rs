@@ -8,7 +8,7 @@ use closc_paths::{Denied, Kind, Reason};
 use rayon::prelude::*;
 
 use super::boxes::{ALL, Box6, DOWNLINK, Denials, GROUP, SOURCE, T1_UPLINK, UPLINK, ZONE};
-use super::path_cables::{Direction, Level, PathCables};
+use super::path_cables::{Direction, Level, PathCables, ZoneCables};
 use crate::check::tables::kind;
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
@@ -97,16 +97,22 @@ impl Work<'_> {
     fn middle(&mut self) {
         let ways = self.ways;
         let numbers = ways.numbers;
-        for uplink in 0..numbers.uplinks {
+        let own = self.group.zone;
+        let zones = (0..numbers.zones as u16).filter_map(|zone| Some((zone, ways.zone(zone, self.plane)?)));
+        let is_bad = |(zone, there): &(u16, &ZoneCables)| {
+            if *zone == own { !there.whole_up } else { !there.whole_down }
+        };
+        let bad: Vec<(u16, &ZoneCables)> = zones.filter(is_bad).collect();
+        let uplinks = if bad.is_empty() { 0 } else { numbers.uplinks };
+        for uplink in 0..uplinks {
             let row = ways.row(uplink) * numbers.t1_uplinks;
             for t1_uplink in 0..numbers.t1_uplinks {
                 let mut paths = ALL;
                 paths[UPLINK] = Some(uplink as u16);
                 paths[T1_UPLINK] = Some(t1_uplink as u16);
                 let at = row + t1_uplink;
-                for zone in 0..numbers.zones as u16 {
-                    let Some(there) = ways.zone(zone, self.plane) else { continue };
-                    let (level, paths, word) = if zone == self.group.zone {
+                for (zone, there) in bad.iter().copied() {
+                    let (level, paths, word) = if zone == own {
                         (there.up.level(at), paths, "out of the zone")
                     } else {
                         let mut into = paths;

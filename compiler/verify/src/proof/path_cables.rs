@@ -100,6 +100,10 @@ pub(crate) struct ZoneCables {
     pub(crate) up: Direction,
     /// T2 to T1.
     pub(crate) down: Direction,
+    /// Whether nothing on the way up is bad.
+    pub(crate) whole_up: bool,
+    /// Whether nothing on the way down is.
+    pub(crate) whole_down: bool,
 }
 
 /// Cables that paths can use.
@@ -275,7 +279,8 @@ impl Follow<'_> {
     fn zone(&self, zone: u16, plane: u8) -> (ZoneCables, Vec<CableId>) {
         let rows = self.numbers.uplinks / usize::from(self.numbers.parallel0);
         let len = rows * self.numbers.t1_uplinks;
-        let mut ways = ZoneCables { up: Direction::new(len), down: Direction::new(len) };
+        let (up, down) = (Direction::new(len), Direction::new(len));
+        let mut ways = ZoneCables { up, down, whole_up: false, whole_down: false };
         let mut used = Vec::new();
         for row in 0..rows as u16 {
             for uplink in 0..self.numbers.t1_uplinks as u16 {
@@ -293,6 +298,7 @@ impl Follow<'_> {
                 used.extend(both.iter().filter_map(|way| way.cable));
             }
         }
+        (ways.whole_up, ways.whole_down) = (ways.up.is_fine(len), ways.down.is_fine(len));
         (ways, used)
     }
 }

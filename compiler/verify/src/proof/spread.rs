@@ -125,7 +125,9 @@ impl<'a> Senders<'a> {
         let plane = plane as u8;
         let denied: Vec<Denied> = table.denied().filter(|denied| denied.plane == plane).collect();
         let mut towards: BTreeMap<Met, Vec<(usize, u64)>> = BTreeMap::new();
-        for (to, other) in fabric.groups.iter().enumerate().filter(|(to, _)| *to != at) {
+        // Where nothing is denied all groups of a zone are sent to alike, and none of them is looked at.
+        let others = if denied.is_empty() { &[][..] } else { &fabric.groups[..] };
+        for (to, other) in others.iter().enumerate().filter(|(to, _)| *to != at) {
             let far = u8::from(other.zone != group.zone);
             let named = |denied: &Denied| {
                 denied.scope.zone.is_none_or(|zone| zone == other.zone)
@@ -196,7 +198,29 @@ impl<'a> Senders<'a> {
         used.map(|(at, share)| (pair(at), share)).collect()
     }
 
+    /// Sends to all other NICs alike.
+    fn send_everywhere(&self, mut load: Load) -> Load {
+        let zone = usize::from(self.group.zone);
+        let in_zone = load.nics[zone] - self.group.nics.len() as u64;
+        let elsewhere = load.nics.iter().sum::<u64>() - load.nics[zone];
+        for (far, nics) in [(false, in_zone), (true, elsewhere)].into_iter().filter(|(_, nics)| *nics > 0) {
+            for ((t0, t1), share) in self.shares(&(u8::from(far), Vec::new())) {
+                let at = self.at * load.uplinks + usize::from(t0);
+                load.t0_up[at] += share * u128::from(nics);
+                load.add_everywhere(self.group.zone, at, far, share);
+                if far {
+                    let at = load.over(t0, t1);
+                    load.far_each[zone][at] += share;
+                }
+            }
+        }
+        load
+    }
+
     fn send(&self, mut load: Load) -> Load {
+        if self.denied.is_empty() {
+            return self.send_everywhere(load);
+        }
         for (met, towards) in &self.towards {
             let mut by_zone: BTreeMap<u16, u64> = BTreeMap::new();
             for (to, nics) in towards {
@@ -213,11 +237,7 @@ impl<'a> Senders<'a> {
             for (t0, share) in by_uplink {
                 let at = self.at * load.uplinks + usize::from(t0);
                 load.t0_up[at] += share * u128::from(nics);
-                if self.denied.is_empty() {
-                    load.add_everywhere(self.group.zone, at, met.0 == 1, share);
-                } else {
-                    load.add_down(usize::from(t0), share, towards);
-                }
+                load.add_down(usize::from(t0), share, towards);
             }
         }
         load
@@ -231,6 +251,8 @@ struct Load {
     parallel0: usize,
     /// Zone of each group.
     zones: Vec<u16>,
+    /// NICs of each zone.
+    nics: Vec<u64>,
     /// By group and T0 uplink.
     t0_up: Vec<u128>,
     t0_down: Vec<u128>,
@@ -239,6 +261,8 @@ struct Load {
     not_own: Vec<u128>,
     /// By zone and T0 uplink: what each NIC of all other zones gets.
     far_down: Vec<Vec<u128>>,
+    /// By zone, T1 and T1 uplink: what each NIC of all other zones is sent.
+    far_each: Vec<Vec<u128>>,
     /// By zone, T1 and T1 uplink.
     t1_up: Vec<Vec<u128>>,
     t1_down: Vec<Vec<u128>>,
@@ -250,7 +274,12 @@ impl Load {
         let rows = numbers.uplinks / usize::from(numbers.parallel0);
         let t0 = vec![0; fabric.groups.len() * numbers.uplinks];
         let t1 = vec![vec![0; rows * numbers.t1_uplinks]; numbers.zones];
+        let mut nics = vec![0; numbers.zones];
+        for group in &fabric.groups {
+            nics[usize::from(group.zone)] += group.nics.len() as u64;
+        }
         Load {
+            nics,
             uplinks: numbers.uplinks,
             t1_uplinks: numbers.t1_uplinks,
             parallel0: numbers.parallel0.into(),
@@ -260,6 +289,7 @@ impl Load {
             not_own: t0,
             zone_down: vec![vec![0; numbers.uplinks]; numbers.zones],
             far_down: vec![vec![0; numbers.uplinks]; numbers.zones],
+            far_each: t1.clone(),
             t1_up: t1.clone(),
             t1_down: t1,
         }
@@ -284,11 +314,26 @@ impl Load {
     }
 
     fn add_far(&mut self, zone: u16, (t0, t1): (u16, u16), share: u128, by_zone: &BTreeMap<u16, u64>) {
-        let at = usize::from(t0) / self.parallel0 * self.t1_uplinks + usize::from(t1);
+        let at = self.over(t0, t1);
         self.t1_up[usize::from(zone)][at] += share * u128::from(by_zone.values().sum::<u64>());
         for (to, nics) in by_zone {
             self.t1_down[usize::from(*to)][at] += share * u128::from(*nics);
         }
+    }
+
+    /// Returns the place of a T1 and its uplink.
+    fn over(&self, t0: u16, t1: u16) -> usize {
+        usize::from(t0) / self.parallel0 * self.t1_uplinks + usize::from(t1)
+    }
+
+    /// Returns what T1s of a zone send up, and what comes down to them, by T1 and T1 uplink; with what is sent to each NIC
+    /// from everywhere.
+    fn of_t1s(&self, zone: usize, everywhere: &[u128]) -> impl Iterator<Item = (u128, u128)> {
+        let own = u128::from(self.nics[zone]);
+        let others = u128::from(self.nics.iter().sum::<u64>()) - own;
+        let all = self.t1_up[zone].iter().zip(&self.t1_down[zone]);
+        all.zip(self.far_each[zone].iter().zip(everywhere))
+            .map(move |((up, down), (each, all))| (up + each * others, down + (all - each) * own))
     }
 
     /// Returns what comes down to a group over an uplink.
@@ -310,6 +355,7 @@ impl Load {
         let by_zone = [
             (&mut self.zone_down, &other.zone_down),
             (&mut self.far_down, &other.far_down),
+            (&mut self.far_each, &other.far_each),
             (&mut self.t1_up, &other.t1_up),
             (&mut self.t1_down, &other.t1_down),
         ];
@@ -333,14 +379,17 @@ impl Load {
                 }
             }
         }
+        let places = self.far_each.first().map_or(0, Vec::len);
+        let everywhere: Vec<u128> =
+            (0..places).map(|at| self.far_each.iter().map(|zone| zone[at]).sum()).collect();
         for zone in 0..self.t1_up.len() {
             let Some(ways) = ways.zone(zone as u16, plane) else { continue };
-            for (at, (up, down)) in self.t1_up[zone].iter().zip(&self.t1_down[zone]).enumerate() {
+            for (at, (up, down)) in self.of_t1s(zone, &everywhere).enumerate() {
                 if ways.up.level(at) == Level::Fine {
-                    tiers[2].cable(*up);
+                    tiers[2].cable(up);
                 }
                 if ways.down.level(at) == Level::Fine {
-                    tiers[3].cable(*down);
+                    tiers[3].cable(down);
                 }
             }
         }

@@ -8,8 +8,9 @@ use std::num::NonZeroU16;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::path_table::{self as form, Document, DocumentError};
-use closc_paths::{Choice, Denied, Kind, PlaneAt, Reason, Scope, Table};
+use closc_paths::{Choice, Denied, Header, Kind, PlaneAt, Reason, Scope, Table};
 use ipnet::Ipv6Net;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
@@ -34,8 +35,27 @@ pub(crate) struct Unreadable {
     pub(crate) error: ReadError,
 }
 
+/// What becomes of the destinations in the form for people.
+pub(crate) trait Destinations: DeserializeOwned {
+    /// Holds them and the probes against the form for hosts.
+    fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut Compare<'_>);
+}
+
+/// Who judges a table compares them.
+impl Destinations for Vec<form::Destination> {
+    fn compare(document: &Document, table: &Table<'_>, compare: &mut Compare<'_>) {
+        compare.destinations(document, table);
+        compare.probes(document, table);
+    }
+}
+
+/// Who only has to know the group does not: somebody else judges the table.
+impl Destinations for IgnoredAny {
+    fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut Compare<'_>) {}
+}
+
 /// Reads a table. The fabric's name must be that of the manifest.
-pub(crate) fn read(
+pub(crate) fn read<D: Destinations>(
     paths: (&Utf8Path, &Utf8Path),
     json: &[u8],
     binary: Vec<u8>,
@@ -44,7 +64,7 @@ pub(crate) fn read(
     findings: &mut Findings,
 ) -> Result<Group, Unreadable> {
     let text = |error: ReadError| Unreadable { binary: false, error };
-    let document = Document::parse(json).map_err(|error| match error {
+    let document = Document::<D>::parse(json).map_err(|error| match error {
         DocumentError::Parse(error) => text(error.into()),
         DocumentError::Format(_) => text(ReadError::whole(error.to_string())),
     })?;
@@ -64,7 +84,8 @@ pub(crate) fn read(
         let message = format!("byte {at} is not zero, and nothing is in it (FORMAT.md)");
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
     }
-    let group = group(&document, cabling).map_err(|message| text(ReadError::whole(message)))?;
+    let group =
+        group(&document, *table.header(), cabling).map_err(|message| text(ReadError::whole(message)))?;
     let mut group = Group { json: paths.0.to_owned(), binary: paths.1.to_owned(), ..group };
     compare(&document, &table, &group, findings);
     group.bytes = binary;
@@ -91,7 +112,7 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     unused.iter().copied().chain(rests).chain(written..denials)
 }
 
-fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
+fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result<Group, String> {
     let plane = |plane: &form::Plane| {
         Ok::<_, String>(GroupPlane {
             name: plane.t0.clone(),
@@ -134,6 +155,7 @@ fn group(document: &Document, cabling: &Cabling) -> Result<Group, String> {
         json: Utf8PathBuf::new(),
         binary: Utf8PathBuf::new(),
         bytes: Vec::new(),
+        header,
         zone: document.zone,
         group: document.group.checked_sub(1).ok_or("groups count from 1")?,
         layout,
@@ -156,16 +178,21 @@ fn usid(text: &str) -> Result<Usid, String> {
 }
 
 /// Holds both forms against each other.
-fn compare(document: &Document, table: &Table<'_>, group: &Group, findings: &mut Findings) {
+fn compare<D: Destinations>(
+    document: &Document<D>,
+    table: &Table<'_>,
+    group: &Group,
+    findings: &mut Findings,
+) {
     let mut compare = Compare { group, findings };
     compare.numbers(document, table);
     compare.orders(document, table);
-    compare.destinations(document, table);
     compare.denied(document, table);
-    compare.probes(document, table);
+    D::compare(document, table, &mut compare);
 }
 
-struct Compare<'a> {
+/// A comparison of both forms.
+pub(crate) struct Compare<'a> {
     group: &'a Group,
     findings: &'a mut Findings,
 }
@@ -186,7 +213,7 @@ impl Compare<'_> {
         });
     }
 
-    fn numbers(&mut self, document: &Document, table: &Table<'_>) {
+    fn numbers<D>(&mut self, document: &Document<D>, table: &Table<'_>) {
         let h = table.header();
         let (entropy, segments) = (&document.entropy, &document.segments);
         let bits = u16::from(h.uplink_bits) + u16::from(h.plane_bits) + u16::from(h.t1_uplink_bits);
@@ -231,7 +258,7 @@ impl Compare<'_> {
         });
     }
 
-    fn orders(&mut self, document: &Document, table: &Table<'_>) {
+    fn orders<D>(&mut self, document: &Document<D>, table: &Table<'_>) {
         for plane in &document.planes {
             let binary: Vec<u16> = table.order(plane.number).collect();
             self.equal(&plane.uplink_order, &binary, || {
@@ -266,7 +293,7 @@ impl Compare<'_> {
         }
     }
 
-    fn denied(&mut self, document: &Document, table: &Table<'_>) {
+    fn denied<D>(&mut self, document: &Document<D>, table: &Table<'_>) {
         let json: Vec<Option<Denied>> = document.denied.iter().map(denied).collect();
         let binary: Vec<Option<Denied>> = table.denied().map(Some).collect();
         let list = || vec!["\"denied\":".to_owned()];
