@@ -62,8 +62,10 @@ fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
 /// What must be the same: everything but which facts were looked at more than once. Where planes do not have the same NICs,
 /// and no table says which there are, parts do not know of NICs that only other planes have: the report says so.
 fn same(whole: &Report, merged: &Report, files: bool) {
-    let counts = |report: &Report| (report.paths, report.load.clone(), report.broken);
-    assert_eq!(counts(whole), counts(merged));
+    assert_eq!((whole.paths, whole.broken), (merged.paths, merged.broken));
+    // How much work it was is not stated: destinations that planes tell apart are more in the whole than in a part.
+    let load = |report: &Report| report.load.clone().map(|load| (load.cables, load.not_measured));
+    assert_eq!(load(whole), load(merged));
     let arrived = |report: &Report| report.delivery.map(|counts| (counts.possible, counts.arrive));
     assert_eq!(arrived(whole), arrived(merged));
     let (mut a, mut b) = (whole.read, merged.read);
