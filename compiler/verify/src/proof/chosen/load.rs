@@ -8,7 +8,7 @@
 //! What comes to a switch is a number for each class. T0s send it up, T1s and T2s divide it further, and every number is
 //! known before the switch that divides it is looked at, because a packet goes up and then down.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::prelude::*;
 
@@ -50,6 +50,9 @@ fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
 
 /// What comes to a switch, by class.
 type ByClass = Vec<u128>;
+
+/// What a way gets of it: classes of which it gets something, each with how much.
+type ByOneWay = Vec<(usize, u128)>;
 
 /// What switches of a plane send.
 struct Load<'a> {
@@ -93,19 +96,21 @@ impl<'a> Load<'a> {
         for row in &network.choices[id.0 as usize].rows {
             let all: u128 = row.ways.iter().map(|way| u128::from(way.weight)).sum();
             let arrived = row.classes.iter().map(|class| (class as usize, arrived[class as usize]));
-            let arrived: Vec<(usize, u128)> = arrived.filter(|(_, parts)| *parts > 0).collect();
+            let arrived: ByOneWay = arrived.filter(|(_, parts)| *parts > 0).collect();
             if all == 0 || arrived.is_empty() {
                 continue;
             }
-            let sum: u128 = arrived.iter().map(|(_, parts)| parts).sum();
+            // Ways of one weight get the same: few divisions, many sums.
+            let mut shares: BTreeMap<u32, ByOneWay> = BTreeMap::new();
             for way in row.ways.iter() {
-                let weight = u128::from(way.weight);
+                let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
+                let shares = shares.entry(way.weight).or_insert_with(|| arrived.iter().map(share).collect());
                 // What is lost here is found by another rule.
                 let (Some(slot), Step::Switch { id: next, up }) = (way.slot, network.step(id, way)) else {
                     continue;
                 };
                 self.sent.entry(id).or_insert_with(|| vec![0; slots])[usize::from(slot)] +=
-                    sum * weight / all;
+                    shares.iter().map(|(_, parts)| parts).sum::<u128>();
                 // What comes up from above is on no way that packets take, and T0s hand to NICs what comes down.
                 let side = if up { Side::Lower } else { Side::Upper };
                 let last = network.positions.get(&next).is_none_or(|(tier, _)| *tier == Tier::T0);
@@ -114,8 +119,8 @@ impl<'a> Load<'a> {
                 }
                 let classes = network.classes.len();
                 let next = self.arrived[side as usize].entry(next).or_insert_with(|| vec![0; classes]);
-                for (class, parts) in &arrived {
-                    next[*class] += parts * weight / all;
+                for (class, parts) in shares {
+                    next[*class] += *parts;
                 }
             }
         }
