@@ -4,7 +4,7 @@
 //! there are; only cables that can be used are counted.
 
 use closc_plan::Plan;
-use closc_topology::{Link, NicPort, PlaneId};
+use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId};
 use serde::Serialize;
 
 use crate::engineer::Outcome;
@@ -43,6 +43,9 @@ pub struct Report {
     pub gap: f64,
     /// How many pins there are.
     pub pins: usize,
+    /// Pins that the fabric file has already: figures are those of the fabric without them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_counted: Vec<String>,
     /// How `ecmp-fluid` and `ecmp-hashed` spread: `even`, over all paths alike, where hosts choose; `weighted`, by the
     /// weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
@@ -120,6 +123,13 @@ pub struct Unplaced {
     pub why: &'static str,
 }
 
+/// Names the pins of the file.
+fn own_pins(ecmp: &Ecmp) -> Vec<String> {
+    let all = (ecmp.pin != Pin::None).then(|| format!("`ecmp.pin: {}`", ecmp.pin.word()));
+    let single = (!ecmp.pins.is_empty()).then(|| "`ecmp.pins`".to_owned());
+    all.into_iter().chain(single).collect()
+}
+
 impl Outcome {
     /// Makes the report; `failed` names what was declared broken.
     pub fn report(&self, plan: &Plan, failed: &[String]) -> Report {
@@ -156,6 +166,7 @@ impl Outcome {
             proof: self.proof(plan),
             gap: if self.bound() > 0.0 { self.max() / self.bound() - 1.0 } else { 0.0 },
             pins: self.pin_count(),
+            not_counted: own_pins(&topology.ecmp),
             ecmp: if self.network.hop_by_hop { "weighted" } else { "even" },
             methods: named.into_iter().map(method).collect(),
             hottest: self.hottest(plan),

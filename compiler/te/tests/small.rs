@@ -40,6 +40,20 @@ fn an_even_fabric_needs_no_pins() {
     assert!(placed.fits());
 }
 
+/// Pins that the file has already are named, and change no figure.
+#[test]
+fn pins_of_the_file_are_not_counted_and_named() {
+    let hashed = plan(&LAB.replace("srv6-static", "ecmp-static"));
+    let pinned = plan(&format!("{}ecmp: {{ pin: downlink }}\n", LAB.replace("srv6-static", "ecmp-static")));
+    let rows = "su001-n001/nic0,su002-n001/nic0,40\n";
+    let report = |plan: &Plan| place(plan, rows).report(plan, &[]);
+    assert!(report(&hashed).not_counted.is_empty());
+    let found = report(&pinned);
+    assert_eq!(found.not_counted, ["`ecmp.pin: downlink`"]);
+    assert_eq!(found.methods, report(&hashed).methods);
+    assert!(closc_te::human(&found).contains("not counted: `ecmp.pin: downlink` of the file"));
+}
+
 #[test]
 fn places_are_spread_over_their_nics() {
     let plan = plan(LAB);

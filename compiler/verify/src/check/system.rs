@@ -10,6 +10,29 @@ use crate::rules::files::SETTINGS;
 /// What tells flows apart (RoCE has its entropy in the source port of UDP).
 const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
 
+/// What SONiC can hash by (`sonic-hash.yang`): orchagent refuses all fields of a hash where one is none of these.
+const HASH_FIELDS: [&str; 19] = [
+    "IN_PORT",
+    "DST_MAC",
+    "SRC_MAC",
+    "ETHERTYPE",
+    "VLAN_ID",
+    "IP_PROTOCOL",
+    "DST_IP",
+    "SRC_IP",
+    "L4_DST_PORT",
+    "L4_SRC_PORT",
+    "INNER_DST_MAC",
+    "INNER_SRC_MAC",
+    "INNER_ETHERTYPE",
+    "INNER_IP_PROTOCOL",
+    "INNER_DST_IP",
+    "INNER_SRC_IP",
+    "INNER_L4_DST_PORT",
+    "INNER_L4_SRC_PORT",
+    "IPV6_FLOW_LABEL",
+];
+
 /// Checks the settings of all switches whose language has them.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     let chooses = fabric.layout.is_none();
@@ -60,6 +83,10 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
     let lacks = HASHED.iter().find(|field| !hashed.split(',').any(|other| other == **field));
     if let Some(field) = lacks.filter(|_| chooses) {
         faults.push(format!("hashes `{hashed}`, without {field}"));
+    }
+    let mut fields = hashed.split(',').filter(|field| !field.is_empty());
+    if let Some(field) = fields.find(|field| !HASH_FIELDS.contains(field)) {
+        faults.push(format!("hashes `{hashed}`, and SONiC has no `{field}`"));
     }
     faults
 }

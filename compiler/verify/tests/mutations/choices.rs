@@ -50,6 +50,7 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("a field of a route that nobody knows", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", ZONE, "track"], "\"5\""), "V0102"),
     ("a table that nobody knows", ChosenSonic, SONIC_T0, Set(&["BGP_NEIGHBOR"], "{}"), "V0103"),
     ("a hash of something else", ChosenSonic, SONIC_T0, Set(&["SWITCH_HASH", "GLOBAL", "lag_hash"], "[]"), "V0102"),
+    ("a hash field that SONiC lacks", ChosenSonic, SONIC_T0, Set(&["SWITCH_HASH", "GLOBAL", "ecmp_hash"], "[\"DST_IP\", \"L4_SRC_PORT\", \"L5_DST_PORT\", \"SRC_IP\"]"), "V0105"),
     ("no route to a group", ChosenSonic, SONIC_T1, Unset(&["STATIC_ROUTE", SECOND]), "V1702"),
     ("two groups exchanged", ChosenSonic, SONIC_T1, Swap(&["STATIC_ROUTE", OWN], &["STATIC_ROUTE", SECOND]), "V1706"),
     ("a group over the T0 of another", ChosenSonic, SONIC_T1, Set(&["STATIC_ROUTE", SECOND], DOWN), "V1706"),
