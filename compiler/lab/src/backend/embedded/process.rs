@@ -6,7 +6,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::wire::{Answer, Request};
 use crate::LabError;
@@ -54,7 +55,12 @@ pub(super) fn start(
     if line.is_empty() {
         // It has ended or is about to.
         let _ = child.kill();
-        let _ = child.wait();
+        let ended = child.wait().ok().and_then(|status| status.signal());
+        // A signal for the terminal's processes, which reached it before it had a group of its own: one that asks us to
+        // end, too, whether or not we noticed yet.
+        if ended.is_some_and(|signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal)) {
+            return Err(LabError::Interrupted);
+        }
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
         return Err(LabError::Start { what: "the process of the lab".to_owned(), message });
     }
