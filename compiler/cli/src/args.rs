@@ -133,6 +133,8 @@ pub enum Command {
     Init(new::InitArgs),
     /// Format fabric files; comments stay, and what they say does not change
     Fmt(new::FmtArgs),
+    /// Follow the helps of findings that a program can follow: misspelled keys and words, quotes, units
+    Fix(new::FixArgs),
     /// Bring a compiled fabric up on this machine and walk it
     #[command(subcommand)]
     Lab(lab::LabCommand),

@@ -10,6 +10,7 @@ mod drain;
 mod drift;
 mod explain;
 mod export;
+mod fix;
 mod fmt;
 mod grow;
 mod init;
@@ -63,6 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Platforms(command) => platforms::run(args, command),
         Command::Init(command) => init::run(args, command),
         Command::Fmt(command) => fmt::run(args, command),
+        Command::Fix(command) => fix::run(args, command),
         Command::Lab(command) => lab::run(args, command),
         Command::Push(command) => push::run(args, command),
         Command::Drift(command) => drift::run(args, command),

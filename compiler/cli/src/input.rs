@@ -63,6 +63,20 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     }
 }
 
+/// Shows what is left of findings beside a result that says what became of the others.
+pub(crate) fn show_left(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
+    match args.format {
+        Format::Json => {
+            for diagnostic in json::all(diagnostics, sources) {
+                output::say(serde_json::json!(diagnostic));
+            }
+        }
+        Format::Human | Format::Markdown | Format::Html | Format::Rows(_) | Format::Github => {
+            show(args, diagnostics, sources);
+        }
+    }
+}
+
 /// Shows warnings that are no more: to people and tools as others, with what became of them. Beside the lines of a pull
 /// request there is no place for them.
 pub(crate) fn show_gone(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {

@@ -1,4 +1,4 @@
-//! What somebody starts with: `init`, `fmt`, `platforms NAME`.
+//! What somebody starts with: `init`, `fmt`, `fix`, `platforms NAME`.
 
 mod common;
 
@@ -54,6 +54,36 @@ fn what_cannot_be_made_is_said_with_what_can() {
     place.ends(64, &["init", "--planes", "17"]);
     place.ends(64, &["init", "--os", "ios"]);
     place.ends(64, &["init", "--name", "a: b"]);
+}
+
+#[test]
+fn slips_are_mended_and_choices_are_asked_for() {
+    let place = Place::new();
+    let text = place.read("topologies/lab/two-planes.yaml");
+    let slips = text.replace("planes: 2", "plans: 2").replace("os: linux", "os: linus");
+    assert!(slips != text && slips.contains("os: linus"));
+    place.write("slips.yaml", &slips);
+    let said = place.ends(2, &["fix", "--check", "slips.yaml"]);
+    assert!(said.contains(": E0107: did you mean `planes`?") && said.contains("`linux`"), "{said}");
+    assert_eq!(place.read("slips.yaml"), slips, "nothing is written");
+    place.ends(0, &["fix", "slips.yaml"]);
+    assert_eq!(place.read("slips.yaml"), text, "nothing else changes");
+    assert_eq!(place.ends(0, &["fix", "slips.yaml"]), "");
+
+    let choice = text.replace("platform: linux", "platform: linus");
+    place.write("choice.yaml", &choice);
+    assert!(place.ends(1, &["fix", "choice.yaml"]).contains("E0201"));
+    assert_eq!(place.read("choice.yaml"), choice, "nobody chose");
+    place.ends(0, &["fix", "--code", "E0201", "choice.yaml"]);
+    assert_eq!(place.read("choice.yaml"), text);
+    let json: serde_json::Value =
+        serde_json::from_str(&place.ends(0, &["fix", "--format", "json", "choice.yaml"]))
+            .expect("one document");
+    assert_eq!(
+        (json["schema"].as_str(), json["items"][0]["errors"].as_u64()),
+        (Some("closc-fix/1"), Some(0))
+    );
+    place.ends(64, &["fix", "--code", "E9999", "choice.yaml"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! In: a [`Source`] and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and every finding,
 //! all of them at once.
 
+mod fix;
 mod levels;
 mod source;
 
@@ -17,6 +18,7 @@ use closc_plan::Plan;
 use closc_platform::Catalogue;
 use closc_topology::{Document, Lowered};
 
+pub use fix::{Fixed, Made, fix};
 pub use levels::{NoWarning, warning};
 pub use source::{Source, SourceError};
 

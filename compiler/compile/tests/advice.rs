@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_compile::front::{Options, Reading, Source, read_text};
-use closc_diagnostics::Diagnostic;
+use closc_diagnostics::{Diagnostic, Fix, Trust};
+use closc_topology::apply;
 use serde_json::{Map, Value};
 
 /// Keys that may be alone in an advice; others are dotted.
@@ -159,6 +160,40 @@ fn advice_that_is_followed_ends_in_no_other_error() {
     println!("{count} advices followed, of {} codes: {followed_codes:?}", followed_codes.len());
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 60 && followed_codes.len() >= 25, "{count} of {followed_codes:?}");
+}
+
+/// Makes what a fix describes in the text of a fabric.
+fn fixed(text: &str, reading: &Reading, fix: &Fix) -> Option<String> {
+    let source = reading.diagnostics.iter().find_map(Diagnostic::span)?.source;
+    let source = if reading.sources.get(source).text == text { source } else { return None };
+    apply(text, &closc_topology::edits(source, text, &fix.changes)?)
+}
+
+#[test]
+fn fixes_mend_and_break_nothing() {
+    let (mut wrong, mut made, mut codes_made) = (Vec::new(), 0, BTreeSet::new());
+    for (name, text) in fabrics() {
+        let reading = read(&text);
+        let codes: Vec<&str> = reading.diagnostics.iter().map(|found| found.rule.code).collect();
+        for finding in &reading.diagnostics {
+            for fix in &finding.fixes {
+                let code = finding.rule.code;
+                assert!(finding.help.contains(&fix.help), "{name} {code}: a fix without its help: {fix:?}");
+                let Some(edited) = fixed(&text, &reading, fix) else {
+                    wrong.push(format!("{name} {code}: cannot be made: {fix:?}"));
+                    continue;
+                };
+                // Of what was misspelled nobody could read what else is wrong with it.
+                let bad = left_over(&edited, finding, &codes).filter(|_| fix.trust == Trust::Choice);
+                wrong.extend(bad.map(|bad| format!("{name} {code}: {fix:?} ends in {bad}")));
+                made += 1;
+                codes_made.insert(code);
+            }
+        }
+    }
+    println!("{made} fixes made, of {} codes: {codes_made:?}", codes_made.len());
+    assert!(wrong.is_empty(), "{} of {made}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(made >= 40 && codes_made.len() >= 25, "{made} of {codes_made:?}");
 }
 
 #[test]

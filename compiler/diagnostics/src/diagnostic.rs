@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Rule, Span};
+use crate::{Change, Fix, Rule, Span, Trust};
 
 /// How bad it is. Errors end the run at the end of the stage; warnings do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +53,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What would fix it.
     pub help: Vec<String>,
+    /// The helps that a program can follow.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -74,6 +76,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            fixes: Vec::new(),
         }
     }
 
@@ -102,6 +105,54 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help.push(text.into());
+        self
+    }
+
+    /// Adds a help that is the one thing to write in the place of a span.
+    #[must_use]
+    pub fn replace(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
+        self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Sure, help.into())
+    }
+
+    /// Adds a help that writes something else in the place of a span, where something else may have been meant.
+    #[must_use]
+    pub fn propose(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
+        self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Choice, help.into())
+    }
+
+    /// Adds a help that gives fields other values: dotted paths, and values as YAML in one line.
+    #[must_use]
+    pub fn set<const N: usize>(self, fields: [(&str, String); N], help: impl Into<String>) -> Self {
+        let changes = fields.map(|(path, value)| Change::Set { path: path.to_owned(), value });
+        self.fix(changes.into(), Trust::Choice, help.into())
+    }
+
+    /// Adds a help that gives a field one of several values.
+    #[must_use]
+    pub fn set_either(
+        self,
+        path: &str,
+        values: impl IntoIterator<Item = u64>,
+        help: impl Into<String>,
+    ) -> Self {
+        let mut values = values.into_iter().map(|value| value.to_string());
+        let help = help.into();
+        let Some(first) = values.next() else { return self.help(help) };
+        values.fold(self.set([(path, first)], help), |found, value| found.or_set([(path, value)]))
+    }
+
+    /// Adds what else the last help may be followed with.
+    #[must_use]
+    pub fn or_set<const N: usize>(mut self, fields: [(&str, String); N]) -> Self {
+        let changes = fields.map(|(path, value)| Change::Set { path: path.to_owned(), value });
+        let help = self.help.last().cloned().unwrap_or_default();
+        self.fixes.push(Fix { help, changes: changes.into(), trust: Trust::Choice });
+        self
+    }
+
+    fn fix(mut self, changes: Vec<Change>, trust: Trust, help: String) -> Self {
+        self.help.push(help.clone());
+        self.fixes.push(Fix { help, changes, trust });
         self
     }
 

@@ -5,6 +5,7 @@
 //! reports every fault; the run stops at the end of a stage that pushed an error.
 
 mod diagnostic;
+mod fix;
 mod levels;
 mod rule;
 mod source;
@@ -14,6 +15,7 @@ pub mod printable;
 pub mod show;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use fix::{Change, Fix, Trust};
 pub use levels::{Level, Levels};
 pub use rule::Rule;
 pub use source::{Position, Source, SourceId, Sources, Span};

@@ -62,6 +62,11 @@ impl Sources {
         SourceId(self.files.len() as u32 - 1)
     }
 
+    /// Returns the text that was added last under a name.
+    pub fn find(&self, name: &str) -> Option<SourceId> {
+        self.files.iter().rposition(|file| file.name == name).map(|at| SourceId(at as u32))
+    }
+
     /// Returns a source by its id.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.files[id.0 as usize]

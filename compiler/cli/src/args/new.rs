@@ -50,6 +50,23 @@ pub(crate) struct FmtArgs {
     pub check: bool,
 }
 
+/// Arguments of `fix`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 no error is left, 1 there are errors, 2 with `--check`: something would change"
+)]
+pub(crate) struct FixArgs {
+    /// Fabric files, or `-` for standard input to standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<Utf8PathBuf>,
+    /// Also follow the first help of findings of this code, where something else may have been meant
+    #[arg(long, value_name = "CODE")]
+    pub code: Vec<String>,
+    /// Write nothing; say what would change, and end with 2 if there is anything
+    #[arg(long)]
+    pub check: bool,
+}
+
 /// Arguments of `platforms`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlatformsArgs {

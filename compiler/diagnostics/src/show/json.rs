@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Diagnostic, Diagnostics, Label, Sources};
+use crate::{Change, Diagnostic, Diagnostics, Fix, Label, Sources, Span, Trust};
 
 /// One finding as tools read it.
 #[derive(Debug, Serialize)]
@@ -13,17 +13,46 @@ pub struct JsonDiagnostic<'a> {
     labels: Vec<JsonLabel<'a>>,
     notes: &'a [String],
     help: &'a [String],
+    fixes: Vec<JsonFix<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 struct JsonLabel<'a> {
+    #[serde(flatten)]
+    place: JsonPlace<'a>,
+    text: &'a str,
+    primary: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonPlace<'a> {
     file: &'a str,
     line: usize,
     column: usize,
     end_line: usize,
     end_column: usize,
-    text: &'a str,
-    primary: bool,
+}
+
+/// A help that a program can follow.
+#[derive(Debug, Serialize)]
+struct JsonFix<'a> {
+    help: &'a str,
+    /// Whether `closc fix` makes it unasked.
+    sure: bool,
+    changes: Vec<JsonChange<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum JsonChange<'a> {
+    /// A text in the place of another one.
+    Replace {
+        #[serde(flatten)]
+        place: JsonPlace<'a>,
+        text: &'a str,
+    },
+    /// A value for the field at a path.
+    Set { path: &'a str, value: &'a str },
 }
 
 /// Returns every finding in the form that `--format json` prints.
@@ -39,19 +68,34 @@ fn one<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> JsonDiagnostic<'
         labels: diagnostic.labels.iter().map(|l| label(l, sources)).collect(),
         notes: &diagnostic.notes,
         help: &diagnostic.help,
+        fixes: diagnostic.fixes.iter().map(|f| fix(f, sources)).collect(),
     }
 }
 
 fn label<'a>(label: &'a Label, sources: &'a Sources) -> JsonLabel<'a> {
-    let start = sources.position(label.span);
-    let end = sources.position_at(label.span.source, label.span.end as usize);
-    JsonLabel {
-        file: &sources.get(label.span.source).name,
+    JsonLabel { place: place(label.span, sources), text: &label.text, primary: label.primary }
+}
+
+fn place(span: Span, sources: &Sources) -> JsonPlace<'_> {
+    let start = sources.position(span);
+    let end = sources.position_at(span.source, span.end as usize);
+    JsonPlace {
+        file: &sources.get(span.source).name,
         line: start.line,
         column: start.column,
         end_line: end.line,
         end_column: end.column,
-        text: &label.text,
-        primary: label.primary,
+    }
+}
+
+fn fix<'a>(fix: &'a Fix, sources: &'a Sources) -> JsonFix<'a> {
+    let change = |change: &'a Change| match change {
+        Change::Replace { span, text } => JsonChange::Replace { place: place(*span, sources), text },
+        Change::Set { path, value } => JsonChange::Set { path, value },
+    };
+    JsonFix {
+        help: &fix.help,
+        sure: fix.trust == Trust::Sure,
+        changes: fix.changes.iter().map(change).collect(),
     }
 }

@@ -41,7 +41,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .note(format!(
                     "{base} + {SPREAD} = {last}: 2 bits of tier, 4 of plane, 8 of zone, 12 of index"
                 ))
-                .help(format!("set `addresses.asn_base` to {} or less", LAST - SPREAD)),
+                .set(
+                    [(field!("addresses.asn_base").path(), (LAST - SPREAD).to_string())],
+                    format!("set `addresses.asn_base` to {} or less", LAST - SPREAD),
+                ),
         );
     } else if base <= TRANS || (base..=last).contains(&65_535) {
         out.push(
@@ -50,7 +53,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 format!("AS numbers from {base} hold reserved ones: 0, {TRANS} or 65535"),
             )
             .at(at, format!("to {last}"))
-            .help("set `addresses.asn_base` to 4200000000, the first private one (RFC 6996)"),
+            .set(
+                [(field!("addresses.asn_base").path(), "4200000000".to_owned())],
+                "set `addresses.asn_base` to 4200000000, the first private one (RFC 6996)",
+            ),
         );
     }
 }

@@ -29,7 +29,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("the SRv6 block has {length} bits, it must have 32"))
             .at(draft.at(field!("srv6.block")), format!("/{length}"))
-            .help(format!("set `srv6.block` to \"{block}\"")),
+            .set(
+                [(field!("srv6.block").path(), format!("\"{block}\""))],
+                format!("set `srv6.block` to \"{block}\""),
+            ),
     );
 }
 

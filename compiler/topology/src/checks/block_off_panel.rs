@@ -44,7 +44,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("cages {} to {}", block.first_cage, end - 1),
                 )
                 .and(hardware.platform_span, format!("cages 0 to {}", cages - 1))
-                .help(format!("set `{path}.first_cage` to {} or less", cages - block.cages())),
+                .set(
+                    [(&format!("{path}.first_cage"), (cages - block.cages()).to_string())],
+                    format!("set `{path}.first_cage` to {} or less", cages - block.cages()),
+                ),
             );
         }
     }

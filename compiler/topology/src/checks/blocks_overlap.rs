@@ -31,6 +31,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let path = hardware.path_of(Side::Up);
+        let count = if hardware.zone.is_none() { format!("count: {}, ", up.count) } else { String::new() };
+        let block = format!("{{{count}first_cage: {}}}", first_free(down_end, up, cages));
         let down_at = draft.ports_of(hardware, Side::Down);
         out.push(
             Diagnostic::error(
@@ -43,11 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 "cages count from 0; uplinks start at cage {} of {cages} unless `first_cage` says otherwise",
                 cages / 2
             ))
-            .help(format!(
-                "set `{path}` to `{{{}first_cage: {}}}`",
-                if hardware.zone.is_none() { format!("count: {}, ", up.count) } else { String::new() },
-                first_free(down_end, up, cages)
-            )),
+            .set([(&path, block.clone())], format!("set `{path}` to `{block}`")),
         );
     }
 }

@@ -32,7 +32,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         )
         .at(draft.at(field!("entropy.min_active")), "")
         .and(draft.at(field!("entropy.active")), format!("{active} active"))
-        .help(format!("set `entropy.min_active` to {} or less", active / 2)),
+        .set(
+            [(field!("entropy.min_active").path(), (active / 2).to_string())],
+            format!("set `entropy.min_active` to {} or less", active / 2),
+        ),
     );
 }
 

@@ -40,7 +40,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(draft.at(path), format!("{number} / {planes} is no whole number"))
             .and(draft.doc.planes.span, format!("{planes} planes"))
-            .help(format!("set `{path}` to {below} or {above}")),
+            .set_either(
+                path.path(),
+                [below, above],
+                format!("set `{path}` to {below} or {above}"),
+            ),
         );
     }
 }

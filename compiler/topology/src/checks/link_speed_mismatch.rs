@@ -44,25 +44,26 @@ fn compare(
     let path = upper.path(Side::Down);
     let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
     let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
-    let help = match fitting {
-        _ if upper.tier.id == TierId::T2 && place.zone.is_some() => format!(
-            "all zones meet at the same {above}s: set `{}` to ports of {}, and make the zone narrower below its {below}s",
-            lower.path(Side::Up),
-            down.speed
-        ),
-        Some(fitting) => {
-            format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below")
-        }
-        None => {
-            format!("use a platform with ports of {} for the {above}s, or change the uplinks below", up.speed)
-        }
-    };
     let message =
         format!("{below} uplinks{zone} have {}, the {above} downlinks they lead to {}", up.speed, down.speed);
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(upper.breakout_span(draft, Side::Down), format!("{above} downlinks are split {down}"))
         .and(lower.breakout_span(draft, Side::Up), format!("{below} uplinks are split {up}"));
-    Some(diagnostic.help(help))
+    Some(match fitting {
+        _ if upper.tier.id == TierId::T2 && place.zone.is_some() => diagnostic.help(format!(
+            "all zones meet at the same {above}s: set `{}` to ports of {}, and make the zone narrower below its {below}s",
+            lower.path(Side::Up),
+            down.speed
+        )),
+        Some(fitting) => diagnostic.set(
+            [(&path, format!("{{breakout: {fitting}}}"))],
+            format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below"),
+        ),
+        None => diagnostic.help(format!(
+            "use a platform with ports of {} for the {above}s, or change the uplinks below",
+            up.speed
+        )),
+    })
 }
 
 #[cfg(test)]

@@ -43,10 +43,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .note(format!(
                 "payload {payload} + {header} of outer IPv6 header = {needed} (RFC 8200 section 3)"
             ))
-            .help(format!(
-                "set `mtu.link` to {needed} or more, or `mtu.payload` to {} or less",
-                link.saturating_sub(header)
-            )),
+            .set(
+                [(field!("mtu.link").path(), needed.to_string())],
+                format!(
+                    "set `mtu.link` to {needed} or more, or `mtu.payload` to {} or less",
+                    link.saturating_sub(header)
+                ),
+            )
+            .or_set([(field!("mtu.payload").path(), link.saturating_sub(header).to_string())]),
     );
 }
 

@@ -27,10 +27,16 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(&RULE, format!("hosts could send {payload} bytes, IPv6 needs {IPV6_MIN}"))
                 .at(draft.at(path), "")
-                .help(format!(
-                    "set `mtu.payload` to {IPV6_MIN} or more, and `mtu.link` to {} or more",
-                    IPV6_MIN + 40
-                )),
+                .set(
+                    [
+                        (field!("mtu.payload").path(), IPV6_MIN.to_string()),
+                        (field!("mtu.link").path(), (IPV6_MIN + 40).to_string()),
+                    ],
+                    format!(
+                        "set `mtu.payload` to {IPV6_MIN} or more, and `mtu.link` to {} or more",
+                        IPV6_MIN + 40
+                    ),
+                ),
         );
     }
     let refused = |hardware: &Hardware| hardware.os.port_mtu_max().filter(|largest| link > *largest);
@@ -43,7 +49,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(draft.at(field!("mtu.link")), "")
             .and(hardware.os_span, format!("for {}", hardware.who))
-            .help(format!("set `mtu.link` to {largest} or less")),
+            .set(
+                [(field!("mtu.link").path(), largest.to_string())],
+                format!("set `mtu.link` to {largest} or less"),
+            ),
         );
     }
 }

@@ -39,8 +39,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let plane = entry.name.strip_prefix("plane").filter(|number| number.parse::<u8>().is_ok());
         let padded = draft.names.naming.nearest(&entry.name).filter(|meant| *meant != entry.name);
         out.push(match (plane, padded) {
-            (Some(plane), _) => diagnostic.help(format!("did you mean `plane {plane}`?")),
-            (None, Some(meant)) => diagnostic.help(format!("did you mean `{meant}`? numbers are padded")),
+            (Some(plane), _) => {
+                let meant = format!("plane {plane}");
+                diagnostic.replace(entry.span, &meant, format!("did you mean `{meant}`?"))
+            }
+            (None, Some(meant)) => {
+                let help = format!("did you mean `{meant}`? numbers are padded");
+                diagnostic.replace(entry.span, meant, help)
+            }
             (None, None) => diagnostic.note(format!("names look like {}", samples(draft))),
         });
     }
@@ -87,7 +93,7 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Di
         .and(draft.at(field!("naming")), "replaced here")
         .note(format!("names look like {}", samples(draft)));
     match meant {
-        Meant::Name(meant) => diagnostic.help(format!("write `{meant}`")),
+        Meant::Name(meant) => diagnostic.replace(first.span, meant.as_str(), format!("write `{meant}`")),
         Meant::Several => diagnostic.help("write the names as `naming` makes them"),
     }
 }

@@ -54,16 +54,17 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let fits = |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + t0.up.cages() <= room;
     let fitting =
         fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
-    Some(match fitting {
-        Some(fitting) => {
-            let split = t0.split(t0.down.count, fitting);
-            diagnostic.help(format!("set `{}` to `{split}`", t0.path(Side::Down)))
-        }
-        None => diagnostic.help(format!(
-            "use a NIC of {}, or a platform with room for {} of {port}",
-            total(breakout.speed, draft.planes),
+    Some(if let Some(fitting) = fitting {
+        let (path, split) = (t0.path(Side::Down), t0.split(t0.down.count, fitting));
+        let help = format!("set `{path}` to `{split}`");
+        diagnostic.set([(&path, split)], help)
+    } else {
+        let fitting = total(breakout.speed, draft.planes);
+        let help = format!(
+            "use a NIC of {fitting}, or a platform with room for {} of {port}",
             count(ports, "downlink")
-        )),
+        );
+        diagnostic.propose(nic.span, fitting, help)
     })
 }
 

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{count, either};
 use crate::coordinate::{Side, TierId};
-use crate::draft::Draft;
+use crate::draft::{Draft, DraftBlock, DraftTier};
 use crate::field;
 
 /// The parallel links do not divide the uplinks.
@@ -30,7 +30,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             TierId::T1 | TierId::T2 => field!("tiers.t1.parallel"),
         };
         let near = [up / parallel * parallel, up.next_multiple_of(parallel)];
-        let near = either(near.into_iter().filter(|up| *up > 0));
+        let near: Vec<u64> = near.into_iter().filter(|up| *up > 0 && has_room(tier, *up)).collect();
+        let ports = format!("tiers.{}.up", tier.id.word());
+        let help = format!("set `{ports}` to {}", either(near.iter().copied()));
         let label = tier.id.label();
         out.push(
             Diagnostic::error(
@@ -39,9 +41,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(draft.at(path), format!("{up} / {parallel} is no whole number"))
             .and(draft.ports_span(tier.id, Side::Up), count(up, "uplink"))
-            .help(format!("set `tiers.{}.up` to {}", tier.id.word(), near)),
+            .set_either(&ports, near, help),
         );
     }
+}
+
+/// Tells whether a panel has room for so many uplinks.
+fn has_room(tier: &DraftTier, count: u64) -> bool {
+    let up = DraftBlock { count, ..tier.up.clone() };
+    tier.platform
+        .as_ref()
+        .is_none_or(|platform| up.cages() + tier.down.cages() <= platform.panel.cages.into())
 }
 
 #[cfg(test)]

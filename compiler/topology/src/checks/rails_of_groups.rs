@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, either};
 use crate::draft::Draft;
 use crate::field;
 
@@ -24,7 +24,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let (below, above) = (groups / rails * rails, groups.next_multiple_of(rails));
-    let near = if below == 0 { format!("{above}") } else { format!("{below} or {above}") };
+    let near = if below == 0 { vec![above] } else { vec![below, above] };
+    let help = format!("set `hosts.groups` to {}", either(near.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,
@@ -32,7 +33,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         )
         .at(draft.at(field!("hosts.groups")), format!("{groups} / {rails} is no whole number"))
         .and(draft.at(field!("hosts.rails")), count(rails, "rail"))
-        .help(format!("set `hosts.groups` to {near}")),
+        .set_either(field!("hosts.groups").path(), near, help),
     );
 }
 

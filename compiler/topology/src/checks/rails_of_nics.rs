@@ -23,7 +23,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if rails == 0 || nics == 0 || nics.is_multiple_of(rails) {
         return;
     }
-    let dividing = either((1..=nics).filter(|rails| nics.is_multiple_of(*rails)));
+    // Groups are divided by the rails, too: advice ends in no other fault.
+    let divides = |rails: &u64| nics.is_multiple_of(*rails) && draft.groups.is_multiple_of(*rails);
+    let dividing: Vec<u64> = (1..=nics).filter(divides).collect();
+    let help = format!("set `hosts.rails` to {}", either(dividing.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,
@@ -31,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         )
         .at(draft.at(field!("hosts.rails")), format!("{nics} / {rails} is no whole number"))
         .and(draft.at(field!("hosts.nics_per_node")), count(nics, "NIC"))
-        .help(format!("set `hosts.rails` to {dividing}")),
+        .set_either(field!("hosts.rails").path(), dividing, help),
     );
 }
 

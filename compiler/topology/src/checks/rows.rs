@@ -50,9 +50,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(rows.span, count(rows.value.into(), "row"))
             .and(draft.ports_span(TierId::T0, Side::Up), format!("make {}", count(t1s, "T1")))
             .note(format!("{t1s} / {} leaves {}", rows.value, t1s % u64::from(rows.value)))
-            .help(format!(
-                "set `tiers.t2.rows` to {t1s} or more, or to a number that divides {t1s}; every change renumbers T2s"
-            )),
+            .set(
+                [(field!("tiers.t2.rows").path(), t1s.to_string())],
+                format!(
+                    "set `tiers.t2.rows` to {t1s} or more, or to a number that divides {t1s}; every change renumbers T2s"
+                ),
+            ),
         ),
         (Wiring::Full, None) | (Wiring::Rows, Some(_)) => {}
     }

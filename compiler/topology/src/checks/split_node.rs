@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::checks::words::count;
+use crate::checks::words::{count, either};
 use crate::draft::Draft;
 use crate::field;
 
@@ -27,7 +27,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let (below, above) = (per_group / share * share, per_group.next_multiple_of(share));
-    let near = if below == 0 { format!("{above}") } else { format!("{below} or {above}") };
+    let near = if below == 0 { vec![above] } else { vec![below, above] };
+    let help = format!("set `hosts.per_group` to {}", either(near.iter().copied()));
     out.push(
         Diagnostic::error(
             &RULE,
@@ -39,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             format!("{} over {}", count(nics, "NIC"), count(rails, "rail")),
         )
         .note(format!("each node has {nics} / {rails} = {} on one T0 group", count(share, "NIC")))
-        .help(format!("set `hosts.per_group` to {near}")),
+        .set_either(field!("hosts.per_group").path(), near, help),
     );
 }
 

@@ -5,6 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::{are, count};
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
+use crate::field;
 
 /// The T1s are more or fewer than the uplinks lead to.
 pub(crate) static RULE: Rule = Rule {
@@ -40,7 +41,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let room = ports.map_or(0, |(platform, breakout)| u64::from(platform.ports_max(breakout)));
     let fits = draft.groups * times + draft.t1.down.spare + draft.t1.up.count <= room;
     out.push(if up.is_multiple_of(stated.value.into()) && times > 0 && fits {
-        diagnostic.help(format!("set `tiers.t0.parallel` to {times}, or remove `tiers.t1.count`"))
+        diagnostic.set(
+            [(field!("tiers.t0.parallel").path(), times.to_string())],
+            format!("set `tiers.t0.parallel` to {times}, or remove `tiers.t1.count`"),
+        )
     } else {
         diagnostic.help("remove `tiers.t1.count`")
     });

@@ -56,7 +56,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(kept_at, format!("{} for each zone{why}", count(kept, "port")))
             .and(draft.ports_span(TierId::T0, Side::Up), format!("make {} in each zone", count(t1s, "T1")))
             .note(arithmetic)
-            .help(format!("set `tiers.t2.ports_per_zone` to {needed} or more, or use `wiring: rows`")),
+            .set(
+                [(field!("tiers.t2.ports_per_zone").path(), needed.to_string())],
+                format!("set `tiers.t2.ports_per_zone` to {needed} or more, or use `wiring: rows`"),
+            ),
         );
     }
     panels(draft, t2, kept, out);

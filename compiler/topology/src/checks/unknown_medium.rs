@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .note(format!("known: {}", listed(words.clone())));
         out.push(match (nearest(&medium.value, words), instead("medium", &medium.value)) {
             (_, Some(help)) => diagnostic.help(help),
-            (Some(meant), None) => diagnostic.help(format!("did you mean `{meant}`?")),
+            (Some(meant), None) => diagnostic.replace(medium.span, meant, format!("did you mean `{meant}`?")),
             (None, None) => diagnostic,
         });
     }

@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(name.span, "not in the catalogue");
         let titled = titled(draft, &name.value);
         out.push(match nearest(&name.value, draft.catalogue.ids()) {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            Some(meant) => diagnostic.propose(name.span, meant, format!("did you mean `{meant}`?")),
             None if !titled.is_empty() => diagnostic
                 .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
                 .help(format!("did you mean {}?", either_of(&titled))),

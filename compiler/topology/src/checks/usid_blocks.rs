@@ -34,7 +34,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(&RULE, format!("uSIDs keep {bits} for the plane, which the block says"))
                 .at(draft.at(field!("srv6.widths.plane")), bits)
                 .and(plan, "a block for every plane")
-                .help(format!("set `plane` to 0, and `index` to {index}")),
+                .set(
+                    [
+                        (field!("srv6.widths.plane").path(), "0".to_owned()),
+                        (field!("srv6.widths.index").path(), index.to_string()),
+                    ],
+                    format!("set `plane` to 0, and `index` to {index}"),
+                ),
         );
     }
     let first = (u128::from(draft.block.network()) >> 96) as u32;

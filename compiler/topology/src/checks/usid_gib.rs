@@ -46,11 +46,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .and(draft.doc.planes.span, planes),
             None => diagnostic.at(draft.doc.planes.span, planes),
         };
-        out.push(
-            diagnostic
-                .note(format!("role {code}, plane {plane}, index {index} in widths {}", draft.layout))
-                .help(propose(draft)),
-        );
+        let arithmetic = format!("role {code}, plane {plane}, index {index} in widths {}", draft.layout);
+        out.push(propose(diagnostic.note(arithmetic), draft));
     }
 }
 

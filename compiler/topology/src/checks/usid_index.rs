@@ -43,11 +43,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = Diagnostic::error(&RULE, message).at(draft.at(path), arithmetic);
         let diagnostic =
             and_if(diagnostic, draft.stated(field!("srv6.widths.index")), format!("{shared}: {bits} bits"));
-        out.push(
-            diagnostic
-                .note(format!("widths are {}; {shared} of {bits} bits: 2^{bits} - 1 = {max}", draft.layout))
-                .help(propose(draft)),
-        );
+        let widths = format!("widths are {}; {shared} of {bits} bits: 2^{bits} - 1 = {max}", draft.layout);
+        out.push(propose(diagnostic.note(widths), draft));
     }
 }
 
@@ -99,10 +96,11 @@ pub(super) fn demand(draft: &Draft<'_>) -> Demand {
 }
 
 /// Says which widths would do, or else whether those would that need no bits for the plane.
-pub(super) fn propose(draft: &Draft<'_>) -> String {
+pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
     let demand = demand(draft);
     if let Some(layout) = DraftLayout::propose(draft.layout.plan, &demand) {
-        return format!("set `srv6.widths: {layout}`");
+        let help = format!("set `srv6.widths: {layout}`");
+        return diagnostic.set([(field!("srv6.widths").path(), layout.to_string())], help);
     }
     let in_block = SegmentPlan::PlaneInBlock;
     match DraftLayout::propose(in_block, &demand) {
@@ -110,12 +108,18 @@ pub(super) fn propose(draft: &Draft<'_>) -> String {
             let default = UsidLayout::default_of(in_block, draft.t2.is_some());
             let is_default = layout.finish() == Some(default) && !draft.states(field!("srv6.widths"));
             let widths = if is_default { String::new() } else { format!(" and `srv6.widths: {layout}`") };
-            format!(
+            let help = format!(
                 "no widths fit beside the plane: set `srv6.plan: {}`{widths}, which gives every plane a block of its own",
                 in_block.word()
-            )
+            );
+            let plan = (field!("srv6.plan").path(), in_block.word().to_owned());
+            if is_default {
+                diagnostic.set([plan], help)
+            } else {
+                diagnostic.set([plan, (field!("srv6.widths").path(), layout.to_string())], help)
+            }
         }
-        Some(_) | None => "no widths fit: make the fabric smaller, or split it".to_owned(),
+        Some(_) | None => diagnostic.help("no widths fit: make the fabric smaller, or split it"),
     }
 }
 

@@ -27,7 +27,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .note(format!("{} = {sum}", terms.join(" + ")));
     let index = (draft.layout.index + 16).checked_sub(sum);
     out.push(match index.filter(|index| *index > 0) {
-        Some(index) => diagnostic.help(format!("set `index` to {index}")),
+        Some(index) => diagnostic.set(
+            [(field!("srv6.widths.index").path(), index.to_string())],
+            format!("set `index` to {index}"),
+        ),
         None => diagnostic.help("lower the widths"),
     });
 }

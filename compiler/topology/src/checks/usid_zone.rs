@@ -30,12 +30,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let max = 1_u64 << bits;
-    out.push(
+    let diagnostic =
         Diagnostic::error(&RULE, format!("{zones} zones do not fit {}", count(bits, "zone bit")))
             .at(draft.at(field!("zones")), count(zones, "zone"))
-            .note(format!("widths are {}; 2^{bits} = {max}", draft.layout))
-            .help(propose(draft)),
-    );
+            .note(format!("widths are {}; 2^{bits} = {max}", draft.layout));
+    out.push(propose(diagnostic, draft));
 }
 
 #[cfg(test)]

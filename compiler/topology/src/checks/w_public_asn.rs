@@ -37,11 +37,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     } else {
         format!("AS numbers from {base} on are not private")
     };
-    out.push(
-        Diagnostic::warning(&RULE, message)
-            .at(draft.at(field!("addresses.asn_base")), "")
-            .help(format!("set `addresses.asn_base` to {PRIVATE} unless these numbers are yours")),
-    );
+    out.push(Diagnostic::warning(&RULE, message).at(draft.at(field!("addresses.asn_base")), "").set(
+        [(field!("addresses.asn_base").path(), PRIVATE.to_string())],
+        format!("set `addresses.asn_base` to {PRIVATE} unless these numbers are yours"),
+    ));
 }
 
 #[cfg(test)]

@@ -34,8 +34,12 @@ pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnos
         None => (message.clone(), None),
     };
     let diagnostic = Diagnostic::error(&RULE, format!("`{path}`: {fault}")).at(span, "");
-    match likely(error).map(|likely| format!("write `{likely}`")).or(fix) {
-        Some(fix) => diagnostic.help(fix),
-        None => diagnostic,
+    match (likely(error), fix) {
+        (Some(likely), _) => diagnostic.replace(span, &likely, format!("write `{likely}`")),
+        (None, Some(fix)) => match fix.strip_prefix("write `").and_then(|fix| fix.strip_suffix('`')) {
+            Some(text) if !text.contains('`') => diagnostic.propose(span, text, &fix),
+            Some(_) | None => diagnostic.help(fix),
+        },
+        (None, None) => diagnostic,
     }
 }

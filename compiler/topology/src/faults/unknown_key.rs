@@ -29,7 +29,7 @@ pub(crate) fn unknown_key(
         .at(span, "not known")
         .note(format!("known keys {place}: {}", listed(known.iter().copied())));
     match meant {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        Some(meant) => diagnostic.replace(span, meant, format!("did you mean `{meant}`?")),
         None => diagnostic,
     }
 }

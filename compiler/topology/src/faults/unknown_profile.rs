@@ -23,7 +23,7 @@ pub(crate) fn unknown_profile(name: &str, span: Span) -> Diagnostic {
         .at(span, "not known")
         .note(format!("known: {}", listed(known)));
     match nearest(name, known) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        Some(meant) => diagnostic.replace(span, meant, format!("did you mean `{meant}`?")),
         None => diagnostic.help("or write one of your own: `qos: {base: lossless, classes: {...}}`"),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn unknown_word(path: &str, what: &str, word: &str, known: &[&str], s
         .at(span, "not known")
         .note(format!("known: {}", listed(known.iter().copied())));
     match (nearest(word, known.iter().copied()), instead(what, word)) {
-        (Some(meant), _) => diagnostic.help(format!("did you mean `{meant}`?")),
+        (Some(meant), _) => diagnostic.replace(span, meant, format!("did you mean `{meant}`?")),
         (None, Some(help)) => diagnostic.help(help),
         (None, None) => diagnostic,
     }

@@ -24,7 +24,7 @@ pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str,
 pub(crate) fn quoted_number(path: &str, text: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{path}` takes a whole number, not text"))
         .at(span, "in quotes, so this is text")
-        .help(format!("write `{text}` without quotes"))
+        .replace(span, text, format!("write `{text}` without quotes"))
 }
 
 /// Says that a key of a mapping is not what keys are there.

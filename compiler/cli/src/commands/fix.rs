@@ -1,0 +1,88 @@
+//! `closc fix`: fabric files, with the helps followed that a program can follow.
+//!
+//! In: files. Out: the same, mended; what was done, and what is left to do. Invariants: a file is written whole or not at all,
+//! and only where something was mended; where several things may have been meant, nothing is done unasked.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use closc_compile::front::{self, Fixed, Source};
+use closc_diagnostics::Trust;
+use closc_files::TEXT_MAX;
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::args::new::FixArgs;
+use crate::input;
+use crate::output::{self, Outcome, Usage};
+
+/// What was done to a file.
+#[derive(Serialize)]
+struct Mended {
+    file: String,
+    fixes: Vec<Made>,
+    /// Errors that are left.
+    errors: usize,
+}
+
+#[derive(Serialize)]
+struct Made {
+    code: &'static str,
+    line: usize,
+    help: String,
+}
+
+/// Mends files.
+pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
+    let rules = front::rules();
+    for code in &command.code {
+        if !rules.iter().any(|rule| rule.code == code) {
+            anyhow::bail!(Usage("a code is one that `closc explain codes` lists"));
+        }
+    }
+    let mut done = Vec::new();
+    for file in &command.files {
+        done.push(one(args, command, file)?);
+    }
+    let outcome = if command.check && done.iter().any(|file| !file.fixes.is_empty()) {
+        Outcome::Differences
+    } else if done.iter().any(|file| file.errors > 0) {
+        Outcome::Failed
+    } else {
+        Outcome::Fine
+    };
+    let is_printed = |file: &Utf8Path| file == output::STANDARD && !command.check;
+    if args.quiet || command.files.iter().any(|file| is_printed(file)) {
+        return Ok(outcome);
+    }
+    output::results(args.format, "closc-fix/1", &done, |done| {
+        let fixes = done.iter().flat_map(|file| file.fixes.iter().map(move |fix| (&file.file, fix)));
+        fixes.fold(String::new(), |mut text, (file, fix)| {
+            let _ = writeln!(text, "{file}:{}: {}: {}", fix.line, fix.code, fix.help);
+            text
+        })
+    })?;
+    Ok(outcome)
+}
+
+fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<Mended> {
+    let is_standard = file == output::STANDARD;
+    let text =
+        if is_standard { output::read(file, TEXT_MAX)? } else { closc_files::given_text(file, TEXT_MAX)? };
+    let source = Source::parse(file.as_str())?;
+    let Fixed { text: mended, made, reading } =
+        front::fix(&source, &text, &input::options(args), |finding, fix| {
+            fix.trust == Trust::Sure || command.code.iter().any(|code| code == finding.rule.code)
+        })?;
+    if is_standard && !command.check {
+        output::print(&mended)?;
+    } else if !made.is_empty() && !command.check {
+        // A link to the file stays a link.
+        let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
+        output::replace(&place, &mended)?;
+    }
+    input::show_left(args, &reading.diagnostics, &reading.sources);
+    let fixes = made.into_iter().map(|made| Made { code: made.code, line: made.line, help: made.help });
+    Ok(Mended { file: file.to_string(), fixes: fixes.collect(), errors: reading.diagnostics.errors() })
+}

@@ -1,0 +1,111 @@
+//! Following the helps that a program can follow.
+//!
+//! In: the text of a fabric. Out: the text with fixes made, one after another, and what is left to say of it. Invariants: a
+//! fix that mends nothing is not made again; each is found in the text as it is then, so that no two fixes meet.
+
+use std::collections::BTreeSet;
+
+use closc_diagnostics::{Diagnostic, Fix};
+
+use super::{FrontError, Options, Reading, Source, read_text};
+
+/// The most fixes of one run.
+const FIXES_MAX: usize = 1000;
+
+/// A text with fixes made.
+pub struct Fixed {
+    /// The text.
+    pub text: String,
+    /// What was done, in order.
+    pub made: Vec<Made>,
+    /// What reading the text came to.
+    pub reading: Reading,
+}
+
+/// A fix that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// The code of the finding.
+    pub code: &'static str,
+    /// The line of the finding, in the text as it was then.
+    pub line: usize,
+    /// The help that was followed.
+    pub help: String,
+}
+
+/// Makes the fixes that are wanted.
+pub fn fix(
+    source: &Source,
+    text: &str,
+    options: &Options,
+    is_wanted: impl Fn(&Diagnostic, &Fix) -> bool,
+) -> Result<Fixed, FrontError> {
+    let (mut text, mut made, mut seen) = (text.to_owned(), Vec::new(), BTreeSet::new());
+    loop {
+        let reading = read_text(source, text.as_bytes(), options)?;
+        let next =
+            if made.len() < FIXES_MAX { next(source, &text, &reading, &is_wanted, &mut seen) } else { None };
+        let Some((edited, fix)) = next else { return Ok(Fixed { text, made, reading }) };
+        text = edited;
+        made.push(fix);
+    }
+}
+
+/// Makes the first fix that is wanted and was not made yet.
+fn next(
+    source: &Source,
+    text: &str,
+    reading: &Reading,
+    is_wanted: &impl Fn(&Diagnostic, &Fix) -> bool,
+    seen: &mut BTreeSet<(String, String, usize)>,
+) -> Option<(String, Made)> {
+    let file = reading.sources.find(&source.to_string())?;
+    for finding in &reading.diagnostics {
+        for fix in finding.fixes.iter().filter(|fix| is_wanted(finding, fix)) {
+            let edits = closc_topology::edits(file, text, &fix.changes);
+            let Some(edited) = edits.and_then(|edits| closc_topology::apply(text, &edits)) else { continue };
+            // What a fix did not mend it would not mend again: of so many alike, none went away.
+            let alike = reading.diagnostics.iter().filter(|other| other.message == finding.message).count();
+            if edited == text || !seen.insert((finding.message.clone(), fix.help.clone(), alike)) {
+                continue;
+            }
+            let line = finding.span().map_or(1, |span| reading.sources.position(span).line);
+            return Some((edited, Made { code: finding.rule.code, line, help: fix.help.clone() }));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_diagnostics::Trust;
+
+    use super::*;
+
+    const FABRIC: &str = "fabric: pod # one\nplanes: 2\nhosts:\n  grops: 4\n  per_group: \"8\"\n  nic: { speed: 800Gbps, lanes: 8 }\n\
+                          tiers:\n  t0: { platform: th5-256x200g, os: sonik, up: 8 }\n  t1: { platform: th5-256x200, os: sonic }\nqos: none\n";
+
+    fn read(is_wanted: impl Fn(&Diagnostic, &Fix) -> bool) -> Fixed {
+        fix(&Source::File("pod.yaml".into()), FABRIC, &Options::default(), is_wanted).unwrap()
+    }
+
+    #[test]
+    fn slips_are_mended_until_none_is_left() {
+        let fixed = read(|_, fix| fix.trust == Trust::Sure);
+        let codes: Vec<_> = fixed.made.iter().map(|made| (made.code, made.line)).collect();
+        assert_eq!(codes, [("E0107", 4), ("E0109", 5), ("E0111", 6), ("E0112", 8)]);
+        assert!(
+            fixed.text.starts_with("fabric: pod # one\nplanes: 2\nhosts:\n  groups: 4\n  per_group: 8\n")
+        );
+        let left: Vec<_> = fixed.reading.diagnostics.iter().map(|found| found.rule.code).collect();
+        assert!(left.contains(&"E0201"), "{left:?}");
+    }
+
+    #[test]
+    fn a_choice_is_made_where_it_is_asked_for() {
+        let fixed =
+            read(|finding, fix| fix.trust == Trust::Sure || ["E0201", "E0205"].contains(&finding.rule.code));
+        assert!(fixed.text.contains("platform: th5-256x200g, os: sonic }\nqos"), "{}", fixed.text);
+        assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);
+    }
+}
