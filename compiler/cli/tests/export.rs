@@ -226,6 +226,20 @@ fn a_port_that_is_absent_is_denied_and_left_out() {
     assert!(on_one(&file["profiles"][0]["values"]) && on_one(&file["probes"]), "{file}");
 }
 
+#[test]
+fn a_report_is_one_page_that_names_no_other() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes.yaml";
+    let listed = place.ends(0, &["export", "report", file, "--out", "report.html"]);
+    assert_eq!(listed, "report.html\n");
+    let page = place.read("report.html");
+    for word in ["src=", "href=\"http", "url(", "@import", "fetch(", "XMLHttpRequest"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    assert_eq!(place.ends(0, &["export", "report", file, "--out", "-"]), page);
+    assert_eq!(place.ends(0, &["export", "report", file, "--out", "report.html", "--quiet"]), "");
+}
+
 /// A file a table, those that were asked for; a form that nothing else has is refused elsewhere.
 #[test]
 fn tables_are_written_where_they_are_wanted() {

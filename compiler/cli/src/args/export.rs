@@ -21,6 +21,8 @@ pub enum ExportCommand {
     Kubernetes(KubernetesArgs),
     /// Write the cables for who plugs, buys and documents them: list with labels, bill, NetBox, PTM
     Cables(CablesArgs),
+    /// Write a page for a browser: drawing, devices, search, paths and failures, in one file that loads nothing
+    Report(ReportArgs),
     /// Write tables of devices, links, ports, addresses, uSIDs, routes and paths: `--format csv`, `jsonl` or `parquet`
     Tables(TablesArgs),
     /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
@@ -95,6 +97,16 @@ pub(crate) struct CablesArgs {
     /// Only these planes; planes count from 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
+}
+
+/// Arguments of `export report`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Page to write; `-` for standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Utf8PathBuf,
 }
 
 /// Arguments of `export tables`.

@@ -10,6 +10,7 @@ mod kubernetes;
 mod mininet;
 mod mrc;
 mod ranks;
+mod report;
 mod tables;
 mod ztp;
 
@@ -36,6 +37,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Ztp(command) => ztp::run(args, command),
         ExportCommand::Ansible(command) => ansible::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
+        ExportCommand::Report(command) => report::run(args, command),
         ExportCommand::Tables(command) => tables::run(args, command),
     }
 }

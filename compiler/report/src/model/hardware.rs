@@ -1,0 +1,120 @@
+//! Hardware by kind: what a switch is, and what its ports are called.
+//!
+//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port blocks are one
+//! kind, so that names of ports are there once; every switch has a kind, by exception, else by tier, plane and zone.
+
+use closc_platform::capability::Capability;
+use closc_platform::{Os, Platform};
+use closc_topology::{PortBlock, Switch, Topology};
+use serde::Serialize;
+
+use super::tiers_of;
+
+/// Kinds of hardware, and which switch is of which.
+#[derive(Debug, Serialize)]
+pub(crate) struct Hardware {
+    kinds: Vec<Kind>,
+    /// By tier, plane and zone.
+    kind_of: Vec<Vec<Vec<usize>>>,
+    /// Switches that differ: tier, plane, zone, index, kind.
+    kind_exceptions: Vec<[usize; 5]>,
+}
+
+/// A kind of hardware.
+#[derive(Debug, Serialize)]
+struct Kind {
+    platform: String,
+    title: String,
+    os: &'static str,
+    hwsku: Option<String>,
+    /// Members of an ECMP group.
+    ecmp_width: u32,
+    /// Whether members of a static group can weigh differently.
+    weighs: bool,
+    down: Block,
+    up: Block,
+}
+
+/// Ports of one side, in order.
+#[derive(Debug, Serialize)]
+struct Block {
+    mbps: u32,
+    breakout: String,
+    /// Name, cage on the panel, part of the cage (0 where it is not split).
+    ports: Vec<(String, u16, u8)>,
+}
+
+/// What makes a kind.
+type Key = (usize, Os, [PortBlock; 2]);
+
+impl Hardware {
+    /// Takes the hardware of a topology.
+    pub(super) fn of(topology: &Topology) -> Self {
+        let mut found = Kinds { topology, keys: Vec::new(), found: Vec::new() };
+        let mut plain = Vec::new();
+        for tier in tiers_of(topology) {
+            // A switch beyond the numbers has no exception.
+            let of = |plane, zone| Switch { plane, tier, zone, index: u16::MAX };
+            let planes = topology
+                .plane_ids()
+                .map(|plane| topology.zone_ids().map(|zone| found.kind(of(plane, zone))).collect::<Vec<_>>());
+            plain.push(planes.collect::<Vec<_>>());
+        }
+        let exceptions = topology.exceptions.switches.keys().map(|switch| {
+            let kind = found.kind(*switch);
+            let tier = usize::from(switch.tier.level());
+            [tier, switch.plane.0.into(), switch.zone.0.into(), switch.index.into(), kind]
+        });
+        let kind_exceptions = exceptions.collect();
+        Hardware { kinds: found.found, kind_of: plain, kind_exceptions }
+    }
+}
+
+/// The kinds that were met.
+struct Kinds<'a> {
+    topology: &'a Topology,
+    keys: Vec<Key>,
+    found: Vec<Kind>,
+}
+
+impl Kinds<'_> {
+    fn kind(&mut self, switch: Switch) -> usize {
+        let (platform, os) = self.topology.hardware(switch);
+        let blocks = self.topology.blocks(switch);
+        // Platforms are shared, so that the same one is at the same place.
+        let key = (std::ptr::from_ref::<Platform>(platform).addr(), os, blocks);
+        if let Some(at) = self.keys.iter().position(|known| *known == key) {
+            return at;
+        }
+        self.keys.push(key);
+        self.found.push(kind(platform, os, blocks));
+        self.found.len() - 1
+    }
+}
+
+fn kind(platform: &Platform, os: Os, blocks: [PortBlock; 2]) -> Kind {
+    let used = blocks.into_iter().filter(|block| block.count + block.spare > 0);
+    let [down, up] = blocks.map(|own| block(platform, own));
+    Kind {
+        platform: platform.id.to_string(),
+        title: platform.title.clone(),
+        os: os.word(),
+        hwsku: platform.hwsku(used.map(|block| block.breakout)).map(str::to_owned),
+        ecmp_width: platform.limits.ecmp_width,
+        weighs: os.renders(Capability::StaticWeights),
+        down,
+        up,
+    }
+}
+
+fn block(platform: &Platform, block: PortBlock) -> Block {
+    let port = |index| {
+        let port = platform.port(block.slot(index));
+        (port.name.to_string(), port.panel, port.subport)
+    };
+    Block {
+        mbps: block.breakout.speed.mbps(),
+        breakout: block.breakout.to_string(),
+        ports: (0..block.count + block.spare).map(port).collect(),
+    }
+}

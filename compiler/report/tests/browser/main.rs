@@ -1,0 +1,5 @@
+//! The page in a browser.
+
+mod driver;
+mod page;
+mod same;

@@ -1,0 +1,154 @@
+//! The page in a browser: what a person does with it, at every width, in both colours, on paper, with the keyboard alone.
+
+use closc_plan::Plan;
+use serde_json::json;
+
+use crate::driver::Browser;
+
+const MRC: &str = include_str!("../../../../topologies/reference/mrc-8x512.yaml");
+const MILLION: &str = include_str!("../../../../topologies/reference/million.yaml");
+const EXCEPTIONS: &str = include_str!("../../../../topologies/examples/exceptions.yaml");
+const SMALL: &str = include_str!("../../../../topologies/lab/two-planes.yaml");
+
+/// The most bytes of a page, however large the fabric is.
+const BYTES_MAX: usize = 1 << 20;
+
+fn plan(text: &str) -> Plan {
+    closc_tests::shape::plan(text)
+}
+
+fn write(browser: &mut Browser, field: &str, text: &str) {
+    browser.value(&format!("at({field:?}).focus(), at({field:?}).select()"));
+    browser.type_text(text);
+    browser.press("Enter");
+}
+
+/// Keeps a picture where `CLOSC_PICTURES` names a folder.
+fn keep(browser: &mut Browser, name: &str) {
+    if let Some(folder) = std::env::var_os("CLOSC_PICTURES") {
+        let file = std::path::Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(file, browser.picture()).expect("the folder is there");
+    }
+}
+
+#[test]
+fn a_nic_is_found_and_a_failure_takes_its_paths() {
+    let Some(mut browser) = Browser::start() else { return };
+    let html = closc_report::page(&plan(MRC));
+    assert!(html.len() < BYTES_MAX, "{} bytes", html.len());
+    browser.look(1280, false, false);
+    let milliseconds = browser.open(&html);
+    println!("131,072 NICs: {} bytes, opened in {milliseconds:.0} ms", html.len());
+    assert!(browser.text("at('counts').textContent").contains("131,072 NICs"));
+    keep(&mut browser, "mrc");
+    write(&mut browser, "query", "su128-n256/nic3");
+    assert_eq!(browser.text("at('here-title').textContent"), "NIC su128-n256/nic3");
+    assert!(browser.text("at('here').textContent").contains("2001:db8:1000:200::100"));
+    write(&mut browser, "query", "2001:db8:1000:200::100");
+    assert!(browser.text("at('found').textContent").contains("su128-n256/nic3"));
+    write(&mut browser, "from", "su001-n001/nic0");
+    write(&mut browser, "to", "su128-n256/nic3");
+    assert_eq!(browser.text("at('verdict').textContent"), "2,048 of 2,048 paths are left (100 %)");
+    write(&mut browser, "fail-name", "p3-t1-017");
+    assert_eq!(browser.text("at('fail-error').textContent"), "");
+    assert_eq!(browser.text("at('verdict').textContent"), "2,047 of 2,048 paths are left (99.95 %)");
+    // The T1 of the same number in each plane: eight of 2,048.
+    for plane in [0, 1, 2, 4, 5, 6, 7] {
+        write(&mut browser, "fail-name", &format!("p{plane}-t1-017"));
+    }
+    assert_eq!(browser.text("at('verdict').textContent"), "2,040 of 2,048 paths are left (99.61 %)");
+    keep(&mut browser, "mrc-failed");
+    browser.value("for (const at of failures.keys()) document.querySelectorAll('#failed input')[at].click()");
+    assert_eq!(browser.text("at('verdict').textContent"), "2,048 of 2,048 paths are left (100 %)");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn a_million_nics_are_no_longer_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let html = closc_report::page(&plan(MILLION));
+    assert!(html.len() < BYTES_MAX, "{} bytes", html.len());
+    browser.look(1280, true, false);
+    let milliseconds = browser.open(&html);
+    println!("1,048,576 NICs: {} bytes, opened in {milliseconds:.0} ms", html.len());
+    write(&mut browser, "query", "z15-su064-n256/nic3");
+    write(&mut browser, "from", "z0-su001-n001");
+    write(&mut browser, "to", "z15-su064-n256/nic3");
+    assert_eq!(browser.text("at('verdict').textContent"), "524,288 of 524,288 paths are left (100 %)");
+    keep(&mut browser, "million-dark");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
+fn keys_alone_go_everywhere() {
+    let Some(mut browser) = Browser::start() else { return };
+    browser.look(1280, false, false);
+    browser.open(&closc_report::page(&plan(EXCEPTIONS)));
+    browser.press("Tab");
+    assert_eq!(browser.text("document.activeElement.textContent"), "Skip to the fabric");
+    browser.press("Enter");
+    assert_eq!(browser.text("document.activeElement.id"), "main");
+    browser.value("document.querySelector('[data-arrows] a').focus()");
+    browser.press("ArrowRight");
+    assert_eq!(browser.text("document.activeElement.textContent"), "Plane 1");
+    browser.press("ArrowDown");
+    browser.press("Enter");
+    assert_eq!(browser.text("at('here-title').textContent"), "T1s of plane 1");
+    browser.value("document.querySelector('[data-arrows] a').focus()");
+    browser.press("ArrowRight");
+    browser.press("Enter");
+    assert_eq!(browser.text("at('here-title').textContent"), "p1-t1-002");
+    assert!(browser.text("at('here').textContent").contains("drained"));
+    keep(&mut browser, "device");
+    browser.press("Escape");
+    assert_eq!(browser.text("at('here-title').textContent"), "T1s of plane 1");
+    keep(&mut browser, "tier");
+    browser.press("Escape");
+    browser.press("Escape");
+    assert_eq!(browser.text("at('here-title').textContent"), "Fabric");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Nothing is wider than the page, at any width and on paper, in both colours.
+#[test]
+fn the_page_fits_every_width() {
+    let Some(mut browser) = Browser::start() else { return };
+    for (name, text) in [("small", SMALL), ("exceptions", EXCEPTIONS), ("million", MILLION)] {
+        browser.look(1280, false, false);
+        browser.open(&closc_report::page(&plan(text)));
+        browser.value("askPair(new Event('submit'))");
+        browser.value("fail(thing('switch', sw(0, 1, 0, 0)))");
+        for (kind, width, dark, print) in
+            [("wide", 1280, false, false), ("narrow", 360, true, false), ("print", 800, false, true)]
+        {
+            browser.look(width, dark, print);
+            let wide =
+                browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            assert_eq!(wide, json!(0), "{name}, {kind}");
+            keep(&mut browser, &format!("{name}-{kind}"));
+        }
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Words of the file are words of the page, whatever they look like.
+#[test]
+fn names_of_others_are_no_code() {
+    let Some(mut browser) = Browser::start() else { return };
+    let hostile = "</script><script>document.title = 'code'</script><!-- ' \\\" {{script}} \u{5d0}&lt;";
+    let lines = SMALL.lines().map(|line| match line.split_once(": ") {
+        Some(("description", _)) => format!("description: \"{hostile}\"\n"),
+        Some(_) | None => format!("{line}\n"),
+    });
+    let text: String = lines.collect();
+    browser.open(&closc_report::page(&plan(&text)));
+    let shown = hostile.replace("\\\"", "\"");
+    assert_eq!(browser.text("at('description').textContent"), shown);
+    assert_eq!(browser.text("document.title"), format!("{}: fabric report", plan(SMALL).name()));
+    assert_eq!(browser.value("document.scripts.length"), json!(2));
+    // What is asked for by somebody's link is text, too.
+    browser.value("location.hash = '#/switch/' + encodeURIComponent('<img src=x onerror=alert(1)>')");
+    write(&mut browser, "query", "<img src=x onerror=alert(1)>");
+    assert_eq!(browser.value("document.images.length"), json!(0));
+    assert_eq!(browser.complaints, [""; 0]);
+}

@@ -1,0 +1,352 @@
+//! What the script of the page computes is what the plan says: names, addresses, cables, ports, uSIDs, routes, paths and
+//! failures, of every file of the examples.
+
+use closc_artefacts::Routing;
+use closc_plan::{Plan, Target};
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, ZoneId};
+use closc_whatif::{Element, Elements, WhatIf, kind_word};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::driver::Browser;
+
+/// Numbers without a pattern, the same in every run.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit.max(1)
+    }
+}
+
+/// Every file of a fabric below the folder of topologies.
+fn files() -> Vec<(String, String)> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies");
+    let mut found = Vec::new();
+    for folder in ["examples", "lab", "reference"] {
+        for entry in std::fs::read_dir(format!("{root}/{folder}")).expect("it is there").flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|ending| ending == "yaml") {
+                let name = format!("{folder}/{}", entry.file_name().display());
+                found.push((name, std::fs::read_to_string(path).expect("a file")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn switch_at(switch: Switch) -> Value {
+    json!([switch.plane.0, switch.tier.level(), switch.zone.0, switch.index])
+}
+
+fn nic_at(nic: Nic) -> Value {
+    json!({ "zone": nic.zone.0, "group": nic.group, "downlink": nic.downlink })
+}
+
+/// Some switches of every tier: the first, the last, some between, and those that exceptions name.
+fn switches(plan: &Plan, draw: &mut Draw) -> Vec<Switch> {
+    let topology = plan.topology();
+    let mut found: Vec<Switch> = Vec::new();
+    for tier in TierId::ALL {
+        let count = u64::from(topology.count(tier));
+        let zones = if tier == TierId::T2 { 1 } else { u64::from(topology.zones) };
+        for pick in 0..if count > 0 { 5 } else { 0 } {
+            let index = match pick {
+                0 => 0,
+                1 => count - 1,
+                _ => draw.below(count),
+            };
+            let plane = PlaneId(draw.below(topology.planes.into()) as u8);
+            found.push(Switch { plane, tier, zone: ZoneId(draw.below(zones) as u16), index: index as u16 });
+        }
+    }
+    let exceptions = &topology.exceptions;
+    found.extend(exceptions.drained_switches.iter().chain(exceptions.switches.keys()).take(6));
+    let links =
+        exceptions.absent_links.iter().chain(&exceptions.drained_links).chain(exceptions.cables.keys());
+    found.extend(links.take(6).filter_map(|link| Some(plan.fabric().upper_end(*link)?.0)));
+    found.retain(|switch| plan.fabric().has_switch(*switch));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// A switch as the compiler has it.
+fn device(plan: &Plan, switch: Switch) -> Value {
+    let (intent, addresses) = (plan.device(switch), plan.addresses());
+    let ports: Vec<Value> = intent
+        .ports
+        .iter()
+        .map(|port| {
+            let cable = port.connection.as_ref().map(|own| {
+                let is_numbered = !own.unnumbered;
+                json!([
+                    plan.link_name(own.link),
+                    own.peer.device(),
+                    own.cable.length.millimeters(),
+                    own.cable.medium,
+                    own.drained,
+                    is_numbered.then(|| own.address.addr().to_string())
+                ])
+            });
+            json!([
+                port.physical.name,
+                port.physical.panel,
+                port.physical.subport,
+                port.physical.speed.mbps(),
+                cable
+            ])
+        })
+        .collect();
+    let routes: Vec<Value> = intent
+        .routes
+        .iter()
+        .map(|route| match &route.target {
+            Target::Blackhole => json!([route.prefix.to_string(), []]),
+            Target::Ports(hops) => {
+                let hops: Vec<Value> = hops.iter().map(|hop| json!([hop.port, hop.weight])).collect();
+                json!([route.prefix.to_string(), hops])
+            }
+        })
+        .collect();
+    let usids: Vec<String> =
+        intent.srv6.iter().flat_map(|own| &own.locators).map(|own| own.prefix.to_string()).collect();
+    json!({
+        "name": intent.name, "ports": ports, "routes": routes, "usids": usids,
+        "platform": intent.platform.id, "os": intent.os.word(),
+        "loopback": intent.system.loopback.to_string(), "mac": intent.system.mac.to_string(),
+        "asn": addresses.asn(switch), "management": addresses.management(switch).map(|net| net.to_string()),
+    })
+}
+
+/// The same as the page has it.
+const DEVICE: &str = "(at) => { const s = sw(...at); return {
+  name: switchName(s), platform: kindOf(s).platform, os: kindOf(s).os,
+  ports: portsOf(s).map((p) => { const l = p.link; const upper = l && upperEnd(l);
+    const isUpper = l && (l.host || !isSame(l.lower, s));
+    return [p.name, p.cage, p.part, p.mbps, p.state !== 'linked' ? null : [linkName(l),
+      l.host ? nodeName(nodeOf(l.nic).node) : switchName(isUpper ? l.lower : upper.switch),
+      ...cableOf(l), isDrained(l), isNumbered(l) ? linkAddress(l, isUpper) : null]]; }),
+  routes: routesOf(s).map((r) => [r.prefix, r.hops]),
+  usids: M.segments ? ownUsids(s).map((value) => usidPrefix(s.plane, value)) : [],
+  loopback: loopback(s), mac: switchMac(s), asn: asn(s), management: management(s) ?? null }; }";
+
+fn nics(plan: &Plan, draw: &mut Draw, wanted: usize) -> Vec<Nic> {
+    let topology = plan.topology();
+    let mut found = Vec::new();
+    for _ in 0..wanted * 20 {
+        let nic = Nic {
+            zone: ZoneId(draw.below(topology.zones.into()) as u16),
+            group: draw.below(topology.hosts.groups.into()) as u16,
+            downlink: draw.below(topology.hosts.per_group.into()) as u16,
+        };
+        if plan.fabric().has_nic(nic) && found.len() < wanted {
+            found.push(nic);
+        }
+    }
+    found
+}
+
+fn nic(plan: &Plan, nic: Nic) -> Value {
+    let (topology, addresses) = (plan.topology(), plan.addresses());
+    let (node, number) = topology.node_of(nic);
+    let ports: Vec<Value> = plan
+        .planes()
+        .map(|plane| {
+            let link = Link::Host(NicPort { plane, nic });
+            let usid = plan
+                .is_source_routed()
+                .then(|| plan.segments().prefix(plane, plan.segments().nic(plane, nic)).to_string());
+            let ends = plan.cable_ends(link);
+            json!([
+                plan.link_name(link),
+                plan.fabric().has_link(link),
+                ends.lower.1,
+                ends.upper.0,
+                ends.upper.1,
+                addresses.link(link, closc_plan::CableEnd::Lower).to_string(),
+                addresses.nic_mac(NicPort { plane, nic }).to_string(),
+                usid
+            ])
+        })
+        .collect();
+    json!({ "name": topology.naming.nic(node, number), "address": addresses.nic(nic).to_string(), "ports": ports })
+}
+
+const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), ports: range(M.planes).map((plane) => {
+  const l = hostLink(plane, nic), ends = linkEnds(l);
+  return [linkName(l), hasLink(l), ends[0][1], ends[1][0], ends[1][1], linkAddress(l, false), nicMac(plane, nic),
+    M.segments ? usidPrefix(plane, nicUsid(plane, nic)) : null]; }) })";
+
+/// Paths of a pair: how many work in each plane, and some of them hop by hop.
+fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
+    let table = plan.path_table(from.zone, from.group);
+    let mut left = vec![0_u64; plan.topology().planes.into()];
+    let every = draw.below(97) + 1;
+    let (mut some, mut asked) = (Vec::new(), Vec::new());
+    for (at, path) in plan.paths(from, to).enumerate() {
+        let works = table.denies(path.plane, from, to, path.choice).is_none();
+        left[usize::from(path.plane.0)] += u64::from(works);
+        if (at as u64).is_multiple_of(every) && some.len() < 40 {
+            let switches: Vec<String> =
+                path.hops.iter().map(|hop| plan.switch_name(hop.switch).to_string()).collect();
+            let links = std::iter::once(path.first).chain(path.hops.iter().map(|hop| hop.link));
+            let links: Vec<String> = links.map(|link| plan.link_name(link)).collect();
+            let named = plan.is_source_routed().then(|| (path.entropy, path.destination.to_string()));
+            some.push(json!([switches, links, named, works]));
+            asked.push(json!([path.plane.0, path.choice.t0, path.choice.t1]));
+        }
+    }
+    (json!([nic_at(from), nic_at(to), asked]), json!([left, some]))
+}
+
+const PAIR: &str =
+    "([from, to, asked]) => [pairPaths(fileState(), from, to), asked.map(([plane, u0, u1]) => {
+  const p = pathOf(plane, from, to, u0, u1);
+  return [p.switches.map(switchName), p.links.map(linkName), M.segments ? [p.entropy, p.destination] : null,
+    culprits(p, indexed(nothing())).length === 0]; })]";
+
+/// Asks the page for many things in one go.
+fn compare(browser: &mut Browser, file: &str, what: &str, function: &str, asked: &[Value], wanted: &[Value]) {
+    let list = serde_json::to_string(asked).expect("it is JSON");
+    let found = browser.value(&format!("({list}).map({function})"));
+    for (at, (found, wanted)) in found.as_array().expect("a list").iter().zip(wanted).enumerate() {
+        if found != wanted {
+            differ(found, wanted, &format!("{file}: {what} {}", asked[at]));
+        }
+    }
+    assert_eq!(found.as_array().map(Vec::len), Some(wanted.len()), "{file}: {what}");
+}
+
+/// Says where two values differ first.
+fn differ(found: &Value, wanted: &Value, place: &str) {
+    match (found, wanted) {
+        (Value::Object(a), Value::Object(b)) => {
+            for (name, value) in b {
+                differ(a.get(name).unwrap_or(&Value::Null), value, &format!("{place}.{name}"));
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (at, (a, b)) in a.iter().zip(b).enumerate() {
+                differ(a, b, &format!("{place}[{at}]"));
+            }
+        }
+        _ => assert_eq!(found, wanted, "{place}"),
+    }
+}
+
+/// Things that fail: a switch of every tier, cables, NICs, a plane.
+fn failures(plan: &Plan, draw: &mut Draw) -> Vec<Element> {
+    let mut found: Vec<Element> = switches(plan, draw).into_iter().take(3).map(Element::Switch).collect();
+    let cables: Vec<Link> = plan.fabric().switch_links(PlaneId(0)).take(500).collect();
+    for _ in 0..cables.len().min(3) {
+        found.push(Element::Link(cables[draw.below(cables.len() as u64) as usize]));
+    }
+    for nic in nics(plan, draw, 2) {
+        found.push(Element::Nic(nic));
+        found.push(Element::Link(Link::Host(NicPort { plane: PlaneId(0), nic })));
+    }
+    if plan.topology().planes > 2 {
+        found.push(Element::Plane(PlaneId(1)));
+    }
+    found
+}
+
+/// What fails, as the page takes it, and what that leaves to all pairs.
+fn loss(plan: &Plan, failed: &[Element]) -> (Value, Value) {
+    let (mut planes, mut own_switches, mut own_nics, mut links) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for element in failed {
+        match element {
+            Element::Plane(plane) => planes.push(json!(plane.0)),
+            Element::Switch(switch) => own_switches.push(switch_at(*switch)),
+            Element::Nic(nic) => own_nics.push(nic_at(*nic)),
+            Element::Link(Link::Host(port)) => links.push(json!([port.plane.0, nic_at(port.nic), null])),
+            Element::Link(Link::Fabric { lower, up }) => links.push(json!([0, switch_at(*lower), up])),
+            other => panic!("{other:?} is not among the failures of a test"),
+        }
+    }
+    let outcome = WhatIf::new(Elements::of(plan.fabric())).fail(failed, 0);
+    let kinds: Vec<Value> = outcome
+        .apart
+        .iter()
+        .map(|own| json!([kind_word(own.kind), own.planned, own.paths.counts()]))
+        .collect();
+    let asked = json!({ "planes": planes, "switches": own_switches, "nics": own_nics, "links": links });
+    (asked, json!([outcome.pairs(), outcome.touched, outcome.cut_off, outcome.newly_cut_off, kinds]))
+}
+
+const LOSS: &str = "(own) => { const sum = allPairs(fileState(), lose(fileState(), {
+    planes: own.planes, nics: own.nics, switches: own.switches.map((at) => sw(...at)),
+    links: own.links.map(([plane, at, up]) => up === null ? hostLink(plane, at) : fabricLink(sw(...at), up)) }));
+  const kinds = [...sum.kinds].sort((a, b) => a[0] - b[0]).map(([kind, spread]) =>
+    [DISTANCES[kind], planned(kind), [...spread].sort((a, b) => a[0] - b[0])]);
+  return [sum.pairs, sum.touched, sum.cutOff, sum.newlyCutOff, kinds]; }";
+
+/// Everything of some switches, NICs, pairs and failures of a plan.
+fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
+    browser.open(&closc_report::page(plan));
+    let some = switches(plan, draw);
+    let asked: Vec<Value> = some.iter().map(|switch| switch_at(*switch)).collect();
+    let wanted: Vec<Value> = some.iter().map(|switch| device(plan, *switch)).collect();
+    compare(browser, file, "switch", DEVICE, &asked, &wanted);
+    let some = nics(plan, draw, 8);
+    let asked: Vec<Value> = some.iter().map(|nic| nic_at(*nic)).collect();
+    let wanted: Vec<Value> = some.iter().map(|own| nic(plan, *own)).collect();
+    compare(browser, file, "NIC", NIC, &asked, &wanted);
+    // Paths of pairs are walked one by one here, and a hundred thousand of them take their time.
+    let few = if plan.fabric().counts().paths_far > 10_000 { 0 } else { 3 };
+    let others = some.iter().skip(1).chain(some.first());
+    let pairs = some.iter().zip(others).filter(|(from, to)| from != to).take(few);
+    let (asked, wanted): (Vec<Value>, Vec<Value>) =
+        pairs.map(|(from, to)| pair(plan, *from, *to, draw)).unzip();
+    compare(browser, file, "pair", PAIR, &asked, &wanted);
+    let failed = failures(plan, draw);
+    let (asked, wanted): (Vec<Value>, Vec<Value>) =
+        [&failed[..1], &failed].into_iter().map(|failed| loss(plan, failed)).unzip();
+    compare(browser, file, "failure", LOSS, &asked, &wanted);
+}
+
+#[test]
+fn the_page_computes_what_the_plan_says_of_every_example() {
+    let Some(mut browser) = Browser::start() else { return };
+    // One file is of a platform that is not in the catalogue.
+    for (file, text) in files().into_iter().filter(|(_, text)| !text.contains("platform: assumed-")) {
+        same(&mut browser, &file, &closc_tests::shape::plan(&text), &mut Draw(7));
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// The same of small fabrics with parallel cables, rows, zones, and things absent, drained and longer, in every routing.
+#[test]
+fn the_page_computes_what_the_plan_says_of_exceptions() {
+    let Some(mut browser) = Browser::start() else { return };
+    let mut runner = TestRunner::deterministic();
+    for at in 0..12 {
+        let shape = closc_tests::exceptions::excepted().new_tree(&mut runner).expect("a shape").current();
+        for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
+            let name = format!("{shape:?} {}", routing.word());
+            same(&mut browser, &name, &shape.routed(routing), &mut Draw(at));
+        }
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Pins, of downlinks and single ones, and of targets with and without weights.
+#[test]
+fn the_page_computes_what_the_plan_says_of_pins() {
+    let Some(mut browser) = Browser::start() else { return };
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases");
+    let read =
+        |case: &str| std::fs::read_to_string(format!("{root}/{case}/topology.yaml")).expect("it is there");
+    for case in ["ecmp-pinned", "ecmp-linux", "domains", "sonic-pod", "three-tiers"] {
+        same(&mut browser, case, &closc_tests::shape::plan(&read(case)), &mut Draw(3));
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
