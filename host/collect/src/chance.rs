@@ -29,15 +29,49 @@ pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
     f64::min(sum, 1.0)
 }
 
-/// How likely losses are chance, or belong to what lies before, of which `lost_before` of `n_before` were lost.
-pub(crate) fn unexplained(lost: u64, n: u64, lost_before: u64, n_before: u64) -> f64 {
-    let chance = at_least(lost, n, BACKGROUND);
-    if lost_before == 0 || n_before == 0 {
-        return chance;
-    }
-    // If both lose the same share, each loss is of this one with the probability of its share of the probes.
-    let alike = at_least(lost, lost + lost_before, n as f64 / (n + n_before) as f64);
-    chance.max(alike)
+/// Trials that are alike: each is a hit with the same probability, if chance decides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Trials {
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+    pub(crate) chance: f64,
+}
+
+/// How many times the odds of a hit may be what they are if chance decides; each is as likely as another.
+const ODDS: [f64; 6] = [3.0, 10.0, 30.0, 100.0, 1_000.0, 10_000.0];
+
+/// Returns the logarithm of how many times likelier it is to see such trials if hits are more frequent than by chance.
+///
+/// The first hit is what drew attention, and counts for nothing. Of what follows this is a test martingale: however long
+/// and however often it is looked at, with chance alone it exceeds `ln(n)` ever with a probability of 1 in n at most
+/// (Ville's inequality).
+pub(crate) fn evidence(trials: &[Trials]) -> f64 {
+    let ln = ODDS.map(|odds| {
+        let mut first: f64 = 0.0;
+        let sum: f64 = trials
+            .iter()
+            .map(|Trials { hits, misses, chance }| {
+                let more = odds * chance / (odds * chance + 1.0 - chance);
+                let hit = (more / chance).ln();
+                first = if *hits > 0 { first.max(hit) } else { first };
+                *hits as f64 * hit + *misses as f64 * ((1.0 - more) / (1.0 - chance)).ln()
+            })
+            .sum();
+        sum - first
+    });
+    let most = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + (ln.iter().map(|one| (one - most).exp()).sum::<f64>() / ODDS.len() as f64).ln()
+}
+
+/// Returns the evidence that more is lost than a share.
+pub(crate) fn evidence_above(lost: u64, sent: u64, share: f64) -> f64 {
+    evidence(&[Trials { hits: lost, misses: sent.saturating_sub(lost), chance: share }])
+}
+
+/// Returns the evidence of two that cannot both be right for chance alone: their mean, which is evidence again.
+pub(crate) fn mean(one: f64, other: f64) -> f64 {
+    let most = one.max(other);
+    most + f64::midpoint((one - most).exp(), (other - most).exp()).ln()
 }
 
 fn ln_choose(n: u64, k: u64) -> f64 {
@@ -71,9 +105,46 @@ mod tests {
     }
 
     #[test]
-    fn losses_before_explain_losses_behind() {
-        assert!(unexplained(10, 1000, 0, 1000) < 1e-10);
-        assert!(unexplained(10, 1000, 10, 1000) > 0.3);
-        assert!(unexplained(60, 1000, 10, 1000) < 1e-6);
+    fn losses_elsewhere_explain_losses_here() {
+        // One of five ways, each as often probed.
+        let of_five = |hits, misses| evidence(&[Trials { hits, misses, chance: 0.2 }]);
+        let needed = (160.0_f64 / 0.01).ln();
+        assert!(of_five(7, 0) < needed && of_five(8, 0) > needed, "{} {}", of_five(7, 0), of_five(8, 0));
+        assert!(of_five(10, 40) < 0.0 && of_five(1, 0) < 1e-9 && of_five(0, 0).abs() < 1e-9);
+        // Two who compare say more than one of them.
+        let two = evidence(&[Trials { hits: 4, misses: 0, chance: 0.2 }; 2]);
+        assert!((two - of_five(8, 0)).abs() < 1e-9);
+        let above = |lost| evidence_above(lost, lost * 200, BACKGROUND);
+        assert!(above(4) < needed && above(6) > needed, "{} {}", above(4), above(6));
+        assert!(
+            (mean(2.0, 2.0) - 2.0).abs() < 1e-12 && (mean(50.0, 0.0) - (50.0 - 2.0_f64.ln())).abs() < 1e-9
+        );
+    }
+
+    /// Chance alone, looked at after every loss, a thousand losses long.
+    #[test]
+    fn who_looks_again_and_again_is_not_deceived_more_often() {
+        let mut state = 7_u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let mut deceived = [0; 2];
+        for _ in 0..2_000 {
+            let (mut trials, mut most) = (Trials { hits: 1, misses: 0, chance: 0.2 }, 0.0_f64);
+            for _ in 0..1_000 {
+                if below(5) == 0 {
+                    trials.hits += 1;
+                } else {
+                    trials.misses += 1;
+                }
+                most = most.max(evidence(&[trials]));
+            }
+            for (limit, count) in [10.0_f64, 100.0].into_iter().zip(&mut deceived) {
+                *count += u32::from(most >= limit.ln());
+            }
+        }
+        // At most 200 and 20 are to be expected; some must be, or it is not the test that it claims to be.
+        assert!((20..=200).contains(&deceived[0]) && (1..=20).contains(&deceived[1]), "{deceived:?}");
     }
 }

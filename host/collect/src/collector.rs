@@ -29,7 +29,7 @@ pub struct Options {
     pub apply: bool,
     /// How long what an agent said counts.
     pub fresh_ms: u64,
-    /// How long a verdict must be the same before it is given.
+    /// How long reports must give the same verdict before it is given: every witness has reported again so much later.
     pub settle_ms: u64,
     /// Good probes in a row after which something is good again.
     pub good_probes: u64,
@@ -134,7 +134,7 @@ pub struct Next {
     pub changes: Vec<Change>,
 }
 
-/// A verdict and since when it is given.
+/// A verdict and since when it is reached.
 #[derive(Debug, Clone)]
 struct Held {
     first_ms: u64,
@@ -341,8 +341,10 @@ impl Collector {
                 },
             });
             verdict.since_ms = held.verdict.since_ms;
+            // Who did not report since then may know of something that explains it.
+            let settled_ms = verdict.reported_ms.saturating_sub(held.first_ms);
             held.verdict = verdict;
-            if !held.given && now_ms.saturating_sub(held.first_ms) >= options.settle_ms {
+            if !held.given && settled_ms >= options.settle_ms {
                 held.given = true;
                 news.push(News::Broken(held.verdict.clone()));
             }

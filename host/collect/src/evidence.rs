@@ -49,6 +49,16 @@ impl Agent {
         self.strays.get(usize::from(plane.0)).and_then(|(_, last_ms)| *last_ms)
     }
 
+    /// Returns where its probes turn.
+    pub(crate) fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// Tells whether the port of a plane has no carrier.
+    pub(crate) fn is_dark(&self, plane: PlaneId) -> bool {
+        self.down >> plane.0 & 1 == 1
+    }
+
     /// Returns where the port of a plane is plugged in, if that is elsewhere and known.
     pub(crate) fn found_at(&self, plane: PlaneId) -> Option<T0Port> {
         self.found_at.get(&plane.0).copied()
@@ -63,6 +73,8 @@ pub(crate) struct Tally {
     /// Probes lost since the last that came back.
     pub(crate) run: u32,
     pub(crate) seen_ms: u64,
+    /// Whether something that came before was forgotten.
+    is_partial: bool,
 }
 
 impl Tally {
@@ -74,7 +86,9 @@ impl Tally {
         } else {
             (self.before, (self.now.0 + sent, self.now.1 + lost))
         };
+        self.is_partial |= is_back;
         if self.now.0 >= HALF {
+            self.is_partial |= self.before.0 > 0;
             (self.before, self.now) = (self.now, (0, 0));
         }
         let run = u32::try_from(lost).unwrap_or(u32::MAX);
@@ -88,6 +102,16 @@ impl Tally {
 
     pub(crate) fn lost(&self) -> u64 {
         self.now.1 + self.before.1
+    }
+
+    /// Tells whether nothing comes through any more.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.run >= DEAD_RUN
+    }
+
+    /// Returns how many of so many probes this one saw: before the first loss it was not there, and nothing was lost.
+    pub(crate) fn sent_of(&self, sent: u64) -> u64 {
+        if self.is_partial { sent.min(self.sent()) } else { sent }
     }
 }
 
@@ -156,6 +180,12 @@ impl Evidence {
     pub(crate) fn is_good_since(&self, link: Link, since_ms: u64) -> bool {
         let at = self.good_at[self.places.of(link)];
         at > 0 && at >= self.tenth(since_ms)
+    }
+
+    /// Returns when a probe last came back over a cable, to a tenth of a second; 0, if none did.
+    pub(crate) fn good_ms(&self, link: Link) -> u64 {
+        let at = u64::from(self.good_at[self.places.of(link)]);
+        at.checked_sub(1).map_or(0, |tenths| self.started_ms + tenths * 100)
     }
 
     /// Returns how many probes turned at a tier, and how many of them were lost.

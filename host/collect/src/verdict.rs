@@ -49,6 +49,8 @@ pub struct Verdict {
     pub or: Option<Element>,
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
+    /// Up to when every witness has reported.
+    pub reported_ms: u64,
     /// What the switches at both ends count of the worse direction.
     pub counted: Option<Counted>,
 }

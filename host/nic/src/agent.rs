@@ -123,8 +123,11 @@ pub struct Port {
     pub carrier: bool,
     /// Whether its T0 answers no probe.
     pub(crate) t0_dead: bool,
-    /// Good answers of the T0 since it was dead.
+    /// Good answers of the T0 in a row, from the neighbour that it has now.
     pub(crate) t0_answers: u8,
+    /// The neighbour that its T0 answered from last. The neighbour table of a port that was plugged in elsewhere may have
+    /// another one by now.
+    pub(crate) t0_mac: Option<[u8; 6]>,
     /// Frames for other NICs that came.
     pub(crate) strays: u64,
     /// Where it is plugged in, if not where it belongs.

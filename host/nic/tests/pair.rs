@@ -98,6 +98,25 @@ fn ports_that_are_swapped_find_where_they_are() {
     });
 }
 
+/// The neighbour table of one of two swapped ports was read before it followed the cables and that of the other after it:
+/// then both have the same T0 for a neighbour, and the other T0 is known only because it answered before.
+#[test]
+fn ports_that_are_swapped_find_where_they_are_though_neighbours_change_meanwhile() {
+    with(|net| {
+        net.run(500 * MS);
+        net.swapped = [(0, 3), (3, 0)].map(|(port, at)| ((0, port), at)).into();
+        net.neighbour(0, 0, 3, true);
+        net.run(1500 * MS);
+        let found: Vec<Option<u8>> = net.agents[0]
+            .status(&net.at(0))
+            .planes
+            .iter()
+            .map(|plane| plane.found_at.map(|at| at.plane))
+            .collect();
+        assert_eq!(found, [Some(3), None, None, Some(0)]);
+    });
+}
+
 #[test]
 fn a_port_that_goes_down_is_left_by_both_sides() {
     with(|net| {

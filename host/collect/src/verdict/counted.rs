@@ -18,6 +18,7 @@ struct Failing {
     counted: Counted,
     confidence: f64,
     since_ms: u64,
+    reported_ms: u64,
 }
 
 /// Completes verdicts by what switches count, and adds those that no probe gives.
@@ -48,6 +49,7 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
                 confidence: failing.confidence,
                 or: None,
                 since_ms: failing.since_ms,
+                reported_ms: failing.reported_ms,
                 counted: Some(failing.counted),
             }),
         }
@@ -57,7 +59,7 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
 
 fn failing(scene: &Scene<'_>, link: Link, direction: Direction, flow: &Flow) -> Option<Failing> {
     let from = sender(scene, link, direction)?;
-    let since_ms = flow.since_ms;
+    let (since_ms, reported_ms) = (flow.since_ms, flow.seen_ms);
     if flow.is_dead() {
         let n = flow.silent();
         let counted = Counted { from, lost: n, sent: n };
@@ -66,6 +68,7 @@ fn failing(scene: &Scene<'_>, link: Link, direction: Direction, flow: &Flow) -> 
             counted,
             confidence: 1.0 - at_least(n, n, GRAY_MAX),
             since_ms,
+            reported_ms,
         });
     }
     let (lost, sent) = flow.lost();
@@ -77,6 +80,7 @@ fn failing(scene: &Scene<'_>, link: Link, direction: Direction, flow: &Flow) -> 
         counted,
         confidence: 1.0 - chance,
         since_ms,
+        reported_ms,
     })
 }
 

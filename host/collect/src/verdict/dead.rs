@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_nic::schedule::Turn;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
 
 use super::{Kind, Scene, Verdict, by_upper, swap, t0s};
 use crate::chance::at_least;
 use crate::element::Element;
-use crate::evidence::{DEAD_RUN, Suspect, Tally, links};
+use crate::evidence::{Suspect, Tally, links};
 
 /// The largest share that is lost now and then and is not the end: what is worse is soon seen as dead.
 pub(super) const GRAY_MAX: f64 = 0.05;
@@ -78,7 +79,7 @@ fn one_dead(
     link: Link,
     suspect: &Suspect,
 ) -> Option<Verdict> {
-    let counts = |entry: &(&(Nic, closc_nic::schedule::Turn), &Tally)| {
+    let counts = |entry: &(&(Nic, Turn), &Tally)| {
         let ((nic, turn), tally) = entry;
         let way = links(scene.topology(), *nic, *turn);
         let is_open =
@@ -86,7 +87,7 @@ fn one_dead(
         scene.is_fresh(tally.seen_ms) && is_open
     };
     let fresh: Vec<&Tally> = suspect.tallies.iter().filter(counts).map(|(_, tally)| tally).collect();
-    if fresh.is_empty() || fresh.iter().any(|tally| tally.run < DEAD_RUN) {
+    if fresh.is_empty() || !fresh.iter().all(|tally| tally.is_dead()) {
         return None;
     }
     let run: u64 = fresh.iter().map(|tally| u64::from(tally.run)).sum();
@@ -99,7 +100,41 @@ fn one_dead(
         confidence: 1.0 - at_least(run, run, GRAY_MAX),
         or: None,
         since_ms: suspect.since_ms,
+        reported_ms: reported_ms(scene, link, &fresh),
         counted: None,
+    })
+}
+
+/// Up to when all have reported whose word matters. Of the port of a NIC it is also that of the other NICs of its T0: it may be
+/// the T0 that is dead, or cables that are swapped.
+fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
+    let (mut others, mut place) = (Vec::new(), None);
+    if let Some(own) = host_port(&link) {
+        let of_t0 = scene.ports_of(own.nic.t0(own.plane));
+        let others_of_t0 = of_t0.into_iter().filter(|port| *port != own);
+        others = others_of_t0.filter_map(|port| Some(probed_at(scene, port)?.0)).collect();
+        place = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)).and_then(|found| {
+            let nic = Nic { downlink: found.downlink, ..own.nic };
+            let (at_ms, is_clear) = probed_at(scene, NicPort { plane: PlaneId(found.plane), nic })?;
+            // While it is neither dead nor alive where this one is found, it is on its way to being either.
+            Some(if is_clear { at_ms } else { 0 })
+        });
+    }
+    let all = fresh.iter().map(|tally| tally.seen_ms).chain(others).chain(place);
+    all.min().unwrap_or(scene.now_ms)
+}
+
+/// Returns up to when it is known whether a port gets to its T0, and whether all of the last probes say the same. Nothing, if
+/// its agent is silent or it has no carrier.
+fn probed_at(scene: &Scene<'_>, port: NicPort) -> Option<(u64, bool)> {
+    scene.speaks(port.nic).filter(|agent| !agent.is_dark(port.plane))?;
+    let link = Link::Host(port);
+    let suspect = scene.evidence.suspects.get(&link);
+    let tally =
+        suspect.and_then(|suspect| suspect.tallies.get(&(port.nic, Turn::T0 { plane: port.plane.0 })));
+    Some(match (suspect, tally) {
+        (Some(suspect), Some(tally)) => (tally.seen_ms, tally.is_dead() || suspect.good > 0),
+        _ => (scene.evidence.good_ms(link), true),
     })
 }
 
@@ -113,6 +148,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         confidence: 1.0,
         or: None,
         since_ms: scene.now_ms,
+        reported_ms: scene.speaks(port.nic).map_or(scene.now_ms, |agent| agent.seen_ms),
         counted: None,
     }
 }
@@ -128,6 +164,7 @@ pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[V
         confidence: parts.iter().map(|part| part.confidence).fold(0.0, f64::max),
         or: None,
         since_ms: parts.iter().map(|part| part.since_ms).min().unwrap_or(scene.now_ms),
+        reported_ms: parts.iter().map(|part| part.reported_ms).min().unwrap_or(scene.now_ms),
         counted: None,
     }
 }

@@ -1,17 +1,19 @@
 //! What loses packets now and then.
 //!
-//! A cable is judged by the probes that turn behind it, compared with those of the same NICs that turn before it.
+//! A cable is judged by the probes that turn behind it, compared with those of the same NICs over the same time that share
+//! all of their way but this cable. Invariants: neither how often nor how long it is looked at accuses a good cable more often
+//! than [`FALSE`] says; what a cable before it loses, or the machine of an agent, is never laid on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_nic::schedule::Turn;
-use closc_topology::{Link, Nic, Switch};
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
 use super::dead::joined;
 use super::{Kind, Scene, Verdict, by_upper};
-use crate::chance::unexplained;
+use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean};
 use crate::element::Element;
-use crate::evidence::{DEAD_RUN, Suspect, Tally, last_link, needed};
+use crate::evidence::{Suspect, Tally, last_link, needed};
 
 /// How often a good fabric may be accused, over all of its cables.
 pub(super) const FALSE: f64 = 0.01;
@@ -19,21 +21,32 @@ pub(super) const FALSE: f64 = 0.01;
 const CONTRADICTS: f64 = 10.0;
 /// Losses that a cable should have seen if its switch were to blame, after which it clears the switch.
 const CLEARS: f64 = 4.0;
+/// Loss on all ports of a NIC alike that its machine may be the reason of, by answering late, and that is not worth a word.
+const BUSY: f64 = 0.002;
 
 pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
+    let is_known = |link: Link| known.iter().any(|element| element.covers(scene.topology(), link));
     let mut gray: BTreeMap<Link, Verdict> = BTreeMap::new();
-    for (link, suspect) in &scene.evidence.suspects {
-        if known.iter().any(|element| element.covers(scene.topology(), *link)) {
+    // What is named is compared with nothing any more, so that of two that lose the worse does not hide the other.
+    loop {
+        let is_named = |link: Link| gray.contains_key(&link) || is_known(link);
+        let suspects = scene.evidence.suspects.iter().filter(|(link, _)| !is_named(**link));
+        let more: Vec<(Link, Verdict)> = suspects
+            .filter_map(|(link, suspect)| Some((*link, cable(scene, *link, suspect, &is_named)?)))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        gray.extend(more);
+    }
+    let mut out = nics(scene, &|link| gray.contains_key(&link) || is_known(link));
+    for (switch, links) in by_upper(scene, gray.keys().copied()) {
+        let blamed = blame(scene, switch, &links, &gray);
+        if blamed == Blame::Cables {
             continue;
         }
-        if let Some(verdict) = cable(scene, *link, suspect) {
-            gray.insert(*link, verdict);
-        }
-    }
-    let mut out = Vec::new();
-    for (switch, links) in by_upper(scene, gray.keys().copied()) {
-        if links.len() > 1 && blames(scene, switch, &links, &gray) {
-            let parts: Vec<Verdict> = links.iter().filter_map(|link| gray.remove(link)).collect();
+        let parts: Vec<Verdict> = links.iter().filter_map(|link| gray.remove(link)).collect();
+        if blamed == Blame::Switch {
             out.push(joined(scene, Element::Switch(switch), Kind::Gray, &parts));
         }
     }
@@ -41,40 +54,137 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     out
 }
 
-/// Judges one cable.
-fn cable(scene: &Scene<'_>, link: Link, suspect: &Suspect) -> Option<Verdict> {
-    let fresh: Vec<(&(Nic, Turn), &Tally)> =
-        suspect.tallies.iter().filter(|(_, tally)| scene.is_fresh(tally.seen_ms)).collect();
-    let (mut lost, mut sent, mut before) = (0, 0, (0, 0));
-    for ((nic, turn), tally) in &fresh {
-        (lost, sent) = (lost + tally.lost(), sent + tally.sent());
-        // Without a tally nothing was lost before.
-        let first = turn_before(*turn).and_then(|turn| tally_of(scene, *nic, turn));
-        before = first.map_or(before, |t| (before.0 + t.lost(), before.1 + t.sent()));
-    }
+/// Probes of one NIC over a cable, and what it is compared with.
+struct Witness<'a> {
+    nic: Nic,
+    turn: Turn,
+    tally: &'a Tally,
+}
+
+/// Those who probe a cable and get something through.
+fn witnesses<'a>(scene: &Scene<'_>, suspect: &'a Suspect) -> Vec<Witness<'a>> {
     // Where nothing comes through any more, that is another verdict.
-    let is_dead = fresh.iter().all(|(_, tally)| tally.run >= DEAD_RUN);
-    if lost == 0 || is_dead || suspect.good >= needed(scene.enough, lost, sent) {
+    let counts = |tally: &Tally| scene.is_fresh(tally.seen_ms) && !tally.is_dead();
+    let all = suspect.tallies.iter().filter(|(_, tally)| counts(tally));
+    all.map(|((nic, turn), tally)| Witness { nic: *nic, turn: *turn, tally }).collect()
+}
+
+/// Judges one cable.
+fn cable(
+    scene: &Scene<'_>,
+    link: Link,
+    suspect: &Suspect,
+    is_named: &dyn Fn(Link) -> bool,
+) -> Option<Verdict> {
+    let witnesses = witnesses(scene, suspect);
+    let sums = |(lost, sent), w: &Witness<'_>| (lost + w.tally.lost(), sent + w.tally.sent());
+    let (lost, sent) = witnesses.iter().fold((0, 0), sums);
+    if lost == 0 || suspect.good >= needed(scene.enough, lost, sent) {
         return None;
     }
     let share = lost as f64 / sent as f64;
     let disagrees = |tally: &Tally| tally.lost() == 0 && tally.sent() as f64 * share >= CONTRADICTS;
-    if fresh.iter().any(|(_, tally)| disagrees(tally)) {
+    if witnesses.iter().any(|w| disagrees(w.tally)) {
         return None;
     }
-    let chance = unexplained(lost, sent, before.0, before.1);
-    let cables = scene.evidence.n_cables().max(1) as f64;
-    (chance * cables < FALSE).then_some(Verdict {
+    let wanted = wanted(scene);
+    let above = evidence_above(lost, sent, BACKGROUND);
+    if above < wanted {
+        return None;
+    }
+    let sure = above.min(compared(scene, link, &witnesses, is_named)?);
+    (sure >= wanted).then(|| Verdict {
         element: Element::Cable(link),
         kind: Kind::Gray,
         lost,
         sent,
-        witnesses: fresh.len(),
-        confidence: 1.0 - chance,
+        witnesses: witnesses.len(),
+        confidence: 1.0 - (-sure).exp(),
         or: None,
         since_ms: suspect.since_ms,
+        reported_ms: witnesses.iter().map(|w| w.tally.seen_ms).min().unwrap_or(scene.now_ms),
         counted: None,
     })
+}
+
+/// The evidence that a verdict takes: any cable may be the one that chance accuses.
+fn wanted(scene: &Scene<'_>) -> f64 {
+    (scene.evidence.n_cables().max(1) as f64 / FALSE).ln()
+}
+
+/// Returns the evidence that a cable loses more than what its probes share with others of the same NICs. Nothing, if it
+/// ought to be compared and there is nothing to compare it with.
+fn compared(
+    scene: &Scene<'_>,
+    link: Link,
+    witnesses: &[Witness<'_>],
+    is_named: &dyn Fn(Link) -> bool,
+) -> Option<f64> {
+    let (mut with_all, mut with_before) = (Vec::new(), Vec::new());
+    for witness in witnesses {
+        let (mut all, mut before) = ((0, 0), (0, 0));
+        for (turn, (lost, sent)) in rivals(scene, witness, is_named) {
+            all = (all.0 + lost, all.1 + sent);
+            if Some(turn) == turn_before(witness.turn) {
+                before = (lost, sent);
+            }
+        }
+        with_all.extend(trials(witness.tally, all));
+        with_before.extend(trials(witness.tally, before));
+    }
+    match (link, with_all.is_empty(), with_before.is_empty()) {
+        // A NIC with one port.
+        (Link::Host(_), true, _) => Some(f64::INFINITY),
+        (Link::Fabric { .. }, true, _) => None,
+        (_, false, true) => Some(evidence(&with_all)),
+        // Of many that lose alike, only what lies before them says so.
+        (_, false, false) => Some(mean(evidence(&with_all), evidence(&with_before))),
+    }
+}
+
+/// Each loss is of this cable with the probability of its share of the probes, if they all lose alike.
+fn trials(own: &Tally, (lost, sent): (u64, u64)) -> Option<Trials> {
+    let chance = own.sent() as f64 / (own.sent() + sent) as f64;
+    (sent > 0 && own.sent() > 0).then(|| Trials { hits: own.lost(), misses: lost, chance })
+}
+
+/// Probes of the same NIC that share all of their way but the last cable, with what was lost of them and sent while those of
+/// the witness were: over other uplinks, and to the switch before; of the port of a NIC, over its other ports.
+fn rivals<'a>(
+    scene: &'a Scene<'_>,
+    witness: &'a Witness<'_>,
+    is_named: &'a dyn Fn(Link) -> bool,
+) -> impl Iterator<Item = (Turn, (u64, u64))> + 'a {
+    let agent = scene.speaks(witness.nic);
+    let turns = agent.map_or(&[][..], |agent| agent.turns()).iter().copied();
+    let is_lit = move |turn: &Turn| agent.is_some_and(|agent| !agent.is_dark(PlaneId(turn.plane())));
+    turns.filter(|turn| is_rival(witness.turn, *turn)).filter(is_lit).filter_map(move |turn| {
+        let link = last_link(scene.topology(), witness.nic, turn)?;
+        if is_named(link) {
+            return None;
+        }
+        let tally =
+            scene.evidence.suspects.get(&link).and_then(|suspect| suspect.tallies.get(&(witness.nic, turn)));
+        let sent = witness.tally.sent();
+        match tally {
+            Some(tally) if tally.is_dead() => None,
+            Some(tally) => Some((turn, (tally.lost(), tally.sent_of(sent)))),
+            // Without a tally nothing was lost, unless there was no room for one.
+            None => (scene.evidence.crowded == 0).then_some((turn, (0, sent))),
+        }
+    })
+}
+
+fn is_rival(own: Turn, other: Turn) -> bool {
+    let is_beside = match (own, other) {
+        (Turn::T0 { .. }, Turn::T0 { .. }) => true,
+        (Turn::T1 { plane, .. }, Turn::T1 { plane: at, .. }) => plane == at,
+        (Turn::T2 { plane, uplink, .. }, Turn::T2 { plane: at, uplink: by, .. }) => {
+            (plane, uplink) == (at, by)
+        }
+        (Turn::T0 { .. } | Turn::T1 { .. } | Turn::T2 { .. }, _) => false,
+    };
+    other != own && (is_beside || turn_before(own) == Some(other))
 }
 
 /// The probe that turns one switch earlier.
@@ -86,24 +196,81 @@ fn turn_before(turn: Turn) -> Option<Turn> {
     }
 }
 
-fn tally_of<'a>(scene: &'a Scene<'_>, nic: Nic, turn: Turn) -> Option<&'a Tally> {
-    let link = last_link(scene.topology(), nic, turn)?;
-    scene.evidence.suspects.get(&link)?.tallies.get(&(nic, turn))
+/// NICs all of whose ports lose alike, so that none of their cables can be compared with another.
+fn nics(scene: &Scene<'_>, is_named: &dyn Fn(Link) -> bool) -> Vec<Verdict> {
+    let mut ports: BTreeMap<Nic, Vec<(&Suspect, &Tally)>> = BTreeMap::new();
+    for (link, suspect) in &scene.evidence.suspects {
+        let Link::Host(NicPort { plane, nic }) = *link else { continue };
+        let own = suspect.tallies.get(&(nic, Turn::T0 { plane: plane.0 }));
+        let own = own.filter(|tally| scene.is_fresh(tally.seen_ms) && !tally.is_dead() && !is_named(*link));
+        ports.entry(nic).or_default().extend(own.map(|tally| (suspect, tally)));
+    }
+    ports.into_iter().filter_map(|(nic, ports)| whole_nic(scene, nic, &ports, is_named)).collect()
 }
 
-/// Tells whether a switch is to blame for its cables: they lose alike, and no other one that anybody probes loses much
-/// less.
-fn blames(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, gray: &BTreeMap<Link, Verdict>) -> bool {
+fn whole_nic(
+    scene: &Scene<'_>,
+    nic: Nic,
+    ports: &[(&Suspect, &Tally)],
+    is_named: &dyn Fn(Link) -> bool,
+) -> Option<Verdict> {
+    let agent = scene.speaks(nic)?;
+    let is_used = |turn: &&Turn| {
+        let plane = PlaneId(turn.plane());
+        let link = Link::Host(NicPort { plane, nic });
+        matches!(turn, Turn::T0 { .. }) && !agent.is_dark(plane) && !is_named(link)
+    };
+    let used = agent.turns().iter().filter(is_used).count();
+    let sums = |(lost, sent), (_, tally): &(&Suspect, &Tally)| (lost + tally.lost(), sent + tally.sent());
+    let (lost, sent) = ports.iter().fold((0, 0), sums);
+    let each = lost / ports.len().max(1) as u64;
+    let is_alike = |(_, tally): &(&Suspect, &Tally)| tally.lost() * 4 >= each;
+    let good = ports.iter().map(|(suspect, _)| suspect.good).min().unwrap_or(0);
+    if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < CLEARS {
+        return None;
+    }
+    // What its machine loses, it loses on all ports at once: that counts once.
+    let sure = evidence_above(each, sent / ports.len() as u64, BUSY);
+    (sure >= wanted(scene) && good < needed(scene.enough, lost, sent)).then(|| Verdict {
+        element: Element::Nic(nic),
+        kind: Kind::Gray,
+        lost,
+        sent,
+        witnesses: 1,
+        confidence: 1.0 - (-sure).exp(),
+        or: None,
+        since_ms: ports.iter().map(|(suspect, _)| suspect.since_ms).min().unwrap_or(scene.now_ms),
+        reported_ms: agent.seen_ms,
+        counted: None,
+    })
+}
+
+/// Who is to blame for cables that lose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Blame {
+    Cables,
+    Switch,
+    /// More of them may be losing: that will be known soon.
+    Open,
+}
+
+/// A switch is to blame for its cables if they lose alike, and no other one that anybody probes loses much less. While it is one
+/// cable alone and others of the switch may lose as much, that is open.
+fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, gray: &BTreeMap<Link, Verdict>) -> Blame {
     let sums = |(lost, sent), link: &Link| (lost + gray[link].lost, sent + gray[link].sent);
     let (lost, sent) = links.iter().fold((0, 0), sums);
     let share = lost as f64 / sent.max(1) as f64;
     // Cables of one switch are probed alike.
     let expected = lost as f64 / links.len() as f64;
-    let clears = |link: Link| {
-        let suspect = scene.evidence.suspects.get(&link);
-        let own = suspect.map_or(0, |suspect| suspect.sums().0) as f64;
-        !links.contains(&link) && scene.is_good_lately(link) && expected >= CLEARS && own < expected / 4.0
-    };
+    let own = |link: Link| scene.evidence.suspects.get(&link).map_or(0, |suspect| suspect.sums().0) as f64;
+    let others = || scene.below(switch).filter(|link| !links.contains(link) && scene.is_good_lately(*link));
     let alike = |link: &Link| (share / 4.0..share * 4.0).contains(&gray[link].share());
-    links.iter().all(alike) && !scene.below(switch).any(clears)
+    if expected >= CLEARS && others().any(|link| own(link) < expected / 4.0) || !links.iter().all(alike) {
+        return Blame::Cables;
+    }
+    match (links.len(), others().next()) {
+        (1, None) => Blame::Cables,
+        (1, Some(_)) => Blame::Open,
+        _ => Blame::Switch,
+    }
 }

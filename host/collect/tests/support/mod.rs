@@ -1,6 +1,8 @@
 //! A fabric of agents in virtual time: probes, faults, denials.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub(crate) mod cases;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -88,6 +90,20 @@ struct Agent {
     bans: Vec<Ban>,
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
+    /// Polls that it does not answer.
+    silent: usize,
+}
+
+/// How often agents probe and are asked, and how busy their machines are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// Time between two reports.
+    pub(crate) poll_ms: u64,
+    /// Probes of a turn between two reports.
+    pub(crate) probes: u64,
+    /// Agents get no processor for up to two seconds, so that they answer late or do not probe either; now and then
+    /// several probes that left together come back too late to count.
+    pub(crate) is_busy: bool,
 }
 
 /// Agents on all NICs.
@@ -95,6 +111,7 @@ pub(crate) struct Fabric {
     pub(crate) plan: Arc<Plan>,
     pub(crate) now_ms: u64,
     pub(crate) faults: Vec<Fault>,
+    pub(crate) pace: Pace,
     agents: BTreeMap<Nic, Agent>,
     numbers: Numbers,
 }
@@ -125,11 +142,13 @@ impl Fabric {
     pub(crate) fn new(plan: Arc<Plan>, seed: u64) -> Self {
         let agent = |nic| {
             let counts = turns(&plan, nic).into_iter().map(|turn| (turn, (0, 0))).collect();
-            (nic, Agent { counts, bans: Vec::new(), next_ban: 1, strays: BTreeMap::new() })
+            (nic, Agent { counts, bans: Vec::new(), next_ban: 1, strays: BTreeMap::new(), silent: 0 })
         };
         let agents = plan.fabric().nics().map(agent).collect();
+        let pace = Pace { poll_ms: POLL_MS, probes: PROBES, is_busy: false };
         // 2026-11-22 12:00:00 UTC.
-        Fabric { agents, plan, now_ms: 1_795_348_800_000, faults: Vec::new(), numbers: Numbers(seed) }
+        let now_ms = 1_795_348_800_000;
+        Fabric { agents, plan, now_ms, faults: Vec::new(), pace, numbers: Numbers(seed) }
     }
 
     pub(crate) fn collector(&self, options: Options) -> Collector {
@@ -170,34 +189,65 @@ impl Fabric {
 
     /// Lets a poll interval pass.
     pub(crate) fn pass(&mut self) {
-        self.now_ms += POLL_MS;
+        self.now_ms += self.pace.poll_ms;
         for nic in self.nics() {
-            let turns: Vec<Turn> = self.agents[&nic].counts.keys().copied().collect();
+            let (runs, late) = self.busy(nic);
+            let turns: Vec<Turn> = self.agents[&nic].counts.keys().copied().filter(|_| runs).collect();
             for turn in turns {
-                let own = NicPort { plane: PlaneId(turn.plane()), nic };
-                if self.faults.contains(&Fault::Port(own)) {
-                    continue;
-                }
-                let faults = self.on_the_way(nic, turn);
-                let mut lost = 0;
-                for _ in 0..if faults.is_empty() { 0 } else { PROBES } {
-                    let numbers = &mut self.numbers;
-                    lost += u64::from(
-                        faults.iter().any(|(share, _)| share.is_none_or(|share| numbers.chance(share))),
-                    );
-                }
-                for other in faults.iter().filter_map(|(_, other)| *other) {
-                    let other = self.agents.get_mut(&other).expect("it is a NIC");
-                    *other.strays.entry(turn.plane()).or_default() += lost;
-                }
-                let agent = self.agents.get_mut(&nic).expect("it is a NIC");
-                let count = agent.counts.get_mut(&turn).expect("it is a turn");
-                *count = (count.0 + PROBES, count.1 + lost);
+                self.probe(nic, turn, &late);
             }
             let until = self.now_ms as f64 / 1e3;
             let agent = self.agents.get_mut(&nic).expect("it is a NIC");
             agent.bans.retain(|ban| ban.until.is_none_or(|end| end > until));
         }
+    }
+
+    /// What a busy machine does to an agent: whether it runs, and the uplinks of which one probe each comes back too late,
+    /// in all planes; the one before the first stands for T0s.
+    fn busy(&mut self, nic: Nic) -> (bool, std::ops::Range<usize>) {
+        if !self.pace.is_busy {
+            return (true, 0..0);
+        }
+        let numbers = &mut self.numbers;
+        let agent = self.agents.get_mut(&nic).expect("it is a NIC");
+        agent.silent = agent.silent.saturating_sub(1);
+        if agent.silent == 0 && numbers.below(12) == 0 {
+            agent.silent = 1 + numbers.below(7);
+        }
+        let first = numbers.below(5);
+        let late = if numbers.below(100) == 0 { first..first + 1 + numbers.below(3) } else { 0..0 };
+        (agent.silent == 0 || numbers.below(2) == 0, late)
+    }
+
+    /// Sends the probes of one turn.
+    fn probe(&mut self, nic: Nic, turn: Turn, late: &std::ops::Range<usize>) {
+        let own = NicPort { plane: PlaneId(turn.plane()), nic };
+        if self.faults.contains(&Fault::Port(own)) {
+            return;
+        }
+        let kind = match turn {
+            Turn::T0 { .. } => 0,
+            Turn::T1 { uplink, .. } | Turn::T2 { uplink, .. } => 1 + usize::from(uplink),
+        };
+        let (faults, probes) = (self.on_the_way(nic, turn), self.pace.probes);
+        let mut lost = 0;
+        for n in 0..if faults.is_empty() { 0 } else { probes } {
+            let numbers = &mut self.numbers;
+            let is_late = n == 0 && late.contains(&kind);
+            lost += u64::from(
+                is_late || faults.iter().any(|(share, _)| share.is_none_or(|share| numbers.chance(share))),
+            );
+        }
+        if faults.is_empty() {
+            lost += u64::from(late.contains(&kind));
+        }
+        for other in faults.iter().filter_map(|(_, other)| *other) {
+            let other = self.agents.get_mut(&other).expect("it is a NIC");
+            *other.strays.entry(turn.plane()).or_default() += lost;
+        }
+        let agent = self.agents.get_mut(&nic).expect("it is a NIC");
+        let count = agent.counts.get_mut(&turn).expect("it is a turn");
+        *count = (count.0 + probes, count.1 + lost);
     }
 
     pub(crate) fn report(&self, nic: Nic) -> Report {
@@ -232,7 +282,9 @@ impl Fabric {
                 _ => None,
             };
             let place = self.faults.iter().find_map(of)?;
-            (place.nic != nic || answers(&place))
+            // Frames for the other NIC say whose place it is.
+            let strays = self.agents[&nic].strays.contains_key(&own.plane.0);
+            (if place.nic == nic { answers(&place) } else { strays })
                 .then_some((own.plane.0, T0Port { plane: place.plane.0, downlink: place.nic.downlink }))
         };
         let planes = self.plan.topology().plane_ids();
@@ -268,6 +320,9 @@ impl Fabric {
     /// Every agent reports and receives its orders.
     pub(crate) fn round(&mut self, collector: &mut Collector) {
         for (at, nic) in self.nics().into_iter().enumerate() {
+            if self.agents[&nic].silent > 0 {
+                continue;
+            }
             let source = collector.source(&format!("/run/{at}"));
             collector.take(source, self.report(nic), self.now_ms).expect("it is a report");
             for order in collector.orders(nic, self.now_ms) {

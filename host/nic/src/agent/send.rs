@@ -92,8 +92,8 @@ impl Agent {
         self.send_to(batch, (plane, &ethernet), (entropy, outer), message)
     }
 
-    /// Sends a message by a port to the T0 of another plane: to the MAC address that is known of that, and to the one that
-    /// is known at the port, as either may be the right one.
+    /// Sends a message by a port to the T0 of another plane: to the MAC address that it answered from, to the one that is known
+    /// of it now, and to the one that is known at the port, as any may be the right one.
     pub(super) fn send_by(
         &mut self,
         batch: &mut Batch,
@@ -102,11 +102,17 @@ impl Agent {
         message: &Message<'_>,
     ) {
         let ethernet = |plane: u8| self.ports.get(usize::from(plane)).and_then(|port| port.ethernet);
-        let (own, mut other) = (ethernet(port), ethernet(plane));
-        if let (Some(own), Some(other)) = (&own, &mut other) {
-            other[6..].copy_from_slice(&own[6..]);
-        }
-        for ethernet in [own, other.filter(|_| other != own)].into_iter().flatten() {
+        let Some(own) = ethernet(port) else { return };
+        let answered = self.ports.get(usize::from(plane)).and_then(|port| port.t0_mac);
+        let known = ethernet(plane).and_then(|ethernet| ethernet.first_chunk().copied());
+        let mut sent = [own.first_chunk().copied(), known, answered];
+        for n in 0..sent.len() {
+            if sent[..n].contains(&sent[n]) {
+                sent[n] = None;
+            }
+            let Some(to) = sent[n] else { continue };
+            let mut ethernet = own;
+            ethernet[..6].copy_from_slice(&to);
             self.send_to(batch, (port, &ethernet), (0, outer), message);
         }
     }

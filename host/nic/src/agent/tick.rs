@@ -145,6 +145,9 @@ impl Agent {
             Turn::T0 { .. } => {
                 let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
                 port.t0_answers = if rtt_ns.is_some() { port.t0_answers.saturating_add(1) } else { 0 };
+                if port.t0_answers >= T0_ANSWERS {
+                    port.t0_mac = port.ethernet.and_then(|ethernet| ethernet.first_chunk().copied());
+                }
                 let t0_dead = dead || port.t0_dead && port.t0_answers < T0_ANSWERS;
                 if port.t0_dead != t0_dead {
                     port.t0_dead = t0_dead;
@@ -202,7 +205,10 @@ impl Agent {
     /// Takes word of a port: its neighbour, and whether it has a carrier.
     pub fn port(&mut self, at: &At<'_>, plane: u8, ethernet: Option<[u8; 14]>, carrier: bool) {
         let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
-        port.ethernet = ethernet.or(port.ethernet);
+        if ethernet.is_some() && port.ethernet != ethernet {
+            // Answers that are under way are of the neighbour before.
+            (port.ethernet, port.t0_answers) = (ethernet, 0);
+        }
         if port.carrier != carrier {
             port.carrier = carrier;
             port.search.end();

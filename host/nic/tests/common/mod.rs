@@ -151,10 +151,17 @@ impl<'a> Net<'a> {
     }
 
     pub(crate) fn port(&mut self, n: usize, plane: u8, up: bool) {
-        let at = At { table: self.tables[n], now_ns: self.now_ns };
-        self.agents[n].port(&at, plane, Some([2, 0, 0, 0, 0, plane, 2, 0, 0, 0, 1, plane, 0x86, 0xdd]), up);
+        self.neighbour(n, plane, plane, up);
         let lost = if up { 0 } else { 1000 };
         self.loss.insert(Cable::Nic(plane, n as u16), lost);
+    }
+
+    /// Lets an agent know whether a port is up, and that its neighbour is the T0 of a plane.
+    pub(crate) fn neighbour(&mut self, n: usize, plane: u8, t0: u8, up: bool) {
+        let mut ethernet = [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, plane, 0x86, 0xdd];
+        ethernet[..6].copy_from_slice(&mac(t0));
+        let at = self.at(n);
+        self.agents[n].port(&at, plane, Some(ethernet), up);
     }
 
     pub(crate) fn at(&self, n: usize) -> At<'a> {
@@ -229,8 +236,9 @@ impl<'a> Net<'a> {
         for (plane, mut frame) in frames {
             self.count += 1;
             let there = self.swapped.get(&(from, plane)).copied().unwrap_or(plane);
-            if usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
-                // What a T0 has no segment for it drops; agents send that to find out where they are.
+            let is_for_another = frame[..6] != mac(there);
+            if is_for_another || usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
+                // What is not for it or what it has no segment for a T0 drops; agents send that to find out where they are.
                 assert!(self.agents[from].ports()[usize::from(plane)].carrier, "a port without a carrier");
                 continue;
             }
@@ -253,6 +261,11 @@ impl<'a> Net<'a> {
             self.under_way.insert((arrives, self.count), (usize::from(to), frame));
         }
     }
+}
+
+/// The MAC address of the T0 of a plane.
+fn mac(plane: u8) -> [u8; 6] {
+    [2, 0, 0, 0, 0, plane]
 }
 
 fn usids(frame: &[u8]) -> Vec<u16> {

@@ -1,0 +1,116 @@
+//! Thousands of random faults beside busy machines, in virtual time: everything is named in the end, and nothing else is
+//! named meanwhile.
+//!
+//! The pace is that of the lab's sweep of faults: 25 probes a second, reports every 300 ms. A few faults are always tried;
+//! `CLOSC_LOCALISE=3000` says how many single faults and how many doubles, `CLOSC_LOCALISE_SEED` where it begins.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use closc_collect::{Collector, Options};
+use closc_plan::Plan;
+
+use support::cases::{expected, hides, named, random_cable};
+use support::{Fabric, Fault, Numbers, Pace, eight_planes};
+
+/// Reports before the fault, after which it must be named, and for which it must stay so.
+const BEFORE: usize = 6;
+const PATIENCE: usize = 1_000;
+const AFTER: usize = 20;
+
+const PACE: Pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
+
+/// A fabric of busy machines, and a collector that judges as the lab's does.
+fn site(plan: &Arc<Plan>, seed: u64) -> (Fabric, Collector) {
+    let mut fabric = Fabric::new(plan.clone(), seed);
+    fabric.pace = PACE;
+    let collector = fabric.collector(Options { settle_ms: 1_500, fresh_ms: 5_000, ..Options::default() });
+    (fabric, collector)
+}
+
+/// Breaks something, and returns how many milliseconds it took to be named.
+fn attempt(plan: &Arc<Plan>, faults: &[Fault], seed: u64) -> Result<u64, String> {
+    let (mut fabric, mut collector) = site(plan, seed);
+    fabric.rounds(&mut collector, BEFORE);
+    fabric.faults = faults.to_vec();
+    let wanted: BTreeSet<_> = faults.iter().copied().flat_map(expected).collect();
+    let (mut done_at, struck_ms) = (None, fabric.now_ms);
+    let mut stays = 0;
+    for _ in 0..PATIENCE {
+        fabric.rounds(&mut collector, 1);
+        let found = named(&collector);
+        if let Some(other) = found.difference(&wanted).next() {
+            let after_ms = fabric.now_ms - struck_ms;
+            return Err(format!("{faults:?}, seed {seed}: after {after_ms} ms also {other:?}"));
+        }
+        if found == wanted {
+            done_at = done_at.or(Some(fabric.now_ms - struck_ms));
+        }
+        stays += usize::from(done_at.is_some());
+        if stays > AFTER {
+            break;
+        }
+    }
+    done_at.ok_or_else(|| format!("{faults:?}, seed {seed}: only {:?}", named(&collector)))
+}
+
+/// Tries random faults, and says how many were wrong and how long the others took.
+fn sweep(n: usize, seed: u64, is_double: bool) -> Vec<String> {
+    let plan = eight_planes();
+    let mut numbers = Numbers(seed);
+    let (mut wrong, mut times, mut gray) = (Vec::new(), Vec::new(), Vec::new());
+    for case in 0..n as u64 {
+        let faults = loop {
+            let (one, other) = (random_cable(&plan, &mut numbers), random_cable(&plan, &mut numbers));
+            if !is_double {
+                break vec![one];
+            }
+            if !hides(&plan, one, other) {
+                break vec![one, other];
+            }
+        };
+        match attempt(&plan, &faults, seed ^ case << 20) {
+            Ok(ms) if faults.iter().any(|fault| matches!(fault, Fault::Gray(..))) => gray.push(ms),
+            Ok(ms) => times.push(ms),
+            Err(why) => wrong.push(why),
+        }
+    }
+    for (what, times) in [("gray cables", &mut gray), ("other faults", &mut times)] {
+        times.sort_unstable();
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        println!("{what}: {} named, median {} ms, 99 % within {} ms", times.len(), at(50), at(99));
+    }
+    println!("{} of {n} wrong: {wrong:#?}", wrong.len());
+    wrong
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+#[test]
+fn single_faults_beside_busy_machines_are_named_and_nothing_else_is() {
+    let n = number("CLOSC_LOCALISE").unwrap_or(24);
+    let wrong = sweep(n as usize, number("CLOSC_LOCALISE_SEED").unwrap_or(1), false);
+    assert!(wrong.is_empty(), "{} of {n}: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn double_faults_beside_busy_machines_are_named() {
+    let n = number("CLOSC_LOCALISE").unwrap_or(12);
+    let wrong = sweep(n as usize, number("CLOSC_LOCALISE_SEED").unwrap_or(2), true);
+    assert!(wrong.len() as u64 * 100 <= n, "{} of {n}: {wrong:#?}", wrong.len());
+}
+
+/// Nothing is broken, for an hour, and machines are busy: nothing is named.
+#[test]
+fn busy_machines_are_no_fault() {
+    let hours = number("CLOSC_LOCALISE").map_or(0, |n| n / 1_000);
+    let (mut fabric, mut collector) = site(&eight_planes(), 3);
+    for round in 0..if hours > 0 { hours as usize * 12_000 } else { 600 } {
+        fabric.rounds(&mut collector, 1);
+        assert!(named(&collector).is_empty(), "round {round}: {:?}", named(&collector));
+    }
+}

@@ -1,0 +1,135 @@
+//! Random faults, and what is to be named of them.
+
+use std::collections::BTreeSet;
+
+use closc_collect::{Collector, Element, Kind};
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
+
+use super::{Fault, Numbers};
+
+fn word(kind: Kind) -> String {
+    match kind {
+        Kind::Dead => "dead".into(),
+        Kind::Gray => "gray".into(),
+        Kind::Swapped(with) => format!("swapped with {with:?}"),
+    }
+}
+
+/// Returns what is named, and how.
+pub(crate) fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
+    collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
+}
+
+/// Returns what is to be named.
+pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
+    let cable = |port| Element::Cable(Link::Host(port));
+    match fault {
+        Fault::Cut(link) => vec![(Element::Cable(link), "dead".into())],
+        Fault::Gray(link, _) => vec![(Element::Cable(link), "gray".into())],
+        Fault::Switch(switch) => vec![(Element::Switch(switch), "dead".into())],
+        Fault::GraySwitch(switch, _) => vec![(Element::Switch(switch), "gray".into())],
+        Fault::Port(port) => vec![(Element::Port(port), "dead".into())],
+        Fault::Swapped(a, b) => {
+            [(a, b), (b, a)].map(|(a, b)| (cable(a), word(Kind::Swapped(cable(b))))).to_vec()
+        }
+        Fault::Round(ports) => {
+            (0..3).map(|at| (cable(ports[at]), word(Kind::Swapped(cable(ports[(at + 1) % 3]))))).collect()
+        }
+    }
+}
+
+/// Any fault.
+pub(crate) fn random(plan: &Plan, numbers: &mut Numbers) -> Fault {
+    let links: Vec<Link> = plan.fabric().links().collect();
+    let switches: Vec<Switch> = plan.fabric().switches().collect();
+    let ports: Vec<NicPort> = links
+        .iter()
+        .filter_map(|link| if let Link::Host(port) = link { Some(*port) } else { None })
+        .collect();
+    let share = 0.005 + 0.045 * numbers.below(100) as f64 / 100.0;
+    match numbers.below(7) {
+        0 | 1 => Fault::Cut(*numbers.of(&links)),
+        2 | 3 => Fault::Gray(*numbers.of(&links), share),
+        4 => Fault::Port(*numbers.of(&ports)),
+        5 if numbers.chance(0.5) => Fault::Switch(*numbers.of(&switches)),
+        5 => Fault::GraySwitch(*numbers.of(&switches), share),
+        _ => {
+            let port = *numbers.of(&ports);
+            let planes = plan.topology().planes;
+            let plane = PlaneId((port.plane.0 + 1 + numbers.below(usize::from(planes) - 1) as u8) % planes);
+            let other = Nic { downlink: port.nic.downlink ^ 1, ..port.nic };
+            if numbers.chance(0.5) {
+                Fault::Swapped(port, NicPort { plane, ..port })
+            } else {
+                Fault::Swapped(port, NicPort { nic: other, ..port })
+            }
+        }
+    }
+}
+
+/// Tells whether one fault hides another one, or makes it part of something larger.
+pub(crate) fn hides(plan: &Plan, one: Fault, other: Fault) -> bool {
+    let parts = |fault: Fault| -> (BTreeSet<Link>, BTreeSet<Switch>) {
+        let cables: Vec<Link> = expected(fault)
+            .iter()
+            .filter_map(|(element, _)| match element {
+                Element::Cable(link) => Some(*link),
+                Element::Port(port) => Some(Link::Host(*port)),
+                Element::Plane(_) | Element::Switch(_) | Element::Nic(_) => None,
+            })
+            .collect();
+        let all = expected(fault);
+        let switches = all.iter().filter_map(|(element, _)| match element {
+            Element::Switch(switch) => Some(*switch),
+            Element::Plane(_) | Element::Port(_) | Element::Nic(_) | Element::Cable(_) => None,
+        });
+        (cables.iter().copied().collect(), switches.collect())
+    };
+    let ends = |link: &Link| -> Vec<Switch> {
+        let upper = plan.fabric().upper_end(*link).map(|(switch, _)| switch);
+        let lower = if let Link::Fabric { lower, .. } = link { Some(*lower) } else { None };
+        upper.into_iter().chain(lower).collect()
+    };
+    let ((a, sa), (b, sb)) = (parts(one), parts(other));
+    let touches = |cables: &BTreeSet<Link>, switches: &BTreeSet<Switch>| {
+        cables.iter().flat_map(ends).any(|switch| switches.contains(&switch))
+    };
+    // Both ports of a T0 are that T0 for two NICs; a T0 that is dead hides its cables to T1s.
+    let t0s = |cables: &BTreeSet<Link>| -> BTreeSet<Switch> {
+        cables.iter().filter(|link| matches!(link, Link::Host(_))).flat_map(ends).collect()
+    };
+    // Where both NICs of a T0 are swapped, nobody probes its uplinks.
+    let cut_off = |fault: Fault| match fault {
+        Fault::Swapped(a, b) if a.nic.t0(a.plane) == b.nic.t0(b.plane) => Some(a.nic.t0(a.plane)),
+        _ => None,
+    };
+    let unseen = |fault: Fault, cables: &BTreeSet<Link>| {
+        cut_off(fault).is_some_and(|t0| cables.iter().flat_map(ends).any(|switch| switch == t0))
+    };
+    unseen(one, &b)
+        || unseen(other, &a)
+        || !a.is_disjoint(&b)
+        || touches(&a, &sb)
+        || touches(&b, &sa)
+        || !t0s(&a).is_disjoint(&t0s(&b))
+        || (!sa.is_empty() && !sb.is_empty() && sa.first().map(|s| s.plane) == sb.first().map(|s| s.plane))
+}
+
+/// A cable cut, gray or swapped, or a port without a carrier, each as likely as another.
+pub(crate) fn random_cable(plan: &Plan, numbers: &mut Numbers) -> Fault {
+    let kind = numbers.below(4);
+    loop {
+        let fault = random(plan, numbers);
+        let is_it = match fault {
+            Fault::Cut(_) => kind == 0,
+            Fault::Gray(..) => kind == 1,
+            Fault::Port(_) => kind == 2,
+            Fault::Swapped(..) => kind == 3,
+            Fault::Switch(_) | Fault::GraySwitch(..) | Fault::Round(_) => false,
+        };
+        if is_it {
+            return fault;
+        }
+    }
+}
