@@ -9,6 +9,7 @@ pub mod cables;
 pub mod disk;
 pub mod files;
 pub mod manifest;
+pub mod node_delay;
 pub mod path_table;
 pub mod paths;
 pub mod profile;

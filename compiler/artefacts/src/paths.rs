@@ -41,6 +41,9 @@ pub const IP_BATCH: &str = "ip.batch";
 /// Devices to make before, for `ip -batch`.
 pub const DEVICES_BATCH: &str = "devices.batch";
 
+/// What congestion control of a node needs to know of the longest path.
+pub const DELAY: &str = "delay.json";
+
 /// Settings of the kernel.
 pub const SYSCTL_CONF: &str = "sysctl.conf";
 

@@ -34,8 +34,12 @@ impl Fingerprints {
         for (switch, form) in pins(plan) {
             add(Touch::Switch(switch), &form);
         }
-        // They follow from the first T0 of each zone that is there, and every table states one.
-        add(Touch::Tables, &form(&plan.target_delays()));
+        // They follow from the first T0 of each zone that is there, and every table and node states one.
+        let delays = form(&plan.zone_delays());
+        add(Touch::Tables, &delays);
+        if plan.nodes_state_delays() {
+            add(Touch::Hosts, &delays);
+        }
         Fingerprints { common: common(plan, templates), touched }
     }
 

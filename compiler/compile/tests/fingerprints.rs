@@ -65,7 +65,7 @@ exceptions: {{ cables: {{ p0-t0-001--p0-t1-001: {{ length: {length}, medium: fr 
 #[test]
 fn tables_follow_the_thresholds_of_the_first_t0() {
     let (near, far) = (pod("40m"), pod("1900m"));
-    assert_ne!(near.target_delays(), far.target_delays(), "the example has to show it");
+    assert_ne!(near.zone_delays(), far.zone_delays(), "the example has to show it");
     let all = units(&near).len();
     let same = kept(&near, &far);
     assert!(same > 0 && same < all - 2, "{same} of {all}");

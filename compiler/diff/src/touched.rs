@@ -36,8 +36,11 @@ impl Touched {
             touched.tiers.extend(TierId::ALL);
             touched.all_tables = true;
         }
-        // They follow from the first T0 of each zone that is there, and every table states one.
-        touched.all_tables |= old.target_delays() != new.target_delays();
+        // They follow from the first T0 of each zone that is there, and every table and node states one.
+        if old.zone_delays() != new.zone_delays() {
+            touched.all_tables = true;
+            touched.all_hosts |= new.nodes_state_delays();
+        }
         for change in &difference.changes {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());

@@ -5,10 +5,12 @@
 //! a whole fabric.
 
 use closc_qos::bdp::{self, Delay};
+use closc_qos::ecn::EcnThresholds;
 use closc_qos::units::{Bytes, Length, Nanoseconds, Speed};
-use closc_topology::{Switch, TierId, ZoneId};
+use closc_topology::{HostOutput, Switch, TierId, ZoneId};
 
 use crate::Plan;
+use crate::zone_delay::ZoneDelay;
 
 /// What a switch adds to a packet that meets no queue. The MRC paper measures 5.09 us inside a T0 group and
 /// 6.54 us across a T1: 1.45 us for two more switches and the two cables between them.
@@ -63,9 +65,31 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the delay that senders of a zone aim at: that of an empty network, and the queue at which an uplink of T0s
-    /// like the zone's begins to mark the data class. Nothing where no switch marks.
-    pub fn target_delay(&self, zone: ZoneId) -> Option<Nanoseconds> {
+    /// Returns what senders of each zone need to know of the longest path.
+    pub fn zone_delays(&self) -> &[ZoneDelay] {
+        self.delays.get_or_init(|| self.topology().zone_ids().map(|zone| of_zone(self, zone)).collect())
+    }
+
+    /// Tells whether nodes are given files that state their delays.
+    pub fn nodes_state_delays(&self) -> bool {
+        self.topology().hosts.outputs.contains(&HostOutput::Nic)
+    }
+
+    /// Returns what senders of a zone need to know of the longest path.
+    pub fn zone_delay(&self, zone: ZoneId) -> &ZoneDelay {
+        &self.zone_delays()[usize::from(zone.0)]
+    }
+}
+
+fn of_zone(plan: &Plan, zone: ZoneId) -> ZoneDelay {
+    let (port, delay, marks) = (plan.topology().port_speed(zone), plan.delay_from(zone), plan.marks(zone));
+    let target = marks.as_ref().map(|marks| delay.target(port, marks.min()));
+    ZoneDelay { port, delay, target, marks }
+}
+
+impl Plan {
+    /// Returns when an uplink of T0s like those of a zone marks the data class. Nothing where no switch marks.
+    fn marks(&self, zone: ZoneId) -> Option<EcnThresholds> {
         let topology = self.topology();
         let first = |zone: ZoneId| {
             let is_in = |switch: &Switch| switch.zone == zone;
@@ -82,13 +106,7 @@ impl Plan {
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
         let uplink = device.ports.iter().position(|port| !port.is_down() && port.connection.is_some())?;
-        let thresholds = qos.marks.get(qos.ports[uplink]?)?.get(&device.qos.data().queue)?;
-        Some(self.delay_from(zone).target(self.topology().port_speed(zone), thresholds.min()))
-    }
-
-    /// Returns the delays that senders of each zone aim at.
-    pub fn target_delays(&self) -> Vec<Option<Nanoseconds>> {
-        self.topology().zone_ids().map(|zone| self.target_delay(zone)).collect()
+        qos.marks.get(qos.ports[uplink]?)?.get(&device.qos.data().queue).cloned()
     }
 }
 

@@ -55,6 +55,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         mtu: topology.mtu.link,
         payload_mtu: topology.mtu.payload,
         qos: &topology.qos,
+        delay: plan.zone_delay(node.zone),
     }
 }
 

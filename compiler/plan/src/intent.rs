@@ -22,6 +22,7 @@ use smol_str::SmolStr;
 
 use self::bgp::BgpIntent;
 use crate::mac::Mac;
+use crate::zone_delay::ZoneDelay;
 
 /// Everything one switch needs.
 #[derive(Debug, Clone)]
@@ -282,6 +283,8 @@ pub struct HostIntent<'a> {
     pub payload_mtu: u16,
     /// Quality of service.
     pub qos: &'a Profile,
+    /// What its senders need to know of the longest path.
+    pub delay: &'a ZoneDelay,
 }
 
 /// One NIC of a node.

@@ -27,6 +27,7 @@ mod stated;
 mod table;
 mod touch;
 mod unusable;
+mod zone_delay;
 
 pub mod checks;
 
@@ -54,3 +55,4 @@ pub use table::{
     TableSize,
 };
 pub use touch::{Excepted, Subject, Touch, touch};
+pub use zone_delay::ZoneDelay;

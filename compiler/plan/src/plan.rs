@@ -3,6 +3,8 @@
 //! In: a fabric. Out: [`Plan`], of which the intents and tables are made, one at a time, each where it is described.
 //! Invariants: a plan holds no list of devices.
 
+use std::sync::OnceLock;
+
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_platform::Os;
@@ -11,17 +13,20 @@ use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
 use crate::segment::Segments;
+use crate::zone_delay::ZoneDelay;
 
 /// The fabric plan.
 #[derive(Debug, Clone)]
 pub struct Plan {
     fabric: Fabric,
+    /// Worked out when they are asked for first: hundreds of thousands of nodes and tables state those of their zone.
+    pub(crate) delays: OnceLock<Vec<ZoneDelay>>,
 }
 
 impl Plan {
     /// Plans a fabric.
     pub fn new(fabric: Fabric) -> Self {
-        Plan { fabric }
+        Plan { fabric, delays: OnceLock::new() }
     }
 
     /// Returns the fabric it plans.

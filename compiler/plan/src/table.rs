@@ -290,8 +290,8 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         probes: probes(plan, zone, group),
         qos: &topology.qos,
         payload_mtu: topology.mtu.payload,
-        delay: plan.delay_from(zone),
-        target_delay: plan.target_delay(zone),
+        delay: plan.zone_delay(zone).delay.clone(),
+        target_delay: plan.zone_delay(zone).target,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: an exception and a fabric that has what it names. Out: [`Touch`]es. Invariants: an artefact that is not touched
 //! has the same bytes with and without the exception, but for what all switches or tables take from the delays of the
-//! fabric (see [`crate::Plan::target_delay`]). So one cable that changes renders two switches again, not six thousand.
+//! fabric (see [`crate::Plan::zone_delays`]). So one cable that changes renders two switches again, not six thousand.
 
 use closc_artefacts::Routing;
 use closc_fabric::{End, Fabric, PortUse};

@@ -79,7 +79,7 @@ pub struct ReadCounts {
 
 /// What is left open where hosts do not write the path.
 pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
-    const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh` and `nccl.conf`";
+    const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh`, `delay.json` and `nccl.conf`";
     const ADDRESS: &str =
         "which address a NIC has, where no node is described: what most of its T0s say counts";
     const SPREAD: &str =

@@ -2,7 +2,8 @@
 //!
 //! In: a [`HostIntent`]. Out: below `hosts/<node>/`, by kind:
 //!
-//! - `nic`: `nic-qos.sh`, which tells each NIC port what the switches are given of classes, and `sysctl.conf`;
+//! - `nic`: `nic-qos.sh`, which tells each NIC port what the switches are given of classes, `delay.json` with the round trip
+//!   of the longest path, and `sysctl.conf`;
 //! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
 //! - `networkd`: the same as `networkd/*.network`, and where the slots are known `*.link` and a udev rule, which name
 //!   interfaces and RDMA devices by their slot;

@@ -1,17 +1,23 @@
-//! V0708: delays of path tables, against the cable lists and what the manifest states of ports.
+//! V0708 and V1308: delays of path tables and of nodes, against the cable lists and what the manifest states of ports.
 //!
-//! In: path tables. Out: violations. Invariants: light in fibre and the lengths of the lists bound a round trip; what is in
+//! In: path tables, and files of nodes. Out: violations. Invariants: light in fibre and the lengths of the lists bound a round trip; what is in
 //! flight and what senders aim at follow from it exactly.
 
 use std::collections::BTreeMap;
 
-use crate::check::profile::own;
+use closc_artefacts::path_table::Delay;
+use closc_artefacts::paths::{DELAY as DELAY_FILE, HOSTS};
+
+use crate::check::profile::{self, own};
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{Cabling, Kind};
+use crate::model::cabling::{Cabling, Kind, Party};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
+use crate::model::place::Place;
 use crate::model::segment::Tier;
 use crate::model::stated::{Stated, StatedPort, StatedSwitch};
+use crate::model::tools::NodeTools;
+use crate::rules::hosts::NODE_DELAY;
 use crate::rules::tables::DELAY;
 
 /// Nanoseconds that light takes for 1,000 m of fibre, there and back: a refractive index of 1.515.
@@ -45,15 +51,68 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
     let Some(delay) = &group.delay else { return };
     let Some(t0) = stated_t0(fabric, stated, group) else { return };
     let Some(port) = t0.ports.iter().find(|port| port.down) else { return };
-    let mbps = u64::from(port.speed_mbps).max(1);
-    let rtt = delay.base_rtt_ns;
     // The longest path may be in any plane.
-    let whole = fabric.slice.is_whole();
-    let (least, most) = if whole {
+    let bounds = if fabric.slice.is_whole() {
         bounds(&lengths(&fabric.cabling), fabric.groups.len() > 1, (port.mtu, port.speed_mbps))
     } else {
         (0, u64::MAX)
     };
+    for (is_wrong, field, message) in faults(delay, t0, port, bounds) {
+        findings.expect(!is_wrong, &DELAY, || {
+            let message = format!("`{}`: {message}", group.name());
+            Violation::new(&DELAY, group.place(&["\"delay\":", &format!("\"{field}\"")]), message)
+        });
+    }
+}
+
+/// Checks the delays that nodes are given.
+pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
+    let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
+    let lengths = lengths(&fabric.cabling);
+    for (tools, own) in tools.iter().filter_map(|tools| Some((tools, tools.delay.as_ref()?))) {
+        let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
+        let t0s = fabric.cabling.at_node(tools.node).iter().filter_map(|plug| {
+            let Party::Switch(t0) = fabric.cabling.cable(plug.cable).upper.party else { return None };
+            profile::own(fabric, stated, (t0, fabric.switch(t0)?), Tier::T0)
+        });
+        let Some(t0) = t0s.min_by_key(|t0| t0.hardware.as_str()) else { continue };
+        let Some(port) = t0.ports.iter().find(|port| port.down) else { continue };
+        let leaves_t0 = fabric.cabling.cables.iter().any(|cable| cable.kind == Kind::T0T1);
+        // Where a fabric has one T0 group its longest path may end there.
+        let (_, most) = bounds(&lengths, leaves_t0, (port.mtu, port.speed_mbps));
+        let mut wrong = |is_wrong: bool, field: &str, message: &str| {
+            findings.expect(!is_wrong, &NODE_DELAY, || {
+                let place = Place::text(format!("{HOSTS}/{name}/{DELAY_FILE}"), vec![format!("\"{field}\"")]);
+                Violation::new(&NODE_DELAY, place, format!("`{name}`: {message}"))
+            });
+        };
+        let (least, _) = bounds(&lengths, false, (port.mtu, port.speed_mbps));
+        for (is_wrong, field, message) in faults(&own.delay, t0, port, (least, most)) {
+            wrong(is_wrong, field, &message);
+        }
+        wrong(own.node != name, "node", "it is the file of another node");
+        let speed =
+            format!("its ports have {} Mb/s at their T0s, and not {}", port.speed_mbps, own.port_mbps);
+        wrong(own.port_mbps != port.speed_mbps, "port_mbps", &speed);
+        // Entries of a pipeline mark at a number of packets.
+        let up = || t0.ports.iter().filter(|port| !port.down).flat_map(|port| port.marks.values());
+        let fits = match own.marks {
+            None => t0.os == "p4" || up().next().is_none() || own.delay.target_ns.is_none(),
+            Some(marks) => up().any(|stated| *stated == (marks.least_bytes, marks.most_bytes, marks.percent)),
+        };
+        wrong(!fits, "marks", "no queue of an uplink of its T0s is marked so");
+    }
+}
+
+/// Compares a delay with what bounds it: whether it is wrong, in which field, and why.
+fn faults(
+    delay: &Delay,
+    t0: &StatedSwitch,
+    port: &StatedPort,
+    (least, most): (u64, u64),
+) -> [(bool, &'static str, String); 3] {
+    let mbps = u64::from(port.speed_mbps).max(1);
+    let rtt = delay.base_rtt_ns;
     let bytes = rtt.saturating_mul(mbps) / 8_000;
     let up: Vec<&StatedPort> = t0.ports.iter().filter(|port| !port.down).collect();
     let queues = |target: u64| {
@@ -62,7 +121,7 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
         // Entries of a pipeline mark at a number of packets.
         t0.os == "p4" || marks.peek().is_none() || marks.any(|(least, ..)| fits(*least))
     };
-    let faults = [
+    [
         (
             !(least..=most).contains(&rtt),
             "base_rtt_ns",
@@ -82,13 +141,7 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
             "senders aim at a delay that is not a round trip and a queue at which a T0 uplink starts to mark"
                 .to_owned(),
         ),
-    ];
-    for (is_wrong, field, message) in faults {
-        findings.expect(!is_wrong, &DELAY, || {
-            let message = format!("`{}`: {message}", group.name());
-            Violation::new(&DELAY, group.place(&["\"delay\":", &format!("\"{field}\"")]), message)
-        });
-    }
+    ]
 }
 
 /// The shortest and the longest cable of each kind, in metres, from below.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::paths::{HOSTS, MANIFEST, SYSCTL_CONF};
 use closc_diagnostics::Rule;
 
+use crate::check::delay;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::NodeId;
 use crate::model::fabric::Fabric;
@@ -20,6 +21,7 @@ use crate::rules::hosts::{LIBRARY, NIC_QOS};
 
 /// Checks the files of all nodes.
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
+    delay::nodes(fabric, stated, tools, findings);
     for tools in tools {
         let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
         kernel(name, tools, findings);

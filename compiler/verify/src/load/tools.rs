@@ -1,7 +1,8 @@
 //! Files of nodes for NIC drivers and collective libraries: read.
 
 use camino::Utf8Path;
-use closc_artefacts::paths::HOSTS;
+use closc_artefacts::node_delay::{self, NodeDelay};
+use closc_artefacts::paths::{DELAY, HOSTS};
 use rayon::prelude::*;
 
 use super::files::{BUFFERS, Files, unreadable};
@@ -23,11 +24,13 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     let path = |name: &str, file: &str| Utf8Path::new(HOSTS).join(name).join(file);
     let mut findings = Findings::default();
     let mut any = false;
-    for file in [nic_qos::FILE, nccl::FILE, nccl::VCCL, SETTINGS] {
+    for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        // Settings of the kernel come with those of NICs.
+        // Settings of the kernel and delays come with those of NICs.
         let comes = |name: &str| {
-            has(name) || file == SETTINGS && files.manifest.files.contains_key(&path(name, nic_qos::FILE))
+            has(name)
+                || [SETTINGS, DELAY].contains(&file)
+                    && files.manifest.files.contains_key(&path(name, nic_qos::FILE))
         };
         if !cabling.nodes.iter().any(|name| comes(name)) {
             continue;
@@ -60,12 +63,21 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
     let tools = NodeTools {
         node,
         qos: one(files, &folder.join(nic_qos::FILE), nic_qos::read, &mut findings)?,
+        delay: one(files, &folder.join(DELAY), node_delay, &mut findings)?,
         nccl: one(files, &folder.join(nccl::FILE), nccl::read, &mut findings)?,
         vccl: one(files, &folder.join(nccl::VCCL), nccl::read, &mut findings)?,
         has_topology,
         kernel: kernel(files, cabling, node, &folder, &mut findings)?,
     };
     Ok((tools, findings))
+}
+
+fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {
+    let delay: NodeDelay = serde_json::from_str(text)?;
+    if delay.format != node_delay::FORMAT {
+        return Err(ReadError::whole(format!("delays of form `{}` are not known here", delay.format)));
+    }
+    Ok(delay)
 }
 
 /// What is wrong with settings of the kernel; nothing where they are read with `ip.batch`.

@@ -1,7 +1,9 @@
-//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `nccl.conf` and `vccl.conf`; and its
+//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`; and its
 //! kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
 
 use std::collections::BTreeMap;
+
+use closc_artefacts::node_delay::NodeDelay;
 
 use crate::model::cabling::NodeId;
 
@@ -12,6 +14,8 @@ pub(crate) struct NodeTools {
     pub(crate) node: NodeId,
     /// Quality of service of its NICs.
     pub(crate) qos: Option<NicQos>,
+    /// What it is given of the longest path.
+    pub(crate) delay: Option<NodeDelay>,
     /// The environment of NCCL, by name: value and line.
     pub(crate) nccl: Option<Settings>,
     /// What VCCL wants besides.

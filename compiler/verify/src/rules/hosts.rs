@@ -90,4 +90,17 @@ pub(crate) static LIBRARY: Rule = Rule {
 };
 
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES, &NIC_QOS, &LIBRARY];
+/// Delays of nodes.
+pub(crate) static NODE_DELAY: Rule = Rule {
+    code: "V1308",
+    title: "a node is given a delay that does not fit its cables",
+    what: "`delay.json` states a round trip that light in the cable lists and the devices of the longest path allow, the bytes \
+           that are under way in it at the speed of the node's ports, and a target that is the round trip and a queue at which an \
+           uplink of its T0s begins to mark; its marks are those of such an uplink.",
+    why: "Senders that aim at another delay keep queues where switches mark, or leave long cables empty.",
+    example: "\"base_rtt_ns\": 10000, with a cable of 80 km between two buildings",
+    fix: "Compile again.",
+};
+
+pub(super) const RULES: &[&Rule] =
+    &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES, &NIC_QOS, &LIBRARY, &NODE_DELAY];

@@ -6,6 +6,8 @@ use crate::common::damage::Damage::{All, Gone, Lost, More, Text};
 
 const SCRIPT: &str = "hosts/su001-n001/nic-qos.sh";
 const SCRIPTS: &str = "hosts/*/nic-qos.sh";
+const DELAY: &str = "hosts/su001-n001/delay.json";
+const DELAYS: &str = "hosts/*/delay.json";
 const NCCL: &str = "hosts/su001-n001/nccl.conf";
 const NCCLS: &str = "hosts/*/nccl.conf";
 const VCCL: &str = "hosts/su001-n001/vccl.conf";
@@ -31,6 +33,14 @@ pub(crate) const FILES: &[Mutation] = &[
     ("DCQCN off everywhere", Fixed, SCRIPTS, All("echo 1 >", "echo 0 >"), "V1306"),
     ("one node without a script", Fixed, SCRIPT, Gone, "V0104"),
     ("a lossy fabric pauses", Tools, SCRIPTS, All("--pfc 0", "--pfc 1"), "V1306"),
+    ("a round trip that no cable has", Fixed, DELAY, Text("\"base_rtt_ns\": ", "\"base_rtt_ns\": 9"), "V1308"),
+    ("less under way than the round trip holds", Fixed, DELAYS, All("\"bandwidth_delay_bytes\": ", "\"bandwidth_delay_bytes\": 1"), "V1308"),
+    ("a target below every mark", Fixed, DELAY, Text("\"target_ns\": ", "\"target_ns\": 9"), "V1308"),
+    ("marks of no queue everywhere", Fixed, DELAYS, All("\"least_bytes\": ", "\"least_bytes\": 1"), "V1308"),
+    ("ports of another speed everywhere", Fixed, DELAYS, All("\"port_mbps\": ", "\"port_mbps\": 1"), "V1308"),
+    ("the delay of another node", Fixed, DELAY, Text("su001-n001", "su001-n002"), "V1308"),
+    ("a delay of a form that nobody knows", Fixed, DELAY, Text("closc-node-delay/1", "closc-node-delay/9"), "V0102"),
+    ("one node without a delay", Fixed, DELAY, Gone, "V0104"),
     ("a plane that NCCL does not use", Tools, NCCL, Text("nic0p0,nic0p1", "nic0p0"), "V1307"),
     ("ports in another order everywhere", Tools, NCCLS, All("nic0p0,nic0p1", "nic0p1,nic0p0"), "V1307"),
     ("data without a mark everywhere", Fixed, NCCLS, All("NCCL_IB_TC=104", "NCCL_IB_TC=0"), "V1307"),

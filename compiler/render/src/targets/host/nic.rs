@@ -1,8 +1,12 @@
-//! What the NICs are given of classes: `nic-qos.sh`.
+//! What the NICs are given of classes, `nic-qos.sh`, and what senders need to know of the longest path, `delay.json`.
 //!
-//! In: the intent of a node. Out: one script. Invariants: every value is read off the profile that the switches are
+//! In: the intent of a node. Out: both, and settings of the kernel. Invariants: every value is read off the profile that the switches are
 //! rendered from, by [`HostQos`]; the script sets whole lists, so what was there before does not matter.
 
+use closc_artefacts::node_delay::{FORMAT, Marks, NodeDelay};
+use closc_artefacts::path_table::Delay;
+use closc_artefacts::paths::DELAY;
+use closc_plan::ZoneDelay;
 use closc_qos::host::{HostClass, HostPriority, HostQos, Selection};
 use closc_qos::profile::Profile;
 use serde::Serialize;
@@ -62,7 +66,28 @@ struct Dcqcn {
 
 pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
     let script = files.text("nic-qos.sh", "nic-qos.sh.j2", &view(files))?;
-    Ok(vec![script, linux::host_sysctl(files.intent, files.templates)?])
+    Ok(vec![script, files.json(DELAY, &delay(files)), linux::host_sysctl(files.intent, files.templates)?])
+}
+
+/// What path tables state where hosts write the path, for nodes with any routing.
+fn delay(files: &Files<'_>) -> NodeDelay {
+    let intent = files.intent;
+    let ZoneDelay { port, delay, target, marks } = intent.delay;
+    NodeDelay {
+        format: FORMAT.into(),
+        node: intent.name.clone(),
+        port_mbps: port.mbps(),
+        delay: Delay {
+            base_rtt_ns: delay.base_rtt.0,
+            bandwidth_delay_bytes: delay.bdp.0,
+            target_ns: target.map(|target| target.0),
+        },
+        marks: marks.as_ref().map(|marks| Marks {
+            least_bytes: marks.min().0,
+            most_bytes: marks.max().0,
+            percent: marks.probability().get().into(),
+        }),
+    }
 }
 
 fn view(files: &Files<'_>) -> View {

@@ -1,0 +1,23 @@
+//! What senders of a zone need to know of the longest path.
+//!
+//! In: nothing; this is plain data. Out: what path tables and nodes state. Invariants: the same whoever chooses the path.
+
+use closc_qos::Nanoseconds;
+use closc_qos::bdp::Delay;
+use closc_qos::ecn::EcnThresholds;
+use closc_qos::units::Speed;
+use serde::Serialize;
+
+/// What senders of a zone need to know of the longest path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ZoneDelay {
+    /// Speed of a NIC port.
+    pub port: Speed,
+    /// The delay between a NIC of the zone and the one that is farthest from it.
+    pub delay: Delay,
+    /// The delay that senders aim at: that of an empty network, and the queue at which an uplink of T0s like the zone's
+    /// begins to mark the data class. Absent where no switch marks.
+    pub target: Option<Nanoseconds>,
+    /// When such an uplink marks the data class.
+    pub marks: Option<EcnThresholds>,
+}
