@@ -39,6 +39,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("description", "free text about the fabric; it is in the manifest"),
     ("sites.[].name", "where zones are, for the manifest and `diff`"),
     ("sites.[].zones.[]", "as `sites.[].name`"),
+    ("tiers.t2.site", "what `whatif` loses with a site, and which cables are spans"),
     ("warnings.*", "levels of findings, which are decided where these leave the compiler"),
 ];
 

@@ -253,7 +253,7 @@ pub struct VerifyArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 everything holds, 1 something does not, or the parts make no whole")]
 pub(crate) struct MergeArgs {
-    /// Summaries of all parts, each thing of the fabric in one of them
+    /// Summaries of all parts that `verify --summary` wrote, or what `whatif --shard I/N --format json` printed for all shards
     #[arg(required = true, value_name = "SUMMARY")]
     pub summaries: Vec<Utf8PathBuf>,
 }

@@ -275,3 +275,61 @@ fn domains_that_take_a_whole_are_pointed_at() {
         "{text}"
     );
 }
+
+/// Every failure is in one shard, and what shards cost adds up to what the whole costs.
+#[test]
+fn shards_of_a_question_are_merged() {
+    let place = Whatif::new();
+    let kinds = ["--each", "t0-t1,nic-t0,transceiver,t0,t1,nic,node,group,plane", "--fail", "p0-t0-001"];
+    let ask = |code: i32, more: &[&str]| place.json(code, &[&["small.yaml"], &kinds[..], more].concat());
+    let whole = place.0.ends_with_output(1, &[&["whatif", "small.yaml"], &kinds[..]].concat());
+    for n in [1, 2] {
+        let mut names = Vec::new();
+        for index in 0..n {
+            // Two shards have a plane each, and none can be of more than there are.
+            let shard = format!("{index}/{n}");
+            let answer = ask(1, &["--shard", &shard]);
+            assert_eq!(answer["part"]["selection"], format!("shard={shard}"));
+            let name = format!("{index}-of-{n}.json");
+            place.0.write(&name, answer.to_string());
+            names.push(name);
+        }
+        names.reverse();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(place.0.ends_with_output(1, &[&["merge"], &names[..]].concat()), whole);
+    }
+    let why = place.0.ends(1, &["merge", "1-of-2.json"]);
+    assert!(why.contains("no answer is of shard 0/2"), "{why}");
+    let why = place.0.ends(1, &["merge", "1-of-2.json", "1-of-2.json"]);
+    assert!(why.contains("shard 1/2 is in `1-of-2.json` and in `1-of-2.json`"), "{why}");
+    let why = place.0.ends(1, &["merge", "0-of-1.json", "1-of-2.json"]);
+    assert!(why.contains("answer different questions"), "{why}");
+    // Another failure before is another question.
+    let other = place.json(0, &["small.yaml", "--each", "t0", "--fail", "p0-t0-002", "--shard", "0/2"]);
+    place.0.write("other.json", other.to_string());
+    let why = place.0.ends(1, &["merge", "1-of-2.json", "other.json"]);
+    assert!(why.contains("answer different questions"), "{why}");
+}
+
+#[test]
+fn what_is_selected_fails_and_nothing_else() {
+    let place = Whatif::new();
+    let failures = |args: &[&str]| -> u64 {
+        let json = place.json(0, &[&["small.yaml", "--each"], args].concat());
+        json["classes"].as_array().unwrap().iter().map(|class| class["failures"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(failures(&["t0-t1", "--select", "plane=1"]), 16);
+    assert_eq!(failures(&["t0-t1", "--select", "device=p1-t0-001"]), 4);
+    assert_eq!(failures(&["t0-t1", "-k", "2", "--select", "device=p1-t0-001"]), 6);
+    for (args, why) in [
+        (&["--each", "nic", "--select", "plane=1"][..], "`plane=1` of `small` has nothing of this kind"),
+        (&["--each", "t0", "--select", "plane=2"], "the last plane of this fabric is 1"),
+        (&["--each", "t0", "-k", "2", "--shard", "0/2"], "of 2 shards together would be in none"),
+        (&["--each", "t0", "--shard", "0/3"], "3 shards"),
+    ] {
+        let text = place.ends(1, &[&["small.yaml"], args].concat());
+        assert!(text.contains(why), "{args:?}: {text}");
+    }
+    let text = place.ends(64, &["small.yaml", "--fail", "p0-t0-001", "--select", "plane=1"]);
+    assert!(text.contains("take apart what is tried one by one"), "{text}");
+}

@@ -36,7 +36,7 @@ impl Part {
     }
 
     /// Refuses what the fabric does not have: shards without a switch, planes and zones that are not there.
-    pub(crate) fn fits(&self, plan: &Plan) -> Result<(), CompileError> {
+    pub fn fits(&self, plan: &Plan) -> Result<(), CompileError> {
         let topology = plan.topology();
         let most = Shard::most(topology);
         if let Some(shard) = self.shard.filter(|shard| shard.of() > most) {
@@ -102,6 +102,19 @@ impl Part {
             (0..topology.count(tier)).map(move |index| Switch { plane, tier, zone, index })
         });
         all.filter(move |switch| plan.fabric().has_switch(*switch) && self.has_switch(plan, *switch))
+    }
+
+    /// Tells whether it has what stands for a plane as one: its first zone.
+    pub fn has_start(&self, topology: &Topology, plane: PlaneId) -> bool {
+        let selected = self.selection.zones().is_empty() && !self.selection.picks_devices();
+        selected && self.has_zone(topology, plane, ZoneId(0))
+    }
+
+    /// Tells whether it has the nodes of a unit, and the T0 groups that these are attached to.
+    pub fn has_unit(&self, topology: &Topology, zone: ZoneId, unit: u16) -> bool {
+        self.selection.has_hosts()
+            && self.selection.has_zone(zone)
+            && self.shard.is_none_or(|shard| shard.has_unit(topology, zone, unit))
     }
 
     /// Returns the units of nodes that it has.

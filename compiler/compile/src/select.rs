@@ -47,6 +47,17 @@ impl Selection {
         &self.zones
     }
 
+    /// Tells whether it goes by what only coordinates say: zone or tier.
+    pub fn goes_by_coordinates(&self) -> bool {
+        !(self.zones.is_empty() && self.tiers.is_empty())
+    }
+
+    /// Tells whether a switch is selected of which the plane and the name are known, and nothing else.
+    pub fn has_named(&self, plane: Option<u8>, name: &str) -> bool {
+        let in_plane = self.planes.is_empty() || plane.is_some_and(|plane| self.planes.contains(&plane));
+        in_plane && (self.devices.is_empty() || self.devices.iter().any(|pattern| pattern.matches(name)))
+    }
+
     /// Tells whether switches of a plane are selected.
     pub(crate) fn has_plane(&self, plane: u8) -> bool {
         self.planes.is_empty() || self.planes.contains(&plane)

@@ -366,6 +366,8 @@ t2_settings! {
     ZonePorts(u16) = zone_ports, "tiers.t2.ports_per_zone";
     /// T2 indices kept for each step.
     Rows(u16) = rows, "tiers.t2.rows";
+    /// The site that T2s are in.
+    T2Site(Option<SmolStr>) = site, "tiers.t2.site";
 }
 
 /// Returns where the switches of a tier are counted: T0s are counted as groups of hosts.

@@ -25,7 +25,7 @@ pub fn judge(change: &Change, old: &Fabric) -> Verdict {
             planes(&[TierId::T1, TierId::T2], "cables move to other ports")
         }
         Change::Tier(tier, setting) => judge_tier(*tier, setting, old),
-        Change::Naming(..) => hitless("names carry no traffic"),
+        Change::T2(T2Setting::T2Site(_)) | Change::Naming(..) => hitless("names carry no traffic"),
         Change::T2Added(_) => growth(old, &[TierId::T1]),
         Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
         Change::Exception(exception) => judge_exception(exception, old),

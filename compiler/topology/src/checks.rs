@@ -83,6 +83,7 @@ mod t1_uplinks;
 mod t2_cables;
 mod t2_count;
 mod t2_ports;
+mod t2_site;
 mod too_many_ports;
 mod trim_settings;
 mod udp_port;
@@ -100,6 +101,7 @@ mod w_absent_anyway;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
+mod w_far_t2;
 mod w_host_files;
 mod w_lossless_traffic;
 mod w_no_effect;
@@ -193,6 +195,7 @@ const CHECKS: &[Check] = checks![
     smaller_zones,
     domain_rule,
     zone_override,
+    t2_site,
     usid_index,
     usid_plane,
     usid_zone,
@@ -256,6 +259,7 @@ const CHECKS: &[Check] = checks![
     w_dark_ports,
     w_no_t2,
     w_rows_unused,
+    w_far_t2,
     w_srv6_unused,
     w_parallel_locators,
     w_routing_unused,

@@ -201,6 +201,9 @@ pub struct T2 {
     /// in the file (`tiers.t2.rows`), required there; it divides the T1s there are where it is not larger. Unused with
     /// [`Wiring::Full`].
     pub rows: u16,
+    /// The site that they are in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<SmolStr>,
 }
 
 /// A run of equal ports: a function from index to slot, so that adding ports moves none.
@@ -466,6 +469,12 @@ impl Topology {
             .get(&lower.zone)
             .or(self.cables.t1_t2.as_ref())
             .expect("a topology with a T2 tier has a kind of cable up to it")
+    }
+
+    /// Returns the site that the T2s are in, by its place in the file.
+    pub fn t2_site(&self) -> Option<usize> {
+        let name = self.t2.as_ref()?.site.as_ref()?;
+        self.sites.iter().position(|site| site.name == *name)
     }
 
     /// Returns the speed of a whole NIC of a zone.

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use closc_topology::{PortBlock, Switch};
+
 use crate::WhatIf;
 use crate::element::{Element, Kind};
 use crate::outcome::Outcome;
@@ -57,13 +59,15 @@ impl Cost {
     }
 }
 
+/// Which elements fail: all of a fabric, or those of a part of it. Of what belongs to a switch the switch is asked about.
+pub type Chosen<'a> = &'a dyn Fn(Element) -> bool;
+
 /// Fails every combination of `together` different elements of some kinds. The most costly classes come first.
-pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize) -> Vec<Class> {
-    let all: Vec<Element> = kinds.iter().flat_map(|kind| whatif.elements.all(*kind)).collect();
+pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize, chosen: Chosen<'_>) -> Vec<Class> {
     let topology = whatif.elements.fabric.topology();
     let mut touched = Touched::of(topology);
     touched.add(topology, &whatif.given);
-    let mut found = Found { whatif, all: &all, classes: BTreeMap::new() };
+    let mut found = Found { whatif, kinds, chosen, classes: BTreeMap::new() };
     if together > 0 {
         found.extend(&whatif.state, &touched, &mut Vec::new(), together, 1);
     }
@@ -81,19 +85,52 @@ pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize) -> Vec<
     classes.sort_by(|a, b| {
         let cost =
             |class: &Class| (class.outcome.newly_cut_off, class.outcome.loss_max, class.outcome.loss_sum);
-        cost(b).cmp(&cost(a)).then_with(|| a.example.cmp(&b.example))
+        cost(b).cmp(&cost(a)).then_with(|| (&a.kinds, &a.example).cmp(&(&b.kinds, &b.example)))
     });
     classes
 }
 
 struct Found<'a> {
     whatif: &'a WhatIf<'a>,
-    all: &'a [Element],
+    kinds: &'a [Kind],
+    chosen: Chosen<'a>,
     /// Combinations in any order, an example and what it costs.
     classes: BTreeMap<Cost, (u128, Vec<Element>, Outcome)>,
 }
 
 impl Found<'_> {
+    /// Returns elements of a kind, each with how many it stands for. What turns one switch into another turns its cables
+    /// and cages into those of the other, so those of one switch stand for all that can be exchanged with it.
+    fn standing(&self, kind: Kind, touched: &Touched) -> Vec<(u128, Element)> {
+        let elements = &self.whatif.elements;
+        let Some(tiers) = kind.owners() else {
+            let all = elements.all(kind).into_iter();
+            return all.filter(|element| (self.chosen)(*element)).map(|element| (1, element)).collect();
+        };
+        let topology = elements.fabric.topology();
+        let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        // In the order of their first switch, so that examples are the first elements there are.
+        let mut owners: Vec<(u128, Switch)> = Vec::new();
+        for switch in elements.fabric.switches().filter(|switch| tiers.contains(&switch.tier)) {
+            if !(self.chosen)(Element::Switch(switch)) {
+                continue;
+            }
+            let mut key = touched.key_of_switch(topology, switch);
+            if kind == Kind::Cage {
+                let block = |block: PortBlock| [block.first_cage, block.count, block.breakout.ports.into()];
+                key.extend(topology.blocks(switch).into_iter().flat_map(block).map(u32::from));
+            }
+            let at = *known.entry(key).or_insert(owners.len());
+            if at == owners.len() {
+                owners.push((0, switch));
+            }
+            owners[at].0 += 1;
+        }
+        let of =
+            |(count, switch)| elements.of_switch(kind, switch).into_iter().map(move |found| (count, found));
+        owners.into_iter().flat_map(of).collect()
+    }
+
     /// Fails one more element after those that failed already; `count` is how many orders of elements these stand for.
     fn extend(
         &mut self,
@@ -105,10 +142,12 @@ impl Found<'_> {
     ) {
         let topology = self.whatif.elements.fabric.topology();
         let mut classes: BTreeMap<Vec<u32>, (u128, Element)> = BTreeMap::new();
-        for element in self.all.iter().filter(|element| !failed.contains(element)) {
-            let mut key = touched.key(topology, &self.whatif.elements.losses(*element));
+        let standing = self.kinds.iter().flat_map(|kind| self.standing(*kind, touched));
+        // What has failed is touched, so it stands for itself alone.
+        for (more, element) in standing.filter(|(_, element)| !failed.contains(element)) {
+            let mut key = touched.key(topology, &self.whatif.elements.losses(element));
             key.push(element.kind() as u32);
-            classes.entry(key).or_insert((0, *element)).0 += 1;
+            classes.entry(key).or_insert((0, element)).0 += more;
         }
         for (more, element) in classes.into_values() {
             let losses = self.whatif.elements.losses(element);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use closc_fabric::{Fabric, PortUse};
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Something that fails as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,10 +28,13 @@ pub enum Element {
     Plane(PlaneId),
     /// A zone: all its T0s and T1s.
     Zone(ZoneId),
-    /// A site, by its place in the file: all its zones.
+    /// A site, by its place in the file: all its zones, and the T2s if they are there.
     Site(u16),
     /// A domain of a list such as power feeds, by its place in the list.
     Domain(u32),
+    /// The cables between a site, by its place in the file, and the T2s in another: so many in a hundred of those of each
+    /// T1.
+    Span(u16, u8),
 }
 
 /// Elements that are alike.
@@ -65,11 +68,13 @@ pub enum Kind {
     Site,
     /// Domains that are listed.
     Domain,
+    /// Cables between two sites.
+    Span,
 }
 
 impl Kind {
     /// Every kind, small ones first.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::T0T1,
         Kind::T1T2,
         Kind::NicT0,
@@ -84,6 +89,7 @@ impl Kind {
         Kind::Zone,
         Kind::Site,
         Kind::Domain,
+        Kind::Span,
     ];
 
     /// Returns the word on the command line and in JSON.
@@ -103,6 +109,28 @@ impl Kind {
             Kind::Zone => "zone",
             Kind::Site => "site",
             Kind::Domain => "domain",
+            Kind::Span => "span",
+        }
+    }
+
+    /// Returns the tiers of the switches that elements of the kind belong to: the lower ends of cables, and those with
+    /// cages. Other kinds belong to no switch.
+    pub(crate) fn owners(self) -> Option<&'static [TierId]> {
+        match self {
+            Kind::NicT0 | Kind::T0T1 => Some(&[TierId::T0]),
+            Kind::T1T2 => Some(&[TierId::T1]),
+            Kind::Cage => Some(&TierId::ALL),
+            Kind::T0
+            | Kind::T1
+            | Kind::T2
+            | Kind::Nic
+            | Kind::Node
+            | Kind::Group
+            | Kind::Plane
+            | Kind::Zone
+            | Kind::Site
+            | Kind::Domain
+            | Kind::Span => None,
         }
     }
 
@@ -120,6 +148,19 @@ impl Serialize for Kind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Kind::parse(&word).ok_or_else(|| de::Error::custom(unknown(&word)))
+    }
+}
+
+/// Says which kinds there are.
+pub fn unknown(word: &str) -> String {
+    let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+    format!("`{word}` is no kind of element; there are {}", words.join(", "))
 }
 
 impl Element {
@@ -142,6 +183,7 @@ impl Element {
             Element::Zone(_) => Kind::Zone,
             Element::Site(_) => Kind::Site,
             Element::Domain(_) => Kind::Domain,
+            Element::Span(..) => Kind::Span,
         }
     }
 }
@@ -212,28 +254,16 @@ impl<'a> Elements<'a> {
     /// Returns the elements of a kind that are there, in order.
     pub fn all(&self, kind: Kind) -> Vec<Element> {
         let (fabric, topology) = (self.fabric, self.fabric.topology());
-        let tier = |tier| fabric.switches().filter(move |switch| switch.tier == tier);
-        let above = |lower: TierId| {
-            let count = topology.tier(lower).map_or(0, |tier| tier.up.count);
-            tier(lower)
-                .flat_map(move |lower| (0..count).map(move |up| Link::Fabric { lower, up }))
-                .filter(|link| fabric.has_link(*link))
-                .map(Element::Link)
-                .collect()
-        };
-        let switches = |id| tier(id).map(Element::Switch).collect();
+        let switches = |id| fabric.switches().filter(move |switch| switch.tier == id);
+        if let Some(tiers) = kind.owners() {
+            let owners = fabric.switches().filter(|switch| tiers.contains(&switch.tier));
+            return owners.flat_map(|switch| self.of_switch(kind, switch)).collect();
+        }
         match kind {
-            Kind::NicT0 => {
-                let ports = |plane| fabric.nics().map(move |nic| Link::Host(NicPort { plane, nic }));
-                let links = topology.plane_ids().flat_map(ports);
-                links.filter(|link| fabric.has_link(*link)).map(Element::Link).collect()
-            }
-            Kind::T0T1 => above(TierId::T0),
-            Kind::T1T2 => above(TierId::T1),
-            Kind::T0 => switches(TierId::T0),
-            Kind::T1 => switches(TierId::T1),
-            Kind::T2 => switches(TierId::T2),
-            Kind::Cage => fabric.switches().flat_map(|switch| self.cages(switch)).collect(),
+            Kind::NicT0 | Kind::T0T1 | Kind::T1T2 | Kind::Cage => Vec::new(),
+            Kind::T0 => switches(TierId::T0).map(Element::Switch).collect(),
+            Kind::T1 => switches(TierId::T1).map(Element::Switch).collect(),
+            Kind::T2 => switches(TierId::T2).map(Element::Switch).collect(),
             Kind::Nic => fabric.nics().map(Element::Nic).collect(),
             Kind::Node => fabric.nodes().map(Element::Node).collect(),
             Kind::Group => {
@@ -246,7 +276,31 @@ impl<'a> Elements<'a> {
             Kind::Zone => topology.zone_ids().map(Element::Zone).collect(),
             Kind::Site => (0..topology.sites.len() as u16).map(Element::Site).collect(),
             Kind::Domain => (0..self.domains.len() as u32).map(Element::Domain).collect(),
+            Kind::Span => {
+                let t2s = topology.t2_site();
+                let others = (0..topology.sites.len()).filter(|site| t2s.is_some_and(|t2s| t2s != *site));
+                others.map(|site| Element::Span(site as u16, 100)).collect()
+            }
         }
+    }
+
+    /// Returns the elements of a kind that belong to a switch: cables to it from below or above, or cages of it. Kinds
+    /// that do not belong to switches of its tier have none.
+    pub(crate) fn of_switch(&self, kind: Kind, switch: Switch) -> Vec<Element> {
+        let fabric = self.fabric;
+        let links: Vec<Link> = match (kind, switch.tier) {
+            (Kind::NicT0, TierId::T0) => {
+                let nics = fabric.group_nics(switch.zone, switch.index);
+                nics.map(|nic| Link::Host(NicPort { plane: switch.plane, nic })).collect()
+            }
+            (Kind::T0T1, TierId::T0) | (Kind::T1T2, TierId::T1) => {
+                let count = fabric.topology().tier(switch.tier).map_or(0, |tier| tier.up.count);
+                (0..count).map(|up| Link::Fabric { lower: switch, up }).collect()
+            }
+            (Kind::Cage, _) => return self.cages(switch),
+            _ => return Vec::new(),
+        };
+        links.into_iter().filter(|link| fabric.has_link(*link)).map(Element::Link).collect()
     }
 
     /// The cages of a switch with a cable in them.
@@ -291,6 +345,24 @@ impl<'a> Elements<'a> {
         losses
     }
 
+    /// The cables between a site and T2s in another, so many in a hundred of each T1. Neighbouring T1s lose neighbouring
+    /// ones, so that T2s lose as many.
+    fn span(&self, site: u16, lost: u8) -> impl Iterator<Item = Link> + use<'a> {
+        let (fabric, topology) = (self.fabric, self.fabric.topology());
+        let zones = topology.sites.get(usize::from(site)).map_or(&[][..], |site| &site.zones);
+        let count = u32::from(topology.t1.up.count);
+        let is_lost = move |lower: Switch, up: u16| {
+            let at = (u32::from(up) + u32::from(lower.index)) % count.max(1);
+            at * 100 < u32::from(lost) * count
+        };
+        let t1s = topology.plane_ids().flat_map(move |plane| fabric.tier_switches(plane, TierId::T1));
+        let links = t1s.filter(move |t1| zones.contains(&t1.zone)).flat_map(move |lower| {
+            let ups = (0..count as u16).filter(move |up| is_lost(lower, *up));
+            ups.map(move |up| Link::Fabric { lower, up })
+        });
+        links.filter(move |link| fabric.has_link(*link))
+    }
+
     fn add(&self, element: Element, losses: &mut Losses) {
         let topology = self.fabric.topology();
         match element {
@@ -314,7 +386,12 @@ impl<'a> Elements<'a> {
                 for zone in topology.sites.get(usize::from(site)).into_iter().flat_map(|site| &site.zones) {
                     self.add(Element::Zone(*zone), losses);
                 }
+                if topology.t2_site() == Some(usize::from(site)) {
+                    let is_t2 = |switch: &Switch| switch.tier == TierId::T2;
+                    losses.switches.extend(self.fabric.switches().filter(is_t2));
+                }
             }
+            Element::Span(site, lost) => losses.links.extend(self.span(site, lost)),
             Element::Domain(domain) => {
                 for member in self.domains.get(domain as usize).into_iter().flat_map(|d| &d.members) {
                     self.add(*member, losses);

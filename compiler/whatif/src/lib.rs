@@ -33,11 +33,11 @@ use state::State;
 pub use design::{Design, Figure, ratio};
 pub use distribution::Distribution;
 pub use domain::{of_fabric as domains_of, read as read_domains};
-pub use each::Class;
-pub use element::{Domain, Element, Elements, Kind, Losses};
+pub use each::{Chosen, Class};
+pub use element::{Domain, Element, Elements, Kind, Losses, unknown as unknown_kind};
 pub use lines::LineError;
 pub use outcome::{Apart, Outcome, Worst, kind_word};
-pub use random::{Draw, Rate, TooFew, draw, unknown as unknown_kind};
+pub use random::{Draw, Rate, TooFew, draw};
 pub use trace::{Change, Event, Moment, read as read_trace};
 
 /// A fabric of which something is asked.
@@ -78,7 +78,17 @@ impl<'a> WhatIf<'a> {
     /// Fails every combination of `together` different elements of some kinds, by classes of equal cost. The most
     /// costly come first.
     pub fn each(&self, kinds: &[Kind], together: usize) -> Vec<Class> {
-        each::each(self, kinds, together)
+        each::each(self, kinds, together, &|_| true)
+    }
+
+    /// The same, where only what is chosen fails.
+    pub fn each_of(&self, kinds: &[Kind], together: usize, chosen: Chosen<'_>) -> Vec<Class> {
+        each::each(self, kinds, together, chosen)
+    }
+
+    /// Returns the number of ordered pairs of NICs.
+    pub fn pairs(&self) -> u64 {
+        self.compare(&self.state, 0).pairs()
     }
 
     /// Follows a trace of failures and repairs, moment by moment.

@@ -10,6 +10,7 @@
 //! | `group 17`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
+//! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of them lost |
 
 use closc_topology::{Node, Subject, Switch, ZoneId};
 
@@ -43,6 +44,10 @@ impl Elements<'_> {
                 let name = topology.sites.get(usize::from(site)).map_or("", |site| site.name.as_str());
                 format!("site {name}")
             }
+            Element::Span(site, lost) => {
+                let name = topology.sites.get(usize::from(site)).map_or("", |site| site.name.as_str());
+                if lost == 100 { format!("span {name}") } else { format!("span {name} at {}%", 100 - lost) }
+            }
             Element::Domain(domain) => {
                 let name = self.domains.get(domain as usize).map_or("", |domain| domain.name.as_str());
                 format!("domain {name}")
@@ -72,7 +77,9 @@ impl Elements<'_> {
             ["group", group] => self.group("0", group).map(|found| vec![found]),
             ["zone", zone, "group", group] => self.group(zone, group).map(|found| vec![found]),
             ["zone", zone] => self.zone(zone).map(|zone| vec![Element::Zone(zone)]),
-            ["site", site] => self.site(site).map(|found| vec![found]),
+            ["site", site] => self.site(site).map(|found| vec![Element::Site(found)]),
+            ["span", site] => self.span_named(site, "0%").map(|found| vec![found]),
+            ["span", site, "at", left] => self.span_named(site, left).map(|found| vec![found]),
             ["domain", domain] => self.domain(domain).map(|found| vec![found]),
             _ => match name.split_once(CAGE) {
                 Some((switches, cage)) => self.cages_named(switches, cage),
@@ -144,10 +151,26 @@ impl Elements<'_> {
         number.ok_or_else(|| format!("`{zone}` is no zone; they are counted from 0 to {}", zones - 1))
     }
 
-    fn site(&self, name: &str) -> Result<Element, String> {
+    /// Returns the span of a site of which so much is left.
+    fn span_named(&self, site: &str, left: &str) -> Result<Element, String> {
+        let at = self.site(site)?;
+        let topology = self.fabric.topology();
+        match topology.t2_site() {
+            None => return Err("no site has the T2s: say by `tiers.t2.site` where they are".to_owned()),
+            Some(t2s) if t2s == usize::from(at) => {
+                return Err(format!("the T2s are in `{site}`: a span is named by the site at its other end"));
+            }
+            Some(_) => {}
+        }
+        let left = left.strip_suffix('%').and_then(|left| left.parse::<u8>().ok()).filter(|left| *left < 100);
+        let left = left.ok_or("what is left of a span is 0% to 99%")?;
+        Ok(Element::Span(at, 100 - left))
+    }
+
+    fn site(&self, name: &str) -> Result<u16, String> {
         let sites = &self.fabric.topology().sites;
         let at = sites.iter().position(|site| site.name == name);
-        at.map(|at| Element::Site(at as u16)).ok_or_else(|| format!("`{name}` is no site of the fabric file"))
+        at.map(|at| at as u16).ok_or_else(|| format!("`{name}` is no site of the fabric file"))
     }
 
     fn domain(&self, name: &str) -> Result<Element, String> {

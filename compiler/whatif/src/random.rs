@@ -11,7 +11,7 @@ use closc_topology::{Link, Nic, PlaneId, Switch};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use crate::element::{Element, Elements, Kind};
+use crate::element::{Element, Elements, Kind, unknown};
 
 /// How many elements of a kind fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,12 +80,6 @@ pub struct TooFew {
     pub there: usize,
 }
 
-/// Says which kinds there are.
-pub fn unknown(word: &str) -> String {
-    let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
-    format!("`{word}` is no kind of element; there are {}", words.join(", "))
-}
-
 /// Draws the elements that fail, kind by kind.
 pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<Element>, TooFew> {
     let mut failed = Vec::new();
@@ -141,6 +135,7 @@ fn place(element: Element) -> (u64, u64) {
         Element::Zone(zone) => (high(none, zone.0), 0),
         Element::Site(site) => (high(none, 0), u64::from(site)),
         Element::Domain(domain) => (high(none, 0), u64::from(domain)),
+        Element::Span(site, lost) => (high(none, 0), u64::from(site) << 16 | u64::from(lost)),
     }
 }
 

@@ -16,7 +16,7 @@ mod trials;
 pub use against::{Against, Blast, Row};
 pub use answer::Answer;
 pub use cost::Cost;
-pub use each::Each;
+pub use each::{Asked, Each, NoWhole, PartOf};
 pub use failed::Failed;
 pub use left::{Apart, Left, Worst};
 pub use spread::Spread;

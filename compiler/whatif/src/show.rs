@@ -159,7 +159,8 @@ pub fn each(each: &Each) -> String {
     };
     let given =
         if each.given.count == 0 { String::new() } else { format!(", after {}", failed(&each.given)) };
-    let mut out = format!("{}: {times}{given}; {} of NICs\n", each.fabric, plural(each.pairs, "pair"));
+    let part = each.part.as_ref().map(|part| format!(" in {}", part.selection)).unwrap_or_default();
+    let mut out = format!("{}: {times}{part}{given}; {} of NICs\n", each.fabric, plural(each.pairs, "pair"));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, class) in each.classes.iter().enumerate() {
         let alike: Vec<&Cost> = each.classes.iter().filter(|other| other.kinds == class.kinds).collect();

@@ -83,9 +83,18 @@ impl Touched {
 
     /// Returns the key of losses.
     pub(crate) fn key(&self, topology: &Topology, losses: &Losses) -> Vec<u32> {
+        self.key_of(effects(topology, losses))
+    }
+
+    /// Returns the key of the loss of a switch: switches with equal keys can be exchanged.
+    pub(crate) fn key_of_switch(&self, topology: &Topology, switch: Switch) -> Vec<u32> {
+        self.key_of([of_switch(topology, switch)])
+    }
+
+    fn key_of(&self, effects: impl IntoIterator<Item = Effect>) -> Vec<u32> {
         let mut fresh = Fresh::default();
         let mut key = Vec::new();
-        for effect in effects(topology, losses) {
+        for effect in effects {
             key.push(effect.code);
             for place in effect.places.into_iter().flatten() {
                 let touched = self.0.contains(&place);

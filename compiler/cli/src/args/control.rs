@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_compile::Shard;
+use closc_compile::{Selection, Shard};
 use closc_deploy::PushOptions;
 
 use super::number;
@@ -27,6 +27,9 @@ pub struct FleetArgs {
     /// Only the planes of this shard, for example `3/8`; they count from 0
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// Only what all terms hold for: `plane=3`, `device=p3-t0-*`
+    #[arg(long, value_name = "TERMS", default_value = "")]
+    pub select: Selection,
     /// Switches worked on at the same time, up to 1024
     #[arg(long, value_name = "N", default_value_t = parallel(), value_parser = number::parallel())]
     pub max_parallel: u16,
@@ -70,6 +73,7 @@ impl FleetArgs {
             device: Vec::new(),
             plane: Vec::new(),
             shard: None,
+            select: Selection::default(),
             require_signature: None,
             overlay: None,
             ssh_config: None,

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use closc_whatif::{Draw, Kind, unknown_kind};
 
-use super::number;
+use super::{PartArgs, number};
 
 /// Arguments of `whatif`.
 #[derive(Debug, clap::Args)]
@@ -37,12 +37,23 @@ pub struct WhatifArgs {
     /// Hold the design against that of another fabric file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "fail", "random"])]
     pub against: Option<Utf8PathBuf>,
+    /// Of what is tried one by one, only what is in this part; its cost is that to the whole fabric
+    #[command(flatten)]
+    pub part: PartArgs,
     /// What fails together besides the `domains` of the fabric file: lines of DOMAIN,NAME
     #[arg(long, value_name = "FILE")]
     pub domains: Option<Utf8PathBuf>,
     /// Show so many of the worst pairs, up to 100000; 0 shows none
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::shown())]
     pub worst: u32,
+}
+
+impl WhatifArgs {
+    /// Tells whether failures are tried one after the other, and not those that are given alone.
+    pub(crate) fn tries(&self) -> bool {
+        let given = self.fail.is_empty() && self.random.is_empty();
+        self.trace.is_none() && self.against.is_none() && (!self.each.is_empty() || given)
+    }
 }
 
 /// One kind, or all.
@@ -57,8 +68,11 @@ Names are those of `exceptions` in the fabric file, with ranges in brackets:
 and what fails as one:
   p3-t0-017/cage9            a transceiver or breakout cable, by its number on the panel
   group 17, zone 1 group 17  a T0 group         zone 1, site north, domain power-1 (or domain:power-1)
+  span south                 the cables between a site and the T2s in another; `span south at 50%` leaves half
 
-Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic, node, t0, t1, t2, group, plane, zone, site, domain
+Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic, node, t0, t1, t2, group, plane, zone, site, domain, span
+
+`--shard I/N` and `--select TERMS` take apart what is tried one by one. `closc merge` adds up the JSON of all shards.
 
 A NIC's bandwidth is counted in two ways: while all pairs send, each gets the part of its paths that is left; alone, a
 pair gets what its NIC ports carry in the planes that still have a path.

@@ -75,8 +75,15 @@ fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
     if let Some(device) = args.device.iter().find(|device| !inventory.knows(device)) {
         anyhow::bail!("the inventory has no switch `{device}`");
     }
+    if args.select.goes_by_coordinates() {
+        anyhow::bail!(
+            "an inventory knows planes and names, and `--select {}` goes by zone or tier: compile that part with `closc compile \
+             --select`, and push its tree",
+            args.select
+        );
+    }
     let planes = inventory.planes();
-    if let Some(plane) = args.plane.iter().find(|plane| !planes.contains(plane)) {
+    if let Some(plane) = args.plane.iter().chain(args.select.planes()).find(|plane| !planes.contains(plane)) {
         let there: Vec<String> = planes.iter().map(u8::to_string).collect();
         match there.as_slice() {
             [] => anyhow::bail!(
@@ -232,6 +239,7 @@ pub fn is_selected(args: &FleetArgs, inventory: &Inventory, name: &str) -> bool 
     let plane = inventory.plane_of(name);
     (args.device.is_empty() || args.device.iter().any(|device| device == name))
         && (args.plane.is_empty() || plane.is_some_and(|plane| args.plane.contains(&plane)))
+        && args.select.has_named(plane, name)
 }
 
 /// Shows events: a bar of finished switches for people, a line of JSON on stderr for tools.
@@ -361,6 +369,29 @@ mod tests {
 
     fn control_limit(path: &Utf8Path) -> String {
         saved(path).expect_err("a terabyte").to_string()
+    }
+
+    #[test]
+    fn what_is_selected_goes_by_planes_and_names() {
+        let mut inventory = Inventory::default();
+        for (name, plane) in [("p0-t0-001", 0), ("p1-t0-001", 1), ("p1-t1-001", 1)] {
+            let device = Device { plane: Some(plane), ..Device::at("127.0.0.1:9", 1) };
+            inventory.devices.insert(name.to_owned(), device);
+        }
+        let selected = |terms: &str| {
+            let mut args = FleetArgs::of(Utf8Path::new("tree"), Utf8Path::new("inventory.yaml"));
+            args.select = terms.parse().expect("terms");
+            selectable(&args, &inventory).map_err(|error| error.to_string())?;
+            let names = inventory.devices.keys().filter(|name| is_selected(&args, &inventory, name));
+            Ok::<_, String>(names.cloned().collect::<Vec<_>>())
+        };
+        assert_eq!(selected("plane=1"), Ok(vec!["p1-t0-001".to_owned(), "p1-t1-001".to_owned()]));
+        assert_eq!(selected("plane=1,device=*-t0-*"), Ok(vec!["p1-t0-001".to_owned()]));
+        assert!(
+            selected("plane=2")
+                .is_err_and(|why| why.contains("is in plane 2; there are switches of planes 0, 1"))
+        );
+        assert!(selected("zone=1").is_err_and(|why| why.contains("compile that part with")));
     }
 
     /// A shard of a push has the planes that `compile --shard` puts into it.

@@ -3,15 +3,17 @@
 //! Without more, what one failure of each kind costs. What is given by `--fail` and `--random` fails first, and `--each`
 //! and `--trace` come on top of it.
 
+mod part;
+
 use std::collections::BTreeSet;
 
 use anyhow::bail;
 use camino::Utf8Path;
 use closc_plan::Plan;
-use closc_whatif::report::{Against, Answer, Each, Trace, Trial, Trials};
+use closc_whatif::report::{Against, Answer, Asked, Each, Trace, Trial, Trials};
 use closc_whatif::{
-    Design, Domain, Element, Elements, Kind, LineError, TooFew, WhatIf, domains_of, draw, read_domains,
-    read_trace, show,
+    Chosen, Class, Design, Domain, Element, Elements, Kind, LineError, TooFew, WhatIf, domains_of, draw,
+    read_domains, read_trace, show,
 };
 
 use crate::args::Args;
@@ -19,12 +21,16 @@ use crate::args::whatif::WhatifArgs;
 use crate::input;
 use crate::output::{self, Outcome};
 
+/// Form of an answer to every failure of some kinds.
+pub(crate) const EACH: &str = "closc-whatif-each/1";
+
 /// Answers the question.
 pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let domains = domains(plan, command)?;
     let elements = Elements { fabric: plan.fabric(), domains: &domains };
+    let part = part::read(plan, command)?;
     if let Some(other) = &command.against {
         return against(args, plan, elements, other);
     }
@@ -43,7 +49,14 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     if !kinds.is_empty() || (named.is_empty() && command.random.is_empty()) {
         let asked = !kinds.is_empty();
         let kinds: Vec<Kind> = if asked { kinds.into_iter().collect() } else { Kind::ALL.to_vec() };
-        return each(args, elements, &given, &kinds, command, asked);
+        let asked = Asked {
+            question: part::question(plan, command, &domains),
+            part: part.stated(),
+            given: &given,
+            together: usize::from(command.together),
+            overview: !asked,
+        };
+        return each(args, elements, &kinds, asked, &|element| part.has(plan, elements, element));
     }
     if command.trials > 1 {
         return trials(args, elements, command, failed);
@@ -63,25 +76,36 @@ fn ended(cut_off: u64) -> Outcome {
 fn each(
     args: &Args,
     elements: Elements<'_>,
-    given: &[Element],
     kinds: &[Kind],
-    command: &WhatifArgs,
-    asked: bool,
+    asked: Asked<'_>,
+    chosen: Chosen<'_>,
 ) -> anyhow::Result<Outcome> {
-    let together = usize::from(command.together);
-    let whatif = WhatIf::given(elements, given);
-    let classes = if asked {
-        whatif.each(kinds, together)
+    let (together, name) = (asked.together, &elements.fabric.topology().name);
+    let whatif = WhatIf::given(elements, asked.given);
+    let classes: Vec<Class> = if asked.overview {
+        kinds.iter().flat_map(|kind| whatif.each_of(&[*kind], 1, chosen)).collect()
     } else {
-        kinds.iter().flat_map(|kind| whatif.each(&[*kind], 1)).collect()
+        whatif.each_of(kinds, together, chosen)
     };
-    if classes.is_empty() {
-        bail!("`{}` has nothing of this kind, or too little to fail {together} at a time", name(elements));
+    match &asked.part {
+        _ if !classes.is_empty() => {}
+        // A shard may have nothing of a kind, and is one of all shards all the same.
+        Some(part) if part.shard.is_some() => {}
+        Some(part) => bail!(
+            "`{}` of `{name}` has nothing of this kind, or too little to fail {together} at a time",
+            part.selection
+        ),
+        None => bail!("`{name}` has nothing of this kind, or too little to fail {together} at a time"),
     }
-    let report = Each::new(elements, given, together, !asked, &classes);
-    output::result(args.format, "closc-whatif-each/1", &report, show::each)?;
-    let cut_off = classes.iter().map(|class| class.outcome.newly_cut_off).max().unwrap_or(0);
-    Ok(if asked { ended(cut_off) } else { Outcome::Fine })
+    let report = Each::new(elements, asked, whatif.pairs(), &classes);
+    answered(args, &report)
+}
+
+/// Prints what every failure of some kinds costs. Where no kind was asked for, nobody asked whether some pair is cut off.
+pub(crate) fn answered(args: &Args, report: &Each) -> anyhow::Result<Outcome> {
+    output::result(args.format, EACH, report, show::each)?;
+    let cut_off = report.classes.iter().map(|cost| cost.pairs_cut_off).max().unwrap_or(0);
+    Ok(if report.overview { Outcome::Fine } else { ended(cut_off) })
 }
 
 /// Repeats random failures with other seeds.
@@ -146,8 +170,4 @@ fn listed(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {
     let lines: Vec<String> =
         faults.iter().map(|fault| format!("{path}:{}: {}", fault.line, fault.why)).collect();
     anyhow::anyhow!("{}", lines.join("\n"))
-}
-
-fn name(elements: Elements<'_>) -> &str {
-    &elements.fabric.topology().name
 }

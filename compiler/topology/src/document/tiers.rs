@@ -88,6 +88,9 @@ document! {
         pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
         /// Ports towards the T1s; the count is `zones * ports_per_zone`, and must agree where it is given.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
+        /// The site that the T2s are in, by its name in `sites`: `closc whatif` takes them with it, and calls the cables
+        /// from each other site to them its span. Default: none.
+        pub site: Option<Spanned<SmolStr>> = "site" => [],
         /// Which T2s a T1 reaches: `full` all of its plane, `rows` those of its own row. Default: `full`.
         pub wiring: Option<Spanned<Wiring>> = "wiring" => [ALL],
         /// With `wiring: rows`, the T1s of a zone that there is room for, one in each row. Fewer rows than T1s divide

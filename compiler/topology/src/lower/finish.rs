@@ -59,6 +59,7 @@ impl Draft<'_> {
             wiring: self.wiring,
             zone_ports: u16::try_from(self.zone_ports?).ok()?,
             rows: u16::try_from(self.rows).ok()?,
+            site: self.doc.tiers.t2.as_ref()?.site.as_ref().map(|site| site.value.clone()),
         })
     }
 

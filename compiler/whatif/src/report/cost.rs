@@ -1,12 +1,12 @@
 //! What failures of one class cost.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::each::Class;
 use crate::element::{Elements, Kind};
 
 /// What failures of one class cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// What fails together.
     pub kinds: Vec<Kind>,
@@ -48,5 +48,11 @@ impl Cost {
             nics_cut_off: outcome.nics_cut_off.len(),
             nodes_cut_off: outcome.nodes_cut_off,
         }
+    }
+
+    /// Tells whether other failures of the same kinds cost the same.
+    pub(super) fn is_alike(&self, other: &Cost) -> bool {
+        let alike = Cost { failures: other.failures, example: other.example.clone(), ..self.clone() };
+        alike == *other
     }
 }

@@ -1,0 +1,97 @@
+//! `--shard` and `--select` of `whatif`: of what is tried one by one, only what is in a part.
+//!
+//! In: what was written on the command line. Out: a [`Chosen`] part, and the digest of the question. Invariants: every
+//! element of a fabric is in exactly one of n shards, where its switch, unit of nodes or plane is; what a failure costs
+//! is counted over the whole fabric, so costs of shards are added and nothing else is.
+
+use anyhow::ensure;
+use closc_compile::{Part, meaning};
+use closc_plan::Plan;
+use closc_topology::{Link, Switch, TierId, ZoneId};
+use closc_whatif::report::PartOf;
+use closc_whatif::{Domain, Element, Elements};
+
+use crate::args::whatif::WhatifArgs;
+use crate::output::Usage;
+
+/// What fails of a fabric.
+pub(super) struct Chosen {
+    part: Part,
+    shard: Option<(u32, u32)>,
+}
+
+/// Reads which part it is.
+pub(super) fn read(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Chosen> {
+    let part = command.part.part();
+    let shard = command.part.shard.map(|shard| (shard.index(), shard.of()));
+    if shard.is_some() || !command.part.select.is_everything() {
+        ensure!(
+            command.tries(),
+            Usage(
+                "`--shard` and `--select` take apart what is tried one by one, with `--each` or without more"
+            )
+        );
+    }
+    if shard.is_some() {
+        ensure!(
+            command.together == 1,
+            "what fails of {} shards together would be in none of them: fail one at a time, or write `--select`",
+            command.together
+        );
+        ensure!(command.part.select.is_everything(), "a shard is not selected from: give one of both");
+    }
+    part.fits(plan)?;
+    Ok(Chosen { part, shard })
+}
+
+/// Digests a fabric and what is asked of it, the part aside.
+pub(super) fn question(plan: &Plan, command: &WhatifArgs, domains: &[Domain]) -> String {
+    let WhatifArgs { fail, random, seed, each, together, .. } = command;
+    let random: Vec<String> = random.iter().map(ToString::to_string).collect();
+    let asked = format!("{} {fail:?} {random:?} {seed} {each:?} {together} {domains:?}", meaning(plan));
+    blake3::hash(asked.as_bytes()).to_string()
+}
+
+impl Chosen {
+    /// Returns what the answer says of it.
+    pub(super) fn stated(&self) -> Option<PartOf> {
+        let selection = self.part.to_string();
+        (!selection.is_empty()).then_some(PartOf { shard: self.shard, selection })
+    }
+
+    /// Tells whether it has an element.
+    pub(super) fn has(&self, plan: &Plan, elements: Elements<'_>, element: Element) -> bool {
+        let topology = plan.topology();
+        let switch = |switch| self.part.has_switch(plan, switch);
+        let unit = |zone, unit| self.part.has_unit(topology, zone, unit);
+        let of_group = |zone, group: u16| unit(zone, group / u16::from(topology.hosts.rails.max(1)));
+        match element {
+            Element::Switch(at) | Element::Cage(at, _) | Element::Link(Link::Fabric { lower: at, .. }) => {
+                switch(at)
+            }
+            Element::Link(Link::Host(port)) => switch(Switch {
+                plane: port.plane,
+                tier: TierId::T0,
+                zone: port.nic.zone,
+                index: port.nic.group,
+            }),
+            Element::Nic(nic) => of_group(nic.zone, nic.group),
+            Element::Node(node) => unit(node.zone, node.unit),
+            Element::Group(zone, group) => of_group(zone, group),
+            Element::Plane(plane) => self.part.has_start(topology, plane),
+            Element::Zone(zone) => unit(zone, 0),
+            Element::Site(site) | Element::Span(site, _) => {
+                let zones = topology.sites.get(usize::from(site)).map(|site| site.zones.as_slice());
+                unit(zones.and_then(|zones| zones.first().copied()).unwrap_or(ZoneId(0)), 0)
+            }
+            // It may have members anywhere.
+            Element::Domain(at) => match self.shard {
+                Some((index, of)) => {
+                    let count = u64::from(elements.domains.len().try_into().unwrap_or(u32::MAX)).max(1);
+                    u64::from(at) * u64::from(of) / count == u64::from(index)
+                }
+                None => self.part.is_whole(),
+            },
+        }
+    }
+}

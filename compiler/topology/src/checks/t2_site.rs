@@ -1,0 +1,52 @@
+//! E0324: the T2s are in a site that is not there.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::draft::Draft;
+use crate::field;
+use crate::suggest::{listed, nearest};
+
+/// The T2s are in a site that is not there.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0324",
+    title: "the T2s are in no such site",
+    what: "`tiers.t2.site` is the name of one of `sites`.",
+    why: "All T2s are in one site. With T2s of its own in every site, packets between sites would pass two of them: T0, T1, \
+          T2, T2, T1, T0 and the NIC are seven uSIDs, and a container holds six; where switches choose the path, packets go up \
+          once and down once.",
+    example: "zones: 2\n\
+              sites: [{ name: north, zones: [0] }, { name: south, zones: [1] }]\n\
+              hosts: { groups: 64, per_group: 64 }\n\
+              tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: th5-256x200g, os: sonic, ports_per_zone: 64, site: east } }",
+    fix: "Write the name of a site, or remove `site`. Sites with T2s of their own are fabrics of their own.",
+};
+
+/// Looks the site up.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(site) = draft.doc.tiers.t2.as_ref().and_then(|t2| t2.site.as_ref()) else { return };
+    let names: Vec<&str> = draft.doc.sites.iter().flatten().map(|site| site.name.value.as_str()).collect();
+    if names.contains(&site.value.as_str()) {
+        return;
+    }
+    let diagnostic = Diagnostic::error(&RULE, format!("there is no site `{}`", site.value))
+        .at(site.span, "the T2s cannot be there");
+    out.push(match nearest(&site.value, names.iter().copied()) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None if names.is_empty() => {
+            diagnostic.and(draft.at(field!("sites")), "no site is named").help("name the sites in `sites`")
+        }
+        None => diagnostic.help(format!("use one of {}", listed(names.iter().copied()))),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn t2s_are_in_a_site_of_the_file() {
+        assert_eq!(message(RULE.example, "E0324"), "there is no site `east`");
+        assert!(!codes(&RULE.example.replace("east", "south")).contains(&"E0324"));
+    }
+}

@@ -1,0 +1,42 @@
+//! Answers for shards: together they are one answer, and nothing else is.
+
+use closc_tests::shape::plan;
+use closc_whatif::report::{Asked, Each, NoWhole, PartOf};
+use closc_whatif::{Element, Elements, Kind, WhatIf};
+
+const TEXT: &str = "fabric: shape\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
+                    t0: { platform: linux, os: linux, up: 2 }\n  t1: { platform: linux, os: linux }\nqos: none\n";
+
+/// The answer for the planes that are in a shard; all of them without one.
+fn answer(question: &str, shard: Option<(u32, u32)>) -> Each {
+    let plan = plan(TEXT);
+    let elements = Elements::of(plan.fabric());
+    let whatif = WhatIf::new(elements);
+    let of = |element: Element| match element {
+        Element::Switch(switch) => shard.is_none_or(|(index, _)| u32::from(switch.plane.0) == index),
+        _ => true,
+    };
+    let classes = whatif.each_of(&[Kind::T0T1, Kind::T0], 1, &of);
+    let part = shard
+        .map(|(index, of)| PartOf { shard: Some((index, of)), selection: format!("shard={index}/{of}") });
+    let asked = Asked { question: question.to_owned(), part, given: &[], together: 1, overview: false };
+    Each::new(elements, asked, whatif.pairs(), &classes)
+}
+
+fn merged(parts: &[(&str, Option<(u32, u32)>)]) -> Result<Each, NoWhole> {
+    let named = parts.iter().enumerate();
+    Each::merge(named.map(|(at, (question, shard))| (at.to_string(), answer(question, *shard))).collect())
+}
+
+#[test]
+fn shards_are_one_answer() {
+    let whole = answer("q", None);
+    assert_eq!(merged(&[("q", Some((1, 2))), ("q", Some((0, 2)))]), Ok(whole));
+    assert_eq!(merged(&[("q", Some((1, 2)))]), Err(NoWhole::Missing { index: 0, of: 2 }));
+    assert_eq!(merged(&[("q", None)]), Err(NoWhole::NoShard("0".to_owned())));
+    let other = |one: &str, other: &str| Err(NoWhole::Other { one: one.to_owned(), other: other.to_owned() });
+    assert_eq!(merged(&[("q", Some((0, 2))), ("r", Some((1, 2)))]), other("0", "1"));
+    assert_eq!(merged(&[("q", Some((0, 2))), ("q", Some((1, 3)))]), other("0", "1"));
+    let twice = NoWhole::Twice { index: 0, of: 2, one: "0".to_owned(), other: "1".to_owned() };
+    assert_eq!(merged(&[("q", Some((0, 2))), ("q", Some((0, 2)))]), Err(twice));
+}
