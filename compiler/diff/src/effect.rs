@@ -12,6 +12,7 @@ use closc_topology::{Link, Nic, PlaneId, TierId};
 use crate::change::{Change, Exception, Thing};
 use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
+use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge};
 use crate::moves::{Moved, Movers};
 use crate::population::Population;
@@ -138,14 +139,20 @@ fn sentence(row: &PairChange) -> String {
 }
 
 /// Describes how a difference can be rolled out, which changes these artefacts.
-pub(crate) fn rollout(difference: &Difference, artefacts: &[Artefacts], old: &Plan) -> Rollout {
+pub(crate) fn rollout(
+    difference: &Difference,
+    artefacts: &[Artefacts],
+    migration: Option<&Migration>,
+    old: &Plan,
+) -> Rollout {
     if let Some(movers) = Movers::of(difference, artefacts, old) {
         return drains_only(movers, difference, old);
     }
     let mut drains: Vec<(BTreeSet<Place>, &'static str)> = Vec::new();
     let mut planes: Vec<(BTreeSet<TierId>, &'static str)> = Vec::new();
     let mut at_once: Vec<&'static str> = Vec::new();
-    for change in &difference.changes {
+    let covered = |change: &&Change| migration.is_some() && Migration::covers(change);
+    for change in difference.changes.iter().filter(|change| !covered(change)) {
         let verdict = judge(change, old.fabric());
         match verdict.mode {
             RolloutMode::Hitless => {}
@@ -163,9 +170,10 @@ pub(crate) fn rollout(difference: &Difference, artefacts: &[Artefacts], old: &Pl
             RolloutMode::AtOnce => at_once.push(verdict.why),
         }
     }
-    let hitless = drains.is_empty() && planes.is_empty() && at_once.is_empty();
+    let hitless = drains.is_empty() && planes.is_empty() && at_once.is_empty() && migration.is_none();
+    let stops = migration.map(ToString::to_string).into_iter().chain(at_once.into_iter().map(str::to_owned));
     let mut steps: Vec<String> =
-        at_once.into_iter().map(|why| format!("not hitless, the whole fabric stops: {why}")).collect();
+        stops.map(|why| format!("not hitless, the whole fabric stops: {why}")).collect();
     for (tiers, why) in planes {
         let tiers: Vec<&str> = tiers
             .into_iter()

@@ -8,6 +8,7 @@ mod change;
 mod compare;
 mod effect;
 mod impact;
+mod migration;
 mod mode;
 mod moves;
 mod plans;

@@ -7,6 +7,7 @@ use closc_plan::Plan;
 
 use crate::compare::Difference;
 use crate::impact::impact;
+use crate::migration::Migration;
 use crate::population::Population;
 use crate::report::{FORMAT, Options, Report, Side};
 use crate::touched::{Item, Touched, artefacts};
@@ -31,11 +32,12 @@ impl Report {
         let touched = Touched::of(&difference, before, after);
         let pairs = impact(before.fabric(), after.fabric());
         let artefacts = artefacts(&touched, before, after, differs);
+        let migration = Migration::between(before, after);
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),
             impact: effect::impact(&difference, &population, &pairs, before, after),
-            rollout: Some(effect::rollout(&difference, &artefacts, before)),
+            rollout: Some(effect::rollout(&difference, &artefacts, migration.as_ref(), before)),
             artefacts,
             waves: Vec::new(),
             no_waves: None,

@@ -10,6 +10,7 @@ mod leaving;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 use std::sync::Arc;
 
 use closc_diagnostics::figures::percent;
@@ -23,6 +24,7 @@ use crate::change::{Change, Exception, Thing, Turn};
 use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
+use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
@@ -77,6 +79,9 @@ pub enum RolloutError {
         /// Why.
         why: &'static str,
     },
+    /// Segments get another plan.
+    #[error("no order keeps traffic up: {0}")]
+    Segments(String),
     /// A single device or cable already takes more than the share.
     #[error("draining `{name}` takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
     TooNarrow {
@@ -114,6 +119,9 @@ impl Rollout {
         if difference.is_empty() {
             return Ok(Rollout { waves: Vec::new() });
         }
+        if let Some(migration) = Migration::between(old, new) {
+            return Err(RolloutError::Segments(migration.to_string()));
+        }
         let population = Population::between(old.fabric(), new.fabric());
         let leaving = Leaving::of(&population, &difference, old);
         let work = Work::of(&difference, &population, &leaving, old)?;
@@ -135,10 +143,12 @@ impl Rollout {
             waves.push(leaving.wave(old));
         }
         let (mut gone, mut kept) = (BTreeSet::new(), BTreeSet::new());
+        narrow(old, &base, &work, limit)?;
+        let mut size = 1;
         for (plane, places) in &work.places {
             let mut left = places.as_slice();
             while !left.is_empty() {
-                let size = fitting(old, &base, &gone, left, limit)?;
+                size = fitting(old, &base, &gone, left, limit, size)?;
                 let (now, later) = left.split_at(size);
                 let lost: Vec<Place> = now.iter().filter(|p| work.gone.contains(p)).copied().collect();
                 gone.extend(&lost);
@@ -284,34 +294,73 @@ pub fn without(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     Fabric::new(Arc::new(topology))
 }
 
-/// Returns how many places from the front can be drained together: the more, the more they take.
+/// Refuses at once what a wave would come to late: a place that takes more than the share by itself. The first of each tier
+/// stands for those behind it, which are looked at when their turn comes.
+fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), RolloutError> {
+    for places in work.places.values() {
+        let mut tier = None;
+        for place in places {
+            let own = match place {
+                Place::Switch(switch) => Some(switch.tier),
+                Place::Link(_) => None,
+            };
+            if own.is_some() && own != tier {
+                fits(old, base, &BTreeSet::new(), slice::from_ref(place), limit)?;
+                tier = own;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tells why places cannot be drained together, the first of them being the one that is named.
+fn fits(
+    old: &Plan,
+    base: &Fabric,
+    gone: &BTreeSet<Place>,
+    places: &[Place],
+    limit: Limit,
+) -> Result<(), RolloutError> {
+    let all = gone.iter().chain(places).copied().collect();
+    let found = worst(&impact(base, &without(base, &all)));
+    let name = || places.first().map(|place| place_name(*place, old)).unwrap_or_default();
+    match found.cut_off {
+        0 if found.loss <= limit.share + f64::EPSILON => Ok(()),
+        0 => Err(RolloutError::TooNarrow { name: name(), loss: found.loss, share: limit.share }),
+        pairs => Err(RolloutError::CutOff { name: name(), pairs, planes: old.topology().planes }),
+    }
+}
+
+/// Returns how many places from the front can be drained together: the more, the more they take. Waves are mostly of one
+/// size, so it looks around the `last` one first.
 fn fitting(
     old: &Plan,
     base: &Fabric,
     gone: &BTreeSet<Place>,
     places: &[Place],
     limit: Limit,
+    last: usize,
 ) -> Result<usize, RolloutError> {
-    let take = |count: usize| {
-        let all = gone.iter().chain(&places[..count]).copied().collect();
-        worst(&impact(base, &without(base, &all)))
-    };
-    let fits = |found: &Worst| found.loss <= limit.share + f64::EPSILON && found.cut_off == 0;
-    if fits(&take(places.len())) {
+    let take = |count: usize| fits(old, base, gone, &places[..count], limit);
+    if take(places.len()).is_ok() {
         return Ok(places.len());
     }
-    let first = take(1);
-    if !fits(&first) {
-        let name = place_name(places[0], old);
-        return Err(match first.cut_off {
-            0 => RolloutError::TooNarrow { name, loss: first.loss, share: limit.share },
-            pairs => RolloutError::CutOff { name, pairs, planes: old.topology().planes },
-        });
+    let (mut good, mut bad) = (0, places.len());
+    // What is around the last size, and then twice as far on each look.
+    let (mut probe, mut step) = (last.clamp(1, bad), 1);
+    while probe < bad && take(probe).is_ok() {
+        good = probe;
+        probe += step;
+        step *= 2;
     }
-    let (mut good, mut bad) = (1, places.len());
+    bad = bad.min(probe);
+    if good == 0 {
+        take(1)?;
+        good = 1;
+    }
     while bad - good > 1 {
         let middle = usize::midpoint(good, bad);
-        if fits(&take(middle)) { good = middle } else { bad = middle }
+        if take(middle).is_ok() { good = middle } else { bad = middle }
     }
     Ok(good)
 }

@@ -160,12 +160,10 @@ pub(crate) mod rule {
         at_once("a path names segments in every plane; hosts and switches must agree on them")
     }
 
-    /// A switch has one block, so no file describes a fabric on its way from one plan to the other.
+    /// A switch has one block, so no file describes a fabric on its way from one plan to the other. What to do is said of
+    /// both plans, by `Migration`.
     pub(crate) fn segment_plan<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
-        at_once(
-            "every segment moves to another block and switches have one at a time: stop the jobs, push all switches, then \
-             give hosts their tables",
-        )
+        at_once("every segment moves to another block, and switches have one at a time")
     }
 
     pub(crate) fn nic_addresses<T>(_: &T, _: &T, _: &Fabric) -> Verdict {

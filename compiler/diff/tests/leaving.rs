@@ -106,6 +106,7 @@ fn check(old: &Plan, new: &Plan, planes: f64) -> Result<(), TestCaseError> {
         Ok(rollout) => rollout,
         Err(
             RolloutError::AtOnce { .. }
+            | RolloutError::Segments(_)
             | RolloutError::TooNarrow { .. }
             | RolloutError::CutOff { .. }
             | RolloutError::Target { .. },

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
+use closc_diff::rollout::{Limit, Rollout};
 use closc_diff::{Difference, Options, Report, Side, Touched, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
 use closc_tests::exceptions::{excepted, related};
-use closc_tests::shape::Shape;
+use closc_tests::shape::{Shape, in_blocks, plan};
 use closc_topology::{Nic, Pins, PlaneId, Switch, TierId, ZoneId};
 use proptest::prelude::*;
 
@@ -30,13 +31,21 @@ fn with(lines: &str) -> Shape {
 }
 
 fn report(old: &Shape, new: &Shape) -> Report {
+    report_of(&old.plan(), &new.plan())
+}
+
+fn report_of(old: &Plan, new: &Plan) -> Report {
     let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
-    Report::of_plans((&old.plan(), side("old")), (&new.plan(), side("new")), Options::default())
+    Report::of_plans((old, side("old")), (new, side("new")), Options::default())
 }
 
 fn text(old: &Shape, new: &Shape) -> String {
+    text_of(&report(old, new))
+}
+
+fn text_of(report: &Report) -> String {
     // Colours are escape sequences that end in `m`.
-    let drawn = show::human::draw(&report(old, new), 120, false);
+    let drawn = show::human::draw(report, 120, false);
     let mut plain = String::new();
     for (at, part) in drawn.split('\u{1b}').enumerate() {
         plain.push_str(if at == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) });
@@ -132,6 +141,29 @@ fn a_changed_dscp() {
     let lines: Vec<String> = report.changes.iter().map(|l| format!("{}  {}", l.subject, l.text)).collect();
     assert_eq!(lines, ["qos.classes.data.dscp  20 -> 22"]);
     assert!(report.rollout.unwrap().steps[0].starts_with("not hitless, drain plane by plane"), "{lines:?}");
+}
+
+/// Neither a switch nor a path table can have both plans of segments, whatever waves there are.
+#[test]
+fn another_plan_of_segments() {
+    let of = |block: &str| plan(&in_blocks(&BASE.yaml()).replace("plane-in-block", block));
+    let (bits, apart) = (BASE.plan(), of("plane-in-block, block: \"fcbb:bb00::/32\""));
+    for (old, new) in [(&bits, &apart), (&apart, &bits)] {
+        let text = text_of(&report_of(old, new)).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.matches("the whole fabric stops").count(), 1, "{text}");
+        assert!(text.contains("push all 32 switches, give hosts their 4 path tables, verify"), "{text}");
+        assert!(text.contains("a host that still has an old table reaches nobody meanwhile"), "{text}");
+        let refused =
+            Rollout::between(old, new, Limit { share: 1.0 }).expect_err("it is refused").to_string();
+        assert!(
+            refused.starts_with("no order keeps traffic up: `srv6.plan` goes from plane-in-"),
+            "{refused}"
+        );
+    }
+    // The block of plane 0 is that of the old plan.
+    let beside = text_of(&report_of(&bits, &of("plane-in-block")));
+    let beside = beside.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(beside.contains("`fcbb:bbbb::/32` is a block of both plans"), "{beside}");
 }
 
 #[test]

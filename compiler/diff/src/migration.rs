@@ -1,0 +1,76 @@
+//! From one plan of segments to the other: why no order of waves does it, and what does.
+//!
+//! In: two plans. Out: a [`Migration`] where they say at different places in an address which plane it is. Invariants: what
+//! it says of packets under way follows from the blocks of both plans and from nothing else.
+
+use std::fmt;
+
+use closc_plan::Plan;
+use closc_topology::{SegmentPlan, Srv6};
+use ipnet::Ipv6Net;
+
+use crate::change::{Change, Setting};
+use crate::words::plural;
+
+/// A fabric whose segments get another plan. A switch has one block at a time (SONiC programs one locator), and a path
+/// table names one block for each plane, so neither can have both plans side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Migration {
+    old: SegmentPlan,
+    new: SegmentPlan,
+    /// A block of both plans.
+    shared: Option<Ipv6Net>,
+    switches: u64,
+    tables: u64,
+}
+
+impl Migration {
+    /// Returns what a difference of two plans means for segments, where their plan is another one.
+    pub(crate) fn between(old: &Plan, new: &Plan) -> Option<Migration> {
+        let (before, after) = (&old.topology().srv6, &new.topology().srv6);
+        let migrates = old.is_source_routed() && new.is_source_routed() && before.plan != after.plan;
+        migrates.then(|| {
+            let blocks = |srv6: &Srv6, plan: &Plan| -> Vec<Ipv6Net> {
+                plan.topology().plane_ids().map(|plane| srv6.block(plane)).collect()
+            };
+            let of_new = blocks(after, new);
+            Migration {
+                old: before.plan,
+                new: after.plan,
+                shared: blocks(before, old).into_iter().find(|block| of_new.contains(block)),
+                switches: new.switches().count() as u64,
+                tables: new.groups().count() as u64,
+            }
+        })
+    }
+
+    /// Tells whether it is what a change comes to.
+    pub(crate) fn covers(change: &Change) -> bool {
+        let Change::Setting(setting) = change else { return false };
+        matches!(&**setting, Setting::SegmentPlan(_) | Setting::Block(_) | Setting::Layout(_))
+    }
+}
+
+impl fmt::Display for Migration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`srv6.plan` goes from {} to {}, and a switch has one block at a time as a path table has one for each plane: \
+             stop the jobs, push all {}, give hosts their {}, verify, start the jobs; ",
+            self.old.word(),
+            self.new.word(),
+            plural(self.switches, "switch", "switches"),
+            plural(self.tables, "path table", "path tables"),
+        )?;
+        match self.shared {
+            None => f.write_str(
+                "a host that still has an old table reaches nobody meanwhile, as no block of one plan is one of the other",
+            ),
+            Some(block) => write!(
+                f,
+                "`{block}` is a block of both plans, so packets of a host that still has an old table meet segments that \
+                 mean something else: write a `srv6.block` whose blocks the old plan does not have"
+            ),
+        }
+    }
+}
