@@ -1,14 +1,17 @@
-//! `closc merge`: the verdict of a fabric from summaries of its parts.
+//! `closc merge`: the verdict of a fabric from summaries of its parts, or what failures cost from the answers of its shards.
 //!
-//! In: files that `verify --summary` wrote. Out: the report of the whole. Exits with 0 where everything holds, and with 1 where
+//! In: files that `verify --summary` or `whatif --shard` wrote. Out: the report of the whole. Exits with 0 where everything holds, and with 1 where
 //! something does not or the parts make no whole. No tree is read.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_verify::{Summary, merge};
+use closc_whatif::report::Each;
+use serde::Deserialize;
 
 use crate::args::{Args, MergeArgs};
 use crate::commands::verify::show;
+use crate::commands::whatif;
 use crate::output::Outcome;
 
 /// The most bytes of a summary: kilobytes, and names of T0 groups where switches choose the way.
@@ -16,12 +19,31 @@ const SUMMARY_MAX: u64 = 64 << 20;
 
 /// Puts parts together.
 pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
-    let mut parts = Vec::with_capacity(command.summaries.len());
+    let (mut parts, mut answers) = (Vec::with_capacity(command.summaries.len()), Vec::new());
     for place in &command.summaries {
         let text = closc_files::given_text(place, SUMMARY_MAX)?;
-        let summary = Summary::parse(text.as_bytes()).with_context(|| format!("`{place}`"))?;
-        parts.push((place.to_string(), summary));
+        if is_answer(&text) {
+            let each: Each = serde_json::from_str(&text).with_context(|| format!("`{place}`"))?;
+            answers.push((place.to_string(), each));
+        } else {
+            let summary = Summary::parse(text.as_bytes()).with_context(|| format!("`{place}`"))?;
+            parts.push((place.to_string(), summary));
+        }
     }
-    let report = merge(&parts)?;
-    show(args, Utf8Path::new(""), &report)
+    match (parts.first(), answers.first()) {
+        (Some((proof, _)), Some((answer, _))) => {
+            bail!("`{proof}` is of a proof and `{answer}` of what failures cost: merge one after the other")
+        }
+        (None, Some(_)) => whatif::answered(args, &Each::merge(answers)?),
+        (_, None) => show(args, Utf8Path::new(""), &merge(&parts)?),
+    }
+}
+
+/// Tells whether a document is an answer of `whatif`.
+fn is_answer(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Form {
+        schema: String,
+    }
+    serde_json::from_str::<Form>(text).is_ok_and(|form| form.schema == whatif::EACH)
 }
