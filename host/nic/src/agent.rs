@@ -48,6 +48,8 @@ pub struct Options {
     pub reorder_bytes: usize,
     /// Every cable is probed once in this time.
     pub probe_period_ns: u64,
+    /// How far probes to switches go: 0 to the T0s, 1 to T1s, 2 to T2s.
+    pub probe_tiers: u8,
     /// A probe that takes longer is lost.
     pub probe_timeout_ns: u64,
     /// Packets of writes under way to one NIC.
@@ -78,6 +80,7 @@ impl Default for Options {
             reorder_ns: 3_000_000,
             reorder_bytes: 1 << 20,
             probe_period_ns: 100_000_000,
+            probe_tiers: 2,
             probe_timeout_ns: 50_000_000,
             window: 192,
             transport: Transport::Spray,
@@ -173,7 +176,7 @@ impl Agent {
         let mut capacity = Capacity::of(at.table, options.channels);
         capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * options.channels);
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
-        let schedule = Schedule::new(at.table, options.downlink, options.probe_period_ns, at.now_ns);
+        let schedule = schedule(at, &options);
         let records = schedule.turns().iter().map(|turn| (*turn, Record::default())).collect();
         Ok(Agent {
             identity: identity(at.table, &options),
@@ -223,8 +226,7 @@ impl Agent {
         }
         self.identity = identity(new.table, &self.options);
         self.segments = segments(new.table, self.options.downlink);
-        let period_ns = self.options.probe_period_ns;
-        self.schedule = Schedule::new(new.table, self.options.downlink, period_ns, new.now_ns);
+        self.schedule = schedule(new, &self.options);
         let known = std::mem::take(&mut self.records);
         let of =
             |turn: &Turn| known.iter().find(|(other, _)| other == turn).map(|(_, r)| *r).unwrap_or_default();
@@ -296,6 +298,10 @@ impl Agent {
             self.by_address.insert(moved.address, at);
         }
     }
+}
+
+fn schedule(at: &At<'_>, options: &Options) -> Schedule {
+    Schedule::new(at.table, options.downlink, (options.probe_tiers, options.probe_period_ns), at.now_ns)
 }
 
 fn identity(table: &Table<'_>, options: &Options) -> Identity {

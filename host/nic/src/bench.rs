@@ -11,25 +11,33 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use closc_nic::agent::{Agent, At, Options};
+use closc_nic::agent::{Agent, At, Counters, Options};
 use closc_nic::batch::Batch;
-use closc_nic::io::run::{FRAME_MAX, Machine, new_epoch, open_table, read_table};
-use closc_nic::io::sys::Inbox;
+use closc_nic::io::run::{FRAME_MAX, GATHER_NS, Machine, new_epoch, open_table, read_table};
+use closc_nic::io::sys::{Inbox, thread_time};
 use closc_nic::region::Region;
+use closc_nic::schedule::Schedule;
 use closc_paths::Table;
 use closc_paths_engine::{Capacity, Engine};
 
 mod machine;
 
-use machine::{Shares, memory, processor};
+use machine::{Shares, memory};
 
 type Fault = Box<dyn std::error::Error>;
+
+/// Seconds of processor time of this thread: what a machine that does other things as well changes least.
+fn processor() -> f64 {
+    thread_time().as_secs_f64()
+}
 
 /// Picks that are timed.
 const PICKS: u32 = 10_000_000;
 /// Probes a second, and for how long they are sent.
 const PROBES: u64 = 2_048;
 const PROBING: Duration = Duration::from_secs(3);
+/// The longest wait for something to do.
+const LOOK_NS: u64 = 100_000_000;
 
 /// What is measured.
 pub(crate) struct Bench {
@@ -53,7 +61,9 @@ impl Bench {
         for size in &self.sizes {
             said += &self.send(&table, downlink, *size)?;
         }
-        said += &Self::probe(&table, downlink)?;
+        for tiers in 0..=2 {
+            said += &Self::probe(&table, downlink, tiers)?;
+        }
         let _ = writeln!(said, "{:.1} MiB of memory at the most", memory());
         let _ = writeln!(said, "{}", before.since());
         Ok(said)
@@ -116,34 +126,86 @@ impl Bench {
         ))
     }
 
-    /// Probes switches, as the agent does in bursts, and takes the answers.
-    fn probe(table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
+    /// Probes switches, as the agent does in bursts, and takes the answers; then once more with frames for nobody, to know
+    /// what of sending them is the work of switches of the same kernel.
+    fn probe(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Result<String, Fault> {
+        let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turns().len() as u64;
+        if probe_tiers > 0 && turns(probe_tiers) == turns(probe_tiers - 1) {
+            return Ok(String::new());
+        }
+        let probe_period_ns = turns(probe_tiers) * 1_000_000_000 / PROBES;
+        let options = Options { probe_tiers, probe_period_ns, ..Options::default() };
+        let (all, alone) =
+            (Probing::run(table, downlink, options, false)?, Probing::run(table, downlink, options, true)?);
+        let (each, sending) = (all.each(all.seconds_busy), all.each(all.seconds_sending));
+        let own = each - sending + alone.each(alone.seconds_sending);
+        let share = |each: f64| each * all.probes as f64 / all.seconds / 1e4;
+        let beyond = ["", " and T1s", ", T1s and T2s"][usize::from(probe_tiers.min(2))];
+        Ok(format!(
+            "{} probes of T0s{beyond} in {:.2} s, {} answered: {each:.1} us of processor time each, {:.1} % of a core; {own:.1} us, \
+             {:.1} %, without the switches\n",
+            all.probes,
+            all.seconds,
+            all.answers,
+            share(each),
+            share(own)
+        ))
+    }
+}
+
+/// What probes cost.
+struct Probing {
+    probes: u64,
+    answers: u64,
+    seconds: f64,
+    /// Processor time: of all, and of handing frames to the kernel.
+    seconds_busy: f64,
+    seconds_sending: f64,
+}
+
+impl Probing {
+    /// Probes for a while. What is `unheard` has a MAC address that no switch has.
+    fn run(table: &Table<'_>, downlink: u16, options: Options, unheard: bool) -> Result<Probing, Fault> {
         let started = Instant::now();
         let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
-        let turns = closc_nic::schedule::Schedule::new(table, downlink, 1, 1).turns().len() as u64;
-        let probe_period_ns = turns * 1_000_000_000 / PROBES;
-        let (mut agent, machine) =
-            Self::open(&at(), Options { probe_period_ns, ..Options::default() }, downlink)?;
+        let (mut agent, machine) = Bench::open(&at(), options, downlink)?;
+        if unheard {
+            for plane in 0..agent.ports().len() {
+                let port = agent.ports()[plane];
+                let ethernet = port.ethernet.map(|mut head| {
+                    head[..6].copy_from_slice(&[2, 0, 0, 0, 0, 0]);
+                    head
+                });
+                agent.port(&at(), plane as u8, ethernet, port.carrier);
+            }
+        }
         let (mut batch, mut inbox) = (Batch::new(FRAME_MAX), Inbox::new(FRAME_MAX));
+        let (mut gathered, mut seconds_sending) = (false, 0.0);
         let (began, busy) = (Instant::now(), processor());
         while began.elapsed() < PROBING {
             let now_ns = at().now_ns;
-            let wait_ns = agent.due_at(now_ns).saturating_sub(now_ns).min(10_000_000);
+            let most_ns = if gathered { GATHER_NS } else { LOOK_NS };
+            let wait_ns = agent.due_at(now_ns).saturating_sub(now_ns).min(most_ns);
             agent.waits(wait_ns);
-            machine.wait(wait_ns);
+            let came = machine.wait(wait_ns, gathered);
             let at = at();
-            for frame in 0..inbox.fill(machine.packets.as_fd()) {
+            for frame in 0..if came { inbox.fill(machine.packets.as_fd()) } else { 0 } {
                 agent.receive(&at, inbox.frame(frame), &mut batch, &mut |_| ());
             }
+            let probes = agent.counters().probes;
             agent.tick(&at, &mut batch, &mut |_| ());
+            gathered = agent.counters().probes > probes && agent.is_quiet();
+            let before = processor();
             machine.send(&mut batch);
+            seconds_sending += processor() - before;
         }
-        let (seconds, busy) = (began.elapsed().as_secs_f64(), processor() - busy);
-        let probes = agent.counters().probes;
-        let each = busy * 1e6 / probes.max(1) as f64;
-        let share = busy / seconds * 100.0;
-        Ok(format!(
-            "{probes} probes in {seconds:.2} s: {each:.1} us of processor time each, {share:.1} % of a core\n"
-        ))
+        let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
+        let &Counters { probes, probe_answers: answers, .. } = agent.counters();
+        Ok(Probing { probes, answers, seconds, seconds_busy, seconds_sending })
+    }
+
+    /// Microseconds of a probe.
+    fn each(&self, seconds: f64) -> f64 {
+        seconds * 1e6 / self.probes.max(1) as f64
     }
 }

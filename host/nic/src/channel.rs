@@ -50,7 +50,7 @@ pub struct Channel {
     /// When paths that are bad, and one that is not, are probed next.
     pub(crate) probe_at_ns: u64,
     pub(crate) look_at_ns: u64,
-    pub(crate) probe_turn: usize,
+    pub(crate) probe_round: usize,
     /// Counters.
     pub tally: Tally,
 }
@@ -98,7 +98,7 @@ impl Channel {
             n_marks: 0,
             probe_at_ns: now_ns,
             look_at_ns: now_ns,
-            probe_turn: 0,
+            probe_round: 0,
             tally: Tally::default(),
         }
     }

@@ -11,8 +11,8 @@ const ROOM: usize = 1024;
 /// What was probed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// A switch.
-    Switch(Turn),
+    /// A switch, and its place in the schedule.
+    Switch(Turn, usize),
     /// The T0 of another plane, by a port that its own T0 does not answer to.
     Other {
         /// The port, by its plane.
@@ -51,7 +51,8 @@ pub struct Probes {
 impl Probes {
     /// Nothing is under way.
     pub fn new(timeout_ns: u64) -> Self {
-        let none = UnderWay { id: 0, target: Target::Switch(Turn::T0 { plane: 0 }), sent_ns: 0, open: false };
+        let none =
+            UnderWay { id: 0, target: Target::Switch(Turn::T0 { plane: 0 }, 0), sent_ns: 0, open: false };
         Probes { ring: vec![none; ROOM], next: 1, oldest: 1, timeout_ns }
     }
 
@@ -99,7 +100,7 @@ mod tests {
     #[test]
     fn an_answer_counts_once_and_in_time() {
         let mut probes = Probes::new(100);
-        let target = Target::Switch(Turn::T1 { plane: 1, uplink: 2 });
+        let target = Target::Switch(Turn::T1 { plane: 1, uplink: 2 }, 3);
         let (first, second) = (probes.sent(target, 0).unwrap(), probes.sent(target, 10).unwrap());
         assert_eq!(probes.answered(second, 15), Some((target, 5)));
         assert_eq!((probes.answered(second, 16), probes.answered(second + 7, 16)), (None, None));
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn no_more_are_under_way_than_there_is_room_for() {
         let mut probes = Probes::new(100);
-        let target = Target::Switch(Turn::T0 { plane: 0 });
+        let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
         assert_eq!((0..5000).filter_map(|_| probes.sent(target, 0)).count(), ROOM);
         assert_eq!(std::iter::from_fn(|| probes.missed(100)).count(), ROOM);
         assert!(probes.sent(target, 101).is_some());

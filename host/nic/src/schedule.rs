@@ -40,10 +40,23 @@ impl Turn {
             Turn::T0 { plane } | Turn::T1 { plane, .. } | Turn::T2 { plane, .. } => plane,
         }
     }
+
+    /// Returns how far it is.
+    fn tier(self) -> u8 {
+        match self {
+            Turn::T0 { .. } => 0,
+            Turn::T1 { .. } => 1,
+            Turn::T2 { .. } => 2,
+        }
+    }
 }
 
 /// Probes that leave together: a lone one costs several times as much, because both ends wake up for it.
-const BURST: u64 = 8;
+const BURST_MIN: u64 = 8;
+/// No more of them leave together, so that a batch has room for what answers frames.
+const BURST_MAX: u64 = 24;
+/// Where probes are many, those of so long leave together.
+const BURST_NS: u64 = 12_500_000;
 
 /// NICs that probe the same cable.
 const TWICE: u16 = 2;
@@ -92,11 +105,14 @@ pub struct Schedule {
     started_ns: u64,
     /// Probes sent since the start.
     count: u64,
+    /// Probes that leave together.
+    burst: u64,
 }
 
 impl Schedule {
-    /// Makes the schedule of the NIC on a downlink. What the table denies because it is absent is left out.
-    pub fn new(table: &Table<'_>, downlink: u16, period_ns: u64, now_ns: u64) -> Schedule {
+    /// Makes the schedule of the NIC on a downlink: how far its probes go (0 to T0s, 1 to T1s, 2 to T2s), and how long a round
+    /// takes. What the table denies because it is absent is left out.
+    pub fn new(table: &Table<'_>, downlink: u16, (tiers, period_ns): (u8, u64), now_ns: u64) -> Schedule {
         let h = table.header();
         let beyond = t2_turns(h, downlink);
         let mine = |uplink: u16| {
@@ -113,8 +129,15 @@ impl Schedule {
         for (uplink, t1_uplink) in beyond {
             turns.extend(planes().map(|plane| Turn::T2 { plane, uplink, t1_uplink }));
         }
-        turns.retain(|turn| !is_absent(table, downlink, *turn));
-        Schedule { turns, period_ns: period_ns.max(1), next: 0, started_ns: now_ns, count: 0 }
+        turns.retain(|turn| turn.tier() <= tiers && !is_absent(table, downlink, *turn));
+        // Plane by plane: probes of a cable and of what is before it leave together, and what they take of a port does not
+        // come between each two packets.
+        turns.sort_by_key(|turn| turn.plane());
+        let period_ns = period_ns.max(1);
+        let many = turns.len() as u128 * u128::from(BURST_NS) / u128::from(period_ns);
+        // No switch is probed twice in a burst, unless there are very few.
+        let burst = (many as u64).min(turns.len() as u64).clamp(BURST_MIN, BURST_MAX);
+        Schedule { turns, period_ns, next: 0, started_ns: now_ns, count: 0, burst }
     }
 
     /// Returns all turns.
@@ -122,24 +145,25 @@ impl Schedule {
         &self.turns
     }
 
-    /// Returns the next probe if it is due. Time that was lost is not made up for by a burst.
-    pub fn due(&mut self, now_ns: u64) -> Option<Turn> {
+    /// Returns the next probe if it is due, and its place among [`Self::turns`]. Time that was lost is not made up for by a
+    /// burst.
+    pub fn due(&mut self, now_ns: u64) -> Option<(usize, Turn)> {
         if self.turns.is_empty() || now_ns < self.due_at() {
             return None;
         }
         if now_ns - self.due_at() > self.period_ns {
             (self.started_ns, self.count) = (now_ns, 0);
         }
-        let turn = self.turns[self.next];
-        self.next = (self.next + 1) % self.turns.len();
+        let place = self.next;
+        self.next = (place + 1) % self.turns.len();
         self.count += 1;
-        Some(turn)
+        Some((place, self.turns[place]))
     }
 
     /// Returns when the next probe is due.
     pub fn due_at(&self) -> u64 {
         let n = self.turns.len().max(1) as u128;
-        let first = self.count - self.count % BURST;
+        let first = self.count - self.count % self.burst;
         self.started_ns + (u128::from(first) * u128::from(self.period_ns) / n) as u64
     }
 }
@@ -200,7 +224,7 @@ mod tests {
             let bytes = table(group);
             let table = Table::open(&bytes).unwrap();
             for downlink in 0..3 {
-                let schedule = Schedule::new(&table, downlink, 1000, 0);
+                let schedule = Schedule::new(&table, downlink, (2, 1000), 0);
                 let t0s = schedule.turns().iter().filter(|turn| matches!(turn, Turn::T0 { .. })).count();
                 assert_eq!(t0s, 2, "every NIC probes its own T0s");
                 for turn in schedule.turns() {
@@ -227,14 +251,30 @@ mod tests {
     fn a_round_takes_a_period_and_lost_time_is_not_made_up_for() {
         let bytes = table(0);
         let table = Table::open(&bytes).unwrap();
-        let mut schedule = Schedule::new(&table, 0, 1_000_000, 0);
+        let mut schedule = Schedule::new(&table, 0, (2, 1_000_000), 0);
         let n = schedule.turns().len();
         let mut count = 0;
         for now in 0..3_000_000 {
             count += usize::from(schedule.due(now).is_some());
         }
-        assert!(count.abs_diff(3 * n) <= BURST as usize, "{count} of {n} a round");
+        assert!(count.abs_diff(3 * n) <= BURST_MAX as usize, "{count} of {n} a round");
         let burst = std::iter::from_fn(|| schedule.due(100_000_000)).count();
         assert!(burst <= 1 + n, "{burst}");
+    }
+
+    #[test]
+    fn many_probes_leave_in_large_bursts_and_few_ones_are_not_kept_back() {
+        let bytes = table(0);
+        let table = Table::open(&bytes).unwrap();
+        let burst = |period_ns: u64| {
+            let mut schedule = Schedule::new(&table, 0, (2, period_ns), 0);
+            let places: Vec<usize> = std::iter::from_fn(|| schedule.due(0)).map(|(place, _)| place).collect();
+            assert!(places.iter().copied().eq(0..places.len()), "{places:?}");
+            places.len()
+        };
+        let turns = Schedule::new(&table, 0, (2, 1), 0).turns().len();
+        assert!(turns > BURST_MIN as usize, "{turns}");
+        let most = turns.min(BURST_MAX as usize);
+        assert_eq!((burst(1_000_000_000), burst(10_000_000)), (BURST_MIN as usize, most));
     }
 }

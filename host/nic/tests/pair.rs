@@ -73,6 +73,36 @@ fn a_cut_cable_is_left_named_and_used_again() {
     });
 }
 
+/// A port that probes of dead paths take a tenth of slows down all others, because all carry the same. So few are sent while
+/// nobody answers, none where probes of the own T1 say it all, and still the path is back soon.
+#[test]
+fn dead_paths_cost_few_probes_and_are_back_at_once() {
+    // Cut at the own T0, and at that of the far side, where this one's probes to T1s see nothing.
+    for (group, most) in [(0, 2), (1, 10)] {
+        with(|net| {
+            net.run(500 * MS);
+            talk(net, 0, 100);
+            let probes = |net: &mut Net<'_>| {
+                let before = net.agents[0].counters().probes;
+                net.run(1000 * MS);
+                net.agents[0].counters().probes - before
+            };
+            let whole = probes(net);
+            let cut = Cable::Uplink(2, group, 1);
+            net.loss.insert(cut, 1000);
+            talk(net, 0, 100);
+            net.run(500 * MS);
+            let bad = |net: &Net<'_>| net.agents[0].status(&net.at(0)).channels[0].assumed_bad;
+            assert_eq!(bad(net), 1);
+            let dead = probes(net);
+            assert!(dead <= whole + most, "{whole} probes a second, and {dead} while a path is dead");
+            net.loss.remove(&cut);
+            net.run(400 * MS);
+            assert_eq!(bad(net), 0, "group {group}");
+        });
+    }
+}
+
 /// Two pairs of cables of one NIC are swapped: each port finds the T0 that it is plugged in at, and forgets it when all
 /// is as it should be.
 #[test]

@@ -393,9 +393,9 @@ impl Engine {
 
     /// Returns the paths to a destination with their states, plane by plane.
     pub fn values(&self, path: PathId) -> impl Iterator<Item = ValueView> + '_ {
-        let good_answers = self.settings.good_answers;
+        let (good_answers, own) = (self.settings.good_answers, self.own_ports);
         let set = self.set(path);
-        set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers)))
+        set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers, own)))
     }
 
     /// Returns how many values are in use in each plane.

@@ -164,7 +164,7 @@ impl PathSet {
         }
     }
 
-    pub(crate) fn view(&self, at: Place, good_answers: u16) -> ValueView {
+    pub(crate) fn view(&self, at: Place, good_answers: u16, own_ports: u32) -> ValueView {
         let value = self.value(at);
         let answers_wanted = if value.is_bad() { value.wanted(good_answers) - value.streak } else { 0 };
         ValueView {
@@ -174,6 +174,9 @@ impl PathSet {
             in_use: self.rotations[usize::from(at.plane)].is_in_use(at.position),
             lost: value.lost,
             answers_wanted,
+            silent: value.silent,
+            relapses: value.relapses,
+            ports_up: (own_ports & self.far_ports) >> at.plane & 1 == 1,
             changed_ns: value.changed_ns,
         }
     }

@@ -60,6 +60,8 @@ pub(crate) struct Value {
     pub(crate) relapses: u8,
     /// Good answers in a row of a bad path, missed probes in a row of another.
     pub(crate) streak: u16,
+    /// Probes missed since the last answer.
+    pub(crate) silent: u8,
     /// Packets lost.
     pub(crate) lost: u32,
     /// When its health changed, or when it last failed if it is bad.
@@ -75,6 +77,7 @@ impl Value {
             denied: 0,
             relapses: 0,
             streak: 0,
+            silent: 0,
             lost: 0,
             changed_ns: now_ns,
         }
@@ -100,6 +103,7 @@ impl Value {
 
     /// Takes a packet or a probe that came back.
     pub(crate) fn answered(&mut self, good_answers: u16, now_ns: u64) {
+        self.silent = 0;
         match self.health {
             Health::Good => self.streak = 0,
             Health::Unknown => self.become_good(now_ns),
@@ -114,6 +118,7 @@ impl Value {
 
     /// Takes a probe that did not come back.
     pub(crate) fn missed(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
+        self.silent = self.silent.saturating_add(1);
         if self.is_bad() {
             self.condemn(now_ns, relapse_ns);
             return;
@@ -152,6 +157,12 @@ pub struct ValueView {
     pub lost: u32,
     /// Good answers in a row that a bad one still lacks.
     pub answers_wanted: u16,
+    /// Probes missed since the last answer.
+    pub silent: u8,
+    /// Times that it failed soon after it came back, each of which doubled the answers that it has to show.
+    pub relapses: u8,
+    /// Whether the ports at both ends are up.
+    pub ports_up: bool,
     /// When its evidence last changed.
     pub changed_ns: u64,
 }

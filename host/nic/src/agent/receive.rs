@@ -252,8 +252,10 @@ impl Agent {
             self.counters.stale += 1;
             return;
         }
-        match self.probes.answered(probe.id, self.clock.ran_ns()) {
-            Some((Target::Switch(turn), rtt_ns)) => self.turned(at, turn, Some(rtt_ns)),
+        let answered = self.probes.answered(probe.id, self.clock.ran_ns());
+        self.counters.probe_answers += u64::from(answered.is_some());
+        match answered {
+            Some((Target::Switch(turn, place), rtt_ns)) => self.turned(at, (turn, place), Some(rtt_ns)),
             Some((Target::Other { port, plane }, _)) => {
                 self.is_at(at, port, T0Port { plane, downlink: self.options.downlink });
             }
@@ -277,7 +279,9 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        match self.probes.answered(probe.id, self.clock.ran_ns()) {
+        let answered = self.probes.answered(probe.id, self.clock.ran_ns());
+        self.counters.probe_answers += u64::from(answered.is_some());
+        match answered {
             Some((Target::Path { address, plane, entropy }, _)) if address == source => {
                 self.mark_alive(channel, probe.ports);
                 self.engine.answered(self.channels[channel].path, plane, entropy, at.now_ns);

@@ -1,6 +1,7 @@
 //! What time brings: probes, verdicts on what is overdue, packets that waited long enough, acknowledgements.
 
-use closc_paths_engine::State;
+use closc_paths::Kind;
+use closc_paths_engine::{State, ValueView};
 
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
@@ -12,9 +13,13 @@ use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
 
 /// An acknowledgement waits no longer.
 const OWED_NS: u64 = 200_000;
-/// Paths that are bad are probed this often, so many at a time.
+/// Paths that are out are probed this often, so many at a time.
 const BAD_PERIOD_NS: u64 = 10_000_000;
 const BAD_AT_A_TIME: usize = 8;
+/// A path that answers nothing, or that failed again and again, is probed half as often each time, but in every so many
+/// periods (as a power of two). Probes of dead paths take from a port what data would use, and as all ports carry the same,
+/// what one lacks counts as often as there are ports.
+const RARELY: u32 = 4;
 /// One path that is not bad is probed this often, so that ports are known of a NIC that nothing is sent to.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
 /// Good answers that bring a T0 back.
@@ -48,6 +53,12 @@ impl Agent {
         self.collect_events();
     }
 
+    /// Tells whether nothing but answers to probes is waited for: a frame that comes may wait for others.
+    pub fn is_quiet(&self) -> bool {
+        self.paced_ns.is_none()
+            && self.channels.iter().all(|c| c.owed == 0 && c.sent.under_way() == 0 && !c.reorder.is_waiting())
+    }
+
     /// Takes word that nothing will be asked of the agent for so long at most, because the loop waits.
     pub fn waits(&mut self, wait_ns: u64) {
         self.clock.wait(wait_ns);
@@ -74,13 +85,13 @@ impl Agent {
     fn probe_switches(&mut self, at: &At<'_>, batch: &mut Batch) {
         let downlink = self.options.downlink;
         while batch.room() > SPARE {
-            let Some(turn) = self.schedule.due(at.now_ns) else { return };
+            let Some((place, turn)) = self.schedule.due(at.now_ns) else { return };
             let plane = turn.plane();
             let port = self.ports.get(usize::from(plane)).copied().unwrap_or_default();
             if !port.carrier || port.ethernet.is_none() {
                 continue;
             }
-            let Some(id) = self.probes.sent(Target::Switch(turn), self.clock.ran_ns()) else { return };
+            let Some(id) = self.probes.sent(Target::Switch(turn, place), self.clock.ran_ns()) else { return };
             let (tier, uplink, t1_uplink, outer) = match turn {
                 Turn::T0 { .. } => (0, 0, 0, Some(at.table.t0_probe(plane, downlink))),
                 Turn::T1 { uplink, .. } => (1, uplink, 0, Some(at.table.t1_probe(plane, uplink, downlink))),
@@ -117,7 +128,7 @@ impl Agent {
 
     fn probe_missed(&mut self, at: &At<'_>, target: Target, sent_ns: u64) {
         match target {
-            Target::Switch(turn) => self.turned(at, turn, None),
+            Target::Switch(turn, place) => self.turned(at, (turn, place), None),
             Target::Other { port, plane } => {
                 if let Some(port) = self.ports.get_mut(usize::from(port)) {
                     port.search.missed(plane);
@@ -135,9 +146,13 @@ impl Agent {
         }
     }
 
-    /// Takes the result of a probe to a switch.
-    pub(super) fn turned(&mut self, at: &At<'_>, turn: Turn, rtt_ns: Option<u64>) {
-        let Some((_, record)) = self.records.iter_mut().find(|(other, _)| *other == turn) else { return };
+    /// Takes the result of a probe to a switch, by its place in the schedule.
+    pub(super) fn turned(&mut self, at: &At<'_>, (turn, place): (Turn, usize), rtt_ns: Option<u64>) {
+        // A table that was loaded since then may have another schedule.
+        let is_there = self.records.get(place).is_some_and(|(other, _)| *other == turn);
+        let place =
+            if is_there { Some(place) } else { self.records.iter().position(|(other, _)| *other == turn) };
+        let Some((_, record)) = place.and_then(|place| self.records.get_mut(place)) else { return };
         let was_dead = record.is_dead();
         record.result(rtt_ns);
         let (dead, plane) = (record.is_dead(), turn.plane());
@@ -270,22 +285,35 @@ impl Agent {
         if look {
             c.look_at_ns = at.now_ns + LOOK_PERIOD_NS;
         }
-        let (path, to, address, turn) = (c.path, c.to, c.address, c.probe_turn);
+        let (path, to, address, round) = (c.path, c.to, c.address, c.probe_round);
+        c.probe_round = round.wrapping_add(1);
         let mut wanted = [(0u8, 0u32); BAD_AT_A_TIME + 1];
         let mut n = 0;
-        let bad = |state| matches!(state, State::AssumedBad | State::Denied);
-        let count = self.engine.values(path).filter(|v| bad(v.state)).count();
-        let from = if count > BAD_AT_A_TIME { turn % count } else { 0 };
-        let values = self.engine.values(path).filter(|v| bad(v.state));
-        for v in values.cycle_from(from, count).take(BAD_AT_A_TIME) {
+        // A far side that says that all of its ports are down may not be able to say when they are up.
+        let is_cut_off = self.engine.planes_in_use(path) == 0;
+        let due = |(place, v): &(usize, ValueView)| {
+            (v.ports_up || is_cut_off) && self.is_probed(at, to.kind, v, round.wrapping_add(*place))
+        };
+        let values = || self.engine.values(path).enumerate().filter(due);
+        let count = values().count();
+        // Where more are due than leave at a time, the next round begins with others.
+        let from = if count > BAD_AT_A_TIME { round.wrapping_mul(BAD_AT_A_TIME) % count } else { 0 };
+        for (_, (_, v)) in (0..).zip(values()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME)
+        {
             wanted[n] = (v.plane, v.entropy);
             n += 1;
         }
-        if look && let Some(pick) = self.engine.pick(path) {
-            wanted[n] = (pick.plane, pick.entropy);
-            n += 1;
+        if look {
+            let pick = self.engine.pick(path).map(|pick| (pick.plane, pick.entropy));
+            let any = || {
+                let all = self.engine.values(path).count();
+                self.engine.values(path).nth(round % all.max(1)).map(|v| (v.plane, v.entropy))
+            };
+            if let Some(value) = pick.or_else(any) {
+                wanted[n] = value;
+                n += 1;
+            }
         }
-        self.channels[channel].probe_turn = turn.wrapping_add(BAD_AT_A_TIME);
         for (plane, entropy) in wanted.into_iter().take(n) {
             if batch.room() <= SPARE {
                 return;
@@ -302,22 +330,26 @@ impl Agent {
         }
     }
 
+    /// Tells whether a path is probed in a round because it is out. Nothing is sent where others say when to look again: the
+    /// own port, the far side, and the probes of the own T1.
+    fn is_probed(&self, at: &At<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
+        let rarely = match v.state {
+            State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),
+            State::Denied => RARELY,
+            State::Good | State::Skip | State::Unknown => return false,
+        };
+        let is_turn = round & ((1 << rarely) - 1) == 0;
+        is_turn && (kind == Kind::Local || !self.t1_is_dead(v.plane, at.table.choice(v.entropy).t0_uplink))
+    }
+
+    fn t1_is_dead(&self, plane: u8, uplink: u16) -> bool {
+        let t1 = self.records.iter().find(|(turn, _)| *turn == Turn::T1 { plane, uplink });
+        t1.is_some_and(|(_, record)| record.is_dead())
+    }
+
     /// Returns what is broken, as far as this NIC can see.
     pub fn findings(&self, at: &At<'_>) -> Vec<Finding> {
         let up = |plane: u8| self.ports.get(usize::from(plane)).is_some_and(|port| port.carrier);
         localise(&self.records, up, at.table.header().parallel0)
     }
 }
-
-/// Goes round an iterator once, from the middle.
-trait CycleFrom: Iterator + Sized {
-    fn cycle_from(self, from: usize, count: usize) -> std::vec::IntoIter<Self::Item> {
-        let mut all: Vec<Self::Item> = self.collect();
-        if count > 0 {
-            all.rotate_left(from % count);
-        }
-        all.into_iter()
-    }
-}
-
-impl<I: Iterator> CycleFrom for I {}

@@ -46,6 +46,8 @@ pub struct Counters {
     pub writes_taken: u64,
     /// Probes sent.
     pub probes: u64,
+    /// Probes that were answered.
+    pub probe_answers: u64,
     /// Messages sent, probes included.
     pub messages: u64,
 }

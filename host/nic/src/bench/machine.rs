@@ -1,16 +1,9 @@
 //! What the kernel says of this process and of the machine.
 //!
-//! In: `/proc`. Out: processor time, memory, who else had the processors. Invariants: what cannot be read counts as zero.
+//! In: `/proc`. Out: memory, who else had the processors. Invariants: what cannot be read counts as zero.
 
 use std::fmt;
 use std::fs;
-
-/// Seconds of processor time of this thread so far: what a machine that does other things as well changes least.
-pub(crate) fn processor() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let ran_ns = text.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
-    ran_ns.unwrap_or(0.0) / 1e9
-}
 
 /// The most memory that this process had, in MiB.
 pub(crate) fn memory() -> f64 {
@@ -71,6 +64,6 @@ mod tests {
         let shares = Shares::of("cpu  10 0 20 50 10 0 0 10 7 0\ncpu0 1 2 3\n");
         let said = "of the machine's processors 10.0 % were taken away by its host and 60.0 % idle";
         assert_eq!(shares.to_string(), said);
-        assert!(processor() >= 0.0 && memory() > 0.0);
+        assert!(memory() > 0.0);
     }
 }

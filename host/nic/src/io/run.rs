@@ -32,6 +32,9 @@ pub const FRAME_MAX: usize = 9600;
 const LOOK_NS: u64 = 1_000_000_000;
 /// Room in a batch for what answers a frame.
 const SPARE: usize = 4;
+/// So long after a burst of probes frames wait for others, where nothing else is under way: a wake-up for every answer
+/// costs several times as much as the answer.
+pub const GATHER_NS: u64 = 50_000;
 
 /// How to set up.
 #[derive(Debug, Clone)]
@@ -158,9 +161,12 @@ impl Machine {
         }
     }
 
-    /// Waits for a frame, or for so long.
-    pub fn wait(&self, timeout_ns: u64) {
-        sys::wait(&[Wanted::read(self.packets.as_raw_fd())], &mut Vec::new(), timeout_ns);
+    /// Waits for a frame, or for so long in any case if frames are `gathered`. Tells whether there may be one.
+    pub fn wait(&self, timeout_ns: u64, gathered: bool) -> bool {
+        let mut ready = Vec::new();
+        let packets = if gathered { -1 } else { self.packets.as_raw_fd() };
+        sys::wait(&[Wanted::read(packets)], &mut ready, timeout_ns);
+        gathered || ready.contains(&true)
     }
 
     /// Sends what is ready.
@@ -276,17 +282,17 @@ impl Stage<'_> {
         let mut batch = Batch::new(FRAME_MAX);
         let mut inbox = Inbox::new(FRAME_MAX);
         let (mut fds, mut ready): (Vec<Wanted>, Vec<bool>) = (Vec::new(), Vec::new());
-        let (mut busy, mut asked_ns) = (false, 0);
+        let (mut busy, mut asked_ns, mut gathers) = (false, 0, false);
         loop {
             fds.clear();
-            fds.push(Wanted::read(machine.packets.as_raw_fd()));
+            fds.push(Wanted::read(if gathers { -1 } else { machine.packets.as_raw_fd() }));
             fds.push(Wanted::read(self.links.as_raw_fd()));
             fds.push(Wanted::read(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd())));
             fds.push(Wanted::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
             self.server.fds(&mut fds);
             let now_ns = clock();
             let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
-            let due = if busy { 0 } else { due };
+            let due = if busy { 0 } else { due.min(if gathers { GATHER_NS } else { u64::MAX }) };
             self.agent.waits(due);
             sys::wait(&fds, &mut ready, due);
             if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
@@ -305,11 +311,14 @@ impl Stage<'_> {
                 asked_ns = if ask { at.now_ns } else { asked_ns };
                 machine.look(&mut self.agent, &at, self.downlink, ask);
             }
-            busy = self.packets(&at, machine, &mut batch, &mut inbox);
+            let came = gathers || ready.first().copied().unwrap_or(false);
+            busy = came && self.packets(&at, machine, &mut batch, &mut inbox);
             if ready.get(2).copied().unwrap_or(false) {
                 busy |= self.node(&at, machine, &mut batch);
             }
+            let probes = self.agent.counters().probes;
             self.tick(&at, &mut batch);
+            gathers = self.agent.counters().probes > probes && self.agent.is_quiet();
             busy |= self.agent.pump(&at, &mut batch);
             machine.send(&mut batch);
             if (ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for())

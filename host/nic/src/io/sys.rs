@@ -19,6 +19,7 @@ use std::mem::{size_of, zeroed};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
 
 use crate::batch::{BATCH, Frame};
 
@@ -302,6 +303,14 @@ pub(crate) fn wait(fds: &[Wanted], ready: &mut Vec<bool>, timeout_ns: u64) {
     };
     ready.clear();
     ready.extend(polls.iter().map(|poll| n > 0 && poll.revents != 0));
+}
+
+/// Returns the processor time of this thread so far.
+pub fn thread_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time lives through the call, which writes no more than it.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Becomes another user, for ever, and with no way to gain a privilege again.
