@@ -38,7 +38,7 @@ const STAGES: &[&[&str]] = &[
     &["plan"],
     &["render", "entries", "verify", "switch"],
     &["cabling", "compile", "diff", "tables", "whatif", "te", "collect", "provision"],
-    &["lab", "report"],
+    &["lab", "lsp", "report"],
     &["cli"],
 ];
 

@@ -135,6 +135,8 @@ pub enum Command {
     Fmt(new::FmtArgs),
     /// Follow the helps of findings that a program can follow: misspelled keys and words, quotes, units
     Fix(new::FixArgs),
+    /// Serve an editor at standard input and output: findings as one types, computed values, completion, fixes
+    Lsp,
     /// Bring a compiled fabric up on this machine and walk it
     #[command(subcommand)]
     Lab(lab::LabCommand),

@@ -65,6 +65,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Init(command) => init::run(args, command),
         Command::Fmt(command) => fmt::run(args, command),
         Command::Fix(command) => fix::run(args, command),
+        Command::Lsp => {
+            closc_lsp::serve(&crate::input::options(args))?;
+            Ok(Outcome::Fine)
+        }
         Command::Lab(command) => lab::run(args, command),
         Command::Push(command) => push::run(args, command),
         Command::Drift(command) => drift::run(args, command),

@@ -67,6 +67,11 @@ impl Sources {
         self.files.iter().rposition(|file| file.name == name).map(|at| SourceId(at as u32))
     }
 
+    /// Returns all texts, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.files.iter()
+    }
+
     /// Returns a source by its id.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.files[id.0 as usize]

@@ -1,0 +1,65 @@
+//! What is shown where the pointer is: the meaning of a key, and what the compiler computes there.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use closc_compile::front::rules;
+use closc_plan::Plan;
+use closc_platform::Catalogue;
+
+use crate::cursor::{self, Cursor};
+use crate::facts;
+use crate::language::Language;
+
+/// Returns Markdown for a place, and the bytes that it is about.
+pub(crate) fn at(
+    text: &str,
+    offset: usize,
+    language: &Language,
+    plan: Option<&Plan>,
+    catalogue: &Catalogue,
+) -> Option<(String, Range<usize>)> {
+    let cursor = cursor::find(text, offset);
+    let word = text.get(cursor.word.clone()).filter(|word| !word.is_empty())?;
+    let said = value(word, plan, catalogue).or_else(|| key(&cursor, text, language, plan))?;
+    Some((said, cursor.word))
+}
+
+/// Says what a word is that has a meaning wherever it is written: a device, a platform, a code.
+fn value(word: &str, plan: Option<&Plan>, catalogue: &Catalogue) -> Option<String> {
+    if let Some(found) = plan.and_then(|plan| facts::named(plan, word)) {
+        return Some(found);
+    }
+    if let Some(platform) = catalogue.get(word) {
+        return Some(facts::platform(platform));
+    }
+    let rules = rules();
+    let rule = rules.iter().find(|rule| rule.code == word)?;
+    Some(format!("**{}** {}\n\n{}\n\n{}", rule.code, rule.title, rule.what, rule.why))
+}
+
+fn key(cursor: &Cursor, text: &str, language: &Language, plan: Option<&Plan>) -> Option<String> {
+    let path = cursor.full_path(text);
+    let mut said = format!("`{}`\n\n{}\n", path.join("."), language.meaning(&path)?);
+    if let Some(default) = language.default(&path) {
+        let _ = writeln!(said, "\nDefault: `{default}`");
+    }
+    let words = language.words(&path);
+    if (1..=LISTED_MAX).contains(&words.len()) {
+        let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.text)).collect();
+        let _ = writeln!(said, "\nOne of {}", words.join(", "));
+    }
+    let computed = plan.zip(path.first()).and_then(|(plan, key)| match key.as_str() {
+        "fabric" | "planes" | "zones" | "hosts" | "tiers" => Some(facts::size(plan)),
+        "addresses" | "srv6" | "routing" => Some(facts::addresses(plan)),
+        _ => None,
+    });
+    if let Some(computed) = computed {
+        said.push('\n');
+        said.push_str(&computed);
+    }
+    Some(said)
+}
+
+/// The most words that are listed beside a key.
+const LISTED_MAX: usize = 30;

@@ -1,0 +1,337 @@
+//! The session: what an editor asks and is answered.
+//!
+//! In: messages. Out: answers, and findings whenever a text changed. Invariants: a text is read once for all changes that wait;
+//! every request is answered, also one of a text that is at fault; the session ends as the protocol says.
+
+use std::collections::BTreeMap;
+
+use closc_compile::front::{self, FrontError, Options, Reading, Source};
+use closc_diagnostics::{Diagnostics, SourceId, Sources, Trust};
+use closc_platform::Catalogue;
+use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+};
+use lsp_types::request::{
+    CodeActionRequest, Completion, Formatting, GotoDefinition, HoverRequest, Request as _,
+};
+use lsp_types::{
+    CodeActionKind, CodeActionOptions, CodeActionOrCommand, CompletionList, CompletionOptions,
+    CompletionResponse, GotoDefinitionResponse, Hover, HoverContents, HoverProviderCapability,
+    InitializeParams, Location, MarkupContent, MarkupKind, OneOf, Position, PublishDiagnosticsParams, Range,
+    ServerCapabilities, TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextEdit, Uri,
+};
+use serde_json::Value;
+
+use crate::definition::{self, Definition};
+use crate::language::Language;
+use crate::text::{Columns, Text};
+use crate::{actions, completion, findings, hover, uri};
+
+/// Why a session ends before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum LspError {
+    /// The editor does not follow the protocol, or is gone.
+    #[error("the editor: {0}")]
+    Protocol(#[from] lsp_server::ProtocolError),
+    /// What it says when it starts cannot be read.
+    #[error("the editor says what cannot be read: {0}")]
+    Message(#[from] serde_json::Error),
+    /// Nothing can be sent any more.
+    #[error("the editor reads no answers")]
+    Gone,
+    /// Platforms of the site cannot be read.
+    #[error(transparent)]
+    Platforms(#[from] FrontError),
+    /// Standard input or output.
+    #[error("standard input and output: {0}")]
+    Streams(#[from] std::io::Error),
+}
+
+/// Serves the editor at standard input and output until it says that it is done.
+pub fn serve(options: &Options) -> Result<(), LspError> {
+    let (connection, threads) = Connection::stdio();
+    run(&connection, options)?;
+    drop(connection);
+    Ok(threads.join()?)
+}
+
+/// Serves an editor until it says that it is done.
+pub fn run(connection: &Connection, options: &Options) -> Result<(), LspError> {
+    let (id, params) = connection.initialize_start()?;
+    let params: InitializeParams = serde_json::from_value(params)?;
+    let general = params.capabilities.general.as_ref();
+    let columns = Columns::offered(general.and_then(|general| general.position_encodings.as_deref()));
+    let answer = serde_json::json!({
+        "capabilities": capabilities(columns),
+        "serverInfo": { "name": "closc", "version": env!("CARGO_PKG_VERSION") },
+    });
+    connection.initialize_finish(id, answer)?;
+    let (mut sources, mut faults) = (Sources::new(), Diagnostics::new());
+    let catalogue = front::catalogue(&options.platforms, &mut sources, &mut faults)?;
+    let mut session = Session {
+        connection,
+        options,
+        columns,
+        catalogue,
+        sites: sources,
+        language: Language::new(),
+        open: BTreeMap::new(),
+    };
+    session.serve()
+}
+
+fn capabilities(columns: Columns) -> ServerCapabilities {
+    ServerCapabilities {
+        position_encoding: Some(columns.kind()),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::INCREMENTAL)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([" ", "{", "[", ","].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(
+            CodeActionOptions {
+                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::SOURCE_FIX_ALL]),
+                ..CodeActionOptions::default()
+            }
+            .into(),
+        ),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// An editor that is served.
+struct Session<'a> {
+    connection: &'a Connection,
+    options: &'a Options,
+    columns: Columns,
+    catalogue: Catalogue,
+    /// The files of platforms.
+    sites: Sources,
+    language: Language,
+    open: BTreeMap<String, Open>,
+}
+
+/// A file that is open.
+struct Open {
+    uri: Uri,
+    text: Text,
+    /// What the text came to; nothing until it was read after a change.
+    reading: Option<Reading>,
+}
+
+impl Session<'_> {
+    fn serve(&mut self) -> Result<(), LspError> {
+        while let Ok(message) = self.connection.receiver.recv() {
+            let mut waiting = vec![message];
+            waiting.extend(self.connection.receiver.try_iter());
+            for message in waiting {
+                match message {
+                    Message::Request(request) => {
+                        if self.connection.handle_shutdown(&request)? {
+                            return Ok(());
+                        }
+                        self.answer(request)?;
+                    }
+                    Message::Notification(notification) => self.take(notification)?,
+                    Message::Response(_) => {}
+                }
+            }
+            self.read()?;
+        }
+        Ok(())
+    }
+
+    /// Takes what happened to a text. What cannot be read is no news.
+    fn take(&mut self, notification: Notification) -> Result<(), LspError> {
+        let params = notification.params;
+        match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                let Ok(opened) = serde_json::from_value::<lsp_types::DidOpenTextDocumentParams>(params)
+                else {
+                    return Ok(());
+                };
+                let document = opened.text_document;
+                let text = Text::new(document.text, document.version, self.columns);
+                self.open.insert(document.uri.to_string(), Open { uri: document.uri, text, reading: None });
+            }
+            DidChangeTextDocument::METHOD => {
+                let Ok(changed) = serde_json::from_value::<lsp_types::DidChangeTextDocumentParams>(params)
+                else {
+                    return Ok(());
+                };
+                if let Some(open) = self.open.get_mut(changed.text_document.uri.as_str()) {
+                    open.text.change(changed.content_changes, changed.text_document.version);
+                    open.reading = None;
+                }
+            }
+            DidCloseTextDocument::METHOD => {
+                let Ok(closed) = serde_json::from_value::<lsp_types::DidCloseTextDocumentParams>(params)
+                else {
+                    return Ok(());
+                };
+                if let Some(open) = self.open.remove(closed.text_document.uri.as_str()) {
+                    self.publish(open.uri, Vec::new(), None)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads every text that changed, and says what was found.
+    fn read(&mut self) -> Result<(), LspError> {
+        let changed: Vec<String> =
+            self.open.iter().filter(|(_, open)| open.reading.is_none()).map(|(key, _)| key.clone()).collect();
+        for key in changed {
+            self.refresh(&key)?;
+        }
+        Ok(())
+    }
+
+    fn refresh(&mut self, key: &str) -> Result<(), LspError> {
+        let Some(open) = self.open.get_mut(key).filter(|open| open.reading.is_none()) else { return Ok(()) };
+        let source = Source::File(uri::path(&open.uri));
+        let reading = front::read_text(&source, open.text.content.as_bytes(), self.options)?;
+        let file = reading.sources.find(&source.to_string());
+        let found = findings::all(&reading, file, &open.text, &open.uri);
+        let (uri, version) = (open.uri.clone(), open.text.version);
+        open.reading = Some(reading);
+        self.publish(uri, found, Some(version))
+    }
+
+    fn publish(
+        &self,
+        uri: Uri,
+        found: Vec<lsp_types::Diagnostic>,
+        version: Option<i32>,
+    ) -> Result<(), LspError> {
+        let params = PublishDiagnosticsParams::new(uri, found, version);
+        self.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params).into())
+    }
+
+    fn send(&self, message: Message) -> Result<(), LspError> {
+        self.connection.sender.send(message).map_err(|_| LspError::Gone)
+    }
+
+    fn answer(&mut self, request: Request) -> Result<(), LspError> {
+        self.read()?;
+        let id = request.id.clone();
+        let answer = match self.result(request) {
+            Ok(result) => Response::new_ok(id, result),
+            Err(ExtractError::MethodMismatch(request)) => {
+                let message = format!("`{}` is not served", request.method);
+                Response::new_err(id, ErrorCode::MethodNotFound as i32, message)
+            }
+            Err(ExtractError::JsonError { error, .. }) => {
+                Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
+            }
+        };
+        self.send(answer.into())
+    }
+
+    fn result(&self, request: Request) -> Result<Value, ExtractError<Request>> {
+        match request.method.as_str() {
+            HoverRequest::METHOD => {
+                let (_, params) = request.extract::<lsp_types::HoverParams>(HoverRequest::METHOD)?;
+                Ok(json(&self.hover(&params.text_document_position_params)))
+            }
+            Completion::METHOD => {
+                let (_, params) = request.extract::<lsp_types::CompletionParams>(Completion::METHOD)?;
+                Ok(json(&self.completion(&params.text_document_position)))
+            }
+            GotoDefinition::METHOD => {
+                let (_, params) =
+                    request.extract::<lsp_types::GotoDefinitionParams>(GotoDefinition::METHOD)?;
+                Ok(json(&self.definition(&params.text_document_position_params)))
+            }
+            CodeActionRequest::METHOD => {
+                let (_, params) =
+                    request.extract::<lsp_types::CodeActionParams>(CodeActionRequest::METHOD)?;
+                Ok(json(&self.actions(&params.text_document.uri, params.range)))
+            }
+            Formatting::METHOD => {
+                let (_, params) =
+                    request.extract::<lsp_types::DocumentFormattingParams>(Formatting::METHOD)?;
+                Ok(json(&self.formatted(&params.text_document.uri)))
+            }
+            _ => Err(ExtractError::MethodMismatch(request)),
+        }
+    }
+
+    /// Returns an open file and the offset in it.
+    fn place(&self, at: &TextDocumentPositionParams) -> Option<(&Open, usize)> {
+        let open = self.open.get(at.text_document.uri.as_str())?;
+        Some((open, open.text.offset(at.position)))
+    }
+
+    fn hover(&self, at: &TextDocumentPositionParams) -> Option<Hover> {
+        let (open, offset) = self.place(at)?;
+        let plan = open.reading.as_ref().and_then(|reading| reading.plan.as_ref());
+        let (value, bytes) = hover::at(&open.text.content, offset, &self.language, plan, &self.catalogue)?;
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+        Some(Hover { contents, range: Some(open.text.range(bytes)) })
+    }
+
+    fn completion(&self, at: &TextDocumentPositionParams) -> Option<CompletionResponse> {
+        let (open, offset) = self.place(at)?;
+        let plan = open.reading.as_ref().and_then(|reading| reading.plan.as_ref());
+        let found = completion::at(&open.text.content, offset, &self.language, plan, &self.catalogue);
+        Some(CompletionResponse::List(CompletionList {
+            is_incomplete: found.is_incomplete,
+            items: found.items,
+        }))
+    }
+
+    fn definition(&self, at: &TextDocumentPositionParams) -> Option<GotoDefinitionResponse> {
+        let (open, offset) = self.place(at)?;
+        let plan = open.reading.as_ref().and_then(|reading| reading.plan.as_ref());
+        let file = uri::path(&open.uri);
+        let location = match definition::at(&open.text.content, offset, &file, plan, &self.sites)? {
+            Definition::Here(bytes) => Location::new(open.uri.clone(), open.text.range(bytes)),
+            Definition::File(path, line) => {
+                let start = Position::new(line, 0);
+                Location::new(uri::of(&path)?, Range::new(start, start))
+            }
+        };
+        Some(GotoDefinitionResponse::Scalar(location))
+    }
+
+    fn actions(&self, asked: &Uri, range: Range) -> Vec<CodeActionOrCommand> {
+        let Some(open) = self.open.get(asked.as_str()) else { return Vec::new() };
+        let Some((reading, file)) =
+            open.reading.as_ref().and_then(|reading| Some((reading, Self::file(open, reading)?)))
+        else {
+            return Vec::new();
+        };
+        let mut found = actions::all(reading, file, &open.text, asked, range);
+        let sure = reading.diagnostics.iter().flat_map(|finding| &finding.fixes);
+        if sure.filter(|fix| fix.trust == Trust::Sure).count() > 0 {
+            let source = Source::File(uri::path(&open.uri));
+            let fixed =
+                front::fix(&source, &open.text.content, self.options, |_, fix| fix.trust == Trust::Sure);
+            found.extend(fixed.ok().map(|fixed| actions::fix_all(asked, &open.text, fixed.text)));
+        }
+        found
+    }
+
+    /// Returns the text of an open file among those of its reading.
+    fn file(open: &Open, reading: &Reading) -> Option<SourceId> {
+        reading.sources.find(&Source::File(uri::path(&open.uri)).to_string())
+    }
+
+    fn formatted(&self, asked: &Uri) -> Option<Vec<TextEdit>> {
+        let open = self.open.get(asked.as_str())?;
+        let formatted = closc_topology::format(&open.text.content)?;
+        let is_new = formatted != open.text.content;
+        Some(is_new.then(|| TextEdit::new(open.text.whole(), formatted)).into_iter().collect())
+    }
+}
+
+fn json(answer: &impl serde::Serialize) -> Value {
+    serde_json::to_value(answer).unwrap_or_default()
+}

@@ -1,0 +1,149 @@
+//! The text of an open file, and places in it as editors count them.
+//!
+//! In: texts and changes of them. Out: byte offsets. Invariants: an offset is always at a character of the text, whatever
+//! position an editor sends.
+
+use std::ops::Range;
+
+use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
+
+/// How an editor counts columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Columns {
+    /// Bytes.
+    Utf8,
+    /// Units of UTF-16, which every editor has.
+    #[default]
+    Utf16,
+}
+
+impl Columns {
+    /// Returns how an editor counts that offers these kinds.
+    pub(crate) fn offered(kinds: Option<&[PositionEncodingKind]>) -> Columns {
+        let bytes = kinds.is_some_and(|kinds| kinds.contains(&PositionEncodingKind::UTF8));
+        if bytes { Columns::Utf8 } else { Columns::Utf16 }
+    }
+
+    /// Returns the name of the protocol.
+    pub(crate) fn kind(self) -> PositionEncodingKind {
+        match self {
+            Columns::Utf8 => PositionEncodingKind::UTF8,
+            Columns::Utf16 => PositionEncodingKind::UTF16,
+        }
+    }
+
+    fn length(self, character: char) -> usize {
+        match self {
+            Columns::Utf8 => character.len_utf8(),
+            Columns::Utf16 => character.len_utf16(),
+        }
+    }
+}
+
+/// The text of an open file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Text {
+    /// What is in it.
+    pub(crate) content: String,
+    /// Which state of it this is, as the editor counts.
+    pub(crate) version: i32,
+    /// Where lines start.
+    starts: Vec<usize>,
+    columns: Columns,
+}
+
+impl Text {
+    /// Takes a text.
+    pub(crate) fn new(text: String, version: i32, columns: Columns) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Text { content: text, version, starts, columns }
+    }
+
+    /// Takes what was typed.
+    pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
+        for change in changes {
+            let text = match change.range {
+                Some(range) => {
+                    let (from, to) = (self.offset(range.start), self.offset(range.end));
+                    let mut text = std::mem::take(&mut self.content);
+                    text.replace_range(from..to.max(from), &change.text);
+                    text
+                }
+                None => change.text,
+            };
+            *self = Text::new(text, version, self.columns);
+        }
+        self.version = version;
+    }
+
+    /// Returns the offset of a position; one behind the end of its line is the end of the line.
+    pub(crate) fn offset(&self, position: Position) -> usize {
+        let line = position.line as usize;
+        let Some(start) = self.starts.get(line).copied() else { return self.content.len() };
+        let end = self.starts.get(line + 1).map_or(self.content.len(), |next| next - 1);
+        let mut left = position.character as usize;
+        for (at, character) in self.content[start..end].char_indices() {
+            let length = self.columns.length(character);
+            if left < length {
+                return start + at;
+            }
+            left -= length;
+        }
+        end
+    }
+
+    /// Returns the position of an offset.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let mut offset = offset.min(self.content.len());
+        while !self.content.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.starts.partition_point(|start| *start <= offset) - 1;
+        let column =
+            self.content[self.starts[line]..offset].chars().map(|c| self.columns.length(c)).sum::<usize>();
+        Position::new(line as u32, column as u32)
+    }
+
+    /// Returns the range of bytes.
+    pub(crate) fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
+        lsp_types::Range::new(self.position(bytes.start), self.position(bytes.end))
+    }
+
+    /// Returns the range of the whole text.
+    pub(crate) fn whole(&self) -> lsp_types::Range {
+        self.range(0..self.content.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lsp_types::Range;
+
+    use super::*;
+
+    fn event(range: Option<[u32; 4]>, text: &str) -> TextDocumentContentChangeEvent {
+        let range = range.map(|[a, b, c, d]| Range::new(Position::new(a, b), Position::new(c, d)));
+        TextDocumentContentChangeEvent { range, range_length: None, text: text.to_owned() }
+    }
+
+    #[test]
+    fn columns_are_those_of_the_editor() {
+        for (columns, expected) in [(Columns::Utf8, 8), (Columns::Utf16, 5)] {
+            let text = Text::new("a: 1\nä𝄞b: c\n".to_owned(), 1, columns);
+            let offset = text.content.find(": c").unwrap();
+            assert_eq!(text.position(offset + 1), Position::new(1, expected));
+            assert_eq!(text.offset(Position::new(1, expected)), offset + 1);
+        }
+    }
+
+    #[test]
+    fn changes_are_made_in_order_and_nothing_panics() {
+        let mut text = Text::new("planes: 2\nhosts:\n".to_owned(), 1, Columns::Utf16);
+        text.change(vec![event(Some([0, 8, 0, 9]), "16"), event(Some([1, 6, 1, 6]), " {}")], 2);
+        assert_eq!((text.content.as_str(), text.version), ("planes: 16\nhosts: {}\n", 2));
+        text.change(vec![event(Some([9, 9, 3, 3]), "x"), event(Some([0, 900, 0, 1]), "y")], 3);
+        assert!(text.content.ends_with('x'));
+        text.change(vec![event(None, "fabric: a\n")], 4);
+        assert_eq!(text.whole(), Range::new(Position::new(0, 0), Position::new(1, 0)));
+    }
+}
