@@ -77,7 +77,8 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
         });
         let Some(t0) = t0s.min_by_key(|t0| t0.hardware.as_str()) else { continue };
         let Some(port) = t0.ports.iter().find(|port| port.down) else { continue };
-        let leaves_t0 = fabric.cabling.cables.iter().any(|cable| cable.kind == Kind::T0T1);
+        let [_, between, _] = &lengths;
+        let leaves_t0 = between.is_some();
         // Where a fabric has one T0 group its longest path may end there.
         let (_, most) = bounds(&lengths, leaves_t0, (port.mtu, port.speed_mbps));
         let mut wrong = |is_wrong: bool, field: &str, message: &str| {
