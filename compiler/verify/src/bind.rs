@@ -6,6 +6,7 @@
 
 pub(crate) mod bgp;
 pub(crate) mod binding;
+pub(crate) mod lanes;
 pub(crate) mod nics;
 pub(crate) mod node;
 pub(crate) mod node_routes;

@@ -12,12 +12,15 @@ mod switches;
 mod tables;
 mod tools;
 
+use std::collections::HashSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::manifest::StatedPart;
 use closc_artefacts::{Files as Source, paths};
 use smol_str::SmolStr;
 
 use crate::bind::binding::Context;
+use crate::bind::lanes::Lanes;
 use crate::bind::nics::{self, NicCables};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
@@ -154,6 +157,7 @@ fn devices(
         facts: &pools.0,
         qos: &pools.1,
         pairs: &pools.2,
+        lanes: &Lanes::default(),
         nics,
         processes: &processes,
         terms: &terms,
@@ -168,47 +172,49 @@ fn devices(
 }
 
 fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<Cabling, VerifyError> {
-    let mut lists = Vec::new();
     let judged =
         |path: &&Utf8Path| slice.is_whole() || paths::plane_of(path).is_some_and(|p| slice.has_plane(p));
-    for path in files.manifest.files_in(paths::CABLES, "csv").filter(judged) {
-        let mut bytes = Vec::new();
-        if files.read(path, &mut bytes, findings)? {
-            lists.push((path.to_owned(), bytes));
-        }
-    }
     let folders = files.manifest.folders(paths::SWITCHES);
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
     if !slice.is_whole() && files.manifest.selection.is_none() {
         // Of a whole tree those are judged that have a cable in a plane that is; and with the first plane those that have
         // none in any.
-        let named = cables::device_names(&lists);
-        let others = if slice.has_plane(0) { other_lists(files, |path| !judged(&path))? } else { Vec::new() };
-        let elsewhere = cables::device_names(&others);
-        let is_lone = |name: &SmolStr| slice.has_plane(0) && !elsewhere.contains(name.as_bytes());
-        switches.retain(|name| named.contains(name.as_bytes()) || is_lone(name));
+        let named = names_in(files, |path| judged(&path))?;
+        let elsewhere =
+            if slice.has_plane(0) { names_in(files, |path| !judged(&path))? } else { HashSet::new() };
+        let is_lone = |name: &SmolStr| slice.has_plane(0) && !elsewhere.contains(name);
+        switches.retain(|name| named.contains(name) || is_lone(name));
     }
     let mut hosts: Vec<&str> = Vec::new();
     if slice.is_whole() {
         hosts.extend(files.manifest.folders(paths::HOSTS).into_keys());
     }
-    Ok(cables::read(&lists, switches, &hosts, files.manifest.profile.as_ref(), findings))
-}
-
-/// Reads cable lists that others judge, for the names in them: files, bytes and findings are counted where they are judged.
-fn other_lists(
-    files: &Files<'_>,
-    wanted: impl Fn(&Utf8Path) -> bool,
-) -> Result<Vec<(Utf8PathBuf, Vec<u8>)>, VerifyError> {
-    let apart = Files::new(files.tree, files.manifest, false);
-    let mut lists = Vec::new();
-    for path in files.manifest.files_in(paths::CABLES, "csv").filter(|path| wanted(path)) {
-        let mut bytes = Vec::new();
-        if apart.read(path, &mut bytes, &mut Findings::default())? {
-            lists.push((path.to_owned(), bytes));
+    let mut lists = cables::Lists::new(switches, &hosts, files.manifest.profile.as_ref());
+    let mut bytes = Vec::new();
+    for path in files.manifest.files_in(paths::CABLES, "csv").filter(judged) {
+        bytes.clear();
+        if files.read(path, &mut bytes, findings)? {
+            lists.read(path, &bytes, findings);
         }
     }
-    Ok(lists)
+    drop(bytes);
+    Ok(lists.finish())
+}
+
+/// Reads the names in cable lists: files, bytes and findings are counted where lists are judged.
+fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<HashSet<SmolStr>, VerifyError> {
+    let apart = Files::new(files.tree, files.manifest, false);
+    let mut names: HashSet<SmolStr> = HashSet::new();
+    let mut bytes = Vec::new();
+    for path in files.manifest.files_in(paths::CABLES, "csv").filter(|path| wanted(path)) {
+        bytes.clear();
+        if apart.read(path, &mut bytes, &mut Findings::default())? {
+            let devices = cables::device_names(&bytes).filter(|name| !names.contains(*name));
+            let new: Vec<SmolStr> = devices.map(SmolStr::from).collect();
+            names.extend(new);
+        }
+    }
+    Ok(names)
 }
 
 /// Tells whether a file of a whole tree is judged where only some planes or tables are: what is in no folder of devices,

@@ -17,6 +17,7 @@ pub(crate) mod nic_qos;
 pub(crate) mod p4;
 pub(crate) mod path_table;
 pub(crate) mod room;
+pub(crate) mod sections;
 pub(crate) mod sonic;
 pub(crate) mod unjudged;
 pub(crate) mod value;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use closc_artefacts::Routing;
 use closc_diagnostics::Rule;
 
+use super::lanes::Lanes;
 use super::nics::NicCables;
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
@@ -30,6 +31,8 @@ pub(crate) struct Context<'a> {
     pub(crate) qos: &'a Pool<PortQos>,
     /// Settings and lanes that many switches share.
     pub(crate) pairs: &'a Pool<Pairs>,
+    /// Lanes as ports were written that have them.
+    pub(crate) lanes: &'a Lanes,
     /// What holds for all sessions of a switch, shared.
     pub(crate) processes: &'a Pool<Process>,
     /// What is agreed with neighbours, shared.

@@ -9,7 +9,7 @@ use super::{bgp, routes, segments};
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::SwitchId;
-use crate::model::device::{Device, Fault, FaultKind, Port};
+use crate::model::device::{Device, Fault, FaultKind};
 use crate::model::place::Place;
 use crate::model::switch::{Pairs, Sizes, Switch};
 use crate::rules::files::{COMPLETE, KNOWN, SETTINGS};
@@ -64,7 +64,7 @@ pub(crate) fn bind(
         counters: pairs(context, device.counters.iter().map(|name| (&**name, "enable"))),
         pools: device.qos.as_ref().and_then(|qos| qos.pools),
         settings: pairs(context, device.settings.iter().map(|(name, value)| (&**name, &**value))),
-        lanes: lanes(context, &device),
+        lanes: context.lanes.of(&device, context.pairs),
         ingress: this.ingress(),
     };
     if context.layout.is_none() {
@@ -83,16 +83,6 @@ fn sizes(device: &Device<'_>) -> Sizes {
         routes: device.routes.len(),
         neighbours: device.ports.iter().map(|port| port.neighbours.len()).sum(),
     }
-}
-
-/// Lanes and cages of ports, where lanes are stated.
-fn lanes(context: &Context<'_>, device: &Device<'_>) -> Arc<Pairs> {
-    let physical = |port: &Port<'_>| {
-        Some(format!("{} {}", port.lanes.as_deref()?, port.cage.as_deref().unwrap_or_default()))
-    };
-    let ports: Vec<(&str, String)> =
-        device.ports.iter().filter_map(|port| Some((&*port.name, physical(port)?))).collect();
-    pairs(context, ports.iter().map(|(name, physical)| (*name, &**physical)))
 }
 
 /// Segments of a switch where hosts do not write the path.

@@ -1,11 +1,11 @@
 //! V04: addresses are where they belong, and only once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
-use crate::model::cabling::{CableId, Party, SwitchId};
+use crate::model::cabling::{Cable, CableId, Party, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::language::Language;
 use crate::rules::addresses::{BLOCK, MANAGEMENT, UNIQUE};
@@ -119,10 +119,8 @@ fn block(
 
 /// Cables have prefixes of their own, outside the block.
 fn cables(fabric: &Fabric, findings: &mut Findings) {
-    let mut prefixes = Vec::with_capacity(fabric.cabling.cables.len());
-    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
-        let ends = [cable.upper, cable.lower];
-        for end in ends {
+    for cable in &fabric.cabling.cables {
+        for end in [cable.upper, cable.lower] {
             let Some(address) = fabric.end_state(end).and_then(crate::model::switch::EndState::address)
             else {
                 continue;
@@ -131,10 +129,28 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
                 block(fabric, address, id, About::Address(fabric.cabling.names.text(end.port)), findings);
             }
         }
-        let address = ends.iter().find_map(|end| fabric.end_state(*end)?.address());
-        prefixes.extend(address.map(|address| (u128::from(address) >> 1, at as u32)));
     }
-    findings.checked(&UNIQUE, prefixes.len() as u64);
+    prefixes(fabric, findings);
+}
+
+/// No two cables have one prefix. Millions of prefixes are compared as numbers of eight bytes first.
+fn prefixes(fabric: &Fabric, findings: &mut Findings) {
+    let prefix = |cable: &Cable| {
+        let address = [cable.upper, cable.lower].iter().find_map(|end| fabric.end_state(*end)?.address())?;
+        Some(u128::from(address) >> 1)
+    };
+    let mut numbers: Vec<u64> = Vec::with_capacity(fabric.cabling.cables.len());
+    numbers.extend(fabric.cabling.cables.iter().filter_map(prefix).map(number));
+    findings.checked(&UNIQUE, numbers.len() as u64);
+    numbers.sort_unstable();
+    let twice = numbers.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+    let twice: HashSet<u64> = twice.collect();
+    if twice.is_empty() {
+        return;
+    }
+    drop(numbers);
+    let all = fabric.cabling.cables.iter().zip(0u32..).filter_map(|(cable, at)| Some((prefix(cable)?, at)));
+    let mut prefixes: Vec<(u128, u32)> = all.filter(|(prefix, _)| twice.contains(&number(*prefix))).collect();
     prefixes.sort_unstable();
     for pair in prefixes.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let cables = [pair[0].1, pair[1].1].map(|at| fabric.cabling.cable(CableId(at)));
@@ -145,6 +161,13 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
         };
         findings.broken(Violation::new(&UNIQUE, place(0), message).and(place(1)));
     }
+}
+
+/// A prefix as a number of eight bytes: equal ones have the same, and others hardly ever.
+fn number(prefix: u128) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let high = ((prefix >> 64) as u64).wrapping_mul(ODD);
+    ((prefix as u64) ^ high.rotate_left(32)).wrapping_mul(ODD)
 }
 
 fn nics(fabric: &Fabric, findings: &mut Findings) {

@@ -15,11 +15,9 @@ use crate::rules::cabling::LANES;
 /// Checks the lanes of all switches. Switches with the same ports share one list, so there are a few lists only.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     let mut lists: BTreeMap<(&str, &Pairs), Vec<SwitchId>> = BTreeMap::new();
-    for id in fabric.cabling.switch_ids() {
-        let Some(switch) = fabric.switch(id).filter(|switch| !switch.lanes.is_empty()) else { continue };
-        findings.checked(&LANES, switch.lanes.len() as u64);
-        let hardware = switch.hardware.as_deref().unwrap_or_default();
-        lists.entry((hardware, &switch.lanes)).or_default().push(id);
+    for (hardware, lanes, ids) in by_list(fabric).into_values() {
+        findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
+        lists.entry((hardware, lanes)).or_default().extend(ids);
     }
     let mut votes: HashMap<(&str, &SmolStr, usize), BTreeMap<&SmolStr, usize>> = HashMap::new();
     for ((hardware, lanes), ids) in &lists {
@@ -53,20 +51,40 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 
 /// Checks that ports are those that the hardware has, where it is known.
 pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
-    for id in fabric.cabling.switch_ids() {
-        let Some(switch) = fabric.switch(id) else { continue };
-        let Some(own) = switch.hardware.as_deref().and_then(|hardware| known.get(hardware)) else { continue };
-        for (port, physical) in switch.lanes.iter() {
-            findings.expect(own.ports.contains(&(SmolStr::new(port), physical.to_string())), &LANES, || {
+    for (hardware, lanes, ids) in by_list(fabric).into_values() {
+        let Some(own) = known.get(hardware) else { continue };
+        findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
+        let has = |(port, physical): &&(SmolStr, SmolStr)| {
+            own.ports.contains(&(port.clone(), physical.to_string()))
+        };
+        let absent: Vec<&(SmolStr, SmolStr)> = lanes.iter().filter(|port| !has(port)).collect();
+        for id in ids {
+            for (port, physical) in &absent {
                 let place = fabric.place(id, About::Port(port));
-                let message = format!(
-                    "`{}`: the hardware has no port `{port}` with `{physical}`",
-                    fabric.cabling.switch(id)
-                );
-                Violation::new(&LANES, place, message)
-            });
+                let name = fabric.cabling.switch(id);
+                let message = format!("`{name}`: the hardware has no port `{port}` with `{physical}`");
+                findings.broken(Violation::new(&LANES, place, message));
+            }
         }
     }
+}
+
+/// Switches that share hardware and a list of lanes, which is there once.
+type Sharing<'f> = BTreeMap<(&'f str, *const Pairs), (&'f str, &'f Pairs, Vec<SwitchId>)>;
+
+fn by_list(fabric: &Fabric) -> Sharing<'_> {
+    let mut lists = Sharing::new();
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id).filter(|switch| !switch.lanes.is_empty()) else { continue };
+        let hardware = switch.hardware.as_deref().unwrap_or_default();
+        let lanes: &Pairs = &switch.lanes;
+        lists
+            .entry((hardware, std::ptr::from_ref(lanes)))
+            .or_insert_with(|| (hardware, lanes, Vec::new()))
+            .2
+            .push(id);
+    }
+    lists
 }
 
 /// Returns the lanes of a port, without what its cage is called.

@@ -14,6 +14,7 @@ use crate::model::place::Place;
 use crate::model::switch::Switch;
 use crate::read;
 use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
+use crate::read::sections::Known;
 use crate::rules::files::{COMPLETE, PARSES};
 
 type Switches = (Vec<Option<Switch>>, Findings);
@@ -24,11 +25,12 @@ pub(crate) fn switches(
     context: &Context<'_>,
     names: Option<&PipelineNames>,
 ) -> Result<Switches, VerifyError> {
+    let tables = Known::default();
     let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let circumstances = Circumstances { routing: context.routing, pipeline: names };
+            let circumstances = Circumstances { routing: context.routing, pipeline: names, tables: &tables };
             let switch = BUFFERS.with_borrow_mut(|buffers| {
                 switch(files, context, &circumstances, SwitchId(id), buffers, &mut findings)
             })?;

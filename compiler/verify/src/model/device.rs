@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 use ipnet::{IpNet, Ipv6Net};
 
@@ -71,7 +72,7 @@ pub(crate) struct Device<'a> {
     /// Whether routes are in an `frr.conf` beside the configuration.
     pub(crate) routes_in_frr: bool,
     /// Quality of service, where the language has any.
-    pub(crate) qos: Option<QosConfig>,
+    pub(crate) qos: Option<Arc<QosConfig>>,
     /// Settings of the whole device that are the same on all of its kind.
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     /// Destinations that NICs may send plain packets to, and those they may not, where the language says.
@@ -180,7 +181,7 @@ pub(crate) struct Port<'a> {
     /// Serial lanes behind the port, where the language says.
     pub(crate) lanes: Option<Cow<'a, str>>,
     /// What its cage is called: alias, number of the cage, part of it; where the language says.
-    pub(crate) cage: Option<String>,
+    pub(crate) cage: Option<[Cow<'a, str>; 3]>,
     /// Length of the cable in whole metres, where buffers depend on it.
     pub(crate) length_m: Option<u32>,
     /// How it finds its neighbour by itself.
@@ -273,16 +274,34 @@ pub(crate) struct Ports<'a> {
 impl<'a> Ports<'a> {
     /// Returns the index of a port, of a new one if it is not known.
     pub(crate) fn index(&mut self, name: Cow<'a, str>) -> u16 {
+        self.find(&name).unwrap_or_else(|| self.push(name))
+    }
+
+    /// Returns a port to fill in.
+    pub(crate) fn port(&mut self, name: Cow<'a, str>) -> &mut Port<'a> {
+        let index = self.index(name);
+        &mut self.list[usize::from(index)]
+    }
+
+    /// Returns a port to fill in, by a name that is not kept.
+    pub(crate) fn port_named(&mut self, name: &str) -> &mut Port<'a> {
+        let index = self.find(name).unwrap_or_else(|| self.push(Cow::Owned(name.to_owned())));
+        &mut self.list[usize::from(index)]
+    }
+
+    fn find(&mut self, name: &str) -> Option<u16> {
         for at in [self.next.wrapping_sub(1), self.next] {
             if self.list.get(at).is_some_and(|port| port.name == name) {
                 self.next = at + 1;
-                return at as u16;
+                return Some(at as u16);
             }
         }
-        if let Some(known) = self.by_name.get(&name) {
-            self.next = usize::from(*known) + 1;
-            return *known;
-        }
+        let known = *self.by_name.get(name)?;
+        self.next = usize::from(known) + 1;
+        Some(known)
+    }
+
+    fn push(&mut self, name: Cow<'a, str>) -> u16 {
         let index = self.list.len() as u16;
         self.by_name.insert(name.clone(), index);
         self.list.push(Port { name, ..Port::default() });
@@ -290,10 +309,10 @@ impl<'a> Ports<'a> {
         index
     }
 
-    /// Returns a port to fill in.
-    pub(crate) fn port(&mut self, name: Cow<'a, str>) -> &mut Port<'a> {
-        let index = self.index(name);
-        &mut self.list[usize::from(index)]
+    /// Makes room for so many.
+    pub(crate) fn reserve(&mut self, ports: usize) {
+        self.list.reserve(ports);
+        self.by_name.reserve(ports);
     }
 
     /// Returns how many there are.

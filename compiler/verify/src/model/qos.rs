@@ -1,6 +1,7 @@
 //! Quality of service of a port, with every name replaced by what it stands for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Quality of service of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -9,6 +10,17 @@ pub(crate) struct QosConfig {
     pub(crate) ports: Vec<PortQos>,
     /// The buffer, where the language shares it out.
     pub(crate) pools: Option<Pools>,
+}
+
+/// What tables of quality of service come to, whichever switch has them.
+#[derive(Debug)]
+pub(crate) struct NamedQos {
+    /// Ports in the order in which they are named, each with its index in the configuration.
+    pub(crate) ports: Vec<(String, Option<u16>)>,
+    /// The configuration.
+    pub(crate) config: Arc<QosConfig>,
+    /// What leads nowhere: needles and message.
+    pub(crate) faults: Vec<(Vec<String>, String)>,
 }
 
 /// How the buffer of a switch is shared out.

@@ -3,11 +3,11 @@
 //! In: the lists of all planes. Out: [`Cabling`]. Invariants: a row that cannot be right (a device in two tiers, a
 //! device that nothing describes) is reported with its line; the others are used.
 
-use camino::Utf8PathBuf;
+use camino::Utf8Path;
 use closc_artefacts::cables::{COLUMNS, Row, State};
 use closc_artefacts::{cables, paths};
 use closc_qos::units::Length;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
@@ -20,51 +20,90 @@ use crate::read::error::ReadError;
 use crate::read::media;
 use crate::rules::cabling::{REACH, ROWS, STATED};
 
-/// Reads all lists. `switches` and `hosts` are the names of those that have a folder, in order.
-pub(crate) fn read(
-    lists: &[(Utf8PathBuf, Vec<u8>)],
+/// Lists that are read one after the other.
+pub(crate) struct Lists<'s> {
+    reader: Reader<'s>,
     switches: Vec<SmolStr>,
-    hosts: &[&str],
-    stated: Option<&Stated>,
-    findings: &mut Findings,
-) -> Cabling {
-    let nodes = node_names(lists, hosts);
-    let mut reader = Reader::new(&switches, &nodes, stated);
-    let mut all = Vec::new();
-    for (file, bytes) in lists {
-        all.push(List { file: file.clone(), first: reader.cables.len() as u32 });
-        if let Err(error) = reader.list(file, bytes, findings) {
+    /// Nodes, in the order in which they were met.
+    nodes: Vec<SmolStr>,
+    read: Vec<List>,
+}
+
+impl<'s> Lists<'s> {
+    /// Starts with the switches and nodes that have a folder, switches in order.
+    pub(crate) fn new(switches: Vec<SmolStr>, hosts: &[&str], stated: Option<&'s Stated>) -> Self {
+        let reader = Reader::new(&switches, stated);
+        let mut lists = Lists { reader, switches, nodes: Vec::new(), read: Vec::new() };
+        for name in hosts {
+            lists.node(name);
+        }
+        lists
+    }
+
+    /// Reads a list.
+    pub(crate) fn read(&mut self, file: &Utf8Path, bytes: &[u8], findings: &mut Findings) {
+        self.read.push(List { file: file.to_owned(), first: self.reader.cables.len() as u32 });
+        self.nodes(bytes);
+        if let Err(error) = self.reader.list(file, bytes, findings) {
             let place = error.line.map_or_else(|| Place::file(file), |line| Place::line(file, line));
             findings.broken(Violation::new(&crate::rules::files::PARSES, place, error.message));
         }
     }
-    let Reader { names, cables, .. } = reader;
-    Cabling::new(names, (switches, nodes), cables, all)
+
+    /// Takes the names of nodes: the lower ends of cables to NICs.
+    fn nodes(&mut self, bytes: &[u8]) {
+        let mut last: &[u8] = &[];
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let mut fields = line.split(|byte| *byte == b',').skip(1);
+            let (Some(b"nic-t0"), Some(name)) = (fields.next(), fields.next()) else { continue };
+            if name != std::mem::replace(&mut last, name)
+                && let Ok(name) = std::str::from_utf8(name)
+            {
+                self.node(name);
+            }
+        }
+    }
+
+    /// A name that is both stands for the switch, and the rows of the node are reported.
+    fn node(&mut self, name: &str) {
+        let party = Party::Node(NodeId(self.nodes.len() as u32));
+        match self.reader.parties.get(name) {
+            Some(Party::Node(_)) => return,
+            Some(Party::Switch(_)) if self.nodes.iter().any(|known| known == name) => return,
+            Some(Party::Switch(_)) => {}
+            None => {
+                self.reader.parties.insert(name.into(), party);
+            }
+        }
+        self.nodes.push(name.into());
+    }
+
+    /// Ends the reading, with nodes in the order of their names.
+    pub(crate) fn finish(self) -> Cabling {
+        let Lists { reader: Reader { names, mut cables, .. }, switches, nodes, read } = self;
+        let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
+        order.sort_unstable_by_key(|at| &nodes[*at as usize]);
+        let mut places = vec![0; nodes.len()];
+        (0..).zip(&order).for_each(|(place, at)| places[*at as usize] = place);
+        for cable in &mut cables {
+            for end in [&mut cable.lower, &mut cable.upper] {
+                if let Party::Node(node) = &mut end.party {
+                    node.0 = places[node.0 as usize];
+                }
+            }
+        }
+        let nodes = order.iter().map(|at| nodes[*at as usize].clone()).collect();
+        cables.shrink_to_fit();
+        Cabling::new(names, (switches, nodes), cables, read)
+    }
 }
 
 /// The names of all devices at either end of a cable.
-pub(crate) fn device_names(lists: &[(Utf8PathBuf, Vec<u8>)]) -> HashSet<&[u8]> {
-    let lines = lists.iter().flat_map(|(_, bytes)| bytes.split(|byte| *byte == b'\n').skip(1));
-    let ends = lines.flat_map(|line| {
+pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
+    bytes.split(|byte| *byte == b'\n').skip(1).flat_map(|line| {
         let mut fields = line.split(|byte| *byte == b',').skip(2);
-        [fields.next(), fields.nth(1)]
-    });
-    ends.flatten().collect()
-}
-
-/// The names of all nodes: the lower ends of cables to NICs, and those that have a folder.
-fn node_names(lists: &[(Utf8PathBuf, Vec<u8>)], hosts: &[&str]) -> Vec<SmolStr> {
-    let mut names: HashSet<&[u8]> = hosts.iter().map(|name| name.as_bytes()).collect();
-    for line in lists.iter().flat_map(|(_, bytes)| bytes.split(|byte| *byte == b'\n')) {
-        let mut fields = line.split(|byte| *byte == b',').skip(1);
-        if let (Some(b"nic-t0"), Some(name)) = (fields.next(), fields.next()) {
-            names.insert(name);
-        }
-    }
-    let mut names: Vec<SmolStr> =
-        names.into_iter().filter_map(|name| std::str::from_utf8(name).ok()).map(SmolStr::from).collect();
-    names.sort_unstable();
-    names
+        [fields.next(), fields.nth(1)].into_iter().flatten().filter_map(|name| std::str::from_utf8(name).ok())
+    })
 }
 
 struct Reader<'s> {
@@ -79,22 +118,19 @@ struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(switches: &[SmolStr], nodes: &[SmolStr], stated: Option<&'s Stated>) -> Self {
+    fn new(switches: &[SmolStr], stated: Option<&'s Stated>) -> Self {
         let switch = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Switch(SwitchId(at as u32)));
-        let node = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Node(NodeId(at as u32)));
-        // A name that is both stands for the switch, and the rows of the node are reported.
-        let parties = nodes.iter().enumerate().map(node).chain(switches.iter().enumerate().map(switch));
         Reader {
             stated,
             names: Names::default(),
-            parties: parties.collect(),
+            parties: switches.iter().enumerate().map(switch).collect(),
             known: HashMap::new(),
             lengths: HashMap::new(),
             cables: Vec::new(),
         }
     }
 
-    fn list(&mut self, file: &Utf8PathBuf, bytes: &[u8], findings: &mut Findings) -> Result<(), ReadError> {
+    fn list(&mut self, file: &Utf8Path, bytes: &[u8], findings: &mut Findings) -> Result<(), ReadError> {
         let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
         let header = reader.headers().map_err(|error| fault(&error))?.clone();
         if header.iter().ne(COLUMNS) {
@@ -109,7 +145,10 @@ impl<'s> Reader<'s> {
                 Err(error) => return Err(fault(&error)),
             }
             let line = record.position().map_or(0, |position| position.line() as usize);
-            let row: Row<'_> = record.deserialize(Some(&header)).map_err(|error| fault(&error))?;
+            let row: Row<'_> = match plain(&record) {
+                Some(row) => row,
+                None => record.deserialize(Some(&header)).map_err(|error| fault(&error))?,
+            };
             findings.checked(&ROWS, 1);
             match self.row(&row, plane, &Place::line(file, line), findings) {
                 Ok(cable) => self.cables.push(cable),
@@ -205,6 +244,23 @@ impl<'s> Reader<'s> {
         }
         Ok(End { party, port: self.names.intern(port), slot: 0 })
     }
+}
+
+/// The fields of a row, where they are of their kinds.
+fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
+    let [plane, kind, lower_device, lower_port, upper_device, upper_port, length, medium, state] =
+        std::array::from_fn(|at| record.get(at));
+    Some(Row {
+        plane: plane?.parse().ok()?,
+        kind: kind?,
+        lower_device: lower_device?,
+        lower_port: lower_port?,
+        upper_device: upper_device?,
+        upper_port: upper_port?,
+        length: length?,
+        medium: medium?,
+        state: state?,
+    })
 }
 
 /// Why a row cannot be, and the row that it contradicts.

@@ -1,11 +1,15 @@
-//! Pieces for reading JSON without building it in memory: text that is borrowed where it can be, and tables
-//! whose rows go to a function one by one.
+//! Pieces for reading JSON without building it in memory: text that is borrowed where it can be, tables whose rows go
+//! to a function one by one, and files whose tables do.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::de::StrRead;
+
+use super::error::ReadError;
+use crate::model::place::line_of;
 
 /// Text, borrowed from the file where it has no escapes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,5 +100,127 @@ where
             (self.each)(key, row).map_err(A::Error::custom)?;
         }
         Ok(())
+    }
+}
+
+/// Calls a function with the name of each table of a file and the text from there on; it returns how long the table is.
+pub(crate) fn tables<'a>(
+    text: &'a str,
+    mut each: impl FnMut(&str, &'a str) -> Result<usize, serde_json::Error>,
+) -> Result<(), ReadError> {
+    let syntax = || syntax(text);
+    let mut at = after(text, 0, '{').ok_or_else(syntax)?;
+    let mut open = after(text, at, '}').is_none();
+    while open {
+        at += text.get(at..).map_or(0, blanks);
+        let mut name = None;
+        at += value(&text[at..], |json| {
+            name = Some(Str::deserialize(json)?);
+            Ok(())
+        })
+        .map_err(|_| syntax())?;
+        at = after(text, at, ':').ok_or_else(syntax)?;
+        at += blanks(&text[at..]);
+        let name = name.map_or(Cow::Borrowed(""), |name| name.0);
+        at += each(&name, &text[at..]).map_err(|error| moved(&error, text, at))?;
+        match after(text, at, ',') {
+            Some(next) => at = next,
+            None => open = false,
+        }
+    }
+    let end = after(text, at, '}').ok_or_else(syntax)?;
+    if blanks(&text[end..]) == text.len() - end { Ok(()) } else { Err(syntax()) }
+}
+
+/// Reads the value that a text begins with, and returns how long it is.
+pub(crate) fn value<'a>(
+    text: &'a str,
+    read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'a>>) -> Result<(), serde_json::Error>,
+) -> Result<usize, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    read(&mut json)?;
+    Ok(json.into_iter::<IgnoredAny>().byte_offset())
+}
+
+/// A value that is next, for what reads values of a map.
+pub(crate) struct Value<'j, 'a>(pub(crate) &'j mut serde_json::Deserializer<StrRead<'a>>);
+
+impl<'a> MapAccess<'a> for Value<'_, 'a> {
+    type Error = serde_json::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, _: K) -> Result<Option<K::Value>, Self::Error> {
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
+        seed.deserialize(&mut *self.0)
+    }
+}
+
+/// How much blank space a text begins with.
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\n', '\t', '\r']).len()
+}
+
+/// The place behind a mark, if that is what follows.
+fn after(text: &str, at: usize, mark: char) -> Option<usize> {
+    let rest = &text[at..];
+    let blanks = blanks(rest);
+    rest[blanks..].starts_with(mark).then_some(at + blanks + mark.len_utf8())
+}
+
+/// Why a text is no file of tables.
+fn syntax(text: &str) -> ReadError {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = Rows::new(&mut |_, _: IgnoredAny| Ok(())).deserialize(&mut json).and_then(|()| json.end());
+    read.err().map_or_else(|| ReadError::whole("this is no file of tables"), ReadError::from)
+}
+
+/// An error in the text from some place on, with the line and column that it has in the whole.
+fn moved(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
+    let line = error.line() + line_of(text.as_bytes(), at) - 1;
+    let first = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let column = error.column() + if error.line() > 1 { 0 } else { at - first };
+    let message = error.to_string();
+    let own = format!(" at line {} column {}", error.line(), error.column());
+    let what = message.strip_suffix(&own).unwrap_or(&message);
+    ReadError::at(line, format!("{what} at line {line} column {column}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<String>, ReadError> {
+        let mut found = Vec::new();
+        tables(text, |name, rest| {
+            found.push(name.to_owned());
+            value(rest, |json| Vec::<u8>::deserialize(json).map(drop))
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn tables_come_one_by_one() {
+        assert_eq!(read("{}"), Ok(Vec::new()));
+        assert_eq!(read(" {\"a\": [1, 2] , \"b\\u0063\":[]\n}\n"), Ok(vec!["a".to_owned(), "bc".to_owned()]));
+    }
+
+    #[test]
+    fn errors_have_the_line_and_words_that_they_have_in_the_whole() {
+        type Whole = std::collections::BTreeMap<String, Vec<u8>>;
+        for text in [
+            "{\n \"a\": [1],\n \"b\": [1,\n x]}",
+            "{\"a\": [1], \"b\": [999]}",
+            "{\"a\":\n []",
+            "{\"a\": []} x",
+            "{\"a\" []}",
+        ] {
+            let whole = ReadError::from(serde_json::from_str::<Whole>(text).unwrap_err());
+            assert_eq!(read(text), Err(whole), "{text}");
+        }
+        for text in ["", "[]", "{,}", "{\"a\": [],}", "{\"a\": [] \"b\": []}", "{1: []}", "{\"a"] {
+            assert!(read(text).is_err(), "{text}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use closc_artefacts::Routing;
 
 use super::error::{ReadError, text};
+use super::sections::Known;
 use crate::model::device::Device;
 use crate::model::language::Language;
 use crate::model::pipeline::PipelineNames;
@@ -46,6 +47,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) routing: Routing,
     /// Names of the pipeline, where the tree has one.
     pub(crate) pipeline: Option<&'a PipelineNames>,
+    /// Tables of SONiC that were read of other switches.
+    pub(crate) tables: &'a Known,
 }
 
 /// The files of a switch, in the order of [`Room::files`]; empty where one is missing.

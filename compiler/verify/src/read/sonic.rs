@@ -41,7 +41,7 @@ pub(crate) static ROOM: Room = Room {
 };
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    let mut device = config::read(&LANGUAGE, files.bytes(place::FILE))?;
+    let mut device = config::read(&LANGUAGE, files.bytes(place::FILE), circumstances.tables)?;
     if circumstances.routing.speaks_bgp() {
         if !device.routes.is_empty() {
             let message =

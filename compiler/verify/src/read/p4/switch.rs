@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 
@@ -399,7 +400,7 @@ impl Reader {
             let message = format!("port {port} is trimmed or marked and has no role");
             self.device.fault(FaultKind::Qos, FILE, needles, message);
         }
-        self.device.qos = Some(config);
+        self.device.qos = Some(Arc::new(config));
     }
 }
 

@@ -5,23 +5,23 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 use ipnet::{IpNet, Ipv6Net};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
 use super::metadata::{self, Field};
 use super::place::FILE;
-use super::qos::{PORT_TABLES, QosReader, SMALL_TABLES};
+use super::qos::{self, PORT_TABLES, SMALL_TABLES};
 use super::site::is_of_site;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
 use crate::read::error::{ReadError, text};
-use crate::read::json::{Rows, Str, Words};
-use crate::read::value::parse;
+use crate::read::json::{Rows, Str, Value, Words, tables, value};
+use crate::read::sections::{Known, Section};
+use crate::read::value::{parse, split};
 
 /// Tables that move no packet and that switches are rendered with.
 const HARMLESS: [&str; 8] =
@@ -30,12 +30,16 @@ const HARMLESS: [&str; 8] =
 /// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
 const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
 
-/// Reads a file.
-pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<Device<'a>, ReadError> {
+/// Reads a file: its tables one after the other, those that were read of another switch not again.
+pub(crate) fn read<'a>(
+    language: &'static Language,
+    bytes: &'a [u8],
+    known: &Known,
+) -> Result<Device<'a>, ReadError> {
     let mut reader = Reader {
         device: Device::new(language),
         ports: Ports::default(),
-        qos: QosReader::default(),
+        qos: Vec::new(),
         locators: Vec::new(),
         segments: Vec::new(),
         created: HashSet::new(),
@@ -43,16 +47,16 @@ pub(crate) fn read<'a>(language: &'static Language, bytes: &'a [u8]) -> Result<D
         lists: Vec::new(),
         list_rules: BTreeSet::new(),
     };
-    let mut json = serde_json::Deserializer::from_str(text(bytes)?);
-    Tables(&mut reader).deserialize(&mut json)?;
-    json.end()?;
-    reader.finish()
+    reader.ports.reserve(known.ports());
+    tables(text(bytes)?, |name, rest| reader.part(name, rest, known))?;
+    reader.finish(known)
 }
 
 struct Reader<'a> {
     device: Device<'a>,
     ports: Ports<'a>,
-    qos: QosReader<'a>,
+    /// Tables of quality of service.
+    qos: Vec<(&'static str, Arc<Section>)>,
     locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
     segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
     /// Ports with a row of their own in `INTERFACE`, by index.
@@ -63,31 +67,6 @@ struct Reader<'a> {
     lists: Vec<(Cow<'a, str>, bool)>,
     /// Access lists that have rules.
     list_rules: BTreeSet<Cow<'a, str>>,
-}
-
-struct Tables<'r, 'a>(&'r mut Reader<'a>);
-
-impl<'a> DeserializeSeed<'a> for Tables<'_, 'a> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'a> Visitor<'a> for Tables<'_, 'a> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the tables of CONFIG_DB")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Str(name)) = map.next_key()? {
-            self.0.table(&name, &mut map)?;
-        }
-        Ok(())
-    }
 }
 
 #[derive(Deserialize)]
@@ -252,14 +231,30 @@ struct ServiceRow<'a> {
 struct BareRow {}
 
 impl<'a> Reader<'a> {
+    /// Takes the table that a text begins with, and returns how long it is.
+    fn part(&mut self, name: &str, rest: &'a str, known: &Known) -> Result<usize, serde_json::Error> {
+        let Some(name) =
+            PORT_TABLES.iter().chain(&SMALL_TABLES).chain(&HARMLESS).find(|known| **known == name)
+        else {
+            return value(rest, |json| self.table(name, &mut Value(json)));
+        };
+        let harmless = HARMLESS.contains(name);
+        let section = if let Some(section) = known.table(name, rest) {
+            section
+        } else {
+            let length = value(rest, |json| {
+                if harmless { IgnoredAny::deserialize(json).map(drop) } else { qos::check(name, json) }
+            })?;
+            known.keep(name, &rest[..length])
+        };
+        let length = section.text.len();
+        if !harmless {
+            self.qos.push((name, section));
+        }
+        Ok(length)
+    }
+
     fn table<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        if let Some(table) = PORT_TABLES.iter().position(|known| *known == name) {
-            return self.port_table(table, map);
-        }
-        if let Some(table) = SMALL_TABLES.iter().find(|known| **known == name) {
-            self.qos.small.insert(table, map.next_value()?);
-            return Ok(());
-        }
         match name {
             "CABLE_LENGTH" => map.next_value_seed(Rows::new(&mut |_, row: Lengths<'a>| {
                 for (port, meters) in row.0 {
@@ -336,7 +331,6 @@ impl<'a> Reader<'a> {
                 self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
                 map.next_value::<IgnoredAny>().map(|_| ())
             }
-            known if HARMLESS.contains(&known) => map.next_value::<IgnoredAny>().map(|_| ()),
             other => {
                 self.device.fault(
                     FaultKind::Unknown,
@@ -347,19 +341,6 @@ impl<'a> Reader<'a> {
                 map.next_value::<IgnoredAny>().map(|_| ())
             }
         }
-    }
-
-    fn port_table<A: MapAccess<'a>>(&mut self, table: usize, map: &mut A) -> Result<(), A::Error> {
-        map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: &'a RawValue| {
-            let (port, rest) = split(key, '|').unwrap_or_else(|key| (key, Cow::Borrowed("")));
-            if port.eq_ignore_ascii_case("global") {
-                self.qos.global(table, row.get());
-            } else {
-                let port = self.ports.index(port);
-                self.qos.row(table, port, rest, row.get());
-            }
-            Ok(())
-        }))
     }
 
     /// Takes a row of `DEVICE_METADATA`.
@@ -431,8 +412,9 @@ impl<'a> Reader<'a> {
             self.device.fault(FaultKind::Setting, FILE, needles, message);
         }
         let port = self.ports.port(key);
-        let cage = [&row.alias, &row.index, &row.subport];
-        port.cage = Some(cage.map(|field| field.as_ref().map_or("", |text| &*text.0)).join(" "));
+        port.cage = Some(
+            [row.alias, row.index, row.subport].map(|field| field.map_or_else(Cow::default, |text| text.0)),
+        );
         port.declared = true;
         port.up = row.admin_status.is_some_and(|status| status.0 == "up");
         port.description = row.description.map(|text| text.0);
@@ -536,16 +518,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Device<'a>, ReadError> {
+    fn finish(mut self, known: &Known) -> Result<Device<'a>, ReadError> {
         self.own_segments()?;
+        let sections: Vec<Arc<Section>> = self.qos.iter().map(|(_, section)| Arc::clone(section)).collect();
+        let tables: Vec<(&str, &str)> =
+            self.qos.iter().map(|(name, section)| (*name, &*section.text)).collect();
+        let qos = known.outcome(&sections, || qos::read(&tables))?;
+        for (name, index) in &qos.ports {
+            self.ports.port_named(name).qos = *index;
+        }
         if self.ports.len() > usize::from(u16::MAX) {
             return Err(ReadError::whole("more than 65,535 ports"));
         }
         self.access_lists();
-        let Reader { mut device, ports, qos, created, loopbacks, .. } = self;
+        let Reader { mut device, ports, created, loopbacks, .. } = self;
+        known.expect_ports(ports.len());
         device.ports = ports.finish();
         uncreated(&mut device, &created, &loopbacks);
-        device.qos = Some(qos.finish(&mut device));
+        qos::apply(&qos, &mut device);
         Ok(device)
     }
 
@@ -673,19 +663,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Lengths<'a> {
         };
         Rows::new(&mut each).deserialize(deserializer)?;
         Ok(Lengths(lengths))
-    }
-}
-
-/// Splits a key in two, borrowing where the key is borrowed; returns it where it has one part only.
-fn split(key: Cow<'_, str>, at: char) -> Result<(Cow<'_, str>, Cow<'_, str>), Cow<'_, str>> {
-    match key {
-        Cow::Borrowed(text) => {
-            text.split_once(at).map(|(a, b)| (a.into(), b.into())).ok_or(Cow::Borrowed(text))
-        }
-        Cow::Owned(text) => match text.split_once(at) {
-            Some((a, b)) => Ok((a.to_owned().into(), b.to_owned().into())),
-            None => Err(Cow::Owned(text)),
-        },
     }
 }
 

@@ -6,12 +6,18 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
+use serde::Deserialize as _;
+use serde::de::{DeserializeSeed as _, Deserializer};
+use serde_json::value::RawValue;
 
 use super::place::FILE;
-use crate::model::device::{Device, FaultKind};
-use crate::model::qos::{Pools, PortQos, QosConfig};
+use crate::model::device::{Device, FaultKind, Port, Ports};
+use crate::model::qos::{NamedQos, Pools, PortQos, QosConfig};
+use crate::read::json::Rows;
+use crate::read::value::split;
 
 /// Tables keyed by port.
 pub(super) const PORT_TABLES: [&str; 7] = [
@@ -48,14 +54,46 @@ pub(super) const SMALL_TABLES: [&str; 11] = [
 /// A small table: fields by row.
 type Small = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What a row of a port says: its table, what stands behind the port in the key, and its fields as text.
+/// What a row of a port says: its table, what is behind the port in the key, and its fields as text.
 type Kind<'a> = (usize, Cow<'a, str>, &'a str);
+
+/// Returns what tables come to, each given by its name and the whole of its text.
+pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Error> {
+    let (mut reader, mut ports) = (QosReader::default(), Ports::default());
+    for (name, text) in tables {
+        let mut json = serde_json::Deserializer::from_str(text);
+        if let Some(table) = PORT_TABLES.iter().position(|known| known == name) {
+            reader.table(table, &mut ports, &mut json)?;
+        } else {
+            let small = Small::deserialize(&mut json)?;
+            reader.small.insert((*name).to_owned(), small);
+        }
+    }
+    Ok(reader.finish(ports.finish()))
+}
+
+/// Gives a device what its tables come to.
+pub(super) fn apply(qos: &NamedQos, device: &mut Device<'_>) {
+    for (needles, message) in &qos.faults {
+        device.fault(FaultKind::Dangling, FILE, needles.clone(), message.clone());
+    }
+    device.qos = Some(Arc::clone(&qos.config));
+}
+
+/// Reads a table of ports or of names without keeping it.
+pub(super) fn check<'de, D: Deserializer<'de>>(name: &str, json: D) -> Result<(), D::Error> {
+    if PORT_TABLES.contains(&name) {
+        Rows::new(&mut |_, _: &'de RawValue| Ok(())).deserialize(json)
+    } else {
+        Small::deserialize(json).map(drop)
+    }
+}
 
 /// Collects rows.
 #[derive(Default)]
-pub(super) struct QosReader<'a> {
+struct QosReader<'a> {
     /// The small tables.
-    pub(super) small: BTreeMap<&'static str, Small>,
+    small: BTreeMap<String, Small>,
     kinds: Vec<Kind<'a>>,
     numbers: HashMap<Kind<'a>, u16>,
     rows: Vec<(u16, u16)>,
@@ -64,8 +102,26 @@ pub(super) struct QosReader<'a> {
 }
 
 impl<'a> QosReader<'a> {
+    fn table<D: Deserializer<'a>>(
+        &mut self,
+        table: usize,
+        ports: &mut Ports<'a>,
+        json: D,
+    ) -> Result<(), D::Error> {
+        let mut each = |key: Cow<'a, str>, row: &'a RawValue| {
+            let (port, rest) = split(key, '|').unwrap_or_else(|key| (key, Cow::Borrowed("")));
+            if port.eq_ignore_ascii_case("global") {
+                self.globals.push((table, row.get()));
+            } else {
+                self.row(table, ports.index(port), rest, row.get());
+            }
+            Ok(())
+        };
+        Rows::new(&mut each).deserialize(json)
+    }
+
     /// Takes a row of a port.
-    pub(super) fn row(&mut self, table: usize, port: u16, rest: Cow<'a, str>, row: &'a str) {
+    fn row(&mut self, table: usize, port: u16, rest: Cow<'a, str>, row: &'a str) {
         let kind = (table, rest, row);
         // Rows of one table repeat from port to port: the next one mostly is the one that came after the last.
         let next = self.last.saturating_add(1);
@@ -85,26 +141,23 @@ impl<'a> QosReader<'a> {
         self.rows.push((port, number));
     }
 
-    /// Takes a row that is of no port.
-    pub(super) fn global(&mut self, table: usize, row: &'a str) {
-        self.globals.push((table, row));
-    }
-
     /// Resolves every name and gives each port its index.
-    pub(super) fn finish(mut self, device: &mut Device<'a>) -> QosConfig {
+    fn finish(mut self, ports: Vec<Port<'a>>) -> NamedQos {
         let mut config = QosConfig::default();
         let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
         let mut faults = Vec::new();
+        let mut named: Vec<(String, Option<u16>)> =
+            ports.into_iter().map(|port| (port.name.into_owned(), None)).collect();
         self.rows.sort_unstable();
         for rows in self.rows.chunk_by(|a, b| a.0 == b.0) {
             let kinds: Vec<u16> = rows.iter().map(|(_, kind)| *kind).collect();
+            let at = usize::from(rows[0].0);
             let index = if let Some(index) = known.get(&kinds) {
                 *index
             } else {
-                let port = &device.ports[usize::from(rows[0].0)].name;
                 let mut resolver = Resolver {
                     reader: &self,
-                    port,
+                    port: &named[at].0,
                     qos: PortQos::default(),
                     queues_trimmed: Vec::new(),
                     queues_marked: BTreeMap::new(),
@@ -116,13 +169,10 @@ impl<'a> QosReader<'a> {
                 known.insert(kinds, index);
                 index
             };
-            device.ports[usize::from(rows[0].0)].qos = Some(index);
+            named[at].1 = Some(index);
         }
         config.pools = self.small.get("BUFFER_POOL").map(pools);
-        for (needles, message) in faults {
-            device.fault(FaultKind::Dangling, FILE, needles, message);
-        }
-        config
+        NamedQos { ports: named, config: Arc::new(config), faults }
     }
 
     fn small(&self, table: &str, row: &str) -> Option<&BTreeMap<String, String>> {

@@ -1,0 +1,121 @@
+//! Lanes and cages of the ports of a switch, shared by switches that have the same.
+//!
+//! In: ports. Out: sorted pairs of name and lanes. Invariants: ports are compared with those of earlier switches as they
+//! are written, in their order, and only what no recent switch has is put together anew.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smol_str::SmolStr;
+
+use crate::model::device::{Device, Port};
+use crate::model::switch::{Pairs, Pool};
+
+/// So many lists are compared: a fabric has a few kinds of switches.
+const KEPT: usize = 8;
+
+/// Lists of earlier switches.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes(Mutex<Vec<Arc<List>>>);
+
+/// The ports of a switch in its own order, and the same sorted.
+#[derive(Debug)]
+struct List {
+    ports: Pairs,
+    sorted: Arc<Pairs>,
+}
+
+impl Lanes {
+    /// Returns the lanes of all ports that state them.
+    pub(super) fn of(&self, device: &Device<'_>, pool: &Pool<Pairs>) -> Arc<Pairs> {
+        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(list) = recent.iter().find(|list| list.is_of(device)) {
+            return Arc::clone(&list.sorted);
+        }
+        let pair = |port: &Port<'_>| {
+            let words: Vec<&str> = words(port)?.collect();
+            Some((SmolStr::from(&*port.name), SmolStr::from(words.join(" "))))
+        };
+        let ports: Pairs = device.ports.iter().filter_map(pair).collect();
+        let mut sorted = ports.clone();
+        sorted.sort_unstable();
+        let sorted = pool.intern(&sorted).1;
+        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.truncate(KEPT - 1);
+        recent.insert(0, Arc::new(List { ports, sorted: Arc::clone(&sorted) }));
+        sorted
+    }
+}
+
+impl List {
+    fn is_of(&self, device: &Device<'_>) -> bool {
+        let mut known = self.ports.iter();
+        let stated = device.ports.iter().filter_map(|port| Some((port, words(port)?)));
+        for (port, mut words) in stated {
+            let Some((name, text)) = known.next() else { return false };
+            if *name != *port.name || !reads(text, &mut words) {
+                return false;
+            }
+        }
+        known.next().is_none()
+    }
+}
+
+/// The words of a port that states its lanes: these, alias, number of the cage and part of it.
+fn words<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> {
+    let lanes = port.lanes.as_deref()?;
+    let cage = port.cage.iter().flatten().map(|word| &**word);
+    // Where nothing is said of the cage, that is an empty word.
+    let none = port.cage.is_none().then_some("");
+    Some(std::iter::once(lanes).chain(cage).chain(none))
+}
+
+/// Tells whether a text is some words with blanks between them.
+fn reads<'w>(text: &str, words: &mut impl Iterator<Item = &'w str>) -> bool {
+    let mut rest = Some(text);
+    for (at, word) in words.enumerate() {
+        let behind = if at == 0 { rest } else { rest.and_then(|rest| rest.strip_prefix(' ')) };
+        rest = behind.and_then(|rest| rest.strip_prefix(word));
+    }
+    rest == Some("")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::read::sonic;
+
+    fn device(ports: &[(&'static str, &'static str, &'static str)]) -> Device<'static> {
+        let mut device = Device::new(&sonic::LANGUAGE);
+        for (name, lanes, alias) in ports {
+            device.ports.push(Port {
+                name: Cow::Borrowed(name),
+                lanes: Some(Cow::Borrowed(lanes)),
+                cage: Some([alias, "1", ""].map(Cow::Borrowed)),
+                ..Port::default()
+            });
+        }
+        device
+    }
+
+    #[test]
+    fn equal_ports_share_a_list_and_others_do_not() {
+        let (lanes, pool) = (Lanes::default(), Pool::<Pairs>::default());
+        let first = lanes.of(&device(&[("b", "1,2", "etp1"), ("a", "3", "etp2")]), &pool);
+        assert_eq!(*first, [("a".into(), "3 etp2 1 ".into()), ("b".into(), "1,2 etp1 1 ".into())]);
+        let again = lanes.of(&device(&[("b", "1,2", "etp1"), ("a", "3", "etp2")]), &pool);
+        assert!(Arc::ptr_eq(&first, &again));
+        let turned = lanes.of(&device(&[("a", "3", "etp2"), ("b", "1,2", "etp1")]), &pool);
+        assert!(Arc::ptr_eq(&first, &turned), "the order of ports says nothing");
+        for other in [
+            &[("b", "1,2", "etp1")][..],
+            &[("b", "1,2", "etp1"), ("a", "3", "etp3")],
+            &[("b", "1,2", "etp1"), ("a", "4", "etp2")],
+            &[("b", "1,2", "etp1"), ("c", "3", "etp2")],
+            &[("b", "1,2", "etp1"), ("a", "3", "etp2"), ("c", "5", "etp5")],
+        ] {
+            assert_ne!(lanes.of(&device(other), &pool), first);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Tables that many switches have byte for byte, each read once.
+//!
+//! In: the text behind the name of a table. Out: the table as it was read of an earlier switch, where its bytes are
+//! the same. Invariants: a table ends where its braces do, so text that begins with the bytes of a whole table begins
+//! with that table; what is kept depends on nothing but those bytes; of each table a few are kept, whatever a tree has.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use crate::model::qos::NamedQos;
+
+/// So many of each table are kept: tiers differ, and planes.
+const KEPT: usize = 8;
+
+/// Longer tables are read each time.
+const LONGEST: usize = 4 << 20;
+
+/// A table, as it is written.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// The text from the first brace to the last.
+    pub(crate) text: Box<str>,
+    number: u64,
+}
+
+/// What was read of earlier switches.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    tables: RwLock<HashMap<Box<str>, Vec<Arc<Section>>>>,
+    outcomes: Mutex<Vec<(Vec<u64>, Arc<NamedQos>)>>,
+    numbers: AtomicU64,
+    /// How many ports the last switch has: the next one mostly has as many.
+    ports: AtomicUsize,
+}
+
+impl Known {
+    /// Returns the table of a name that a text begins with, where one like it was read before.
+    pub(crate) fn table(&self, name: &str, text: &str) -> Option<Arc<Section>> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        tables.get(name)?.iter().find(|known| text.starts_with(&*known.text)).cloned()
+    }
+
+    /// Keeps a table that was read, in the place of the oldest one where there are many.
+    pub(crate) fn keep(&self, name: &str, text: &str) -> Arc<Section> {
+        let section =
+            Arc::new(Section { text: text.into(), number: self.numbers.fetch_add(1, Ordering::Relaxed) });
+        // A number, which goes on where its text ends, is no table.
+        if text.len() <= LONGEST && text.starts_with('{') {
+            let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+            insert(tables.entry(name.into()).or_default(), Arc::clone(&section));
+        }
+        section
+    }
+
+    /// How many ports to make room for.
+    pub(crate) fn ports(&self) -> usize {
+        self.ports.load(Ordering::Relaxed)
+    }
+
+    /// Expects as many ports of the next switch.
+    pub(crate) fn expect_ports(&self, ports: usize) {
+        self.ports.store(ports, Ordering::Relaxed);
+    }
+
+    /// Returns what tables of quality of service come to together; computes it where they did not come together yet.
+    pub(crate) fn outcome(
+        &self,
+        tables: &[Arc<Section>],
+        compute: impl FnOnce() -> Result<NamedQos, serde_json::Error>,
+    ) -> Result<Arc<NamedQos>, serde_json::Error> {
+        let numbers: Vec<u64> = tables.iter().map(|section| section.number).collect();
+        let known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, outcome)) = known.iter().find(|(known, _)| *known == numbers) {
+            return Ok(Arc::clone(outcome));
+        }
+        drop(known);
+        let outcome = Arc::new(compute()?);
+        let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        insert(&mut known, (numbers, Arc::clone(&outcome)));
+        Ok(outcome)
+    }
+}
+
+/// Inserts at the front.
+fn insert<T>(kept: &mut Vec<T>, new: T) {
+    kept.truncate(KEPT - 1);
+    kept.insert(0, new);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_equal_bytes_are_a_known_table() {
+        let known = Known::default();
+        let first = known.keep("QUEUE", r#"{"a": {}}"#);
+        let again = known.table("QUEUE", r#"{"a": {}}, "OTHER": {}"#).unwrap();
+        assert_eq!(again.number, first.number);
+        assert!(known.table("QUEUE", r#"{"a": {"b": "c"}}"#).is_none());
+        assert!(known.table("BUFFER_PG", r#"{"a": {}}"#).is_none());
+    }
+
+    #[test]
+    fn few_are_kept() {
+        let known = Known::default();
+        for at in 0..100 {
+            known.keep("QUEUE", &format!("{{\"{at}\": {{}}}}"));
+        }
+        assert_eq!(known.tables.read().unwrap()["QUEUE"].len(), KEPT);
+        assert!(known.table("QUEUE", r#"{"99": {}}"#).is_some());
+        assert!(known.table("QUEUE", r#"{"0": {}}"#).is_none());
+    }
+}
