@@ -11,6 +11,7 @@ pub mod host;
 pub mod linux;
 mod mac;
 pub mod sonic;
+mod text;
 
 /// A switch operating system that artefacts can be rendered for.
 pub trait Target: Sync {

@@ -15,6 +15,7 @@ mod management;
 mod neighbours;
 mod ports;
 mod qos;
+mod repeated;
 mod routes;
 mod segments;
 mod view;

@@ -7,8 +7,16 @@
 
 use std::fmt::{self, Display, Write as _};
 
+use super::repeated::{Fields, Kinds, block};
+
 /// Longest digits of a `u64`.
 const U64_DIGITS: usize = 20;
+
+/// Before the name of the first table.
+const OPENING: &[u8] = b"\n    \"";
+
+/// Behind the name of a table, before its first key.
+const FIRST_KEY: &[u8] = b"\": {\n        \"";
 
 /// CONFIG_DB on its way out.
 pub(super) struct Document {
@@ -29,10 +37,6 @@ pub(super) struct Row<'a> {
     out: &'a mut Vec<u8>,
     last: &'static str,
 }
-
-/// The fields of a row written once, for rows that differ in their key only.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fields(Vec<u8>);
 
 impl Document {
     /// Starts with room for a file of that many bytes.
@@ -79,6 +83,29 @@ impl Table<'_> {
         self.out.extend_from_slice(&fields.0);
     }
 
+    /// Writes the rows of ports, of each what its kind has; what follows the port in a key is written as it is.
+    pub(super) fn ports<'n>(&mut self, ports: impl Iterator<Item = (&'n str, usize)> + Clone, kinds: Kinds) {
+        let block = block(ports.clone(), kinds, |kinds| {
+            let mut text = Vec::new();
+            let mut table = Table { out: &mut text, name: self.name, first: true, rows: 0 };
+            for (port, kind) in ports {
+                for (rest, fields) in &kinds[kind] {
+                    table.again(&[port, rest], fields);
+                }
+            }
+            let rows = table.rows;
+            // How a table is opened depends on what is before it.
+            let opening = if rows > 0 { OPENING.len() + self.name.len() + FIRST_KEY.len() } else { 0 };
+            text.drain(..opening);
+            (text, rows)
+        });
+        if block.rows > 0 {
+            self.before_key();
+            self.out.extend_from_slice(&block.text);
+            self.rows += block.rows;
+        }
+    }
+
     /// Writes a row that maps small numbers to small numbers.
     pub(super) fn map<K: Into<i64>, V: Into<i64>>(
         &mut self,
@@ -117,11 +144,7 @@ impl Table<'_> {
     }
 
     fn key(&mut self, key: &[&str]) {
-        match (self.rows, self.first) {
-            (0, true) => self.open(b"\n    \""),
-            (0, false) => self.open(b",\n    \""),
-            _ => self.out.extend_from_slice(b",\n        \""),
-        }
+        self.before_key();
         self.rows += 1;
         for part in key {
             escape(self.out, part);
@@ -129,10 +152,16 @@ impl Table<'_> {
         self.out.extend_from_slice(b"\": ");
     }
 
-    fn open(&mut self, before: &[u8]) {
-        self.out.extend_from_slice(before);
+    fn before_key(&mut self) {
+        if self.rows > 0 {
+            return self.out.extend_from_slice(b",\n        \"");
+        }
+        if !self.first {
+            self.out.push(b',');
+        }
+        self.out.extend_from_slice(OPENING);
         self.out.extend_from_slice(self.name.as_bytes());
-        self.out.extend_from_slice(b"\": {\n        \"");
+        self.out.extend_from_slice(FIRST_KEY);
     }
 }
 
@@ -307,6 +336,39 @@ mod tests {
 }
 "#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn rows_of_ports_are_the_same_the_second_time() {
+        let kinds =
+            |word: &str| vec![vec![("|0".to_owned(), Fields::new(|row| row.text("a", word)))], vec![]];
+        let one = |word: &str, ports: &[(&str, usize)], before: bool| {
+            write(|document| {
+                if before {
+                    document.table("PORT", |table| table.bare(&["x"]));
+                }
+                document.table("QUEUE", |table| {
+                    table.ports(ports.iter().copied(), kinds(word));
+                    table.bare(&["global"]);
+                });
+            })
+        };
+        let plain = "{\n    \"QUEUE\": {\n        \"p|0\": {\"a\": \"b\"},\n        \"r|0\": {\"a\": \"b\"},\n        \"global\": {}\n    }\n}\n";
+        let ports = [("p", 0), ("q", 1), ("r", 0)];
+        for _ in 0..2 {
+            assert_eq!(one("b", &ports, false), plain);
+            assert_eq!(
+                one("b", &ports, true),
+                plain.replace("{\n    \"QUEUE", "{\n    \"PORT\": {\n        \"x\": {}\n    },\n    \"QUEUE")
+            );
+            assert_eq!(one("c", &ports, false), plain.replace("\"b\"", "\"c\""));
+            assert_eq!(one("b", &ports[..2], false), plain.replace("        \"r|0\": {\"a\": \"b\"},\n", ""));
+            assert_eq!(one("b", &[("p", 0), ("r", 1)], false), one("b", &ports[..2], false));
+            assert_eq!(
+                one("b", &[("q", 1)], false),
+                "{\n    \"QUEUE\": {\n        \"global\": {}\n    }\n}\n"
+            );
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl<'a> Qos<'a> {
     }
 
     /// Returns the name and the kind of each port with a cable, in order.
-    fn ports(&self) -> impl Iterator<Item = (&str, usize)> {
+    fn ports(&self) -> impl Iterator<Item = (&str, usize)> + Clone {
         self.view.ports.iter().filter_map(|port| Some((port.name, self.switch.ports[port.index]?)))
     }
 

@@ -9,6 +9,7 @@ use closc_plan::{Hop, Target};
 
 use super::json::{Document, Table};
 use super::view::View;
+use crate::targets::text::net;
 
 /// Writes `STATIC_ROUTE`.
 ///
@@ -19,7 +20,7 @@ pub(super) fn routes(document: &mut Document, view: &View<'_>) {
     }
     document.table("STATIC_ROUTE", |table| {
         for route in &view.intent.routes {
-            let prefix = route.prefix.to_string();
+            let prefix = net(route.prefix);
             match &route.target {
                 Target::Ports(hops) => forward(table, view, &prefix, hops),
                 Target::Blackhole => {

@@ -6,6 +6,7 @@
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
 
 use crate::targets::natural;
+use crate::targets::text::{address, net};
 
 /// A switch as the tables read it.
 pub(super) struct View<'a> {
@@ -67,8 +68,8 @@ impl<'a> PortView<'a> {
     fn of(index: usize, port: &'a PortIntent) -> Self {
         let link = port.connection.as_ref().map(|connection| LinkView {
             connection,
-            address: connection.address.to_string(),
-            peer: connection.peer.address().to_string(),
+            address: net(connection.address),
+            peer: address(connection.peer.address()),
         });
         PortView { port, index, name: &port.physical.name, link }
     }

@@ -11,7 +11,8 @@ use closc_qos::codes::DynamicThreshold;
 use closc_qos::headroom::{Headroom, Model};
 use closc_qos::profile::Class;
 
-use super::super::json::{Document, Fields, Row};
+use super::super::json::{Document, Row};
+use super::super::repeated::Fields;
 use super::Qos;
 
 /// The pool of lossless groups. SONiC's buffermgrd looks for this name.
@@ -107,15 +108,8 @@ impl Qos<'_> {
         if self.switch.buffers.is_none() {
             return;
         }
-        let by_kind: Vec<Vec<(String, Fields)>> =
-            self.kinds().iter().map(|kind| rows(&self.group_runs(kind))).collect();
-        document.table("BUFFER_PG", |table| {
-            for (name, kind) in self.ports() {
-                for (range, fields) in &by_kind[kind] {
-                    table.again(&[name, "|", range], fields);
-                }
-            }
-        });
+        let by_kind = self.kinds().iter().map(|kind| rows(&self.group_runs(kind))).collect();
+        document.table("BUFFER_PG", |table| table.ports(self.ports(), by_kind));
     }
 
     /// Writes `BUFFER_QUEUE`.
@@ -123,14 +117,8 @@ impl Qos<'_> {
         if self.switch.buffers.is_none() {
             return;
         }
-        let rows = rows(&self.queue_runs());
-        document.table("BUFFER_QUEUE", |table| {
-            for (name, _) in self.ports() {
-                for (range, fields) in &rows {
-                    table.again(&[name, "|", range], fields);
-                }
-            }
-        });
+        let rows = vec![rows(&self.queue_runs())];
+        document.table("BUFFER_QUEUE", |table| table.ports(self.ports().map(|(name, _)| (name, 0)), rows));
     }
 
     fn group_runs(&self, kind: &PortKind) -> Vec<Run> {
@@ -314,5 +302,7 @@ fn runs(items: impl Iterator<Item = (u8, String)>, gaps: Gaps) -> Vec<Run> {
 }
 
 fn rows(runs: &[Run]) -> Vec<(String, Fields)> {
-    runs.iter().map(|run| (run.range(), Fields::new(|row| row.text("profile", &run.profile)))).collect()
+    runs.iter()
+        .map(|run| (format!("|{}", run.range()), Fields::new(|row| row.text("profile", &run.profile))))
+        .collect()
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use closc_plan::PortKind;
 use closc_qos::Place;
 
-use super::super::json::{Document, Fields, Row};
+use super::super::json::{Document, Row};
+use super::super::repeated::Fields;
 use super::{Qos, word};
 
 impl Qos<'_> {
@@ -49,11 +50,9 @@ impl Qos<'_> {
     /// Writes `PORT_QOS_MAP`.
     pub(in super::super) fn port_maps(&self, document: &mut Document) {
         let fields = |kind: &PortKind| Fields::new(|row| self.port_map(row, kind.place));
-        let by_kind: Vec<Fields> = self.kinds().iter().map(fields).collect();
+        let by_kind = self.kinds().iter().map(|kind| vec![(String::new(), fields(kind))]).collect();
         document.table("PORT_QOS_MAP", |table| {
-            for (name, kind) in self.ports() {
-                table.again(&[name], &by_kind[kind]);
-            }
+            table.ports(self.ports(), by_kind);
             // For packets that enter by no port of the fabric.
             table.row(&["global"], |row| row.text("dscp_to_tc_map", self.name()));
         });

@@ -5,7 +5,8 @@
 
 use closc_qos::profile::{WatchdogAction, WatchdogTimes};
 
-use super::super::json::{Document, Fields, Row};
+use super::super::json::{Document, Row};
+use super::super::repeated::Fields;
 use super::Qos;
 
 impl Qos<'_> {

@@ -10,7 +10,8 @@ use closc_qos::codes::Queue;
 use closc_qos::ecn::EcnThresholds;
 use closc_qos::profile::{Class, Scheduler};
 
-use super::super::json::{Document, Fields, Row};
+use super::super::json::{Document, Row};
+use super::super::repeated::Fields;
 use super::{Qos, word};
 
 impl Qos<'_> {
@@ -52,16 +53,10 @@ impl Qos<'_> {
     pub(in super::super) fn queues(&self, document: &mut Document) {
         let of_kind = |kind| {
             let queues = self.queues_in_use().into_iter();
-            queues.map(|(queue, class)| (queue.to_string(), self.queue(kind, queue, class))).collect()
+            queues.map(|(queue, class)| (format!("|{queue}"), self.queue(kind, queue, class))).collect()
         };
-        let by_kind: Vec<Vec<(String, Fields)>> = (0..self.kinds().len()).map(of_kind).collect();
-        document.table("QUEUE", |table| {
-            for (name, kind) in self.ports() {
-                for (queue, fields) in &by_kind[kind] {
-                    table.again(&[name, "|", queue], fields);
-                }
-            }
-        });
+        let by_kind = (0..self.kinds().len()).map(of_kind).collect();
+        document.table("QUEUE", |table| table.ports(self.ports(), by_kind));
     }
 
     fn queue(&self, kind: usize, queue: Queue, class: &Class) -> Fields {

@@ -1,0 +1,96 @@
+//! IPv6 addresses as text.
+//!
+//! In: an address. Out: what its `Display` shows (RFC 5952), a digit at a time: a fabric has millions of them.
+
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+/// Longest address and prefix length.
+const LONGEST: usize = 43;
+
+/// Writes an address.
+pub(super) fn address(address: Ipv6Addr) -> String {
+    let mut text = String::with_capacity(LONGEST);
+    write(&mut text, address);
+    text
+}
+
+/// Writes an address and its prefix length.
+pub(super) fn net(net: Ipv6Net) -> String {
+    let mut text = String::with_capacity(LONGEST);
+    write(&mut text, net.addr());
+    text.push('/');
+    text.push_str(&net.prefix_len().to_string());
+    text
+}
+
+fn write(out: &mut String, address: Ipv6Addr) {
+    // These end in an IPv4 address.
+    if address.to_ipv4_mapped().is_some() {
+        return out.push_str(&address.to_string());
+    }
+    let segments = address.segments();
+    let (start, end) = zeros(segments);
+    let (before, after) = if end - start > 1 { (start, end) } else { (8, 8) };
+    for (at, segment) in segments[..before].iter().enumerate() {
+        if at > 0 {
+            out.push(':');
+        }
+        hex(out, *segment);
+    }
+    if before < 8 {
+        out.push_str("::");
+    }
+    for (at, segment) in segments[after..].iter().enumerate() {
+        if at > 0 {
+            out.push(':');
+        }
+        hex(out, *segment);
+    }
+}
+
+/// The first longest run of segments that are 0.
+fn zeros(segments: [u16; 8]) -> (usize, usize) {
+    let (mut longest, mut start) = ((0, 0), 0);
+    for (at, segment) in segments.into_iter().enumerate() {
+        if segment != 0 {
+            start = at + 1;
+        } else if at + 1 - start > longest.1 - longest.0 {
+            longest = (start, at + 1);
+        }
+    }
+    longest
+}
+
+fn hex(out: &mut String, segment: u16) {
+    let digits = (4 - segment.leading_zeros() as usize / 4).max(1);
+    for at in (0..digits).rev() {
+        out.push(char::from(b"0123456789abcdef"[usize::from(segment >> (4 * at)) & 0xf]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_read_as_they_are_shown() {
+        // Every pattern of segments that are 0, short and long.
+        for pattern in 0..3_u32.pow(8) {
+            let segment = |at: u32| [0, 0xb, 0xfcbb][(pattern / 3_u32.pow(at) % 3) as usize];
+            let plain = Ipv6Addr::from(std::array::from_fn::<u16, 8, _>(|at| segment(at as u32)));
+            assert_eq!(address(plain), plain.to_string());
+        }
+        for segment in 0..=u16::MAX {
+            let plain = Ipv6Addr::new(0x2001, segment, 0, 0, 1, 0, 0, segment);
+            assert_eq!(address(plain), plain.to_string());
+        }
+        let mapped: Ipv6Addr = "::ffff:10.0.0.1".parse().unwrap();
+        assert_eq!(address(mapped), mapped.to_string());
+        for length in [0, 9, 48, 127, 128] {
+            let plain = Ipv6Net::new("2001:db8::a".parse().unwrap(), length).unwrap();
+            assert_eq!(net(plain), plain.to_string());
+        }
+    }
+}
