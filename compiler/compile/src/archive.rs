@@ -23,8 +23,9 @@ const BATCH: usize = 32;
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// Bytes of entries from which on a frame ends: the configuration of a large switch, or many small files.
-const FRAME: u64 = 512 << 10;
+/// Bytes of entries from which on a frame ends: the configurations of three large switches, or many small files. What
+/// switches have alike is packed once in a frame, and zstd's window at this level is as long.
+const FRAME: u64 = 2 << 20;
 
 /// Writes an archive; `done` is called with the number of units that are.
 pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) -> Result<(), CompileError> {

@@ -6,9 +6,11 @@
 //! name that leaves the tree, a name that is there twice: the archive is refused with the place.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, paths};
@@ -30,6 +32,9 @@ const NAME_MAX: u64 = 4096;
 
 /// Bytes that are written for each that is read, at most: configurations pack 20 to 200 times.
 const RATIO_MAX: u64 = 4096;
+
+/// Frames that stay open behind the last file that was read of them. A stranger's frame may take 128 MiB.
+const OPEN_MAX: usize = 2;
 
 /// Why an archive is not read.
 #[derive(Debug, thiserror::Error)]
@@ -70,8 +75,25 @@ struct Slot {
 /// A tree in an archive.
 #[derive(Debug)]
 pub struct Packed {
-    file: File,
+    file: Arc<File>,
     slots: HashMap<Utf8PathBuf, Slot>,
+    /// Frames that files were read of: who reads one file after the other goes on in them.
+    open: Mutex<Vec<Frame>>,
+}
+
+/// A frame, unpacked up to some byte.
+struct Frame {
+    /// Its first byte in the archive.
+    first: u64,
+    /// The byte in it that comes next.
+    at: u64,
+    rest: zstd::Decoder<'static, BufReader<At>>,
+}
+
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "frame at {} up to {}", self.first, self.at)
+    }
 }
 
 impl Packed {
@@ -91,7 +113,25 @@ impl Packed {
             look.frame(&mut from)?;
         }
         let slots = look.slots;
-        Ok(Packed { file, slots })
+        Ok(Packed { file: Arc::new(file), slots, open: Mutex::default() })
+    }
+
+    /// Returns the frame of a file, as far unpacked as another file that is before it.
+    fn frame(&self, slot: Slot) -> io::Result<Frame> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = open.iter().position(|frame| frame.first == slot.frame && frame.at <= slot.at) {
+            return Ok(open.remove(at));
+        }
+        drop(open);
+        let from = BufReader::new(At { file: Arc::clone(&self.file), at: slot.frame });
+        Ok(Frame { first: slot.frame, at: 0, rest: zstd::Decoder::with_buffer(from)?.single_frame() })
+    }
+
+    /// Leaves a frame to whoever reads what comes next in it.
+    fn leave(&self, frame: Frame) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.truncate(OPEN_MAX - 1);
+        open.insert(0, frame);
     }
 }
 
@@ -104,17 +144,18 @@ impl Files for Packed {
 
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
-        let slot = self.slots.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        let from = BufReader::new(At { file: &self.file, at: slot.frame });
-        let mut frame = zstd::Decoder::with_buffer(from)?.single_frame();
-        io::copy(&mut frame.by_ref().take(slot.at), &mut io::sink())?;
-        frame.take(slot.size).read_to_end(into)?;
+        let slot = *self.slots.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let mut frame = self.frame(slot)?;
+        io::copy(&mut frame.rest.by_ref().take(slot.at - frame.at), &mut io::sink())?;
+        frame.rest.by_ref().take(slot.size).read_to_end(into)?;
         if into.len() as u64 != slot.size {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 "the archive was cut while it was read",
             ));
         }
+        frame.at = slot.at + slot.size;
+        self.leave(frame);
         Ok(())
     }
 
@@ -126,12 +167,12 @@ impl Files for Packed {
 }
 
 /// Reads a file from a place on, whoever else reads it.
-struct At<'a> {
-    file: &'a File,
+struct At {
+    file: Arc<File>,
     at: u64,
 }
 
-impl Read for At<'_> {
+impl Read for At {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(into, self.at)?;
         self.at += read as u64;

@@ -32,6 +32,9 @@ fn what_is_packed_is_read_and_any_program_unpacks_it() {
     for (path, bytes) in memory.files.iter().filter(|(path, _)| *path != paths::MANIFEST) {
         assert_eq!(&packed.read(path.as_str()).unwrap(), bytes, "`{path}`");
     }
+    for (path, bytes) in memory.files.iter().rev().filter(|(path, _)| *path != paths::MANIFEST) {
+        assert_eq!(&packed.read(path.as_str()).unwrap(), bytes, "`{path}`, read before what is before it");
+    }
     assert_eq!(packed.read("nothing").unwrap_err().kind(), std::io::ErrorKind::NotFound);
     let bytes = std::fs::read(&file).unwrap();
     let frames = bytes.windows(4).filter(|bytes| *bytes == [0x28, 0xb5, 0x2f, 0xfd]).count();
