@@ -56,7 +56,7 @@ pub enum Format {
     Json,
     /// Annotations for GitHub workflows.
     Github,
-    /// For a pull request: differences only.
+    /// For a pull request or a wiki: differences and `export report`.
     Markdown,
     /// For a browser: differences only.
     Html,
@@ -84,7 +84,9 @@ impl ValueEnum for Format {
             Format::Human => ("human", "Text for people"),
             Format::Json => ("json", "JSON for tools"),
             Format::Github => ("github", "Annotations for GitHub workflows"),
-            Format::Markdown => ("markdown", "For a pull request: differences only"),
+            Format::Markdown => {
+                ("markdown", "For a pull request or a wiki: differences and `export report` only")
+            }
             Format::Html => ("html", "For a browser: differences only"),
             Format::Rows(form) => (form.extension(), "For data tools: `export tables` only"),
         };

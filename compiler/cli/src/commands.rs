@@ -38,7 +38,9 @@ const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
 /// Runs the command that was asked for.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
-    if !differs && matches!(args.format, Format::Markdown | Format::Html) {
+    let is_report = matches!(args.command, Command::Export(ExportCommand::Report(_)));
+    let has_page = differs || (is_report && args.format == Format::Markdown);
+    if !has_page && matches!(args.format, Format::Markdown | Format::Html) {
         bail!(Usage("only differences have a form for pages: use `--format human`, `json` or `github`"));
     }
     let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));

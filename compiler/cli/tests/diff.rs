@@ -93,7 +93,11 @@ fn every_form_says_the_same() {
         "{text}"
     );
     let text = form("html");
-    assert!(text.starts_with("<!doctype html>") && text.contains("<h2>Waves</h2>\n<pre>wave 1 ("), "{text}");
+    assert!(
+        text.starts_with("<!doctype html>")
+            && text.contains("<h3>Waves</h3>\n<ol>\n<li>plane 0, without 2 T1s"),
+        "{text}"
+    );
     let text = form("github");
     assert!(text.contains("::notice title=fabric difference::~ qos.classes.data.dscp: "), "{text}");
     assert!(text.contains("::notice title=rollout::wave 1 (") && text.contains("%0A  wait until"), "{text}");

@@ -240,6 +240,49 @@ fn a_report_is_one_page_that_names_no_other() {
     assert_eq!(place.ends(0, &["export", "report", file, "--out", "report.html", "--quiet"]), "");
 }
 
+/// What changed is in the page of the new side, from a file or from a saved difference, and in no other.
+#[test]
+fn a_report_shows_what_changed() {
+    let place = place();
+    let before = place.read("fabric.yaml");
+    place.write("after.yaml", format!("{before}exceptions: {{ absent: [ p0-t1-001 ] }}\n"));
+    place.ends(2, &["diff", "fabric.yaml", "after.yaml", "--out", "changes.json"]);
+    place.ends(0, &["export", "report", "after.yaml", "--out", "a.html", "--since", "fabric.yaml"]);
+    place.ends(0, &["export", "report", "after.yaml", "--out", "b.html", "--changes", "changes.json"]);
+    let page = place.read("a.html");
+    assert_eq!(page, place.read("b.html"));
+    assert!(
+        page.contains("pairs of NICs lose paths, and none is cut off.") && page.contains("What is touched")
+    );
+    let said =
+        place.ends(1, &["export", "report", "fabric.yaml", "--out", "c.html", "--changes", "changes.json"]);
+    assert!(said.contains("the new side of `changes.json` is another fabric than `fabric.yaml`"), "{said}");
+    let html = place.ends(2, &["diff", "fabric.yaml", "after.yaml", "--format", "html"]);
+    assert!(html.contains("<p class=\"verdict warn\">") && !html.contains('`'), "{html}");
+    assert!(html.contains("<code>p0-t1-001</code>") && html.contains("<svg "), "{html}");
+}
+
+/// Drawings are of the form that the name of the file says, and a fabric has a form for a wiki.
+#[test]
+fn a_fabric_is_drawn_and_described() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes.yaml";
+    for (words, out, begins) in [
+        (&[][..], "x.svg", "<svg "),
+        (&["plane 1"], "x.dot", "graph \"two-planes, plane 1\""),
+        (&["p1-t0-002"], "x.gv", "graph \"two-planes, p1-t0-002\""),
+    ] {
+        let listed = place.ends(0, &[&["export", "drawing", file, "--out", out][..], words].concat());
+        assert_eq!(listed, format!("{out}\n"));
+        assert!(place.read(out).starts_with(begins), "{}", place.read(out));
+    }
+    let said = place.ends(1, &["export", "drawing", file, "plane 2", "--out", "y.svg"]);
+    assert!(said.contains('2') && !place.path("y.svg").exists(), "{said}");
+    let text = place.ends(0, &["export", "report", file, "--out", "-", "--format", "markdown"]);
+    assert!(text.starts_with("# two-planes\n") && text.contains("| T1s | 4 |"), "{text}");
+    place.ends(64, &["export", "report", file, "--out", "-", "--format", "html"]);
+}
+
 /// A file a table, those that were asked for; a form that nothing else has is refused elsewhere.
 #[test]
 fn tables_are_written_where_they_are_wanted() {

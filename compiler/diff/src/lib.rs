@@ -18,6 +18,7 @@ mod routed;
 mod shown;
 mod summary;
 mod touched;
+mod touched_tiers;
 mod verdict;
 mod words;
 
@@ -36,7 +37,7 @@ pub use impact::{PairChange, Share, impact};
 pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, Population};
 pub use report::{
-    FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, Wave as WaveText,
-    WaveStep,
+    FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, TouchedTier,
+    Wave as WaveText, WaveStep,
 };
 pub use touched::{Artefacts, Item, Touched, artefacts};

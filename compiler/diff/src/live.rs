@@ -70,6 +70,7 @@ pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options
         rollout: None,
         waves: Vec::new(),
         no_waves: None,
+        touched: Vec::new(),
         artefacts: Vec::new(),
         texts: Vec::new(),
         old,

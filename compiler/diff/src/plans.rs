@@ -11,6 +11,7 @@ use crate::migration::Migration;
 use crate::population::Population;
 use crate::report::{FORMAT, Options, Report, Side};
 use crate::touched::{Item, Touched, artefacts};
+use crate::touched_tiers::touched_tiers;
 use crate::{effect, summary};
 
 impl Report {
@@ -38,6 +39,7 @@ impl Report {
             changes: summary::lines(&difference, &population, before, after, options),
             impact: effect::impact(&difference, &population, &pairs, before, after),
             rollout: Some(effect::rollout(&difference, &artefacts, migration.as_ref(), before)),
+            touched: touched_tiers(&touched, &population, before, after),
             artefacts,
             waves: Vec::new(),
             no_waves: None,

@@ -161,11 +161,33 @@ pub struct Report {
     /// Why there is no order, where one was asked for and none keeps every pair within its share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
+    /// What is touched, tier by tier of each plane; nothing where only files were compared, or no switch is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<TouchedTier>,
     /// Artefacts that may change.
     pub artefacts: Vec<Artefacts>,
     /// Text differences, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
+}
+
+/// What of the switches of a tier and plane is touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedTier {
+    /// The plane.
+    pub plane: u8,
+    /// `t0`, `t1` or `t2`.
+    pub tier: String,
+    /// Switches before.
+    pub old: u64,
+    /// Switches after.
+    pub new: u64,
+    /// Those that come.
+    pub added: u64,
+    /// Those that go.
+    pub removed: u64,
+    /// Those whose artefacts may change.
+    pub changed: u64,
 }
 
 /// What to put into a report.

@@ -1,9 +1,8 @@
-//! Views of a report: for a terminal, for a review page, for a browser.
+//! Views of a report: for a terminal, for a review page. That for a browser is the one of `closc-report`.
 //!
 //! In: a report. Out: text. Invariants: the same report in every view; only the form differs.
 
 pub mod github;
-pub mod html;
 pub mod human;
 pub mod markdown;
 
@@ -16,8 +15,8 @@ use crate::touched::Artefacts;
 /// Kinds of pairs shown before the rest is only counted.
 const PAIRS_SHOWN: usize = 6;
 
-/// The lines about impact, worst first.
-fn impact(report: &Report) -> Vec<String> {
+/// Returns the lines about impact, worst first.
+pub fn impact(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     let all = &report.impact.pairs;
     for pairs in all.iter().take(PAIRS_SHOWN) {
@@ -60,8 +59,8 @@ fn waves(report: &Report) -> Vec<String> {
     lines
 }
 
-/// One line about artefacts.
-fn artefacts(report: &Report) -> Option<String> {
+/// Returns one line about artefacts.
+pub fn artefacts(report: &Report) -> Option<String> {
     let kind = |kind: &Artefacts| {
         let part = |sign: char, count: u64| (count > 0).then(|| format!("{sign}{}", number(count)));
         let parts = [part('+', kind.added), part('~', kind.changed), part('-', kind.removed)];

@@ -94,6 +94,7 @@ pub fn compare<E>(
         rollout: None,
         waves: Vec::new(),
         no_waves: None,
+        touched: Vec::new(),
         artefacts,
         texts: found,
     })

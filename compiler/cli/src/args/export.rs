@@ -21,8 +21,10 @@ pub enum ExportCommand {
     Kubernetes(KubernetesArgs),
     /// Write the cables for who plugs, buys and documents them: list with labels, bill, NetBox, PTM
     Cables(CablesArgs),
-    /// Write a page for a browser: drawing, devices, search, paths and failures, in one file that loads nothing
+    /// Write a page for a browser: drawing, devices, search, paths and failures, in one file that loads nothing; `--format markdown` for a wiki
     Report(ReportArgs),
+    /// Draw a fabric, a plane, or a switch with its neighbours: SVG, or DOT for Graphviz
+    Drawing(DrawingArgs),
     /// Write tables of devices, links, ports, addresses, uSIDs, routes and paths: `--format csv`, `jsonl` or `parquet`
     Tables(TablesArgs),
     /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
@@ -104,7 +106,25 @@ pub(crate) struct CablesArgs {
 pub(crate) struct ReportArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Page to write; `-` for standard output
+    /// File to write; `-` for standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Utf8PathBuf,
+    /// Show what changed since this fabric file, or `git:REV:PATH`
+    #[arg(long, value_name = "OLD", conflicts_with = "changes")]
+    pub since: Option<String>,
+    /// Show a saved difference (`closc diff OLD FILE --out changes.json`)
+    #[arg(long, value_name = "FILE")]
+    pub changes: Option<Utf8PathBuf>,
+}
+
+/// Arguments of `export drawing`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DrawingArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// What to draw: `plane 3`, or a switch, for example `p3-t0-017`; the fabric if not given
+    pub name: Option<String>,
+    /// Drawing to write, DOT where its name ends in `.dot` or `.gv`; `-` for SVG on standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Utf8PathBuf,
 }

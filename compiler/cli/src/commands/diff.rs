@@ -21,6 +21,7 @@ use crate::output::{self, Outcome, Usage};
 
 pub use live::{LIVE, digest};
 pub(crate) use side::Reading;
+pub(crate) use side::one;
 pub use side::{Planned, Side, plans, unchanged};
 
 /// Columns where the width of the terminal is not known.
@@ -128,7 +129,7 @@ fn outcome(report: &Report) -> Outcome {
 const SAVED_MAX: u64 = 1 << 30;
 
 /// Reads a saved difference.
-fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
+pub(crate) fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
     let text = output::read(file, SAVED_MAX)?;
     parse(&text).with_context(|| format!("`{file}` is no saved difference"))
 }
@@ -162,7 +163,7 @@ pub fn print(args: &Args, report: &Report, list: bool) -> anyhow::Result<()> {
         Format::Github => show::github::draw(report),
         Format::Human | Format::Rows(_) => show::human::draw(report, width, list),
         Format::Markdown => show::markdown::draw(report),
-        Format::Html => show::html::draw(report),
+        Format::Html => closc_report::difference(report),
     };
     output::print(&text)
 }

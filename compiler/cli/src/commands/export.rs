@@ -5,6 +5,7 @@
 mod ansible;
 mod cables;
 mod configuration;
+mod drawing;
 mod host;
 mod kubernetes;
 mod mininet;
@@ -37,6 +38,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Ztp(command) => ztp::run(args, command),
         ExportCommand::Ansible(command) => ansible::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
+        ExportCommand::Drawing(command) => drawing::run(args, command),
         ExportCommand::Report(command) => report::run(args, command),
         ExportCommand::Tables(command) => tables::run(args, command),
     }

@@ -10,7 +10,7 @@ use closc_plan::{Plan, PortKind, SwitchQos};
 use closc_platform::Platform;
 use closc_qos::Place;
 use closc_qos::profile::{Class, Profile, Scheduler};
-use closc_topology::{Link, Side, Switch, TierId};
+use closc_topology::{Link, Side, Switch, TierId, ZoneId};
 use serde::Serialize;
 
 use super::tiers_of;
@@ -124,9 +124,9 @@ fn class(class: &Class) -> ClassRow {
     }
 }
 
-/// What quality of service of a switch depends on: tier, platform, ports by side, and of those in use the lengths in whole
+/// What quality of service of a switch depends on: tier and zone (delays differ by zone), platform, ports by side, and of those in use the lengths in whole
 /// metres with their number.
-type Signature = (TierId, usize, String, BTreeMap<(bool, u64), u32>);
+type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 
 /// The sets that were met.
 struct Sets<'a> {
@@ -157,7 +157,7 @@ impl Sets<'_> {
             }
         }
         let platform = std::ptr::from_ref::<Platform>(platform).addr();
-        (switch.tier, platform, format!("{} {:?}", os.word(), topology.blocks(switch)), cables)
+        ((switch.tier, switch.zone), platform, format!("{} {:?}", os.word(), topology.blocks(switch)), cables)
     }
 }
 

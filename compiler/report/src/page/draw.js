@@ -72,10 +72,10 @@ function tierBox(plane, tier, zone) {
   const all = zone === undefined ? plannedSwitches(tier) : tier === 2 ? plannedSwitches(2) : countOf(tier);
   const text = [el("b", {}, number(all - lost.absent)), " " + TIERS[tier] + (all - lost.absent === 1 ? "" : "s"), lossText(lost)];
   const href = zone !== undefined || zonesOf(tier) === 1 ? address("tier", plane, tier, zone || 0) : address("plane", plane);
-  return el("a", { class: "tier t" + tier, href, "aria-label": plural(all - lost.absent, TIERS[tier]) + " of plane " + plane + (zone === undefined ? "" : ", zone " + zone) }, text);
+  return el("a", { class: "tier t" + tier, href }, text, el("span", { class: "unseen" }, " of plane " + plane + (zone === undefined ? "" : ", zone " + zone)));
 }
 
-const between = (count, mbps) => el("span", { class: "between" }, plural(count, "cable") + ", " + speed(mbps) + " each");
+const between = (count, mbps) => el("span", { class: "between", title: plural(count, "cable") + " of " + speed(mbps) }, number(count) + " \u00d7 " + speed(mbps));
 const upSpeed = (plane, tier, zone) => M.kinds[M.kind_of[tier][plane][zone || 0]].up.mbps;
 
 function planeCard(plane) {
@@ -94,7 +94,7 @@ function planeCard(plane) {
 function fabricView() {
   const c = M.counts;
   return [
-    el("p", { class: "muted" }, "Planes are parallel networks: every NIC has a port in each, and no cable joins two of them. Choose a plane or a tier to look into it; arrow keys move between boxes, Escape goes back up."),
+    el("p", { class: "muted" }, "Planes are parallel networks: every NIC has a port in each, and no cable joins two of them. Between boxes are the cables and their speed. Choose a plane or a tier to look into it; arrow keys move between boxes, Escape goes back up."),
     el("div", { class: "cards", "data-arrows": true }, range(M.planes).map(planeCard)),
     el("span", { class: "tier nic" }, el("b", {}, number(c.nics)), " NICs in ", el("b", {}, number(c.nodes)), " nodes: " + plural(M.planes, "port") + " each, one a plane"),
     M.sites.length > 0 && facts(M.sites.map(([name, zones]) => ["Site " + name, "zones " + zones.join(", ")])),
@@ -126,7 +126,7 @@ function tierView(plane, tier, zone) {
     const odd = !gone && (isSwitchDrained(s) || KINDS.has(swKey(s)));
     const state = gone ? ", absent" : failed ? ", failed" : isSwitchDrained(s) ? ", drained" : KINDS.has(swKey(s)) ? ", other hardware" : "";
     return el("a", { href: address("switch", name), tabindex: order === 0 ? "0" : "-1", class: gone ? "gone" : failed ? "failed" : odd ? "odd" : undefined,
-      title: name + state, "aria-label": name + state }, s.index + 1);
+      title: name + state }, el("span", { "aria-hidden": "true" }, s.index + 1), el("span", { class: "unseen" }, name + state));
   });
   return [
     el("p", { class: "key" }, "Numbers are those of the names. Dashed: absent. Outlined: drained, of other hardware, or failed."),

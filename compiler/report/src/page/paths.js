@@ -80,7 +80,7 @@ function showPair() {
   const width = ["one switch", "three switches", "five switches"][kind];
   at("pair-view").replaceChildren(...[
     el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose among them by hash; the cable down has the number of the cable up.")),
-    table("By plane", ["#plane", "T0s", "#left", "#planned", ""], rows),
+    table("By plane", ["#plane", "T0s", "#left", "#planned", "share"], rows),
     kind > 0 && mapOf(from, to, kind), el("div", { id: "path-list" })].filter((part) => part));
   showPaths();
 }

@@ -1,5 +1,6 @@
 //! The page in a browser: what a person does with it, at every width, in both colours, on paper, with the keyboard alone.
 
+use closc_diff::{Options, Report, Side};
 use closc_plan::Plan;
 use serde_json::json;
 
@@ -34,7 +35,7 @@ fn keep(browser: &mut Browser, name: &str) {
 #[test]
 fn a_nic_is_found_and_a_failure_takes_its_paths() {
     let Some(mut browser) = Browser::start() else { return };
-    let html = closc_report::page(&plan(MRC));
+    let html = closc_report::page(&plan(MRC), None);
     assert!(html.len() < BYTES_MAX, "{} bytes", html.len());
     browser.look(1280, false, false);
     let milliseconds = browser.open(&html);
@@ -66,7 +67,7 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
 #[test]
 fn a_million_nics_are_no_longer_page() {
     let Some(mut browser) = Browser::start() else { return };
-    let html = closc_report::page(&plan(MILLION));
+    let html = closc_report::page(&plan(MILLION), None);
     assert!(html.len() < BYTES_MAX, "{} bytes", html.len());
     browser.look(1280, true, false);
     let milliseconds = browser.open(&html);
@@ -83,7 +84,7 @@ fn a_million_nics_are_no_longer_page() {
 fn keys_alone_go_everywhere() {
     let Some(mut browser) = Browser::start() else { return };
     browser.look(1280, false, false);
-    browser.open(&closc_report::page(&plan(EXCEPTIONS)));
+    browser.open(&closc_report::page(&plan(EXCEPTIONS), None));
     browser.press("Tab");
     assert_eq!(browser.text("document.activeElement.textContent"), "Skip to the fabric");
     browser.press("Enter");
@@ -115,7 +116,7 @@ fn the_page_fits_every_width() {
     let Some(mut browser) = Browser::start() else { return };
     for (name, text) in [("small", SMALL), ("exceptions", EXCEPTIONS), ("million", MILLION)] {
         browser.look(1280, false, false);
-        browser.open(&closc_report::page(&plan(text)));
+        browser.open(&closc_report::page(&plan(text), None));
         browser.value("askPair(new Event('submit'))");
         browser.value("fail(thing('switch', sw(0, 1, 0, 0)))");
         for (kind, width, dark, print) in
@@ -141,7 +142,7 @@ fn names_of_others_are_no_code() {
         Some(_) | None => format!("{line}\n"),
     });
     let text: String = lines.collect();
-    browser.open(&closc_report::page(&plan(&text)));
+    browser.open(&closc_report::page(&plan(&text), None));
     let shown = hostile.replace("\\\"", "\"");
     assert_eq!(browser.text("at('description').textContent"), shown);
     assert_eq!(browser.text("document.title"), format!("{}: fabric report", plan(SMALL).name()));
@@ -151,4 +152,92 @@ fn names_of_others_are_no_code() {
     write(&mut browser, "query", "<img src=x onerror=alert(1)>");
     assert_eq!(browser.value("document.images.length"), json!(0));
     assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// What changes from one file to another.
+fn changes(old: &str, new: &str) -> Report {
+    let side = |source: &str, digest: &str| Side {
+        source: source.to_owned(),
+        fabric: "mrc-8x512".to_owned(),
+        digest: digest.repeat(32),
+    };
+    let (old, new) = (plan(old), plan(new));
+    Report::of_plans_with(
+        (&old, side("a.yaml", "0a")),
+        (&new, side("a.yaml", "1b")),
+        Options::default(),
+        None,
+    )
+}
+
+/// The same file with a T1 that is drained, one that is absent, and fewer NICs.
+fn changed() -> String {
+    let exceptions = "exceptions: { absent: [ p2-t1-017 ], drained: [ p3-t1-001, plane 5 ] }\n";
+    format!("{}\n{exceptions}", MRC.replace("groups: 512", "groups: 508"))
+}
+
+#[test]
+fn a_difference_begins_with_its_verdict() {
+    let Some(mut browser) = Browser::start() else { return };
+    let report = changes(MRC, &changed());
+    let page = closc_report::difference(&report);
+    assert!(page.contains("a.yaml</code>, before (0a0a0a0a0a0a) and after (1b1b1b1b1b1b)"), "{page}");
+    for (name, width, dark) in [("wide", 1280, false), ("narrow", 360, true)] {
+        browser.look(width, dark, false);
+        browser.open(&page);
+        let first = browser.text("document.querySelector('main').firstElementChild.textContent");
+        assert!(first.ends_with(" pairs of NICs lose paths, and none is cut off."), "{first}");
+        assert_eq!(browser.value("document.querySelectorAll('svg').length"), json!(1));
+        assert!(!browser.text("document.body.textContent").contains('`'));
+        let wide =
+            browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assert_eq!(wide, json!(0), "{name}");
+        keep(&mut browser, &format!("difference-{name}"));
+    }
+    browser.open(&closc_report::page(&plan(&changed()), Some(&report)));
+    let first = browser.text("document.querySelector('#changes .verdict').textContent");
+    assert!(first.ends_with(" pairs of NICs lose paths, and none is cut off."), "{first}");
+    let same = closc_report::difference(&changes(SMALL, SMALL));
+    assert!(same.contains("Both mean the same."), "{same}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// axe-core, which is not part of the tree, finds nothing serious in any view, light and dark.
+#[test]
+fn axe_finds_nothing_serious() {
+    let Some(file) = std::env::var_os("CLOSC_AXE") else {
+        return closc_skip::skip(
+            "`CLOSC_AXE` names no axe.min.js of axe-core, so nobody looks for what keeps people out",
+        );
+    };
+    let axe = std::fs::read_to_string(file).expect("`CLOSC_AXE` names a file");
+    let Some(mut browser) = Browser::start() else { return };
+    let find = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations \
+        .filter((one) => ['serious', 'critical'].includes(one.impact)) \
+        .map((one) => one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.target + ' ' + node.failureSummary).join('; ')))";
+    let pages = [
+        closc_report::page(&plan(&changed()), Some(&changes(MRC, &changed()))),
+        closc_report::difference(&changes(MRC, &changed())),
+    ];
+    for (page, dark) in pages.iter().flat_map(|page| [(page, false), (page, true)]) {
+        browser.look(1280, dark, false);
+        browser.open(page);
+        browser.value(&format!("{axe}; 0"));
+        assert_eq!(browser.value(find), json!([]), "dark: {dark}");
+        if !page.contains("id=\"pair-view\"") {
+            continue;
+        }
+        browser.value("askPair(new Event('submit')), fail(thing('switch', sw(0, 1, 0, 0)))");
+        for view in [
+            "#/plane/3",
+            "#/tier/3/1/0",
+            "#/switch/p3-t0-017",
+            "#/nic/su001-n001%2Fnic0",
+            "#/link/p0-t0-001--p0-t1-001",
+            "#/group/0/7",
+        ] {
+            browser.value(&format!("location.hash = {view:?}, showHere()"));
+            assert_eq!(browser.value(find), json!([]), "{view}, dark: {dark}");
+        }
+    }
 }

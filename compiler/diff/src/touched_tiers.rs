@@ -1,0 +1,50 @@
+//! How many switches of each tier and plane a difference touches.
+//!
+//! In: what is touched, and who comes and goes. Out: a row a tier of each plane. Invariants: there are rows for all tiers of all
+//! planes of either side, or none where no switch is touched.
+
+use std::collections::BTreeMap;
+
+use closc_plan::Plan;
+use closc_topology::{PlaneId, Switch, TierId};
+
+use crate::population::Population;
+use crate::report::TouchedTier;
+use crate::touched::Touched;
+
+/// Counts switches, tier by tier of each plane.
+pub(crate) fn touched_tiers(
+    touched: &Touched,
+    population: &Population,
+    old: &Plan,
+    new: &Plan,
+) -> Vec<TouchedTier> {
+    let count = |switches: &[Switch]| {
+        let mut found: BTreeMap<(PlaneId, TierId), u64> = BTreeMap::new();
+        for switch in switches {
+            *found.entry((switch.plane, switch.tier)).or_default() += 1;
+        }
+        found
+    };
+    let (added, removed) = (count(&population.switches.added), count(&population.switches.removed));
+    let planes = old.topology().planes.max(new.topology().planes);
+    let has = |tier: TierId| [old, new].iter().any(|plan| plan.topology().tier(tier).is_some());
+    let places =
+        (0..planes).flat_map(|plane| TierId::ALL.into_iter().map(move |tier| (PlaneId(plane), tier)));
+    let row = |(plane, tier): (PlaneId, TierId)| {
+        let after = || new.fabric().tier_switches(plane, tier);
+        let changed = after().filter(|switch| touched.switch(*switch) && old.fabric().has_switch(*switch));
+        TouchedTier {
+            plane: plane.0,
+            tier: tier.word().to_owned(),
+            old: old.fabric().tier_switches(plane, tier).count() as u64,
+            new: after().count() as u64,
+            added: added.get(&(plane, tier)).copied().unwrap_or(0),
+            removed: removed.get(&(plane, tier)).copied().unwrap_or(0),
+            changed: changed.count() as u64,
+        }
+    };
+    let rows: Vec<TouchedTier> = places.filter(|(_, tier)| has(*tier)).map(row).collect();
+    let is_touched = rows.iter().any(|row| row.added + row.removed + row.changed > 0);
+    if is_touched { rows } else { Vec::new() }
+}

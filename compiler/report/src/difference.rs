@@ -1,0 +1,278 @@
+//! A difference as a page: the verdict first, then what is touched, before and after.
+//!
+//! In: a difference. Out: HTML, as a page of its own or as a part of the page of a fabric. Invariants: what others wrote is
+//! text; names that the compiler puts in backticks are shown as names, and a lone backtick is a character.
+
+use std::fmt::Write as _;
+
+use closc_diagnostics::figures::number;
+use closc_diff::rollout::Seconds;
+use closc_diff::{Line, Report, Sign, show};
+
+use crate::drawing;
+use crate::text::{escape, fill};
+
+const FRAME: &str = include_str!("page/difference.html");
+const STYLE: &str = include_str!("page/page.css");
+
+/// How a verdict is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// Nothing is lost.
+    Good,
+    /// Something is lost, or has to be done in an order.
+    Mind,
+    /// Somebody is cut off.
+    Bad,
+}
+
+/// Writes a difference as a page.
+pub fn difference(report: &Report) -> String {
+    let title = title(report);
+    fill(
+        FRAME,
+        &[
+            ("{{title}}", &escape(&title)),
+            ("{{style}}", STYLE),
+            ("{{from}}", &sides(report)),
+            ("{{body}}", &body(report)),
+        ],
+    )
+}
+
+/// Writes a difference as a section of a page.
+pub(crate) fn section(report: &Report) -> String {
+    format!(
+        "<section id=\"changes\" aria-labelledby=\"changes-title\">\n<h2 id=\"changes-title\">Changes</h2>\n<p class=\"note\">{}</p>\n{}</section>\n",
+        sides(report),
+        body(report)
+    )
+}
+
+fn title(report: &Report) -> String {
+    if report.old.fabric == report.new.fabric {
+        return format!("{}: what changes", report.new.fabric);
+    }
+    format!("{} to {}: what changes", report.old.fabric, report.new.fabric)
+}
+
+/// Where both sides are from: by their digests where they have one name.
+fn sides(report: &Report) -> String {
+    let short = |digest: &str| escape(&digest.chars().take(12).collect::<String>());
+    let (old, new) = (&report.old, &report.new);
+    let (before, after) = (short(&old.digest), short(&new.digest));
+    if old.source == new.source {
+        return format!("{}, before ({before}) and after ({after})", code(&old.source));
+    }
+    format!("from {} ({before}) to {} ({after})", code(&old.source), code(&new.source))
+}
+
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", escape(text))
+}
+
+fn body(report: &Report) -> String {
+    let (weight, verdict) = verdict(report);
+    let class = match weight {
+        Weight::Good => "good",
+        Weight::Mind => "warn",
+        Weight::Bad => "bad",
+    };
+    let mut out = format!("<p class=\"verdict {class}\">{}</p>\n", words(&verdict));
+    if report.is_empty() && report.texts.is_empty() {
+        return out;
+    }
+    if !report.touched.is_empty() {
+        let _ = writeln!(
+            out,
+            "<h3>What is touched</h3>\n<div class=\"scroll\">{}</div>",
+            drawing::touched(&report.touched)
+        );
+        out.push_str("<p class=\"key\">A box a tier of a plane: switches before and after; + comes, - goes, ~ may be given another configuration.</p>\n");
+    }
+    changes(&mut out, &report.changes);
+    list(&mut out, "Impact", &show::impact(report));
+    list(&mut out, "Rollout", report.rollout.as_ref().map_or(&[], |rollout| &rollout.steps));
+    list(&mut out, "Artefacts", show::artefacts(report).as_slice());
+    waves(&mut out, report);
+    for text in &report.texts {
+        let _ = writeln!(out, "<pre class=\"scroll\" tabindex=\"0\">{}</pre>", escape(text));
+    }
+    out
+}
+
+/// What a difference comes to, in one line.
+fn verdict(report: &Report) -> (Weight, String) {
+    if report.is_empty() && report.texts.is_empty() {
+        return (Weight::Good, "Both mean the same.".to_owned());
+    }
+    let (impact, plural) = (&report.impact, |count: u64| if count == 1 { "pair" } else { "pairs" });
+    if impact.cut_off > 0 {
+        let count = impact.cut_off;
+        return (Weight::Bad, format!("{} {} of NICs have no path any more.", number(count), plural(count)));
+    }
+    // NICs that go are no pairs that lose something.
+    let fewer =
+        impact.pairs.iter().filter(|pairs| pairs.paths_new.is_some() && pairs.paths_new < pairs.paths_old);
+    let losing: u64 = fewer.map(|pairs| pairs.pairs).sum();
+    let hitless = report.rollout.as_ref().map(|rollout| rollout.hitless);
+    match (losing, hitless) {
+        (0, Some(true)) => {
+            (Weight::Good, "No pair of NICs loses a path, and nothing in use is touched.".to_owned())
+        }
+        (0, Some(false)) => (
+            Weight::Mind,
+            "No pair of NICs loses a path for good, but the rollout touches what is in use.".to_owned(),
+        ),
+        (0, None) => {
+            let changed: u64 =
+                report.artefacts.iter().map(|kind| kind.added + kind.changed + kind.removed).sum();
+            (Weight::Mind, format!("{} artefacts differ.", number(changed)))
+        }
+        (count, _) => (
+            Weight::Mind,
+            format!("{} {} of NICs lose paths, and none is cut off.", number(count), plural(count)),
+        ),
+    }
+}
+
+fn changes(out: &mut String, lines: &[Line]) {
+    if lines.is_empty() {
+        return;
+    }
+    out.push_str("<h3>Before and after</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Before and after\"><table>\n<thead><tr><th scope=\"col\"><span class=\"unseen\">sign</span></th><th scope=\"col\">what</th><th scope=\"col\">before</th><th scope=\"col\">after</th></tr></thead>\n<tbody>\n");
+    for line in lines {
+        let (sign, class) = match line.sign {
+            Sign::Add => ("+", "good"),
+            Sign::Change => ("~", "warn"),
+            Sign::Remove => ("-", "bad"),
+        };
+        let (what, before, after) = halves(line);
+        let subject = format!(
+            "<b>{}</b>{}",
+            escape(&line.subject),
+            what.map(|what| format!(" {}", words(what))).unwrap_or_default()
+        );
+        let warning = line
+            .warning
+            .as_ref()
+            .map_or_else(String::new, |text| format!("<br><span class=\"bad\">{}</span>", words(text)));
+        let _ = writeln!(
+            out,
+            "<tr><td class=\"sign {class}\">{sign}</td><td>{subject}{warning}</td><td>{}</td><td>{}</td></tr>",
+            words(before),
+            words(after)
+        );
+    }
+    out.push_str("</tbody></table></div>\n");
+}
+
+/// What is said of a change, and both sides of it: those of `the downlinks of each T0: 128 -> 256` where there is one arrow.
+fn halves(line: &Line) -> (Option<&str>, &str, &str) {
+    match line.sign {
+        Sign::Add => (None, "", &line.text),
+        Sign::Remove => (None, &line.text, ""),
+        Sign::Change => match line.text.split_once(" -> ") {
+            Some((left, after)) if !after.contains(" -> ") && !left.contains('`') => {
+                match left.rsplit_once(": ") {
+                    Some((what, before)) => (Some(what), before, after),
+                    None => (None, left, after),
+                }
+            }
+            Some(_) | None => (Some(&line.text), "", ""),
+        },
+    }
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "<h3>{title}</h3>\n<ul>");
+    for line in lines {
+        let _ = writeln!(out, "<li>{}</li>", words(line));
+    }
+    out.push_str("</ul>\n");
+}
+
+/// Waves as a list of lists: long steps wrap.
+fn waves(out: &mut String, report: &Report) {
+    if let Some(why) = &report.no_waves {
+        list(out, "Waves", &[format!("none: {why}")]);
+    }
+    if report.waves.is_empty() {
+        return;
+    }
+    out.push_str("<h3>Waves</h3>\n<ol>\n");
+    for wave in &report.waves {
+        let _ = writeln!(
+            out,
+            "<li>{} <span class=\"muted\">({})</span>\n<ul>",
+            words(&wave.text),
+            Seconds(wave.seconds)
+        );
+        for step in &wave.steps {
+            let _ = writeln!(out, "<li>{}</li>", words(&step.text));
+        }
+        if !wave.back.is_empty() {
+            let back: Vec<&str> = wave.back.iter().map(|step| step.text.as_str()).collect();
+            let _ = writeln!(out, "<li class=\"muted\">back: {}</li>", words(&back.join("; ")));
+        }
+        out.push_str("</ul></li>\n");
+    }
+    let all = report.waves.iter().map(|wave| wave.seconds).sum();
+    let _ = writeln!(out, "</ol>\n<p>In all about {}.</p>", Seconds(all));
+}
+
+/// A sentence: names in backticks become names, and arrows are drawn.
+fn words(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_paired = parts.len() % 2 == 1;
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        let shown = escape(part).replace("-&gt;", "&rarr;");
+        match (at % 2 == 1, is_paired) {
+            (true, true) => {
+                let _ = write!(out, "<code>{shown}</code>");
+            }
+            (_, false) if at > 0 => {
+                let _ = write!(out, "&#96;{shown}");
+            }
+            _ => out.push_str(&shown),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_names_and_what_others_wrote_is_text() {
+        assert_eq!(words("`p0-t0-001` 4 -> 5"), "<code>p0-t0-001</code> 4 &rarr; 5");
+        assert_eq!(words("a ` b"), "a &#96; b");
+        for hostile in ["<img src=x onerror=y>", "`<script>x</script>`", "``<b>", "</code><i>`"] {
+            let shown = words(hostile).replace("<code>", "").replace("</code>", "");
+            assert!(!shown.contains('<'), "{hostile}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_change_has_two_sides_where_it_has_one_arrow() {
+        let line = |sign, text: &str| Line {
+            sign,
+            subject: "x".to_owned(),
+            text: text.to_owned(),
+            count: 1,
+            warning: None,
+            names: Vec::new(),
+        };
+        let both = line(Sign::Change, "downlinks in use of each T0: 128 -> 256");
+        assert_eq!(halves(&both), (Some("downlinks in use of each T0"), "128", "256"));
+        assert_eq!(halves(&line(Sign::Change, "200G -> 400G")), (None, "200G", "400G"));
+        let renamed = line(Sign::Change, "4 renamed, `a` -> `b` and so on (`x` -> `y`)");
+        assert_eq!(halves(&renamed), (Some(renamed.text.as_str()), "", ""));
+        assert_eq!(halves(&line(Sign::Remove, "2 T1s")), (None, "2 T1s", ""));
+    }
+}

@@ -1,0 +1,110 @@
+//! A drawing as SVG.
+//!
+//! In: a drawing. Out: SVG. Invariants: boxes of a row do not overlap, and text is in its box or beside its line; a drawing
+//! that stands alone brings its colours, light and dark.
+
+use std::fmt::Write as _;
+
+use super::{Drawing, Node};
+use crate::text::escape;
+
+const COLUMN: usize = 176;
+const BOX: usize = 160;
+const ROW: usize = 96;
+const TALL: usize = 46;
+const MARGIN: usize = 12;
+const HEAD: usize = 30;
+/// Where a line starts, from the left of its box.
+const BESIDE: usize = 16;
+
+/// Where colours come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// The drawing is a file of its own.
+    Own,
+    /// The drawing is in a page that has a style sheet.
+    OfPage,
+}
+
+const SHEET: &str = "<style>svg{background:#fff}text{fill:#1c2126;font:12px system-ui,'DejaVu Sans',sans-serif}.title,.group{font-weight:600}.muted{fill:#55606b}\
+.line{fill:none;stroke:#8b959e;stroke-width:1.2}.box{stroke:#8b959e}.frame{fill:none;stroke:#c9d0d6}\
+.b0{fill:#d7e6f5}.b1{fill:#dcebdc}.b2{fill:#f1e3cc}.bn{fill:#e8e2f2}\
+@media(prefers-color-scheme:dark){svg{background:#14181c}text{fill:#e3e7ea}.muted{fill:#a3adb6}.frame{stroke:#3d464e}\
+.b0{fill:#1e3a54}.b1{fill:#22412c}.b2{fill:#4a3a1d}.bn{fill:#38304b}}</style>\n";
+
+/// Writes a drawing.
+pub(super) fn write(drawing: &Drawing, style: Style) -> String {
+    let columns = drawing.nodes.iter().map(|node| node.column + node.span).max().unwrap_or(1);
+    // A drawing of its own has a title above the names of its groups.
+    let head = if style == Style::Own { 2 * HEAD } else { HEAD };
+    let rows = drawing.nodes.iter().map(|node| node.row + 1).max().unwrap_or(1);
+    let (width, height) = (columns * COLUMN + 2 * MARGIN, head + top(rows - 1) + TALL + MARGIN);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\">\n",
+        escape(&drawing.title)
+    );
+    if style == Style::Own {
+        let _ = writeln!(out, "<title>{}</title>", escape(&drawing.title));
+        out.push_str(SHEET);
+        text(&mut out, "title", (MARGIN, 18), "start", &drawing.title);
+    }
+    groups(&mut out, drawing, head);
+    for edge in &drawing.edges {
+        let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
+        // Straight down at the left of the narrower box, so that the text beside it has the width of the box.
+        let narrow = if upper.span > lower.span { lower } else { upper };
+        let x = left(narrow) + BESIDE;
+        let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
+        let _ = writeln!(out, "<path class=\"line\" d=\"M{x} {from_y}V{to_y}\"/>");
+        text(&mut out, "muted", (x + 6, usize::midpoint(from_y, to_y) + 4), "start", &edge.text);
+    }
+    for node in &drawing.nodes {
+        let (x, y) = (left(node), head + top(node.row));
+        let wide = (node.span - 1) * COLUMN + BOX;
+        let _ = writeln!(
+            out,
+            "<rect class=\"box {}\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{TALL}\" rx=\"5\"/>",
+            node.kind.class()
+        );
+        let second = if node.more.is_empty() { 28 } else { 20 };
+        text(&mut out, "", (middle(node), y + second), "middle", &node.text);
+        text(&mut out, "muted", (middle(node), y + 36), "middle", &node.more);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn left(node: &Node) -> usize {
+    MARGIN + node.column * COLUMN
+}
+
+fn middle(node: &Node) -> usize {
+    let wide = (node.span - 1) * COLUMN + BOX;
+    left(node) + wide / 2
+}
+
+fn top(row: usize) -> usize {
+    MARGIN + row * ROW
+}
+
+/// The name of each group above its columns.
+fn groups(out: &mut String, drawing: &Drawing, head: usize) {
+    for (at, name) in drawing.groups.iter().enumerate() {
+        let mine = drawing.nodes.iter().filter(|node| node.group == Some(at));
+        let Some(first) = mine.clone().map(|node| node.column).min() else { continue };
+        let last = mine.map(|node| node.column + node.span).max().unwrap_or(first + 1);
+        let (x, y) = (MARGIN + first * COLUMN, MARGIN + head - 14);
+        let wide = (last - first) * COLUMN - (COLUMN - BOX);
+        text(out, "group", (x + wide / 2, y), "middle", name);
+    }
+}
+
+fn text(out: &mut String, class: &str, (x, y): (usize, usize), anchor: &str, content: &str) {
+    if !content.is_empty() {
+        let _ = writeln!(
+            out,
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
+            escape(content)
+        );
+    }
+}
