@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::denial::{Denial, DenialId, Denials};
 use crate::event::{Cause, Event, Events};
+use crate::first_turn::FirstTurns;
 use crate::path_id::PathId;
 use crate::path_set::{PathSet, Place};
 use crate::settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
@@ -151,6 +152,7 @@ impl Engine {
         slot.set.fill(table, self.source, inner, to, now_ns);
         deny_values(&mut slot.set, table, self.source, &self.denials);
         slot.set.settle(self.own_ports);
+        slot.set.stagger(first_turns(table, self.source, &to));
         Ok(PathId::new(index, slot.generation))
     }
 
@@ -367,6 +369,7 @@ impl Engine {
             let from = before.to;
             self.spare.inherit(before, |entropy| old.outer(&from, entropy) == new.outer(&to, entropy));
             self.spare.settle(self.own_ports);
+            self.spare.stagger(first_turns(new, self.source, &to));
             let changed = |at: Place, is: State| {
                 let entropy = self.spare.value(at).entropy;
                 let was = before.find(at.plane, entropy).map_or(State::Unknown, |was| before.state(was));
@@ -488,6 +491,12 @@ fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     let h = table.header();
     let place = h.zone << 12 | h.group.wrapping_add(1) & 0xfff;
     (h.pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+}
+
+/// Returns what decides the first turns from a NIC of the table's own group to a destination.
+fn first_turns(table: &Table<'_>, source: u16, to: &Destination) -> FirstTurns {
+    let h = table.header();
+    FirstTurns::of([h.zone, h.group, source], [to.zone, to.group, to.downlink])
 }
 
 fn fits(table: &Table<'_>, room: &Capacity) -> Result<(), OpenFault> {

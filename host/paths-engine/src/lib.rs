@@ -7,6 +7,7 @@
 //! ```text
 //! Engine -- one NIC: its ports, its denials, a pool of destinations
 //!   PathSet -- one destination: which planes are in use, whose turn it is
+//!     FirstTurns -- where turns begin: all planes as often, over many destinations
 //!     Rotation -- one plane: which values are in use, which sit out, whose turn it is
 //!     Value -- one path: what is known of it
 //! ```
@@ -16,6 +17,7 @@ mod engine;
 mod event;
 #[cfg(feature = "c")]
 mod ffi;
+mod first_turn;
 mod path_id;
 mod path_set;
 mod rotation;

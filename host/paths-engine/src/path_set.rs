@@ -10,6 +10,7 @@
 
 use closc_paths::{Choice, Destination, Kind, Table};
 
+use crate::first_turn::FirstTurns;
 use crate::rotation::Rotation;
 use crate::settings::VALUES_PER_PLANE_MAX;
 use crate::value::{Health, State, Value, ValueView};
@@ -99,6 +100,21 @@ impl PathSet {
                 }
             }
             self.lens[plane] = len as u8;
+        }
+    }
+
+    /// Draws which of the planes in use, and which of the values in use of each, has the first turn: all of them as
+    /// likely, whatever is out of use.
+    pub(crate) fn stagger(&mut self, mut turns: FirstTurns) {
+        let mut rest = self.planes_in_use;
+        for _ in 0..turns.below(rest.count_ones()) {
+            rest &= rest - 1;
+        }
+        // The lowest plane comes after the highest.
+        self.last_plane = rest.trailing_zeros().checked_sub(1).map_or(31, |plane| plane as u8);
+        for rotation in &mut self.rotations[..self.planes] {
+            let most = if rotation.len() == 0 { u32::from(self.wanted) } else { rotation.len() };
+            rotation.begin(turns.below(most) as u8);
         }
     }
 

@@ -37,6 +37,14 @@ impl Rotation {
         self.last
     }
 
+    /// Gives the next turn to one of the positions in use, by its index among them. While none is in use, the index is
+    /// the position from which on the first turn is looked for.
+    pub(crate) fn begin(&mut self, index: u8) {
+        let first = if self.len == 0 { index } else { self.order[usize::from(index)] };
+        self.next = index;
+        self.last = first.checked_sub(1).unwrap_or(127);
+    }
+
     /// A turn when some sit out: those that are passed have done so.
     #[cold]
     fn turn_past_some(&mut self) -> u8 {
@@ -126,6 +134,27 @@ mod tests {
         let mut rotation = Rotation::new();
         rotation.set_in_use(1 | 1 << 5 | 1 << 127);
         assert_eq!(turns(&mut rotation, 6), [0, 5, 127, 0, 5, 127]);
+    }
+
+    #[test]
+    fn the_first_turn_is_given() {
+        let in_use = 1 | 1 << 5 | 1 << 127;
+        for (index, first) in [[0, 5, 127], [5, 127, 0], [127, 0, 5]].into_iter().enumerate() {
+            let mut rotation = Rotation::new();
+            rotation.set_in_use(in_use);
+            rotation.begin(index as u8);
+            let mut marked = rotation.clone();
+            assert_eq!(turns(&mut rotation, 3), first);
+            marked.sit_out(first[0]);
+            marked.turn();
+            assert!(!marked.is_sitting_out(first[0]), "it was passed, so it sat out");
+        }
+        for (position, first) in [(0, 0), (1, 5), (5, 5), (6, 127)] {
+            let mut rotation = Rotation::new();
+            rotation.begin(position);
+            rotation.set_in_use(in_use);
+            assert_eq!(rotation.turn(), first, "from {position} on");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use closc_paths_engine::{
     Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State,
 };
 
-use common::{Shape, nic, table};
+use common::{Shape, nic, table, table_of};
 
 fn engine(bytes: &[u8], destinations: usize) -> (Table<'_>, Engine) {
     let table = Table::open(bytes).unwrap();
@@ -190,4 +190,65 @@ fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones()
     engine.lost_uplink(2, 0, 1);
     let bad = |path| engine.values(path).filter(|v| v.state == State::AssumedBad).count();
     assert_eq!((bad(far), bad(near)), (1, 0));
+}
+
+/// A message of one packet to each of many NICs fills all planes that are up alike, and all uplinks of each.
+#[test]
+fn first_packets_spread_over_planes_and_values() {
+    let shape = Shape { planes: 8, active: 4, backup: 1, min_active: 4, denied: vec![absent(2, 1)] };
+    let bytes = table_of(&shape, 64, 256);
+    let (table, mut engine) = engine(&bytes, 1);
+    for down in [None, Some(3)] {
+        engine.own_port(3, down.is_none());
+        let mut sent = [[0u32; 5]; 8];
+        for (group, downlink) in (0..64).flat_map(|group| (0..256).map(move |nic| (group, nic))) {
+            let path = engine.open(&table, nic(group, downlink), 0).unwrap();
+            let pick = engine.pick(path).unwrap();
+            if group > 0 {
+                let at = engine.values(path).filter(|v| v.plane == pick.plane);
+                let at = at.map(|v| v.entropy).position(|entropy| entropy == pick.entropy).unwrap();
+                sent[usize::from(pick.plane)][at] += 1;
+            }
+            engine.close(path);
+            // The same two NICs start at the same path, whatever came between.
+            if downlink % 32 == 0 {
+                let again = engine.open(&table, nic(group, downlink), 9).unwrap();
+                engine.reload(&table, &table, 10, |_| panic!("nobody left")).unwrap();
+                assert_eq!(engine.pick(again), Some(pick));
+                engine.close(again);
+            }
+        }
+        let planes = 8 - down.iter().count() as u32;
+        let share = 63 * 256 / planes;
+        for (plane, values) in sent.iter().enumerate() {
+            let all: u32 = values.iter().sum();
+            if down == Some(plane) {
+                assert_eq!(all, 0);
+                continue;
+            }
+            assert!(all.abs_diff(share) * 100 <= share * 6, "plane {plane}: {all}, not {share}: {sent:?}");
+            let out_of_use = if plane == 2 { 1 } else { 4 };
+            for (n, count) in values.iter().enumerate() {
+                let wanted = if n == out_of_use { 0 } else { all / 4 };
+                assert!(count.abs_diff(wanted) * 100 <= wanted * 14, "plane {plane} value {n}: {sent:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plane_that_comes_up_later_is_staggered_too() {
+    let bytes = table_of(&Shape { planes: 2, active: 4, ..Shape::default() }, 64, 64);
+    let (table, mut engine) = engine(&bytes, 1);
+    let mut first = [0u32; 4];
+    for (group, downlink) in (1..64).flat_map(|group| (0..64).map(move |nic| (group, nic))) {
+        engine.own_port(1, false);
+        let path = engine.open(&table, nic(group, downlink), 0).unwrap();
+        engine.own_port(1, true);
+        let pick = std::iter::from_fn(|| engine.pick(path)).find(|pick| pick.plane == 1).unwrap();
+        let at = engine.values(path).filter(|v| v.plane == 1).position(|v| v.entropy == pick.entropy);
+        first[at.unwrap()] += 1;
+        engine.close(path);
+    }
+    assert!(first.iter().all(|count| count.abs_diff(1008) < 100), "{first:?}");
 }

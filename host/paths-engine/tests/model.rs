@@ -79,8 +79,9 @@ impl Pair {
         let values: Vec<Vec<u32>> =
             (0..shape.planes).map(|plane| opened.entropy_values(plane, 0).collect()).collect();
         let patience = (3, 2, 50);
-        let reference =
+        let mut reference =
             Reference::new(&values, usize::from(shape.active), usize::from(shape.min_active), patience);
+        reference.restart(&firsts(&engine, path));
         Pair { bytes, shape, engine, path, reference, denials: Vec::new(), now: 0 }
     }
 
@@ -143,7 +144,7 @@ impl Pair {
             "a reload of the same forgot something"
         );
         // Whose turn it is starts over, and nobody sits out.
-        self.reference.restart();
+        self.reference.restart(&firsts(&self.engine, self.path));
     }
 
     fn step(&mut self, step: &Step) {
@@ -279,6 +280,14 @@ impl Pair {
         assert!(self.engine.in_use(self.path).all(|n| n == u32::from(self.shape.active)));
         assert!(self.reference.planes.iter().flatten().all(|path| path.health == Health::Good));
     }
+}
+
+/// Returns the first turns of an engine: a pick for each plane in use.
+fn firsts(engine: &Engine, path: PathId) -> Vec<(usize, u32)> {
+    let mut engine = engine.clone();
+    let planes = engine.planes_in_use(path).count_ones();
+    let picks = (0..planes).filter_map(|_| engine.pick(path));
+    picks.map(|pick| (usize::from(pick.plane), pick.entropy)).collect()
 }
 
 fn denial(plane: u8, scope: Scope, now: u64, time: u8) -> Denial {

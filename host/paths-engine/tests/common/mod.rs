@@ -29,6 +29,11 @@ pub(crate) fn nic(group: u16, downlink: u16) -> [u8; 16] {
 
 /// Two groups of two NICs; as many uplinks as values in a set.
 pub(crate) fn table(shape: &Shape) -> Vec<u8> {
+    table_of(shape, 2, 2)
+}
+
+/// The table of the first of some groups of some NICs.
+pub(crate) fn table_of(shape: &Shape, groups: u16, nics: u16) -> Vec<u8> {
     let uplinks = shape.active + shape.backup;
     let header = Header {
         planes: shape.planes,
@@ -49,8 +54,8 @@ pub(crate) fn table(shape: &Shape) -> Vec<u8> {
         zone: 0,
         group: 0,
         zones: 1,
-        groups: 2,
-        nics: 2,
+        groups,
+        nics,
         active: shape.active,
         backup: shape.backup,
         min_active: shape.min_active,
@@ -60,11 +65,10 @@ pub(crate) fn table(shape: &Shape) -> Vec<u8> {
         t2_usid: 0,
     };
     let block = 0xfcbb_bbbb_u128 << 96;
+    let others = (2..=u128::from(groups))
+        .map(|group| (Some(Kind::Zone), block | (0x0001_4001_0000_8001 | group << 16) << 32));
     let body = Body {
-        destinations: vec![
-            (Some(Kind::Local), block | 0x0001_8001 << 64),
-            (Some(Kind::Zone), block | 0x0001_4001_0002_8001 << 32),
-        ],
+        destinations: [(Some(Kind::Local), block | 0x0001_8001 << 64)].into_iter().chain(others).collect(),
         orders: vec![(0..uplinks).collect(); usize::from(shape.planes)],
         denied: shape.denied.clone(),
         t0_probe: block | 0x0001_8001 << 64,

@@ -30,6 +30,8 @@ pub(crate) struct Reference {
     pub(crate) used: Vec<Vec<usize>>,
     last_plane: usize,
     last: Vec<usize>,
+    /// The first turn of each plane when all of it could be used.
+    first: Vec<usize>,
     pub(crate) own: Vec<bool>,
     pub(crate) far: Vec<bool>,
     active: usize,
@@ -56,6 +58,7 @@ impl Reference {
             used: vec![Vec::new(); n],
             last_plane: usize::MAX,
             last: vec![usize::MAX; n],
+            first: Vec::new(),
             own: vec![true; n],
             far: vec![true; n],
             planes,
@@ -69,10 +72,23 @@ impl Reference {
         out
     }
 
-    /// Starts over with whose turn it is, as another table does.
-    pub(crate) fn restart(&mut self) {
-        self.last_plane = usize::MAX;
-        self.last.fill(usize::MAX);
+    /// Starts over with whose turn it is, as another table does, at these: a value of each plane in use, in the order of
+    /// turns. Any may be the first, and a plane that is not in use starts where it first did.
+    pub(crate) fn restart(&mut self, firsts: &[(usize, u32)]) {
+        let used = self.used.iter().filter(|used| !used.is_empty()).count();
+        assert_eq!(firsts.len(), used, "planes do not take turns: {firsts:?}");
+        self.last_plane = firsts.first().map_or(usize::MAX, |(plane, _)| plane.wrapping_sub(1));
+        let mut starts = self.first.clone();
+        starts.resize(self.planes.len(), 0);
+        for (plane, entropy) in firsts {
+            let at = self.planes[*plane].iter().position(|path| path.entropy == *entropy).unwrap();
+            assert!(self.used[*plane].contains(&at), "value {at} of plane {plane} is not in use");
+            starts[*plane] = at;
+        }
+        self.last = starts.iter().map(|start| start.wrapping_sub(1)).collect();
+        if self.first.is_empty() {
+            self.first = starts;
+        }
         self.planes.iter_mut().flatten().for_each(|path| path.skip = false);
     }
 
