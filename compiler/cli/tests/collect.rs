@@ -285,6 +285,50 @@ fn a_drain_waits_for_no_turn() {
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }
 
+/// What the collector refuses is not in the file, or the next tables would leave it out all the same; and what cannot be
+/// written hosts take back.
+#[test]
+fn hosts_and_the_file_agree_whoever_refuses() {
+    let folder = folder();
+    let fabric = folder.path().join("fabric.yaml");
+    std::fs::copy(FABRIC, &fabric).expect("it can be copied");
+    let agents = Agents::start(folder.path());
+    let collector =
+        Collector::start(folder.path(), &["--apply", "--web", "--plane-share", "30", "--poll", "600000"]);
+    eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
+    let address = collector.address.to_string();
+    let run = |limits: &str, [verb, name]: [&str; 2], to: [&str; 2]| {
+        let output = Command::new("sh")
+            .args(["-c", &format!("{limits} exec \"$@\""), "sh", env!("CARGO_BIN_EXE_closc"), verb, name])
+            .args([fabric.to_str().expect("a path is text"), "--write"])
+            .args(to)
+            .output()
+            .expect("it starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let is_whole =
+        || std::fs::read(&fabric).expect("it is there") == std::fs::read(FABRIC).expect("it is there");
+    let (code, said) = run("", ["drain", "plane 3"], ["--collector", &address]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("fabric.yaml` is as it was: the collector at") && said.contains("100 % of plane 3"),
+        "{said}"
+    );
+    assert!(is_whole());
+    let (_, said) = run("", ["drain", "plane 3"], ["--nic", "/nowhere/*.sock"]);
+    assert!(said.contains("is as it was: no agent is asked") && is_whole(), "{said}");
+    // No file may grow, and nobody is killed for it.
+    let full = "trap '' XFSZ; ulimit -f 0;";
+    let (code, said) = run(full, ["drain", "p0-t1-001"], ["--collector", &address]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("denies `p0-t1-001`") && said.contains("lifts `p0-t1-001`"), "{said}");
+    assert!(said.contains("cannot write") && is_whole(), "{said}");
+    eventually("no agent denies it", || agents.bans() == [0; 8]);
+    // And as nothing is left of it, it can be drained.
+    assert_eq!(run("", ["drain", "p0-t1-001"], ["--collector", &address]).0, Some(0));
+    assert!(!is_whole());
+}
+
 /// Others are served with certificates on both sides only, unless a person says otherwise.
 #[test]
 fn nobody_else_is_served_in_the_clear() {

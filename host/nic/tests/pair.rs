@@ -90,7 +90,11 @@ fn dead_paths_cost_few_probes_and_are_back_at_once() {
             let whole = probes(net);
             let cut = Cable::Uplink(2, group, 1);
             net.loss.insert(cut, 1000);
-            talk(net, 0, 100);
+            // Both leave the path: an answer that comes back over it would be missed on another one. For so long that
+            // something arrives after what is overdue.
+            for from in [0, 1] {
+                talk(net, from, 500);
+            }
             net.run(500 * MS);
             let bad = |net: &Net<'_>| net.agents[0].status(&net.at(0)).channels[0].assumed_bad;
             assert_eq!(bad(net), 1);

@@ -53,10 +53,10 @@ pub struct DrainArgs {
     /// Write the file
     #[arg(long, short)]
     pub write: bool,
-    /// Socket of a host agent, or a pattern: each is asked at once, after the file is written; may be given several times
+    /// Socket of a host agent, or a pattern: each is asked at once; may be given several times
     #[arg(long, value_name = "PATH", requires = "write", conflicts_with = "collector")]
     pub nic: Vec<String>,
-    /// Where `closc collect --apply --web` serves on this machine: it asks its agents at once, after the file is written
+    /// Where `closc collect --apply --web` serves on this machine: it asks its agents at once; the file is written if it takes the drain
     #[arg(long, value_name = "ADDRESS", requires = "write")]
     pub collector: Option<SocketAddr>,
 }

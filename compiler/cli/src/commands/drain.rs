@@ -1,7 +1,7 @@
 //! `closc drain` and `closc undrain`: one name in or out of `exceptions.drained`, and what that does.
 //!
-//! The file is changed by as few bytes as its form allows, and written only if it was asked for and if reading it again
-//! gives exactly the change that was wanted.
+//! The file is changed by as few bytes as its form allows, and written only if it was asked for, if reading it again
+//! gives exactly the change that was wanted, and if the collector that was asked takes it.
 
 mod hosts;
 
@@ -60,7 +60,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     asked
 }
 
-/// Writes the file and asks hosts, if that was asked for.
+/// Asks hosts and writes the file, if that was asked for.
 fn write(
     args: &Args,
     command: &DrainArgs,
@@ -69,40 +69,63 @@ fn write(
     (name, text, changed): (&str, &str, &str),
 ) -> anyhow::Result<Outcome> {
     let file = &command.file;
-    if command.write {
-        // A link to the file stays a link.
-        let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
-        let operation = match turn {
-            Turn::On => "drain",
-            Turn::Off => "undrain",
-        };
-        let audit = Audit::begin(args, operation, file, text.as_bytes())?;
-        audit.record(|| output::replace(&place, changed), |()| {
-            (true, serde_json::json!({ "name": name, "digest-after": blake3::hash(changed.as_bytes()).to_string() }))
-        })?;
-        return at_hosts(command, plan, name, turn, &audit);
+    if !command.write {
+        return Ok(Outcome::Differences);
     }
-    Ok(Outcome::Differences)
+    // A link to the file stays a link.
+    let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
+    let operation = match turn {
+        Turn::On => "drain",
+        Turn::Off => "undrain",
+    };
+    let audit = Audit::begin(args, operation, file, text.as_bytes())?;
+    let refused = audit.record(
+        || change(command, plan, (name, turn), &audit, || output::replace(&place, changed)),
+        |_| (true, serde_json::json!({ "name": name, "digest-after": blake3::hash(changed.as_bytes()).to_string() })),
+    )?;
+    Ok(if refused == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// Asks those of `--nic` or `--collector`.
+/// Asks hosts first: what a collector refuses, or nobody is asked for, must not be in the file that the next tables are
+/// compiled from. Tells how many agents refuse; each does so for itself, and the file is written all the same.
+fn change(
+    command: &DrainArgs,
+    plan: &Plan,
+    (name, turn): (&str, Turn),
+    audit: &Audit,
+    write: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<usize> {
+    let file = &command.file;
+    let refused =
+        at_hosts(command, plan, name, turn, audit).with_context(|| format!("`{file}` is as it was"))?;
+    let Err(why) = write() else { return Ok(refused) };
+    let back = match turn {
+        Turn::On => Turn::Off,
+        Turn::Off => Turn::On,
+    };
+    at_hosts(command, plan, name, back, audit)
+        .with_context(|| format!("{why:#}, and hosts that were asked do not take `{name}` back"))?;
+    Err(why)
+}
+
+/// Asks those of `--nic` or `--collector`. Tells how many agents refuse.
 fn at_hosts(
     command: &DrainArgs,
     plan: &Plan,
     name: &str,
     turn: Turn,
     audit: &Audit,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<usize> {
     if let Some(address) = command.collector {
         hosts::collector(plan, address, name, turn)?;
         audit.say("asked", serde_json::json!({ "name": name, "collector": address }))?;
     }
     if command.nic.is_empty() {
-        return Ok(Outcome::Fine);
+        return Ok(0);
     }
     let (done, refused) = hosts::agents(plan, &command.nic, name, turn)?;
     audit.say("asked", serde_json::json!({ "name": name, "agents": done, "refused": refused }))?;
-    Ok(if refused == 0 { Outcome::Fine } else { Outcome::Failed })
+    Ok(refused)
 }
 
 /// Returns the name as the compiler writes it, and what it means.
