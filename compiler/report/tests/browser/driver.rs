@@ -181,6 +181,18 @@ impl Browser {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
+    /// Waits until an expression of the page is true: where a place is changed, the page is told of it afterwards.
+    pub(crate) fn wait_for(&mut self, expression: &str) {
+        self.value(&format!(
+            "new Promise(done => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 10); look(); }})"
+        ));
+    }
+
+    /// Waits until the page shows the thing of a title.
+    pub(crate) fn shows(&mut self, title: &str) {
+        self.wait_for(&format!("at('here-title').textContent === {}", json!(title)));
+    }
+
     /// Types text where the focus is.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.send("Input.insertText", &json!({ "text": text }));
