@@ -29,6 +29,9 @@ pub const CONFIG_DB: &str = "config_db.json";
 /// The configuration of FRRouting.
 pub const FRR_CONF: &str = "frr.conf";
 
+/// The configuration of Arista EOS.
+pub const EOS_CONF: &str = "eos.conf";
+
 /// Which daemons of FRRouting run.
 pub const DAEMONS: &str = "daemons";
 

@@ -152,7 +152,7 @@ fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6A
         port: plan.port_name(far, port),
         hardware: hardware(topology, far),
         address,
-        mac: addresses.switch_mac(far),
+        mac: (!plan.os(far).has_own_macs()).then(|| addresses.switch_mac(far)),
         loopback: addresses.loopback(far),
         management: addresses.management(far).map(|net| -> IpAddr { net.addr() }),
     }

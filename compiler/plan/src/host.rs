@@ -214,7 +214,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         t0: topology.naming.switch(t0),
         t0_port: plan.port_name(t0, t0_port),
         gateway: addresses.link(link, CableEnd::Upper),
-        gateway_mac: addresses.switch_mac(t0),
+        gateway_mac: (!plan.os(t0).has_own_macs()).then(|| addresses.switch_mac(t0)),
         decapsulate: srv6.then(|| segments.prefix(at.plane, segments.nic(at.plane, at.nic))),
         first_segment: srv6.then(|| segments.prefix(at.plane, segments.switch(t0, 0))),
         drained: plan.fabric().is_drained(link),

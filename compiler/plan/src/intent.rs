@@ -167,8 +167,8 @@ pub struct SwitchPeer {
     pub hardware: SmolStr,
     /// Its address on the cable.
     pub address: Ipv6Addr,
-    /// Its MAC address.
-    pub mac: Mac,
+    /// Its MAC address; absent where it keeps that of its maker.
+    pub mac: Option<Mac>,
     /// Its loopback.
     pub loopback: Ipv6Addr,
     /// Its management address.
@@ -205,11 +205,11 @@ impl Peer {
         }
     }
 
-    /// Returns the MAC address at the other end.
-    pub fn mac(&self) -> Mac {
+    /// Returns the MAC address at the other end, where it is known before somebody asks for it.
+    pub fn mac(&self) -> Option<Mac> {
         match self {
             Peer::Switch(peer) => peer.mac,
-            Peer::Nic(peer) => peer.mac,
+            Peer::Nic(peer) => Some(peer.mac),
         }
     }
 
@@ -342,8 +342,8 @@ pub struct NicPortIntent {
     pub t0_port: SmolStr,
     /// The T0's address on the cable.
     pub gateway: Ipv6Addr,
-    /// The T0's MAC address.
-    pub gateway_mac: Mac,
+    /// The T0's MAC address; absent where it keeps that of its maker.
+    pub gateway_mac: Option<Mac>,
     /// Segment that the NIC decapsulates: block and NIC uSID, /48; absent without SRv6.
     pub decapsulate: Option<Ipv6Net>,
     /// First segment of every path over this port: block and local T0 uSID, /48; absent without SRv6.

@@ -98,6 +98,12 @@ capabilities! {
     Pauses, pauses, "PFC", "qos.classes.*.pfc";
     /// The watchdog over paused queues.
     Watchdog, watchdog, "the PFC watchdog", "qos.watchdog";
+    /// A watchdog that forwards in spite of pauses, or looks when the file says.
+    WatchdogDetails, watchdog_details, "a watchdog that forwards or polls at stated times", "qos.watchdog.action, poll";
+    /// Pauses of other priorities and groups than the number of their class.
+    PauseNumbers, pause_numbers, "pause priorities and groups of other numbers than their class", "qos.classes.*.priority, priority_group";
+    /// Queues beyond the eighth, and strict ones below weighted ones.
+    AnyQueues, any_queues, "queues beyond 7 or strict ones below weighted ones", "qos.classes.*.queue, scheduler";
     /// Marks by queue depth.
     Marking, marking, "ECN marking", "qos.classes.*.ecn";
     /// Trimming instead of dropping.

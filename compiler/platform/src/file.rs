@@ -109,6 +109,9 @@ pub(crate) struct PanelFile {
     pub(crate) default: At<Breakout>,
     /// How ports are named.
     pub(crate) naming: PortNaming,
+    /// How ports are named by operating systems that name them otherwise.
+    #[serde(default)]
+    pub(crate) namings: BTreeMap<Os, PortNaming>,
     /// Numbers printed beside the cages, as SONiC's `index`; from 1 by 1 if not given.
     #[serde(default)]
     pub(crate) numbers: NumbersFile,

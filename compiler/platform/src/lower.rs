@@ -29,6 +29,8 @@ fn panel(file: &PanelFile) -> Panel {
         breakouts: file.breakouts.iter().map(|at| at.value).collect(),
         default_breakout: file.default.value,
         naming: file.naming,
+        usual_naming: file.naming,
+        namings: file.namings.clone(),
         first_number: file.numbers.first,
         number_step: file.numbers.step,
         serial_lanes: file.serial_lanes().expect("the check of lanes refuses what does not fit"),

@@ -4,8 +4,10 @@
 //! operating system uses, is in its own file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use closc_qos::codes::Queue;
+use closc_qos::headroom::Model;
 use closc_qos::profile::Trimming;
 use closc_qos::units::{Bytes, Speed};
 use schemars::JsonSchema;
@@ -93,6 +95,12 @@ pub struct Panel {
     pub default_breakout: Breakout,
     /// How ports are named.
     pub naming: PortNaming,
+    /// How ports are named where nothing else is said; `naming` is how the operating system in use names them.
+    #[serde(skip)]
+    pub usual_naming: PortNaming,
+    /// How operating systems name ports that do not name them as usual.
+    #[serde(skip)]
+    pub namings: BTreeMap<Os, PortNaming>,
     /// Number on the panel of the first cage, as SONiC's `index`; 1 nearly everywhere.
     pub first_number: u16,
     /// Step from one cage to the next in numbers on the panel; 2 where every other cage must stay empty.
@@ -116,6 +124,15 @@ pub enum PortNaming {
     Eth,
     /// `swpC` or `swpCsM`, M from 0.
     Swp,
+    /// `EthernetC/L` with L the first lane of the port in its cage, from 1.
+    Slash,
+    /// `EthernetS/C/L` with S the slot of the line card, C the cage on it and L the first lane, both from 1.
+    Chassis {
+        /// Slot of the first line card.
+        first: u16,
+        /// Cages of a line card.
+        cages: u16,
+    },
 }
 
 /// SONiC's names for a SKU.
@@ -202,6 +219,24 @@ impl Platform {
     /// Tells whether a target runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)
+    }
+
+    /// Tells whether packets wait in virtual queues where they come in, and not in queues of the port that they leave by.
+    pub fn has_virtual_queues(&self) -> bool {
+        let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
+        model.is_some_and(Model::has_virtual_queues)
+    }
+
+    /// Returns it as an operating system names its ports.
+    #[must_use]
+    pub fn under(self: &Arc<Self>, os: Os) -> Arc<Self> {
+        let naming = self.panel.namings.get(&os).copied().unwrap_or(self.panel.usual_naming);
+        if naming == self.panel.naming {
+            return Arc::clone(self);
+        }
+        let mut own = Platform::clone(self);
+        own.panel.naming = naming;
+        Arc::new(own)
     }
 
     /// Returns what is left of a trimmed packet: what is stated, else what the platform takes nearest to SONiC's default.

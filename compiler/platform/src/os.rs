@@ -50,9 +50,13 @@ oses! {
     Linux, "linux";
     /// A P4Runtime target: pipeline and table entries.
     P4, "p4";
+    /// Arista EOS: `eos.conf`.
+    Eos, "eos";
 }
 
 /// What holds of one operating system. What each fact means is said in its file.
+// Independent facts, each asked by its name; no combination is a state.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Facts {
@@ -60,6 +64,8 @@ struct Facts {
     is_programmed: bool,
     has_hwskus: bool,
     has_static_neighbours: bool,
+    has_own_macs: bool,
+    has_play: bool,
     port_mtu_max: Option<u16>,
     port_number_max: Option<u16>,
     capabilities: Row,
@@ -93,6 +99,16 @@ impl Os {
     /// expects.
     pub fn has_static_neighbours(self) -> bool {
         self.facts().has_static_neighbours
+    }
+
+    /// Tells whether a switch keeps the MAC address of its maker, so that neighbours have to ask for it.
+    pub fn has_own_macs(self) -> bool {
+        self.facts().has_own_macs
+    }
+
+    /// Tells whether the play of `closc export ansible` brings switches their files.
+    pub fn has_play(self) -> bool {
+        self.facts().has_play
     }
 
     /// Returns the largest MTU that the operating system takes on a port, where it has a limit of its own.

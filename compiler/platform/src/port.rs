@@ -86,6 +86,15 @@ impl Platform {
                     text.number(u16::from(slot.part));
                 }
             }
+            PortNaming::Slash => {
+                text.word("Ethernet");
+                text.numbers(&[at.panel, at.in_cage + 1]);
+            }
+            PortNaming::Chassis { first, cages } => {
+                let (card, cage) = (slot.cage / cages.max(1), slot.cage % cages.max(1));
+                text.word("Ethernet");
+                text.numbers(&[first.saturating_add(card), cage + 1, at.in_cage + 1]);
+            }
         }
         text.finish()
     }
@@ -110,7 +119,9 @@ impl Platform {
                 text.word("fortyGigE0/");
                 text.number(at.named);
             }
-            PortNaming::Eth | PortNaming::Swp => return self.name_at(slot, at),
+            PortNaming::Eth | PortNaming::Swp | PortNaming::Slash | PortNaming::Chassis { .. } => {
+                return self.name_at(slot, at);
+            }
         }
         text.finish()
     }
@@ -140,7 +151,7 @@ struct Place {
     named: u16,
 }
 
-/// A short text put together without an allocation; the longest is `fortyGigE0/65535`.
+/// A short text put together without an allocation; the longest is `Ethernet65535/65535/256`.
 struct Text {
     bytes: [u8; 24],
     len: usize,
@@ -178,6 +189,16 @@ impl Text {
             left /= 10;
         }
         self.len += digits;
+    }
+
+    /// Numbers with slashes between them.
+    fn numbers(&mut self, values: &[u16]) {
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                self.word("/");
+            }
+            self.number(*value);
+        }
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use closc_topology::HostOs;
 
 use crate::{Artefact, RenderError, Templates};
 
+mod eos;
 pub mod frr;
 pub mod host;
 pub mod linux;
@@ -26,6 +27,7 @@ pub fn target(os: Os) -> Option<&'static dyn Target> {
         Os::Frr => Some(&frr::Frr),
         Os::Linux => Some(&linux::Linux),
         Os::P4 => None,
+        Os::Eos => Some(&eos::Eos),
     }
 }
 

@@ -51,6 +51,7 @@ mod no_un;
 mod os_not_supported;
 mod os_without_qos;
 mod oversubscription;
+mod own_macs;
 mod p4_port;
 mod parallel_split;
 mod pin_line;
@@ -104,6 +105,7 @@ mod w_ecmp_unused;
 mod w_far_t2;
 mod w_host_files;
 mod w_lossless_traffic;
+mod w_nearest_shares;
 mod w_no_effect;
 mod w_no_hwsku;
 mod w_no_qp_hash;
@@ -172,6 +174,7 @@ const CHECKS: &[Check] = checks![
     nic_speed_split,
     routing_not_supported,
     no_un,
+    own_macs,
     plane_count,
     zero_count,
     nics_over_downlinks,
@@ -269,6 +272,7 @@ const CHECKS: &[Check] = checks![
     w_buffer_shares,
     w_lossless_traffic,
     w_static_egress,
+    w_nearest_shares,
     w_no_effect,
     w_absent_anyway,
     w_services_unused,

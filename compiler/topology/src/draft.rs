@@ -126,7 +126,7 @@ impl<'a> Draft<'a> {
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
             addresses: tuning::addresses(doc.addresses.as_ref()),
             cables: DraftCables::new(doc.cables.as_ref(), zoned),
-            mtu: tuning::mtu(doc.mtu.as_ref()),
+            mtu: tuning::mtu(doc.mtu.as_ref(), hardware.iter().filter_map(|own| own.os.port_mtu_max()).min()),
             ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             domains,
             pins: DraftPins::new(document, &shape, &names, sources),

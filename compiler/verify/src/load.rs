@@ -150,7 +150,9 @@ fn devices(
 ) -> Result<(), VerifyError> {
     let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
     let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
+    let own_macs = switches::own_macs(files, &fabric.cabling);
     let context = Context {
+        own_macs: &own_macs,
         cabling: &fabric.cabling,
         positions: &fabric.cabling.positions(),
         layout: fabric.layout.as_ref(),

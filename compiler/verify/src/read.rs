@@ -4,6 +4,7 @@
 //! A language of switches is one room, declared and listed here. What a room must offer is in `room`.
 
 pub(crate) mod cables;
+pub(crate) mod eos;
 pub(crate) mod error;
 pub(crate) mod frr;
 pub(crate) mod json;
@@ -25,7 +26,7 @@ pub(crate) mod value;
 use room::Room;
 
 /// All languages of switches. A switch speaks the first one whose main file it has.
-const ROOMS: [&Room; 4] = [&sonic::ROOM, &frr::ROOM, &p4::ROOM, &linux::ROOM];
+const ROOMS: [&Room; 5] = [&sonic::ROOM, &frr::ROOM, &p4::ROOM, &linux::ROOM, &eos::ROOM];
 
 /// Returns the room of a switch that has some files.
 pub(crate) fn room_of(has: impl Fn(&str) -> bool) -> Option<&'static Room> {

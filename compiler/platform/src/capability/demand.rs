@@ -4,7 +4,7 @@
 //! without any setting. Another value of it is a setting.
 
 use closc_qos::ecn::Ecn;
-use closc_qos::profile::{Class, Preset, Profile, Scheduler};
+use closc_qos::profile::{Class, Preset, Profile, Scheduler, WatchdogAction};
 
 use super::Capability;
 
@@ -34,6 +34,14 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         }
         Capability::Pauses => profile.is_lossless(),
         Capability::Watchdog => profile.watchdog().is_some(),
+        Capability::WatchdogDetails => profile
+            .watchdog()
+            .is_some_and(|watchdog| watchdog.poll.is_some() || watchdog.action == WatchdogAction::Forward),
+        Capability::PauseNumbers => profile.lossless().any(|class| {
+            let tc = class.tc.get();
+            class.priority.get() != tc || class.priority_group.get() != tc || class.queue.get() != tc
+        }),
+        Capability::AnyQueues => any_queues(profile),
         Capability::Marking => profile.classes().any(|class| class.ecn != Ecn::Off),
         Capability::Trimming => profile.trimming().is_some(),
         Capability::Segments
@@ -50,4 +58,15 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::SparePorts => false,
     };
     Capability::ALL.iter().copied().filter(asks).collect()
+}
+
+/// Tells whether a class or queue has a number above 7, or a strict queue is below a weighted one.
+fn any_queues(profile: &Profile) -> bool {
+    let queues = profile.queues();
+    let weighted = queues.iter().filter(|(_, classes)| classes[0].scheduler != Scheduler::Strict);
+    let highest = weighted.map(|(queue, _)| *queue).max();
+    let below = queues.iter().any(|(queue, classes)| {
+        classes[0].scheduler == Scheduler::Strict && highest.is_some_and(|highest| *queue < highest)
+    });
+    below || profile.classes().any(|class| class.tc.get() > 7 || class.queue.get() > 7)
 }

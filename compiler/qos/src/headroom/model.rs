@@ -58,6 +58,24 @@ impl Model {
         }
     }
 
+    /// Says whether packets wait in virtual queues where they come in, as on Jericho and Qumran.
+    pub fn has_virtual_queues(self) -> bool {
+        match self {
+            Self::Chip(chip) => match chip {
+                Chip::Jericho2 | Chip::Qumran3d | Chip::Qumran3dNexthop => true,
+                Chip::Tomahawk1
+                | Chip::Tomahawk2
+                | Chip::Tomahawk3
+                | Chip::Tomahawk4
+                | Chip::Tomahawk5
+                | Chip::Tomahawk6
+                | Chip::Tomahawk6Nokia
+                | Chip::Teralynx10 => false,
+            },
+            Self::Ieee | Self::Spectrum(_) | Self::Tofino2 | Self::Classic(_) => false,
+        }
+    }
+
     /// Says whether headroom depends on the packets that lossless classes carry, and is not published for packets of the
     /// vendor's choice.
     pub fn reads_packets(self) -> bool {

@@ -82,8 +82,8 @@ struct PortView<'a> {
     mtu: u16,
     /// Address at the other end.
     peer: String,
-    /// MAC address at the other end.
-    peer_mac: String,
+    /// MAC address at the other end, where it is known.
+    peer_mac: Option<String>,
     /// What is at the other end, for people.
     far: &'a str,
     /// How the kernel makes a link-local address: not at all where the port has others.
@@ -171,7 +171,7 @@ impl<'a> PortView<'a> {
             mac: intent.system.mac.to_string(),
             mtu: port.mtu,
             peer: connection.peer.address().to_string(),
-            peer_mac: connection.peer.mac().to_string(),
+            peer_mac: connection.peer.mac().map(|mac| mac.to_string()),
             far: match &connection.peer {
                 Peer::Switch(_) => &port.description,
                 Peer::Nic(peer) => &peer.name,

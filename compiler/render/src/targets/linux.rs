@@ -88,7 +88,7 @@ struct Port {
     /// Address at the other end.
     peer: String,
     /// MAC address at the other end.
-    peer_mac: String,
+    peer_mac: Option<String>,
     /// What is at the other end, for people.
     far: String,
 }

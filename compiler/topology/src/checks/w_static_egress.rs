@@ -1,7 +1,8 @@
 //! W0707: a lossless class states an egress threshold, and its queue has a fixed limit.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::Capability;
+use closc_platform::Os;
+use closc_platform::capability::{Capability, Support};
 
 use crate::draft::Draft;
 use crate::field;
@@ -26,7 +27,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         };
         let mut said = Vec::new();
-        for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Pauses)) {
+        // What a system takes in part has a warning of its own.
+        let divides =
+            |os: Os| os.renders(Capability::Pauses) && os.support(Capability::Thresholds) == Support::Whole;
+        for hardware in draft.hardware.iter().filter(|hardware| divides(hardware.os)) {
             let platform = &hardware.platform;
             let most = platform.buffer.as_ref().and_then(|buffer| buffer.lossless_queue_max);
             let Some(most) = most.filter(|_| !said.contains(&platform.id)) else { continue };

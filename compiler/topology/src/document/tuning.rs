@@ -9,7 +9,7 @@ document! {
     /// The largest packets, in bytes.
     #[derive(Default)]
     pub struct MtuDoc as "Mtu" {
-        /// On fabric and NIC cables. Default: 9216.
+        /// On fabric and NIC cables. Default: 9216, or 9214 where EOS runs on a switch.
         pub link: Option<Spanned<u16>> = "link" => [ALL],
         /// What hosts may send inside the outer header. Default: 9000, or `link` less 40 where that is smaller.
         pub payload: Option<Spanned<u16>> = "payload" => [HOSTS],

@@ -201,6 +201,7 @@ impl DraftTier {
     ) -> Self {
         let platform = catalogue.get(&common.name.value).cloned();
         let os = common.os.map(|os| os.value).or(platform.as_ref().and_then(|p| p.oses.first().copied()));
+        let platform = platform.map(|own| os.map_or_else(|| own.clone(), |os| own.under(os)));
         let hardware = platform.as_deref();
         let down = DraftBlock::new(Side::Down, down_doc, down, hardware);
         let up = DraftBlock::new(Side::Up, up_doc, up, hardware);
@@ -282,5 +283,5 @@ pub(crate) fn resolve(
         Some(os) => os.value,
         None => os.filter(|os| platform.supports(*os)).or(platform.oses.first().copied())?,
     };
-    Some((platform, os))
+    Some((platform.under(os), os))
 }

@@ -38,10 +38,11 @@ pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
     }
 }
 
-/// Returns the packet sizes, stated or default.
-pub(super) fn mtu(doc: Option<&MtuDoc>) -> Mtu {
+/// Returns the packet sizes, stated or default: no link larger than the ports of every operating system in use.
+pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
     let doc = doc.cloned().unwrap_or_default();
-    let link = doc.link.map_or(DEFAULT_LINK_MTU, |link| link.value);
+    let usual = ports_max.map_or(DEFAULT_LINK_MTU, |max| max.min(DEFAULT_LINK_MTU));
+    let link = doc.link.map_or(usual, |link| link.value);
     let room = link.saturating_sub(Topology::ENCAPSULATION.0 as u16);
     Mtu { link, payload: doc.payload.map_or(room.min(DEFAULT_PAYLOAD), |payload| payload.value) }
 }

@@ -39,12 +39,14 @@ pub(crate) struct Context<'a> {
     pub(crate) terms: &'a Pool<Terms>,
     /// How packets find their way.
     pub(crate) routing: Routing,
+    /// Which switches keep the MAC addresses of their makers, so that neighbours ask for them.
+    pub(crate) own_macs: &'a [bool],
     /// The NIC at the lower end of each cable: its node and inner address.
     pub(crate) nics: &'a NicCables,
 }
 
 /// What facts of a port are made of, quality of service by its number on the switch.
-pub(crate) type FactsKey = (bool, Wire, Option<u32>, Option<bool>, Option<u16>);
+pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<u16>);
 
 /// The work on one switch.
 pub(crate) struct Binding<'c, 'd> {

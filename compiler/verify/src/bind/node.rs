@@ -7,10 +7,12 @@ use camino::Utf8PathBuf;
 use closc_diagnostics::Rule;
 use ipnet::Ipv6Net;
 
+use super::binding::Context;
 use crate::finding::Findings;
 use crate::finding::Violation;
 use crate::model::cabling::Cabling;
 use crate::model::cabling::NodeId;
+use crate::model::cabling::Party;
 use crate::model::device::{Port, other_half};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
@@ -24,17 +26,11 @@ use crate::read::linux::node::Host;
 use crate::read::linux::place::FILE;
 use crate::rules::hosts::DECAPSULATION;
 use crate::rules::hosts::FIRST;
-use crate::rules::ports::{HALVES, PROFILE};
+use crate::rules::ports::{HALVES, NEIGHBOUR, PROFILE};
 
 /// Binds a node to the cable lists.
-pub(crate) fn bind(
-    cabling: &Cabling,
-    layout: Option<&Layout>,
-    facts: &Pool<Facts>,
-    id: NodeId,
-    host: &Host<'_>,
-    findings: &mut Findings,
-) -> Node {
+pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings: &mut Findings) -> Node {
+    let Context { cabling, layout, facts, .. } = *context;
     let name = &cabling.nodes[id.0 as usize];
     let mut work = Binding { cabling, layout, name, host, findings };
     for (file, needle, message) in &host.faults {
@@ -61,7 +57,11 @@ pub(crate) fn bind(
             node.first.push(Vec::new());
             continue;
         };
-        let (end, own) = work.end(facts, port, found);
+        let asked = match cable.upper.party {
+            Party::Switch(t0) => context.own_macs[t0.0 as usize],
+            Party::Node(_) => false,
+        };
+        let (end, own) = work.end(facts, port, found, asked);
         node.first.push(work.first(port, cable.plane, own));
         node.ends.push(end);
     }
@@ -94,7 +94,13 @@ impl Binding<'_> {
     }
 
     /// The end of a cable at a port, and the port's address.
-    fn end(&mut self, facts: &Pool<Facts>, port: &str, found: &Port<'_>) -> (EndState, Option<Ipv6Addr>) {
+    fn end(
+        &mut self,
+        facts: &Pool<Facts>,
+        port: &str,
+        found: &Port<'_>,
+        asked: bool,
+    ) -> (EndState, Option<Ipv6Addr>) {
         self.findings.checked(&PROFILE, 1);
         // A port takes a MAC address only where its T0 expects one; that is compared by the cable.
         if found.wire.mtu.is_none() {
@@ -115,10 +121,15 @@ impl Binding<'_> {
             end.neighbour =
                 found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
         }
-        if end.neighbour.is_none() {
-            self.findings.checked(&crate::rules::ports::NEIGHBOUR, 1);
+        self.findings.checked(&NEIGHBOUR, 1);
+        if asked && end.neighbour.is_some() {
+            let message =
+                format!("port `{port}` has a static neighbour, and its T0 has a MAC address of its own");
+            self.broken(&NEIGHBOUR, port, &message);
+        }
+        if end.neighbour.is_none() && !asked {
             self.broken(
-                &crate::rules::ports::NEIGHBOUR,
+                &NEIGHBOUR,
                 port,
                 &format!("port `{port}` has no static neighbour at the other end of its cable"),
             );

@@ -9,7 +9,7 @@ use super::binding::Binding;
 use crate::model::about::About;
 use crate::model::cabling::{Cable, CableId, End, Party, Side};
 use crate::model::device::{Mac, Port, Via, other_half};
-use crate::model::language::LinkLocal;
+use crate::model::language::{Asks, LinkLocal};
 use crate::model::qos::PortQos;
 use crate::model::switch::{EndState, Facts, FactsId, IngressFilter};
 use crate::rules::cabling::{PEER, POWER, ROLE};
@@ -73,13 +73,14 @@ impl Binding<'_, '_> {
     }
 
     fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
-        let key = (port.up, port.wire, port.length_m, port.faces_nic, port.qos);
+        let key = (port.up, port.wire, port.lane_count, port.length_m, port.faces_nic, port.qos);
         if let Some((_, id)) = self.seen.iter().find(|(seen, _)| *seen == key) {
             return *id;
         }
         let id = self.context.facts.facts(&Facts {
             up: port.up,
             wire: port.wire,
+            lane_count: port.lane_count,
             length_m: port.length_m,
             faces_nic: port.faces_nic,
             qos: port.qos.and_then(|at| qos.get(usize::from(at)).cloned()),
@@ -187,7 +188,15 @@ impl Binding<'_, '_> {
 
     fn neighbour(&mut self, port: &Port<'_>, far: End, own: Option<Ipv6Addr>, state: &mut EndState) {
         let about = About::Neighbour(&port.name);
-        let needed = matches!(far.party, Party::Switch(_)) || !self.device.language.asks_nics;
+        let is_asked = |party: Party| match party {
+            Party::Switch(id) => self.context.own_macs[id.0 as usize],
+            Party::Node(_) => false,
+        };
+        let needed = match self.device.language.asks {
+            Asks::Nobody => !is_asked(far.party),
+            Asks::Nics => matches!(far.party, Party::Switch(_)) && !is_asked(far.party),
+            Asks::Everybody => false,
+        };
         if !self.device.language.addresses {
             return;
         }
@@ -204,6 +213,13 @@ impl Binding<'_, '_> {
                 self.broken(&NEIGHBOUR, about, &format!("port `{}` has no static neighbour", port.name));
             }
             [] => {}
+            [(address, mac), ..] if is_asked(far.party) => {
+                let message = format!(
+                    "port `{}` has static neighbour {address} at {mac}, and the switch there has a MAC address of its own",
+                    port.name
+                );
+                self.broken(&NEIGHBOUR, about, &message);
+            }
             [(address, mac)] => {
                 let expected = own.map(other_half);
                 if expected == Some(*address) {

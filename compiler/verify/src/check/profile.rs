@@ -98,7 +98,8 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
         let wire = end.facts.of(&fabric.facts).wire;
         let fault = match stated {
             None => Some("is on a side of which no port is stated".to_owned()),
-            Some(stated) => differs(wire, stated, switch.language.wire),
+            Some(stated) => differs(wire, stated, switch.language.wire)
+                .or_else(|| other_lanes(end.facts.of(&fabric.facts).lane_count, stated)),
         };
         if let Some(message) = fault {
             let name = fabric.cabling.names.text(cable.ends(side).0.port);
@@ -107,6 +108,12 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
             findings.broken(violation.and(fabric.cabling.place(cable_id)));
         }
     }
+}
+
+/// A speed over other lanes is another signal on the cable.
+fn other_lanes(found: Option<u8>, stated: &StatedPort) -> Option<String> {
+    let found = found.filter(|found| *found != stated.lanes)?;
+    Some(format!("has its speed over {found} lanes and not {}", stated.lanes))
 }
 
 fn differs(wire: Wire, stated: &StatedPort, [speed, mtu, fec]: [bool; 3]) -> Option<String> {

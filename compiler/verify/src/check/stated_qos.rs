@@ -2,6 +2,7 @@
 
 mod beyond;
 mod maps;
+mod ports;
 mod ranked;
 mod room;
 mod rows;
@@ -13,7 +14,7 @@ use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::cabling::{Kind, SwitchId};
 use crate::model::fabric::Fabric;
-use crate::model::language::Numbering;
+use crate::model::language::{Numbering, Quality};
 use crate::model::qos::PortQos;
 use crate::model::stated::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch};
 use crate::model::switch::{FactsId, Switch};
@@ -39,13 +40,12 @@ const COUNTED_PAUSES: [&str; 2] = ["PG_DROP", "PG_WATERMARK"];
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
-        // A language without error correction of ports has no quality of service of its own either, but P4.
         let ranked = switch.language.classes == Numbering::Ranked;
-        if !ranked && !switch.language.states_peers {
+        if !ranked && switch.language.quality == Quality::Unstated {
             continue;
         }
         let room = room::of(fabric, id, (switch, stated));
-        if switch.language.states_peers {
+        if switch.language.quality == Quality::Whole {
             counters(fabric, id, (switch, stated), findings);
             pools(fabric, id, (switch, room), findings);
         }
@@ -103,7 +103,18 @@ fn ports(
         if !seen.insert((end.facts, cable.kind, cable.meters)) {
             continue;
         }
-        let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else { continue };
+        let name = fabric.cabling.names.text(cable.ends(side).0.port);
+        let broken = |message: &str| {
+            let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
+            Violation::new(&STATED, fabric.place(id, About::Qos(name)), message)
+        };
+        let quality = switch.language.quality;
+        let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
+            if quality == Quality::Ports {
+                findings.broken(broken("has no quality of service of its own"));
+            }
+            continue;
+        };
         let work = Compared {
             qos,
             stated: &stated.qos,
@@ -115,18 +126,17 @@ fn ports(
             of_switch: own,
             room,
             ranked,
+            quality,
         };
         let unmeasured = work.buffered()
-            && switch.language.states_peers
+            && quality == Quality::Whole
             && stated.qos.classes.iter().any(|class| class.pauses.is_some())
             && end.facts.of(&fabric.facts).length_m.is_none();
         let unmeasured =
             unmeasured.then(|| "has no cable length, by which SONiC cuts its headroom".to_owned());
         let unstated = work.unstated(switch.pools.is_some()).map(str::to_owned);
         for message in work.faults().into_iter().chain(unmeasured).chain(unstated) {
-            let name = fabric.cabling.names.text(cable.ends(side).0.port);
-            let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&STATED, fabric.place(id, About::Qos(name)), message));
+            findings.broken(broken(&message));
         }
     }
 }
@@ -142,6 +152,8 @@ struct Compared<'a> {
     room: Option<Room>,
     /// Whether classes are numbered by rank.
     ranked: bool,
+    /// How far the language states it.
+    quality: Quality,
 }
 
 impl Compared<'_> {
@@ -150,6 +162,10 @@ impl Compared<'_> {
         faults.extend(self.trimming());
         if self.ranked {
             faults.extend(ranked::faults(self));
+        } else if self.quality == Quality::Ports {
+            faults.extend(ports::faults(self));
+            faults.extend(self.marks());
+            return faults;
         } else {
             faults.extend(self.queues());
             faults.extend(beyond::faults(self));

@@ -6,6 +6,7 @@
 use crate::check::bgp::comes_up;
 use crate::model::cabling::{Cable, Party, Side};
 use crate::model::fabric::Fabric;
+use crate::model::language::Asks;
 use crate::model::switch::Gateway;
 
 /// Tells whether a frame gets over a cable from one side to the other.
@@ -46,8 +47,11 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     };
     let addressed = match (near.neighbour, there.mac) {
         (Some(expected), Some(mac)) => expected == mac,
-        // Without a static neighbour the address is asked for: NICs answer, and so do nodes.
-        (None, _) => matches!(far.party, Party::Node(_)),
+        // Without a static neighbour the address is asked for: NICs answer, and so do nodes and switches that keep the MAC
+        // addresses of their makers. Such switches ask everybody.
+        (None, _) => {
+            matches!(far.party, Party::Node(_)) || asks(fabric, own.party) || asks(fabric, far.party)
+        }
         (Some(_), None) => true,
     };
     resolved && addressed
@@ -57,6 +61,14 @@ fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a == b,
         (None, _) | (_, None) => true,
+    }
+}
+
+/// Tells whether a device asks every neighbour for its MAC address.
+fn asks(fabric: &Fabric, party: Party) -> bool {
+    match party {
+        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.language.asks == Asks::Everybody),
+        Party::Node(_) => false,
     }
 }
 

@@ -62,10 +62,7 @@ fn node(
     findings.checked(&PARSES, 1);
     let host = read([first, second, third], context);
     match host {
-        Ok(host) => {
-            let (cabling, layout) = (context.cabling, context.layout);
-            Ok(Some(crate::bind::node::bind(cabling, layout, context.facts, id, &host, findings)))
-        }
+        Ok(host) => Ok(Some(crate::bind::node::bind(context, id, &host, findings))),
         Err(error) => {
             unreadable(&path, &error, findings);
             Ok(None)

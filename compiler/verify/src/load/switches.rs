@@ -8,7 +8,8 @@ use crate::bind::binding::Context;
 use crate::bind::switch::bind;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::SwitchId;
+use crate::model::cabling::{Cabling, SwitchId};
+use crate::model::language::Asks;
 use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::switch::Switch;
@@ -16,6 +17,16 @@ use crate::read;
 use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
 use crate::read::sections::Known;
 use crate::rules::files::{COMPLETE, PARSES};
+
+/// Tells which switches are of a language that asks for every neighbour, and so are asked themselves.
+pub(crate) fn own_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
+    let own = |id: u32| {
+        let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));
+        let room = read::room_of(|file| files.manifest.files.contains_key(&folder.join(file)));
+        room.is_some_and(|room| room.language.asks == Asks::Everybody)
+    };
+    (0..cabling.switches.len() as u32).into_par_iter().map(own).collect()
+}
 
 type Switches = (Vec<Option<Switch>>, Findings);
 

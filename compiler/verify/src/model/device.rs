@@ -178,6 +178,8 @@ pub(crate) struct Port<'a> {
     pub(crate) neighbours: Vec<(Ipv6Addr, Mac)>,
     /// What both ends must have alike.
     pub(crate) wire: Wire,
+    /// How many serial lanes the port has, where the language says that beside its speed.
+    pub(crate) lane_count: Option<u8>,
     /// Serial lanes behind the port, where the language says.
     pub(crate) lanes: Option<Cow<'a, str>>,
     /// What its cage is called: alias, number of the cage, part of it; where the language says.

@@ -19,8 +19,10 @@ pub(crate) struct Language {
     pub(crate) wire: [bool; 3],
     /// Whether every port with a cable states the neighbour that it expects.
     pub(crate) states_peers: bool,
-    /// Whether the MAC address of a NIC is asked for where it is not stated.
-    pub(crate) asks_nics: bool,
+    /// Whose MAC address is asked for where it is not stated.
+    pub(crate) asks: Asks,
+    /// How far it states quality of service.
+    pub(crate) quality: Quality,
     /// What a port with link-local addresses does.
     pub(crate) link_local: LinkLocal,
     /// How traffic classes are numbered.
@@ -34,6 +36,28 @@ pub(crate) struct Language {
     /// The file in which something is said, and what to look for, outermost first. Whether routes are in the
     /// configuration of the routing suite is said besides.
     pub(crate) place: fn(About<'_>, bool) -> (&'static str, Vec<String>),
+}
+
+/// Whose MAC address is asked for where it is not stated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// Nobody's: every neighbour is static.
+    Nobody,
+    /// That of NICs, which bring their own.
+    Nics,
+    /// That of every neighbour.
+    Everybody,
+}
+
+/// How far a language states quality of service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quality {
+    /// Not at all, or by rank alone.
+    Unstated,
+    /// What ports are given, and bounds of queues; how the buffer is shared out is the switch's business.
+    Ports,
+    /// With the pools of the buffer and the counters.
+    Whole,
 }
 
 /// What a port with link-local addresses does.

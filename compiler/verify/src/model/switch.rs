@@ -173,6 +173,8 @@ pub(crate) struct Facts {
     pub(crate) up: bool,
     /// What both ends must have alike.
     pub(crate) wire: Wire,
+    /// How many serial lanes the port has, where the language says.
+    pub(crate) lane_count: Option<u8>,
     /// Length of the cable, where the device is given.
     pub(crate) length_m: Option<u32>,
     /// Whether a NIC is expected at the other end, where the language says so.

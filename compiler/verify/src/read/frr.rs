@@ -11,7 +11,7 @@ use super::linux::{self, surroundings};
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_name};
+use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
@@ -19,7 +19,8 @@ pub(crate) static LANGUAGE: Language = Language {
     addresses: true,
     wire: [false, true, false],
     states_peers: false,
-    asks_nics: false,
+    asks: Asks::Nobody,
+    quality: Quality::Unstated,
     link_local: LinkLocal::Talks,
     classes: Numbering::Stated,
     spreading: Spreading::Even,

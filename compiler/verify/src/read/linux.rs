@@ -10,7 +10,7 @@ use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_name};
+use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
 
 /// Members of a group by weight: the kernel's weights end at 256.
 const WIDTH: u64 = 256;
@@ -21,7 +21,8 @@ pub(crate) static LANGUAGE: Language = Language {
     addresses: true,
     wire: [false, true, false],
     states_peers: false,
-    asks_nics: false,
+    asks: Asks::Nobody,
+    quality: Quality::Unstated,
     link_local: LinkLocal::Talks,
     classes: Numbering::Stated,
     spreading: Spreading::Weighted(WIDTH),

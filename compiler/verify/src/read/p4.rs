@@ -10,7 +10,7 @@ use super::error::{ReadError, text};
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Language, LinkLocal, Numbering, Spreading};
+use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading};
 
 pub(crate) use place::FILE;
 
@@ -23,7 +23,8 @@ pub(crate) static LANGUAGE: Language = Language {
     addresses: false,
     wire: [false, false, false],
     states_peers: false,
-    asks_nics: false,
+    asks: Asks::Nobody,
+    quality: Quality::Unstated,
     link_local: LinkLocal::Talks,
     classes: Numbering::Ranked,
     spreading: Spreading::Weighted(WIDTH),

@@ -13,7 +13,7 @@ use super::frr;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Language, LinkLocal, Numbering, Spreading, same_name};
+use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
@@ -21,7 +21,8 @@ pub(crate) static LANGUAGE: Language = Language {
     addresses: true,
     wire: [true, true, true],
     states_peers: true,
-    asks_nics: true,
+    asks: Asks::Nics,
+    quality: Quality::Whole,
     link_local: LinkLocal::Forwards,
     classes: Numbering::Stated,
     spreading: Spreading::Even,

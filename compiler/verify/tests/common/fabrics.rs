@@ -18,9 +18,12 @@ pub(crate) enum Target {
     Mixed,
     /// SONiC with paused classes.
     Lossless,
+    /// EOS with paused classes, which has no segments.
+    Eos,
 }
 
 impl Target {
+    /// Those that every routing runs on.
     pub(crate) const ALL: [Target; 6] =
         [Target::Sonic, Target::Frr, Target::Linux, Target::P4, Target::Mixed, Target::Lossless];
 
@@ -31,6 +34,10 @@ impl Target {
         match self {
             Target::Sonic => sonic(),
             Target::Lossless => sonic().replace("qos: lossy-trim", "qos: lossless"),
+            Target::Eos => yaml
+                .replace(linux, "platform: th5-512x100g, os: eos")
+                .replace("virtual", "dac")
+                .replace("qos: lossy-trim", "qos: lossless"),
             Target::Frr => yaml.replace(linux, "platform: linux, os: frr"),
             Target::Linux => yaml.to_owned(),
             Target::P4 => yaml.replace(linux, "platform: bmv2, os: p4"),

@@ -48,6 +48,8 @@ pub(crate) enum Base {
     ChosenP4,
     /// The same with three tiers.
     ChosenZones,
+    /// EOS, with a management network.
+    ChosenEos,
     /// Nodes with two NICs that netplan and systemd-networkd set up, and whose slots are known.
     Tools,
     /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
@@ -55,7 +57,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 23] = [
+    pub(crate) const ALL: [Base; 24] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -77,6 +79,7 @@ impl Base {
         Base::ChosenLinux,
         Base::ChosenP4,
         Base::ChosenZones,
+        Base::ChosenEos,
         Base::Tools,
         Base::ChosenTools,
     ];
@@ -103,6 +106,7 @@ impl Base {
             | Base::ChosenLinux
             | Base::ChosenP4
             | Base::ChosenZones
+            | Base::ChosenEos
             | Base::ChosenTools => "ecmp-static",
         }
     }
@@ -124,6 +128,7 @@ impl Base {
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
+            Base::ChosenEos => (Target::Eos, chosen),
             Base::ChosenLinux => {
                 let exceptions = "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  \
                                   drained: [p0-t0-003--p0-t1-002#2]\n"

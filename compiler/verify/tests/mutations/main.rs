@@ -12,6 +12,7 @@ mod bgp;
 mod blocks;
 mod cables;
 mod choices;
+mod eos;
 mod everywhere;
 mod frr;
 mod hosts;
@@ -36,7 +37,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 32] = [
+const TABLES: [&[Mutation]; 34] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -63,6 +64,8 @@ const TABLES: [&[Mutation]; 32] = [
     choices::P4,
     choices::ZONES,
     choices::NODES,
+    eos::PORTS,
+    eos::QUEUES,
     everywhere::SONIC,
     everywhere::OTHERS,
     network::NETPLAN,

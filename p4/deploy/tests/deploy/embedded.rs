@@ -83,7 +83,7 @@ impl<'p> Site<'p> {
         let ports = self.plan.device(t0).ports;
         let here = |port: &&closc_plan::PortIntent| port.connection.as_ref().is_some_and(|c| c.link == link);
         let port = ports.iter().find(here).expect("the cable is plugged in here");
-        let mac = port.connection.as_ref().expect("it has a cable").peer.mac();
+        let mac = port.connection.as_ref().expect("it has a cable").peer.mac().expect("a NIC of the plan");
         (LinkEnd { node: self.nodes[&t0], port: port.physical.number.into() }, mac)
     }
 

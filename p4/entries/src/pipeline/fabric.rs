@@ -176,7 +176,8 @@ impl Maker<'_> {
     fn next_hops(&mut self) -> Result<(), Fault> {
         let source = self.intent.system.mac.0;
         for port in self.ports.cabled().collect::<Vec<_>>() {
-            let destination = port.connection.peer.mac().0;
+            // The check of topologies refuses a neighbour whose address has to be asked for.
+            let Some(destination) = port.connection.peer.mac().map(|mac| mac.0) else { continue };
             let arguments =
                 [("port", port.number.into()), ("src_mac", source.into()), ("dst_mac", destination.into())];
             let entry = self.info.entry("ingress.nexthop")?.exact("nexthop_id", port.number);

@@ -1,6 +1,7 @@
 //! `closc export ansible`: an inventory of all switches, and a play that brings each its configuration.
 
 use closc_plan::Plan;
+use closc_platform::Os;
 use closc_provision::ansible::{self, Device};
 use closc_render::Artefact;
 use closc_topology::Switch;
@@ -23,6 +24,16 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
         output::say(format!(
             "note: {programmed} switches run P4: they are in the inventory, and the play leaves them to `closc push`"
         ));
+    }
+    for os in Os::ALL.into_iter().filter(|os| !os.has_play() && !os.is_programmed()) {
+        let left = switches.iter().filter(|switch| plan.os(**switch) == os).count();
+        if left > 0 && !args.quiet {
+            output::say(format!(
+                "note: {left} switches run `{}`: they are in the inventory with their files, and the play does not apply \
+                 them: to replace the whole configuration would remove what is the site's, users too",
+                os.word()
+            ));
+        }
     }
     let written = switches.par_iter().map(|switch| {
         if plan.os(*switch).is_programmed() {

@@ -132,7 +132,7 @@ fn port(intent: &HostIntent<'_>, port: &NicPortIntent) -> Port {
         mtu: intent.mtu,
         address: port.address.to_string(),
         peer: port.gateway.to_string(),
-        peer_mac: port.gateway_mac.to_string(),
+        peer_mac: port.gateway_mac.map(|mac| mac.to_string()),
         far: format!("{}:{}", port.t0, port.t0_port),
     }
 }

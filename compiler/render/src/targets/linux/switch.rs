@@ -61,7 +61,7 @@ fn port(intent: &DeviceIntent<'_>, port: &PortIntent) -> Option<Port> {
         mtu: port.mtu,
         address: connection.address.to_string(),
         peer: connection.peer.address().to_string(),
-        peer_mac: connection.peer.mac().to_string(),
+        peer_mac: connection.peer.mac().map(|mac| mac.to_string()),
         far: port.description.clone(),
     })
 }

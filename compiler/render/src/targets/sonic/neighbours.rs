@@ -62,9 +62,10 @@ pub(super) fn addresses(document: &mut Document, view: &View<'_>) {
             if link.connection.unnumbered {
                 continue; // Found by router advertisements.
             }
+            let Some(mac) = peer.mac else { continue };
             table.row(&[port.name, "|", &link.peer], |row| {
                 row.text("family", "IPv6");
-                row.show("neigh", peer.mac);
+                row.show("neigh", mac);
             });
         }
     });

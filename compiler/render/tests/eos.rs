@@ -1,0 +1,294 @@
+//! `eos.conf` compared with what Arista's own pyavd renders for the same intent, line by line.
+//!
+//! `CLOSC_PYAVD` names the Python that has the package; otherwise it is `python3`.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use closc_plan::{DeviceIntent, Plan, SwitchQos, Target};
+use closc_qos::Place;
+use closc_qos::codes::Queue;
+use closc_qos::ecn::EcnThresholds;
+use closc_qos::profile::{Class, Scheduler, WatchdogAction};
+use closc_tests::shape::plan;
+use serde_json::{Map, Value, json};
+
+use common::switches;
+
+/// Two tiers of a platform, with services and ports without a cable.
+fn fabric(platform: &str, nic: &str, qos: &str) -> Plan {
+    plan(&format!(
+        "fabric: eos\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: 3, per_group: 2, nic: {nic} }}\n\
+         tiers:\n  t0: {{ platform: {platform}, os: eos, down: {{ count: 2, spare: 1 }}, up: 2 }}\n  \
+         t1: {{ platform: {platform}, os: eos }}\naddresses: {{ management: 10.64.0.0/14 }}\ncables:\n  \
+         nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\nservices:\n  \
+         ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9 ]\n  snmp: {{ contact: noc, location: hall 3 }}\n"
+    ))
+}
+
+/// What pyavd is given: the same facts in its words.
+fn structured(intent: &DeviceIntent<'_>) -> Value {
+    let qos = SwitchQos::of(intent).expect("the buffer holds the profile");
+    let system = &intent.system;
+    let services = system.services;
+    let management = system.management.expect("there is a pool");
+    let servers = |list: &[std::net::IpAddr]| {
+        list.iter().map(|server| json!({ "name": server.to_string() })).collect::<Vec<_>>()
+    };
+    let mut text = json!({
+        "hostname": intent.name,
+        "is_deployed": true,
+        "service_routing_protocols_model": "multi-agent",
+        "ipv6_unicast_routing": true,
+        "vrfs": [{ "name": "MGMT" }],
+        "management_interfaces": [{
+            "name": if intent.hardware.contains("7808") { "Management0" } else { "Management1" },
+            "vrf": "MGMT",
+            "ip_address": management.address.to_string(),
+        }],
+        "static_routes": [{ "vrf": "MGMT", "prefix": "0.0.0.0/0", "next_hop": management.gateway.to_string() }],
+        "loopback_interfaces": [{ "name": "Loopback0", "ipv6_address": format!("{}/128", system.loopback) }],
+        "ntp": {
+            "vrf": "MGMT",
+            "local_interface": { "name": if intent.hardware.contains("7808") { "Management0" } else { "Management1" }, "vrf": "MGMT" },
+            "servers": servers(&services.ntp),
+        },
+        "logging": { "vrfs": [{ "name": "MGMT", "hosts": servers(&services.syslog) }] },
+        "snmp_server": { "contact": services.snmp_contact, "location": services.snmp_location },
+        "ethernet_interfaces": ports(intent, &qos),
+        "ipv6_static_routes": routes(intent),
+        "qos_profiles": profiles(intent, &qos),
+    });
+    let classes = intent.qos.classes().filter_map(|class| {
+        let codes = intent.qos.dscp_to_tc().into_iter().filter(|(_, tc)| *tc == class.tc);
+        let codes: Vec<String> = codes.map(|(code, _)| code.to_string()).collect();
+        (!codes.is_empty()).then(|| {
+            (
+                format!("{} to traffic-class {}", codes.join(" "), class.tc),
+                format!("{} to tx-queue {}", class.tc, class.queue),
+            )
+        })
+    });
+    let (dscp, traffic_class): (Vec<String>, Vec<String>) = classes.unzip();
+    text["qos"] = json!({ "map": { "dscp": dscp, "traffic_class": traffic_class } });
+    if !intent.platform.has_virtual_queues() {
+        text["platform"] = memory(intent, &qos);
+    }
+    text
+}
+
+fn ports(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Vec<Value> {
+    let port = |(port, kind): (&closc_plan::PortIntent, &Option<usize>)| {
+        let physical = &port.physical;
+        let mut value = json!({
+            "name": physical.name,
+            "description": port.description,
+            "speed": format!("{}g-{}", physical.speed.mbps() / 1000, physical.lanes.len()),
+            "shutdown": port.connection.is_none(),
+        });
+        if let (Some(connection), Some(kind)) = (&port.connection, kind) {
+            let more = json!({
+                "mtu": port.mtu,
+                "error_correction_encoding": { "reed_solomon": true },
+                "switchport": { "enabled": false },
+                "ipv6_address": connection.address.to_string(),
+                "service_profile": profile_name(&qos.kinds[*kind]),
+            });
+            value.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        }
+        value
+    };
+    intent.ports.iter().zip(&qos.ports).map(port).collect()
+}
+
+fn profile_name(kind: &closc_plan::PortKind) -> String {
+    let place = match kind.place {
+        Place::LastHop => "LAST-HOP",
+        Place::Edge => "EDGE",
+        Place::Fabric => "FABRIC",
+    };
+    format!("{place}-{}G", kind.speed.mbps() / 1000)
+}
+
+fn routes(intent: &DeviceIntent<'_>) -> Vec<Value> {
+    let mut all: Vec<_> = intent.routes.iter().collect();
+    all.sort_by_key(|route| route.prefix);
+    let lines = |route: &&closc_plan::Route| match &route.target {
+        Target::Blackhole => vec![json!({ "prefix": route.prefix.to_string(), "interface": "Null0" })],
+        Target::Ports(hops) => hops
+            .iter()
+            .map(|hop| {
+                let port = &intent.ports[hop.port];
+                let peer = &port.connection.as_ref().expect("a route uses a cable").peer;
+                json!({
+                    "prefix": route.prefix.to_string(),
+                    "interface": port.physical.name,
+                    "next_hop": peer.address().to_string(),
+                })
+            })
+            .collect(),
+    };
+    all.iter().flat_map(lines).collect()
+}
+
+fn profiles(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Vec<Value> {
+    let mut found: BTreeMap<String, Value> = BTreeMap::new();
+    for (kind, marks) in qos.kinds.iter().zip(&qos.marks) {
+        let mut profile = json!({ "name": profile_name(kind), "trust": "dscp" });
+        let pauses: Vec<Value> = intent
+            .qos
+            .lossless()
+            .map(|class| json!({ "priority": class.priority.get(), "no_drop": true }))
+            .collect();
+        if !pauses.is_empty() {
+            profile["priority_flow_control"] = json!({ "enabled": true, "priorities": pauses });
+            if let (Some(watchdog), Some(times)) = (intent.qos.watchdog(), qos.watchdog) {
+                #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+                let seconds = |millis: u64| format!("{}", millis as f64 / 1000.0);
+                profile["priority_flow_control"]["watchdog"] = json!({
+                    "enabled": true,
+                    "action": if watchdog.action == WatchdogAction::Alert { "notify-only" } else { "drop" },
+                    "timer": {
+                        "timeout": seconds(times.detection.millis_ceil()),
+                        "polling_interval": "auto",
+                        "recovery_time": seconds(times.restoration.millis_ceil()),
+                    },
+                });
+            }
+        }
+        let word = if intent.platform.has_virtual_queues() { "tx_queues" } else { "uc_tx_queues" };
+        profile[word] = queues(intent, marks);
+        found.entry(profile_name(kind)).or_insert(profile);
+    }
+    found.into_values().collect()
+}
+
+fn queues(intent: &DeviceIntent<'_>, marks: &BTreeMap<Queue, EcnThresholds>) -> Value {
+    let queue = |(queue, classes): (Queue, Vec<&Class>)| {
+        let class = classes[0];
+        let mut value = Map::new();
+        value.insert("id".into(), queue.get().into());
+        match class.scheduler {
+            Scheduler::Strict => {
+                value.insert("priority".into(), "priority strict".into());
+            }
+            // The weights of these profiles add up to 100.
+            Scheduler::Dwrr(weight) => {
+                value.insert("priority".into(), "no priority".into());
+                let sure = class.pfc && intent.qos.watchdog().is_some();
+                let field = if sure { "bandwidth_guaranteed_percent" } else { "bandwidth_percent" };
+                value.insert(field.into(), weight.get().into());
+            }
+        }
+        if let Some(marks) = marks.get(&queue) {
+            let threshold = json!({
+                "units": "bytes",
+                "min": marks.min().0,
+                "max": marks.max().0,
+                "max_probability": marks.probability().get(),
+                "weight": 0,
+            });
+            value.insert("random_detect".into(), json!({ "ecn": { "count": true, "threshold": threshold } }));
+        }
+        Value::Object(value)
+    };
+    intent.qos.queues().into_iter().map(queue).collect()
+}
+
+fn memory(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Value {
+    let buffers = qos.buffers.as_ref().expect("the platform has a buffer");
+    let ratio = |exponent: i8| match exponent {
+        ..=-7 => "1/128".to_owned(),
+        -6..=-1 => format!("1/{}", 2_u32.pow(exponent.unsigned_abs().into())),
+        0..=3 => 2_u32.pow(exponent.unsigned_abs().into()).to_string(),
+        4.. => "8".to_owned(),
+    };
+    let groups = intent.qos.priority_groups().into_iter().map(|(group, classes)| {
+        json!({ "id": group.get(), "threshold": ratio(classes[0].ingress_threshold.get()) })
+    });
+    let queues = intent.qos.queues().into_iter().map(|(queue, classes)| {
+        json!({ "id": queue.get(), "threshold": ratio(classes[0].egress_threshold.get()) })
+    });
+    let mut ingress = json!({ "priority_groups": groups.collect::<Vec<_>>() });
+    let xoff = (0..qos.kinds.len()).filter_map(|kind| Some(buffers.headroom(kind)?.xoff.0)).max();
+    let mut mmu = json!({ "active_profile": "FABRIC" });
+    if let Some(xoff) = xoff {
+        ingress["headroom"] = json!({ "memory": xoff, "unit": "bytes" });
+        let pool = buffers.pools.headroom.0.next_multiple_of(buffers.memory.cell.0);
+        mmu["headroom_pool"] = json!({ "limit": pool, "unit": "bytes" });
+    }
+    mmu["queue_profiles"] =
+        json!([{ "name": "FABRIC", "ingress": ingress, "unicast_queues": queues.collect::<Vec<_>>() }]);
+    json!({ "trident": { "mmu": mmu } })
+}
+
+/// The lines that say something, with their depth.
+fn lines(text: &str) -> Vec<&str> {
+    let says = |line: &&str| !line.trim_start().starts_with('!') && !line.is_empty() && *line != "end";
+    text.lines().map(str::trim_end).filter(says).collect()
+}
+
+/// The Python that has pyavd; a line says where there is none.
+fn python() -> Option<String> {
+    let python = env::var("CLOSC_PYAVD").unwrap_or_else(|_| "python3".to_owned());
+    let mut import = Command::new(&python);
+    import.args(["-c", "import pyavd"]).stdout(Stdio::null()).stderr(Stdio::null());
+    if import.status().is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    closc_skip::skip(format_args!(
+        "{python} cannot import pyavd (pip install pyavd; CLOSC_PYAVD names another Python)"
+    ));
+    None
+}
+
+#[test]
+fn pyavd_renders_the_same_lines() {
+    let Some(python) = python() else { return };
+    let fabrics = [
+        ("th5-64x800g", "{ speed: 800G, lanes: 8 }", "lossless"),
+        ("th5-512x100g", "{ speed: 100G, lanes: 1 }", "none"),
+        ("q3d-7280r4-64x400g", "{ speed: 400G, lanes: 4 }", "lossless"),
+        ("arista-7808r3-288x400g", "{ speed: 400G, lanes: 8 }", "lossless"),
+    ];
+    let mut intents = Map::new();
+    let mut own: BTreeMap<String, String> = BTreeMap::new();
+    for (platform, nic, qos) in fabrics {
+        let plan = fabric(platform, nic, qos);
+        for switch in plan.switches() {
+            let intent = plan.device(switch);
+            intents.insert(format!("{platform}/{}", intent.name), structured(&intent));
+        }
+        for artefact in switches(&plan) {
+            let name = artefact.path.iter().nth(1).expect("below `switches/`");
+            own.insert(format!("{platform}/{name}"), String::from_utf8(artefact.bytes).expect("text"));
+        }
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eos_pyavd.py");
+    let mut child = Command::new(python)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python runs");
+    let input = serde_json::to_vec(&intents).expect("JSON");
+    child.stdin.take().expect("piped").write_all(&input).expect("it reads all before it writes");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "pyavd refuses what the intent says");
+    let theirs: BTreeMap<String, String> = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(theirs.len() >= 20 && theirs.keys().eq(own.keys()), "{:?}", theirs.keys());
+    let mut count = 0;
+    for (name, text) in &own {
+        let (ours, theirs) = (lines(text), lines(&theirs[name]));
+        if let Some(at) = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at)) {
+            panic!("{name}: line {at} is {:?}, and pyavd renders {:?}", ours.get(at), theirs.get(at));
+        }
+        count += ours.len();
+    }
+    println!("{count} lines of {} switches are the same", own.len());
+}

@@ -1,0 +1,53 @@
+//! E0215: a P4 target is beside a switch whose MAC address nobody knows beforehand.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::draft::Draft;
+
+/// A P4 target is beside a switch whose MAC address nobody knows beforehand.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0215",
+    title: "a P4 target cannot ask for MAC addresses",
+    what: "No fabric has P4 targets and switches that keep the MAC address of their maker, as those on EOS do.",
+    why: "Table entries of a next hop hold a MAC address, and a pipeline without a control plane resolves none.",
+    example: "routing: ecmp-static\n\
+              qos: none\n\
+              tiers:\n\
+              \x20 t0: { platform: bmv2, os: p4, up: 128, down: { breakout: 1x400G } }\n\
+              \x20 t1: { os: eos }",
+    fix: "Use switches that take their MAC address from the plan beside P4 targets, as on `sonic`, `frr` and `linux`.",
+};
+
+/// Looks for both kinds.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let of = |wanted: fn(closc_platform::Os) -> bool| {
+        draft.hardware.iter().find(|own| own.platform.supports(own.os) && wanted(own.os))
+    };
+    let programmed = of(closc_platform::Os::is_programmed);
+    let (Some(programmed), Some(other)) = (programmed, of(closc_platform::Os::has_own_macs)) else { return };
+    let (os, with) = (other.os.word(), programmed.os.word());
+    out.push(
+        Diagnostic::error(
+            &RULE,
+            format!("`{with}` entries need MAC addresses, and `{os}` keeps those of the maker"),
+        )
+        .at(programmed.os_span, format!("for {}", programmed.who))
+        .and(other.os_span, format!("for {}", other.who))
+        .help("use `sonic`, `frr` or `linux` beside P4 targets"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn what_cannot_ask_is_not_beside_what_must_be_asked() {
+        assert_eq!(
+            message(RULE.example, "E0215"),
+            "`p4` entries need MAC addresses, and `eos` keeps those of the maker"
+        );
+        assert!(!codes(&RULE.example.replace("os: eos", "os: sonic")).contains(&"E0215"));
+    }
+}

@@ -1,0 +1,202 @@
+//! Queues, pauses and bounds of languages that state what ports are given, and leave the pools of the buffer to the switch.
+//!
+//! In: settings as the reader names them: `queue 3`, `watchdog timeout`, `egress of queue 3` and so on. Invariants: what is
+//! not stated must not be there; a share of the buffer that the language has no word for is the nearest that it has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Compared;
+use crate::model::stated::StatedClass;
+
+/// Returns what is not as stated.
+pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+    let mut faults = queues(port);
+    faults.extend(maps(port));
+    faults.extend(pauses(port));
+    faults.extend(watched(port));
+    faults.extend(counted(port));
+    faults.extend(shares(port));
+    faults.extend(headroom(port));
+    faults
+}
+
+/// Weighted queues share the port in whole percents.
+fn queues(port: &Compared<'_>) -> Vec<String> {
+    let queued = port.queued();
+    let sum: u64 = queued.values().filter_map(|class| class.weight).map(u64::from).sum();
+    let mut found: BTreeMap<u8, (&str, u64)> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for (name, value) in &port.qos.settings {
+        let Some(queue) = name.strip_prefix("queue ").and_then(|queue| queue.parse().ok()) else { continue };
+        let (kind, share) = value.rsplit_once(' ').unwrap_or((value, "0"));
+        found.insert(queue, (kind, share.parse().unwrap_or(0)));
+    }
+    for (queue, class) in &queued {
+        let own = found.remove(queue).unwrap_or(("nothing", 0));
+        let fits = match class.weight {
+            None => own.0 == "strict",
+            Some(weight) => {
+                let weight = u64::from(weight);
+                let kind = if watched_class(port, class) { "guaranteed" } else { "percent" };
+                let near = (100 * weight).abs_diff(own.1 * sum) <= sum || own.1 == 1 && 100 * weight < sum;
+                // What is rounded up to 1 is taken from the largest.
+                let largest = queued.values().filter_map(|class| class.weight).max();
+                own.0 == kind && (near || largest == class.weight)
+            }
+        };
+        if !fits {
+            let meant = class.weight.map_or("strict".to_owned(), |weight| format!("{weight} of {sum}"));
+            faults.push(format!("serves queue {queue} as `{} {}`, and {meant} is stated", own.0, own.1));
+        }
+    }
+    faults.extend(found.keys().map(|queue| format!("sets queue {queue}, which no class has")));
+    let shares: u64 = port
+        .qos
+        .settings
+        .iter()
+        .filter(|(name, _)| name.starts_with("queue "))
+        .filter_map(|(_, value)| value.rsplit_once(' ')?.1.parse::<u64>().ok())
+        .sum();
+    if sum > 0 && shares != 100 {
+        faults.push(format!("gives {shares} percent of the port to weighted queues"));
+    }
+    faults
+}
+
+/// A watchdog sees only queues that get a part of the port for sure.
+fn watched_class(port: &Compared<'_>, class: &StatedClass) -> bool {
+    class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
+}
+
+/// Each class has the queue that is stated, and there are no others.
+fn maps(port: &Compared<'_>) -> Vec<String> {
+    let meant: BTreeMap<u8, u8> = port.stated.classes.iter().map(|class| (class.tc, class.queue)).collect();
+    // Classes that no code point leads to are not written.
+    let used: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
+    let mut faults = Vec::new();
+    for (class, queue) in meant.iter().filter(|(class, _)| used.contains(class)) {
+        if port.qos.class_to_queue.get(class) != Some(queue) {
+            let found = port.qos.class_to_queue.get(class).map_or("nothing".to_owned(), u8::to_string);
+            faults.push(format!("maps class {class} to queue {found} and not {queue}"));
+        }
+    }
+    let strange = port.qos.class_to_queue.keys().find(|class| !meant.contains_key(class));
+    faults.extend(strange.map(|class| format!("maps class {class}, which is stated nowhere")));
+    faults
+}
+
+fn pauses(port: &Compared<'_>) -> Option<String> {
+    let meant: BTreeSet<u8> = port.stated.classes.iter().filter_map(|class| class.pauses).collect();
+    let found: BTreeSet<u8> = port.qos.pauses.iter().copied().collect();
+    (meant != found).then(|| format!("pauses {found:?} and not {meant:?}"))
+}
+
+/// The watchdog has the times and the action that are stated, and is there exactly where one is stated.
+fn watched(port: &Compared<'_>) -> Vec<String> {
+    let rows = || port.qos.settings.iter().filter(|(name, _)| name.starts_with("watchdog"));
+    let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
+    let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let Some(stated) = stated.filter(|_| lossless) else {
+        return rows().map(|(name, value)| format!("has `{value}` as {name}, and none is stated")).collect();
+    };
+    let action = if stated.action == "alert" { "notify-only" } else { &stated.action };
+    let meant = [
+        ("watchdog", "on".to_owned()),
+        ("watchdog action", action.to_owned()),
+        ("watchdog polling-interval", "auto".to_owned()),
+        ("watchdog recovery-time", stated.restoration_ms.to_string()),
+        ("watchdog timeout", stated.detection_ms.to_string()),
+    ];
+    let fault = |(name, meant): (&str, String)| {
+        let found = port.qos.settings.get(name);
+        (found != Some(&meant))
+            .then(|| format!("has `{}` as {name} and not `{meant}`", found.map_or("nothing", String::as_str)))
+    };
+    meant.into_iter().filter_map(fault).collect()
+}
+
+/// Marks that nobody counts are not seen.
+fn counted(port: &Compared<'_>) -> Vec<String> {
+    let queue = |class: &u8| port.qos.class_to_queue.get(class).copied();
+    let marked: BTreeSet<u8> = port.qos.marks.keys().filter_map(queue).collect();
+    let counted = |queue: &u8| port.qos.settings.contains_key(&format!("counter of queue {queue}"));
+    let silent = marked.iter().filter(|queue| !counted(queue));
+    silent.map(|queue| format!("marks in queue {queue} and does not count marks")).collect()
+}
+
+/// Shares of the buffer, where the switch is given them.
+fn shares(port: &Compared<'_>) -> Vec<String> {
+    if !port.qos.settings.contains_key("shares") {
+        return Vec::new();
+    }
+    let groups =
+        port.grouped().into_iter().map(|(at, class)| (format!("ingress of group {at}"), &class.ingress_th));
+    let queues =
+        port.queued().into_iter().map(|(at, class)| (format!("egress of queue {at}"), &class.egress_th));
+    let meant: BTreeMap<String, String> =
+        groups.chain(queues).map(|(name, threshold)| (name, ratio(threshold))).collect();
+    let mut faults = Vec::new();
+    for (name, meant) in &meant {
+        let found = port.qos.settings.get(name);
+        if found != Some(meant) {
+            let found = found.map_or("nothing", String::as_str);
+            faults.push(format!("has `{found}` as {name} and not `{meant}`"));
+        }
+    }
+    let other = port.qos.settings.keys().find(|name| {
+        (name.starts_with("ingress of ") || name.starts_with("egress of ")) && !meant.contains_key(*name)
+    });
+    faults.extend(other.map(|name| format!("has a share for {name}, which no class has")));
+    faults
+}
+
+/// Powers of two are written out, from 1/128 to 8.
+fn ratio(exponent: &str) -> String {
+    match exponent.parse::<i32>().unwrap_or(i32::MAX) {
+        ..=-7 => "1/128".to_owned(),
+        below @ -6..=-1 => format!("1/{}", 2_i32.pow(below.unsigned_abs())),
+        above @ 0..=2 => 2_i32.pow(above.unsigned_abs()).to_string(),
+        3.. => "8".to_owned(),
+    }
+}
+
+/// Room for what arrives after a pause: that of the port that needs most, and all of the switch together.
+fn headroom(port: &Compared<'_>) -> Vec<String> {
+    if !port.qos.settings.contains_key("shares") {
+        return Vec::new();
+    }
+    let number = |name: &str| port.qos.sized.get(name).and_then(|text| text.parse::<u64>().ok());
+    let (own, pool) = (number("headroom"), number("headroom pool"));
+    let Some(least) = port.of_port.and_then(|port| port.headroom_bytes) else {
+        let unstated = own.or(pool).filter(|_| port.of_port.is_some());
+        return unstated
+            .map(|bytes| format!("has headroom of {bytes} bytes, and none is stated"))
+            .into_iter()
+            .collect();
+    };
+    let stated = port.of_switch.into_iter().flat_map(|own| &own.ports).filter_map(|port| port.headroom_bytes);
+    let mut faults = Vec::new();
+    if !own.is_some_and(|own| own >= least && stated.into_iter().any(|stated| stated == own)) {
+        let own = own.unwrap_or(0);
+        faults.push(format!("has headroom of {own} bytes, and {least} are stated for its cable"));
+    }
+    let meant = port.room.map(super::room::Room::headroom);
+    if let Some(meant) = meant.filter(|meant| pool != Some(*meant)) {
+        let pool = pool.unwrap_or(0);
+        faults.push(format!("is of a switch with {pool} bytes of headroom, and its cables need {meant}"));
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ratio;
+
+    #[test]
+    fn exponents_become_ratios() {
+        assert_eq!(
+            ["-8", "-7", "-2", "0", "1", "3", "7"].map(ratio),
+            ["1/128", "1/128", "1/4", "1", "2", "8", "8"]
+        );
+    }
+}

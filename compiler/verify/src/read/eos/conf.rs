@@ -1,0 +1,343 @@
+//! Reads a switch that runs EOS: ports, addresses and routes; what is about queues goes to [`super::qos`].
+//!
+//! In: the text. Out: a [`Device`]. Invariants: every line is understood, is the site's and named as not judged, or is a
+//! fault; a command that its mode does not have belongs to the modes around it, as on the switch, whatever its indentation.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use ipnet::{IpNet, Ipv6Net};
+
+use super::place::FILE;
+use super::qos::{Mode, QosReader, Refusal};
+use crate::model::device::{Device, FaultKind, Hop, Ports, Route, Via};
+use crate::model::language::Language;
+use crate::read::error::ReadError;
+use crate::read::value::parse;
+
+/// What a site sets as it likes: first words of commands, each a mode or a line.
+const OF_SITE: [&str; 18] = [
+    "aaa",
+    "alias",
+    "clock",
+    "daemon",
+    "dns",
+    "enable",
+    "hardware counter",
+    "ip domain-name",
+    "ip name-server",
+    "logging",
+    "management",
+    "ntp",
+    "radius-server",
+    "snmp-server",
+    "spanning-tree",
+    "tacacs-server",
+    "transceiver",
+    "username",
+];
+
+/// A mode that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Context<'a> {
+    /// `interface` of a front port.
+    Port(&'a str),
+    /// `interface Loopback`.
+    Loopback,
+    /// `interface Management`.
+    Management,
+    /// `vrf instance`.
+    Vrf,
+    /// Something of the site.
+    Site,
+    /// Something about queues.
+    Qos(Mode<'a>),
+}
+
+struct Reader<'a> {
+    device: Device<'a>,
+    ports: Ports<'a>,
+    context: Vec<Context<'a>>,
+    qos: QosReader<'a>,
+    /// Ports that route and do not switch.
+    routed: Vec<u16>,
+    /// Place of the route of each prefix.
+    routes: HashMap<Ipv6Net, usize>,
+    vrfs: Vec<&'a str>,
+    management: Management<'a>,
+    forwards: bool,
+}
+
+/// The management port.
+#[derive(Default)]
+struct Management<'a> {
+    shut: bool,
+    vrf: Option<&'a str>,
+    addresses: Vec<IpNet>,
+    gateways: Vec<(&'a str, IpAddr)>,
+}
+
+/// Reads a file.
+pub(super) fn read<'a>(language: &'static Language, text: &'a str) -> Result<Device<'a>, ReadError> {
+    let mut reader = Reader {
+        device: Device::new(language),
+        ports: Ports::default(),
+        context: Vec::new(),
+        qos: QosReader::default(),
+        routed: Vec::new(),
+        routes: HashMap::new(),
+        vrfs: Vec::new(),
+        management: Management::default(),
+        forwards: false,
+    };
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim_ascii();
+        match reader.in_any_mode(line) {
+            Ok(()) => {}
+            Err(Refusal::Value(message)) => return Err(ReadError::at(at + 1, message)),
+            Err(Refusal::Unknown) => {
+                let message = format!("`{line}` is none of the commands that the proof knows");
+                reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
+            }
+        }
+    }
+    Ok(reader.finish())
+}
+
+impl<'a> Reader<'a> {
+    /// Takes a line in the mode that is open, or in one around it.
+    fn in_any_mode(&mut self, line: &'a str) -> Result<(), Refusal> {
+        if line.is_empty() || line.starts_with('!') {
+            return Ok(());
+        }
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        // What the proof knows is never the site's, even between lines that are.
+        let of_site = self.context.last() == Some(&Context::Site);
+        let open = self.context.clone();
+        loop {
+            let taken = match self.context.last() {
+                Some(Context::Site) => Err(Refusal::Unknown),
+                Some(mode) => self.inside(*mode, line, &words),
+                None => self.top(&words),
+            };
+            if taken != Err(Refusal::Unknown) {
+                return taken;
+            }
+            if self.context.pop().is_none() {
+                self.context = open;
+                return if of_site { Ok(()) } else { taken };
+            }
+        }
+    }
+
+    fn inside(&mut self, mode: Context<'a>, line: &'a str, words: &[&'a str]) -> Result<(), Refusal> {
+        if words == ["exit"] {
+            self.context.pop();
+            return Ok(());
+        }
+        match mode {
+            Context::Port(name) => self.port(name, line, words),
+            Context::Loopback => match words {
+                ["description", ..] | ["no", "shutdown"] | ["ipv6", "enable"] => Ok(()),
+                ["ipv6", "address", address] => {
+                    self.device.loopbacks.push(parse(address)?);
+                    Ok(())
+                }
+                _ => Err(Refusal::Unknown),
+            },
+            Context::Management => self.management(words),
+            Context::Qos(mode) => {
+                let opened = self.qos.inside(mode, words)?;
+                self.context.extend(opened.map(Context::Qos));
+                Ok(())
+            }
+            Context::Vrf => match words {
+                ["description", ..] => Ok(()),
+                _ => Err(Refusal::Unknown),
+            },
+            Context::Site => Ok(()),
+        }
+    }
+
+    fn port(&mut self, name: &'a str, line: &'a str, words: &[&'a str]) -> Result<(), Refusal> {
+        let index = self.ports.index(Cow::Borrowed(name));
+        let port = self.ports.port(Cow::Borrowed(name));
+        match words {
+            ["description", ..] => {
+                let text = line.strip_prefix("description").unwrap_or_default().trim_ascii();
+                port.description = Some(Cow::Borrowed(text));
+            }
+            ["shutdown"] => port.up = false,
+            ["no", "shutdown"] => port.up = true,
+            ["mtu", bytes] => port.wire.mtu = Some(parse(bytes)?),
+            ["speed", speed] => {
+                let (gigabits, lanes) = speed.split_once("g-").ok_or(Refusal::Unknown)?;
+                port.wire.speed = Some(parse::<u32>(gigabits)?.saturating_mul(1_000));
+                port.lane_count = Some(parse(lanes)?);
+            }
+            ["error-correction", "encoding", "reed-solomon"] => port.wire.fec = Some(true),
+            ["no", "error-correction", "encoding"] => port.wire.fec = Some(false),
+            ["no", "switchport"] => self.routed.push(index),
+            ["switchport"] => self.routed.retain(|routed| *routed != index),
+            ["ipv6", "enable"] => port.discovery.link_local = true,
+            ["ipv6", "address", address] => port.addresses.push(parse(address)?),
+            ["service-profile", profile] => self.qos.attach(index, profile),
+            _ => return Err(Refusal::Unknown),
+        }
+        Ok(())
+    }
+
+    fn management(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
+        match words {
+            ["description", ..] => {}
+            ["shutdown"] => self.management.shut = true,
+            ["no", "shutdown"] => self.management.shut = false,
+            ["vrf", name] => self.management.vrf = Some(name),
+            ["ip" | "ipv6", "address", address] => self.management.addresses.push(parse(address)?),
+            _ => return Err(Refusal::Unknown),
+        }
+        Ok(())
+    }
+
+    fn top(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
+        match words {
+            ["service", "routing", "protocols", "model", "multi-agent"]
+            | ["lldp", "run" | "timer" | "management-address", ..]
+            | ["ip", "routing"]
+            | ["no", "ip", "routing", "vrf", _] => {}
+            ["end" | "exit"] => self.context.clear(),
+            ["no", "lldp", "run"] => {
+                let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
+                let needles = vec!["no lldp run".to_owned()];
+                self.device.fault(FaultKind::Setting, FILE, needles, message);
+            }
+            ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
+            ["ipv6", "unicast-routing"] => self.forwards = true,
+            ["no", "ipv6", "unicast-routing"] => self.forwards = false,
+            ["vrf", "instance", name] => {
+                self.vrfs.push(name);
+                self.context.push(Context::Vrf);
+            }
+            ["interface", name] => self.interface(name)?,
+            ["ip" | "ipv6", "route", "vrf", vrf, "0.0.0.0/0" | "::/0", gateway] => {
+                self.management.gateways.push((vrf, parse(gateway)?));
+            }
+            ["ipv6", "route", prefix, "Null0"] => self.route(prefix, None)?,
+            ["ipv6", "route", prefix, port, gateway] | ["ipv6", "route", prefix, port, gateway, "1"] => {
+                let hop = Hop {
+                    port: self.ports.index(Cow::Borrowed(port)),
+                    gateway: Some(parse(gateway)?),
+                    mac: None,
+                    weight: 1,
+                };
+                self.route(prefix, Some(hop))?;
+            }
+            words => {
+                if let Some(site) = of_site(words) {
+                    self.site(site);
+                    return Ok(());
+                }
+                let opened = self.qos.top(words)?;
+                self.context.extend(opened.map(Context::Qos));
+            }
+        }
+        Ok(())
+    }
+
+    fn interface(&mut self, name: &'a str) -> Result<(), Refusal> {
+        let context = if name.starts_with("Ethernet") {
+            let port = self.ports.port(Cow::Borrowed(name));
+            // A port is on unless it is shut.
+            port.up |= !port.declared;
+            port.declared = true;
+            Context::Port(name)
+        } else if name.starts_with("Loopback") {
+            Context::Loopback
+        } else if name.starts_with("Management") {
+            Context::Management
+        } else {
+            return Err(Refusal::Unknown);
+        };
+        self.context.push(context);
+        Ok(())
+    }
+
+    fn site(&mut self, command: &str) {
+        let named = format!("`{command}` in `{FILE}`");
+        if !self.device.not_judged.contains(&named) {
+            self.device.not_judged.push(named);
+        }
+        self.context.push(Context::Site);
+    }
+
+    /// Adds a route; further lines of one prefix are further next hops, wherever they are.
+    fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
+        let prefix: Ipv6Net = parse(text)?;
+        let known = *self.routes.entry(prefix).or_insert(self.device.routes.len());
+        let Some(route) = self.device.routes.get_mut(known) else {
+            let via = hop.map_or(Via::Blackhole, Via::One);
+            self.device.routes.push(Route { prefix, text: Cow::Borrowed(text), via });
+            return Ok(());
+        };
+        match (&mut route.via, hop) {
+            (Via::One(first), Some(hop)) => route.via = Via::Many(vec![*first, hop]),
+            (Via::Many(hops), Some(hop)) => hops.push(hop),
+            (Via::Blackhole, None) => {}
+            (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
+                return Err(format!("`{text}` is a blackhole and uses a port"));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Device<'a> {
+        let mut faults = Vec::new();
+        if !self.forwards {
+            let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is not there".to_owned();
+            faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
+        }
+        let mut ports = self.ports.finish();
+        for (at, port) in ports.iter().enumerate() {
+            if !port.addresses.is_empty() && !self.routed.contains(&(at as u16)) {
+                let needles = vec![format!("interface {}", port.name)];
+                let message = format!("port `{}` switches, and its address is not used", port.name);
+                faults.push((FaultKind::Setting, needles, message));
+            }
+        }
+        let (config, dangling) = self.qos.finish(&mut ports);
+        self.device.qos = config.map(Arc::new);
+        self.device.ports = ports;
+        for (name, message) in dangling {
+            faults.push((FaultKind::Dangling, vec![name], message));
+        }
+        let Management { shut, vrf, addresses, gateways } = self.management;
+        for lost in vrf.into_iter().chain(gateways.iter().map(|(vrf, _)| *vrf)) {
+            if !self.vrfs.contains(&lost) {
+                let message = format!("VRF `{lost}` is referred to and is not there");
+                faults.push((FaultKind::Dangling, vec![format!("vrf {lost}")], message));
+            }
+        }
+        let gateway = |address: &IpNet| {
+            let of_vrf = |(own, gateway): &&(&str, IpAddr)| {
+                Some(*own) == vrf && gateway.is_ipv4() == matches!(address, IpNet::V4(_))
+            };
+            gateways.iter().find(of_vrf).map(|(_, gateway)| *gateway)
+        };
+        let up = addresses.iter().filter(|_| !shut);
+        self.device.management = up.map(|address| (*address, gateway(address))).collect();
+        for (kind, needles, message) in faults {
+            self.device.fault(kind, FILE, needles, message);
+        }
+        self.device
+    }
+}
+
+/// Returns the words of the site that a command starts with.
+fn of_site(words: &[&str]) -> Option<&'static str> {
+    OF_SITE.into_iter().find(|known| {
+        let mut own = words.iter();
+        known.split(' ').all(|word| own.next() == Some(&word))
+    })
+}
