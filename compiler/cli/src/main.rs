@@ -12,6 +12,7 @@ mod input;
 mod labs;
 mod limits;
 mod names;
+mod objects;
 mod output;
 mod progress;
 mod tree;

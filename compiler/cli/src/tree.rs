@@ -1,4 +1,4 @@
-//! Compiled trees, as commands are given them: folders, and archives that are read where they are.
+//! Compiled trees, as commands are given them: folders, and archives, on disk or in a store, that are read where they are.
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
@@ -6,12 +6,14 @@ use closc_artefacts::paths::MANIFEST;
 use closc_artefacts::{Files, Folder, Manifest};
 use closc_compile::{Packed, SignedTree, Signee};
 
+use crate::objects;
+
 /// How the name of an archive ends.
 const ARCHIVE: &str = ".tar.zst";
 
 /// Tells whether a place is an archive by its name: what is to be written may not be there yet.
 pub(crate) fn is_archive(place: &Utf8Path) -> bool {
-    place.as_str().ends_with(ARCHIVE) && !place.is_dir()
+    place.as_str().ends_with(ARCHIVE) && (objects::is_object(place) || !place.is_dir())
 }
 
 /// Reads the manifest of a tree.
@@ -21,6 +23,10 @@ pub fn manifest(tree: &Utf8Path) -> anyhow::Result<Manifest> {
 
 /// Opens a folder or an archive; another file is refused, with the folder that was meant.
 fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
+    if objects::is_object(tree) {
+        objects::whole(tree)?;
+        return Ok(Box::new(Packed::of(tree, objects::blob(tree)?)?));
+    }
     if !tree.is_file() {
         return Ok(Box::new(Folder::new(tree)));
     }

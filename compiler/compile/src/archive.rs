@@ -6,7 +6,6 @@
 //! on the disk before it gets its name, so that of several at once each leaves a whole one.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use camino::Utf8Path;
@@ -34,7 +33,7 @@ pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) 
     }
     let mut failed = None;
     let written = replace_with(place, sync, |file| {
-        fill(job, (file, place), done).map_err(|error| {
+        archive_into(job, (BufWriter::new(file), place), done).map(drop).map_err(|error| {
             failed = Some(error);
             io::Error::other("the archive is not complete")
         })
@@ -45,13 +44,14 @@ pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) 
     }
 }
 
-fn fill(
+/// Writes an archive to wherever it goes, and flushes it; `place` is its name. Who calls it makes it whole or takes it back.
+pub fn archive_into<W: Write>(
     job: &Job<'_>,
-    (file, place): (&mut File, &Utf8Path),
+    (into, place): (W, &Utf8Path),
     done: &dyn Fn(u64),
-) -> Result<(), CompileError> {
+) -> Result<W, CompileError> {
     let write = |error| CompileError::File { operation: "write", path: place.to_owned(), error };
-    let mut tar = tar::Builder::new(Frames::new(BufWriter::new(file)).map_err(write)?);
+    let mut tar = tar::Builder::new(Frames::new(into).map_err(write)?);
     let mut files = BTreeMap::new();
     for batch in job.units.chunks(BATCH) {
         let rendered: Vec<Vec<Artefact>> =
@@ -68,7 +68,8 @@ fn fill(
     if let Some(signature) = signature {
         append(&mut tar, &Artefact::new(paths::SIGNATURE, signature)).map_err(write)?;
     }
-    tar.into_inner().and_then(Frames::finish).and_then(|mut file| file.flush()).map_err(write)
+    let whole = |mut into: W| into.flush().map(|()| into);
+    tar.into_inner().and_then(Frames::finish).and_then(whole).map_err(write)
 }
 
 /// Packs what is written, frame by frame.

@@ -6,6 +6,7 @@
 //! loses power, leaves the old tree or the new one, whole.
 
 mod archive;
+mod blob;
 mod cables;
 mod error;
 mod fingerprint;
@@ -25,7 +26,8 @@ mod swap;
 mod unit;
 mod write;
 
-pub use archive::archive;
+pub use archive::{archive, archive_into};
+pub use blob::Blob;
 pub use error::CompileError;
 pub use fingerprint::{Fingerprint, Fingerprints};
 pub use job::Job;

@@ -1,4 +1,4 @@
-//! A tree in one `.tar.zst` file, read where it is.
+//! A tree in one `.tar.zst` file or object, read where it is.
 //!
 //! In: an archive that [`crate::archive()`] wrote: zstd frames one behind the other, each of them whole entries of a tar file.
 //! Out: [`Packed`], which reads files in any order. Invariants: an archive is a stranger's. It is looked through once, with a
@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, paths};
+
+use crate::blob::{At, Blob, Local};
 
 /// Entries of an archive: more than the largest fabric has files.
 const ENTRIES_MAX: u64 = 1 << 22;
@@ -75,7 +76,7 @@ struct Slot {
 /// A tree in an archive.
 #[derive(Debug)]
 pub struct Packed {
-    file: Arc<File>,
+    blob: Arc<dyn Blob>,
     slots: HashMap<Utf8PathBuf, Slot>,
     /// Frames that files were read of: who reads one file after the other goes on in them.
     open: Mutex<Vec<Frame>>,
@@ -97,7 +98,7 @@ impl fmt::Debug for Frame {
 }
 
 impl Packed {
-    /// Looks through an archive.
+    /// Looks through an archive in a file.
     pub fn open(place: &Utf8Path) -> Result<Packed, PackedError> {
         let unreadable = |error| PackedError::Read { place: place.to_owned(), at: 0, error };
         let file = File::open(place).map_err(unreadable)?;
@@ -106,14 +107,21 @@ impl Packed {
             return Err(unreadable(io::Error::other("it is no regular file")));
         }
         let length = meta.len();
-        let mut look = Look { place, length, at: 0, entries: 0, total: 0, slots: HashMap::new() };
-        let mut from = Counted { inner: BufReader::new(&file), taken: 0 };
+        Packed::of(place, Arc::new(Local { file, length }))
+    }
+
+    /// Looks through an archive wherever it is; `place` is its name.
+    pub fn of(place: &Utf8Path, blob: Arc<dyn Blob>) -> Result<Packed, PackedError> {
+        let mut look =
+            Look { place, length: blob.length(), at: 0, entries: 0, total: 0, slots: HashMap::new() };
+        let all = At { blob: Arc::clone(&blob), at: 0 };
+        let mut from = Counted { inner: BufReader::with_capacity(blob.portions()[0], all), taken: 0 };
         while !from.fill_buf().map_err(|error| look.unreadable(error))?.is_empty() {
             look.at = from.taken;
             look.frame(&mut from)?;
         }
         let slots = look.slots;
-        Ok(Packed { file: Arc::new(file), slots, open: Mutex::default() })
+        Ok(Packed { blob, slots, open: Mutex::default() })
     }
 
     /// Returns the frame of a file, as far unpacked as another file that is before it.
@@ -123,7 +131,8 @@ impl Packed {
             return Ok(open.remove(at));
         }
         drop(open);
-        let from = BufReader::new(At { file: Arc::clone(&self.file), at: slot.frame });
+        let frame = At { blob: Arc::clone(&self.blob), at: slot.frame };
+        let from = BufReader::with_capacity(self.blob.portions()[1], frame);
         Ok(Frame { first: slot.frame, at: 0, rest: zstd::Decoder::with_buffer(from)?.single_frame() })
     }
 
@@ -163,20 +172,6 @@ impl Files for Packed {
         let mut all: Vec<Utf8PathBuf> = self.slots.keys().cloned().collect();
         all.sort_unstable();
         Some(all)
-    }
-}
-
-/// Reads a file from a place on, whoever else reads it.
-struct At {
-    file: Arc<File>,
-    at: u64,
-}
-
-impl Read for At {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(into, self.at)?;
-        self.at += read as u64;
-        Ok(read)
     }
 }
 
@@ -227,7 +222,7 @@ impl Look<'_> {
     }
 
     /// Looks through a frame, which ends between two entries.
-    fn frame(&mut self, from: &mut Counted<BufReader<&File>>) -> Result<(), PackedError> {
+    fn frame(&mut self, from: &mut Counted<impl BufRead>) -> Result<(), PackedError> {
         let decoder = zstd::Decoder::with_buffer(from).map_err(|error| self.unreadable(error))?;
         let mut frame = tar::Archive::new(decoder.single_frame().take(FRAME_MAX));
         let mut long: Option<Utf8PathBuf> = None;

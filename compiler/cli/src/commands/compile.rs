@@ -12,7 +12,7 @@ use closc_render::Templates;
 use crate::args::{Args, CompileArgs};
 use crate::input::{self, Input};
 use crate::output::{self, Outcome};
-use crate::{progress, tree};
+use crate::{objects, progress, tree};
 
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
@@ -26,10 +26,18 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
         Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?.signed(signer.as_ref());
     let sync = if command.no_sync { Sync::No } else { Sync::Yes };
     let out = command.out.as_ref();
+    // What cannot be written there is refused before anything is compiled.
+    for place in command.archive.as_ref().into_iter().chain(out).filter(|place| objects::is_object(place)) {
+        objects::whole(place)?;
+    }
     let archives = command.archive.as_ref().into_iter().chain(out.filter(|place| tree::is_archive(place)));
     for place in archives {
         let bar = progress::bar(args.quiet, job.units(), "archiving");
-        closc_compile::archive(&job, place, sync, &|units| bar.inc(units))?;
+        if objects::is_object(place) {
+            objects::archive(&job, place, &|units| bar.inc(units))?;
+        } else {
+            closc_compile::archive(&job, place, sync, &|units| bar.inc(units))?;
+        }
         bar.finish_and_clear();
     }
     if let Some(place) = out.filter(|place| !tree::is_archive(place)) {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::args::{Args, MergeArgs};
 use crate::commands::verify::show;
 use crate::commands::whatif;
+use crate::objects;
 use crate::output::Outcome;
 
 /// The most bytes of a summary: kilobytes, and names of T0 groups where switches choose the way.
@@ -21,7 +22,7 @@ const SUMMARY_MAX: u64 = 64 << 20;
 pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
     let (mut parts, mut answers) = (Vec::with_capacity(command.summaries.len()), Vec::new());
     for place in &command.summaries {
-        let text = closc_files::given_text(place, SUMMARY_MAX)?;
+        let text = objects::text(place, SUMMARY_MAX)?;
         if is_answer(&text) {
             let each: Each = serde_json::from_str(&text).with_context(|| format!("`{place}`"))?;
             answers.push((place.to_string(), each));

@@ -19,7 +19,7 @@ use indicatif::ProgressBar;
 use crate::args::{Args, Format, PartArgs, VerifyArgs};
 use crate::commands::compile::start_threads;
 use crate::output::{self, Outcome};
-use crate::{input, progress, tree};
+use crate::{input, objects, progress, tree};
 
 /// Verifies a tree.
 pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
@@ -45,14 +45,21 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
             let beside: Vec<&dyn Files> = beside.iter().map(AsRef::as_ref).collect();
             let (report, summary) = verify_part(&tree, &beside, &options)?;
             if let Some(place) = place {
-                disk::replace(place, &summary.to_bytes())
-                    .with_context(|| format!("cannot write `{place}`"))?;
+                write(place, &summary.to_bytes())?;
             }
             report
         }
     };
     tree.bar.finish_and_clear();
     show(args, &command.tree, &report)
+}
+
+/// Writes a summary: a file, or an object.
+fn write(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if objects::is_object(place) {
+        return objects::put(place, bytes);
+    }
+    disk::replace(place, bytes).with_context(|| format!("cannot write `{place}`"))
 }
 
 /// Shows what was found in a tree, and says how that ends.

@@ -1,0 +1,71 @@
+//! `s3://BUCKET/KEY`: archives and summaries in an object store that speaks S3.
+//!
+//! In: a place, and credentials from the environment as AWS tools take them. Out: objects, read in parts and written in parts.
+//! Invariants: an object is there whole or not at all; memory is bounded whatever it has; no message has a credential in it.
+//! Without the feature `s3` of the build every such place is refused, with the command that builds it.
+
+#[cfg(feature = "s3")]
+mod read;
+#[cfg(feature = "s3")]
+mod store;
+#[cfg(feature = "s3")]
+mod upload;
+
+use anyhow::ensure;
+use camino::Utf8Path;
+
+#[cfg(feature = "s3")]
+pub(crate) use read::{blob, text};
+#[cfg(feature = "s3")]
+pub(crate) use upload::{archive, put};
+#[cfg(not(feature = "s3"))]
+pub(crate) use without::{archive, blob, put, text};
+
+/// How the name of an object begins.
+const SCHEME: &str = "s3://";
+
+/// Tells whether a place is in an object store.
+pub(crate) fn is_object(place: &Utf8Path) -> bool {
+    place.as_str().starts_with(SCHEME)
+}
+
+/// Refuses the name of a tree that is no archive: a store has no folders, and nothing that exchanges many objects at once.
+pub(crate) fn whole(place: &Utf8Path) -> anyhow::Result<()> {
+    ensure!(
+        place.as_str().ends_with(".tar.zst"),
+        "`{place}`: a tree in an object store is one object, so that it is there whole or not at all; name it \
+         `{place}.tar.zst`"
+    );
+    Ok(())
+}
+
+#[cfg(not(feature = "s3"))]
+mod without {
+    use std::sync::Arc;
+
+    use anyhow::bail;
+    use camino::Utf8Path;
+    use closc_compile::{Blob, Job};
+
+    fn refused<T>(place: &Utf8Path) -> anyhow::Result<T> {
+        bail!(
+            "`{place}`: this closc reads and writes no object stores; build it with `cargo build --features s3`"
+        )
+    }
+
+    pub(crate) fn archive(_: &Job<'_>, place: &Utf8Path, _: &dyn Fn(u64)) -> anyhow::Result<()> {
+        refused(place)
+    }
+
+    pub(crate) fn blob(place: &Utf8Path) -> anyhow::Result<Arc<dyn Blob>> {
+        refused(place)
+    }
+
+    pub(crate) fn put(place: &Utf8Path, _: &[u8]) -> anyhow::Result<()> {
+        refused(place)
+    }
+
+    pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
+        if super::is_object(place) { refused(place) } else { Ok(closc_files::given_text(place, max)?) }
+    }
+}

@@ -1,0 +1,114 @@
+//! An object that is written in parts.
+//!
+//! In: bytes, one after the other. Out: an object. Invariants: nobody sees it before [`Upload::complete`]; what is dropped before is
+//! taken back; two parts are in memory, one of them on its way.
+
+use std::io::{self, Write};
+use std::mem;
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use closc_compile::{Job, archive_into};
+use object_store::{MultipartUpload, ObjectStoreExt as _, PutResult};
+use tokio::task::JoinHandle;
+
+use super::store::{Object, wait};
+
+/// Bytes of a part. A store takes 10,000 of them: 160 GB.
+const PART: usize = 16 << 20;
+
+/// An object on its way.
+struct Upload {
+    object: Object,
+    /// Absent when it is complete or taken back.
+    parts: Option<Box<dyn MultipartUpload>>,
+    buffer: Vec<u8>,
+    /// The part that is on its way.
+    sending: Option<JoinHandle<object_store::Result<()>>>,
+}
+
+impl Upload {
+    /// Starts an object.
+    fn start(object: Object) -> io::Result<Self> {
+        let (store, key) = (Arc::clone(&object.store), object.key.clone());
+        let parts = wait(async move { store.put_multipart(&key).await })?;
+        let parts = parts.map_err(|error| object.fault(&error))?;
+        Ok(Upload { object, parts: Some(parts), buffer: Vec::with_capacity(PART), sending: None })
+    }
+
+    /// Waits for the part that is on its way.
+    fn sent(&mut self) -> io::Result<()> {
+        let Some(sending) = self.sending.take() else { return Ok(()) };
+        wait(sending)?.map_err(io::Error::other)?.map_err(|error| self.object.fault(&error))
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.sent()?;
+        let bytes = mem::replace(&mut self.buffer, Vec::with_capacity(PART));
+        let Some(parts) = self.parts.as_mut() else { return Err(io::Error::other("the object is complete")) };
+        let part = parts.put_part(bytes.into());
+        // A task of its own, so that it goes on while the next part is made.
+        self.sending = Some(wait(async move { tokio::spawn(part) })?);
+        Ok(())
+    }
+
+    /// Makes it visible.
+    fn complete(mut self) -> io::Result<()> {
+        if !self.buffer.is_empty() {
+            self.send()?;
+        }
+        self.sent()?;
+        let Some(mut parts) = self.parts.take() else { return Ok(()) };
+        let (parts, result): (_, object_store::Result<PutResult>) = wait(async move {
+            let result = parts.complete().await;
+            (parts, result)
+        })?;
+        if let Err(error) = result {
+            self.parts = Some(parts);
+            return Err(self.object.fault(&error));
+        }
+        Ok(())
+    }
+}
+
+impl Write for Upload {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(PART - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..taken]);
+        if self.buffer.len() == PART {
+            self.send()?;
+        }
+        Ok(taken)
+    }
+
+    /// What is left goes with the last part.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let Some(sending) = self.sending.take() {
+            sending.abort();
+        }
+        let Some(mut parts) = self.parts.take() else { return };
+        // A store that does not answer keeps parts that nobody sees; its own rules for uploads that were left remove them.
+        drop(wait(async move { parts.abort().await }));
+    }
+}
+
+/// Writes an archive of a tree. It is visible when its last part is there.
+pub(crate) fn archive(job: &Job<'_>, place: &Utf8Path, done: &dyn Fn(u64)) -> anyhow::Result<()> {
+    let upload = Upload::start(Object::at(place)?)?;
+    // Whatever fails drops the upload, which takes back what was sent.
+    Ok(archive_into(job, (upload, place), done)?.complete()?)
+}
+
+/// Writes a small object.
+pub(crate) fn put(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let object = Object::at(place)?;
+    let (store, key, payload) = (Arc::clone(&object.store), object.key.clone(), bytes.to_vec().into());
+    wait(async move { store.put(&key, payload).await })?.map_err(|error| object.fault(&error))?;
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Bytes of which any part can be read: a file, or an object in a store.
+//!
+//! In: a place and a buffer. Out: bytes. Invariants: all parts are of one version: what is replaced while it is read is an
+//! error.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+/// Bytes of which any part can be read.
+pub trait Blob: Debug + Send + Sync {
+    /// Returns how many there are.
+    fn length(&self) -> u64;
+
+    /// Reads some from a place on; none behind the end.
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize>;
+
+    /// Returns how many to ask for at a time, first where all are read one after the other, then where few are.
+    fn portions(&self) -> [usize; 2] {
+        [8 << 10; 2]
+    }
+}
+
+/// A file of a disk.
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) file: File,
+    pub(crate) length: u64,
+}
+
+impl Blob for Local {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        self.file.read_at(into, at)
+    }
+}
+
+/// Reads from a place on, whoever else reads.
+pub(crate) struct At {
+    pub(crate) blob: Arc<dyn Blob>,
+    pub(crate) at: u64,
+}
+
+impl Read for At {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.blob.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
