@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::node_delay::NodeDelay;
 use closc_artefacts::path_table::Delay;
 use closc_artefacts::paths::{DELAY as DELAY_FILE, HOSTS};
 
 use crate::check::profile::{self, own};
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{Cabling, Kind, Party};
+use crate::model::cabling::{Cabling, Kind, Party, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::place::Place;
@@ -68,50 +69,73 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
 /// Checks the delays that nodes are given.
 pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
-    let lengths = lengths(&fabric.cabling);
+    let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling));
+    let queue = data_queue(stated);
+    let mut known: BTreeMap<SwitchId, Option<&StatedSwitch>> = BTreeMap::new();
     for (tools, own) in tools.iter().filter_map(|tools| Some((tools, tools.delay.as_ref()?))) {
-        let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
-        let t0s = fabric.cabling.at_node(tools.node).iter().filter_map(|plug| {
-            let Party::Switch(t0) = fabric.cabling.cable(plug.cable).upper.party else { return None };
-            profile::own(fabric, stated, (t0, fabric.switch(t0)?), Tier::T0)
+        let name = cabling.nodes[tools.node.0 as usize].as_str();
+        let t0 =
+            cabling.at_node(tools.node).iter().find_map(|plug| match cabling.cable(plug.cable).upper.party {
+                Party::Switch(t0) => Some((t0, fabric.switch(t0)?)),
+                Party::Node(_) => None,
+            });
+        let Some(t0) = t0 else { continue };
+        let t0 = *known.entry(t0.0).or_insert_with(|| profile::own(fabric, stated, t0, Tier::T0));
+        let Some(port) = t0.and_then(|t0| t0.ports.iter().find(|port| port.down)) else { continue };
+        // Where a fabric has one T0 group its longest path may end there; the cables of a part say nothing of the longest.
+        let within = |leaves: bool| bounds(&lengths, leaves, (port.mtu, port.speed_mbps));
+        let whole = fabric.slice.is_whole();
+        let span = if whole { (within(false).0, within(lengths[1].is_some()).1) } else { (0, u64::MAX) };
+        // Where planes have other hardware, it is that of a T0 that the node need not be attached to.
+        let alike = stated.switches.iter().filter(|t0| {
+            let same = |other: &StatedPort| other.down && other.speed_mbps == port.speed_mbps;
+            t0.tier == "t0" && t0.ports.iter().any(same)
         });
-        let Some(t0) = t0s.min_by_key(|t0| t0.hardware.as_str()) else { continue };
-        let Some(port) = t0.ports.iter().find(|port| port.down) else { continue };
-        let [_, between, _] = &lengths;
-        let leaves_t0 = between.is_some();
-        // Where a fabric has one T0 group its longest path may end there.
-        let (_, most) = bounds(&lengths, leaves_t0, (port.mtu, port.speed_mbps));
-        let mut wrong = |is_wrong: bool, field: &str, message: &str| {
+        let judged = alike.map(|t0| of_node((own, name), queue, (t0, port), span));
+        let wrong = |found: &Vec<Fault>| found.iter().filter(|fault| fault.0).count();
+        for (is_wrong, field, message) in judged.min_by_key(wrong).into_iter().flatten() {
             findings.expect(!is_wrong, &NODE_DELAY, || {
                 let place = Place::text(format!("{HOSTS}/{name}/{DELAY_FILE}"), vec![format!("\"{field}\"")]);
                 Violation::new(&NODE_DELAY, place, format!("`{name}`: {message}"))
             });
-        };
-        let (least, _) = bounds(&lengths, false, (port.mtu, port.speed_mbps));
-        for (is_wrong, field, message) in faults(&own.delay, t0, port, (least, most)) {
-            wrong(is_wrong, field, &message);
         }
-        wrong(own.node != name, "node", "it is the file of another node");
-        let speed =
-            format!("its ports have {} Mb/s at their T0s, and not {}", port.speed_mbps, own.port_mbps);
-        wrong(own.port_mbps != port.speed_mbps, "port_mbps", &speed);
-        // Entries of a pipeline mark at a number of packets.
-        let up = || t0.ports.iter().filter(|port| !port.down).flat_map(|port| port.marks.values());
-        let fits = match own.marks {
-            None => t0.os == "p4" || up().next().is_none() || own.delay.target_ns.is_none(),
-            Some(marks) => up().any(|stated| *stated == (marks.least_bytes, marks.most_bytes, marks.percent)),
-        };
-        wrong(!fits, "marks", "no queue of an uplink of its T0s is marked so");
     }
 }
 
-/// Compares a delay with what bounds it: whether it is wrong, in which field, and why.
-fn faults(
-    delay: &Delay,
-    t0: &StatedSwitch,
-    port: &StatedPort,
-    (least, most): (u64, u64),
-) -> [(bool, &'static str, String); 3] {
+/// The queue of data, as it is stated for nodes.
+fn data_queue(stated: &Stated) -> Option<u8> {
+    let point = usize::from(stated.hosts.as_ref()?.data_dscp);
+    let tc = stated.qos.dscp.get(point)?;
+    stated.qos.classes.iter().find(|class| class.tc == *tc).map(|class| class.queue)
+}
+
+/// Whether something is wrong, in which field, and why.
+type Fault = (bool, &'static str, String);
+
+/// Compares what a node is given with a T0.
+fn of_node(
+    (own, name): (&NodeDelay, &str),
+    queue: Option<u8>,
+    (t0, port): (&StatedSwitch, &StatedPort),
+    span: (u64, u64),
+) -> Vec<Fault> {
+    let mut found = Vec::from(faults(&own.delay, t0, port, span));
+    found.push((own.node != name, "node", "it is the file of another node".to_owned()));
+    let speed = format!("its ports have {} Mb/s at their T0s, and not {}", port.speed_mbps, own.port_mbps);
+    found.push((own.port_mbps != port.speed_mbps, "port_mbps", speed));
+    let mut up = t0.ports.iter().filter(|port| !port.down).filter_map(|port| port.marks.get(&queue?));
+    let fits = match own.marks {
+        // Entries of a pipeline mark at a number of packets.
+        _ if t0.os == "p4" => true,
+        None => up.next().is_none() && own.delay.target_ns.is_none(),
+        Some(marks) => up.any(|stated| *stated == (marks.least_bytes, marks.most_bytes, marks.percent)),
+    };
+    found.push((!fits, "marks", "that is not when uplinks of its T0s mark data".to_owned()));
+    found
+}
+
+/// Compares a delay with what bounds it.
+fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u64, u64)) -> [Fault; 3] {
     let mbps = u64::from(port.speed_mbps).max(1);
     let rtt = delay.base_rtt_ns;
     let bytes = rtt.saturating_mul(mbps) / 8_000;
