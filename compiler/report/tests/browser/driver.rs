@@ -181,7 +181,7 @@ impl Browser {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until an expression of the page is true: where a place is changed, the page is told of it afterwards.
+    /// Waits until an expression of the page is true: a change of place reaches the page afterwards.
     pub(crate) fn wait_for(&mut self, expression: &str) {
         self.value(&format!(
             "new Promise(done => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 10); look(); }})"
