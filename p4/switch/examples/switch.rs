@@ -5,7 +5,12 @@ use std::process::ExitCode;
 use closc_switch::{Addresses, switch_main};
 
 fn main() -> ExitCode {
-    let started = |at: &Addresses| eprintln!("P4Runtime at {}", at.p4runtime);
+    let started = |at: &Addresses| {
+        eprintln!("P4Runtime at {}", at.p4runtime);
+        for note in &at.notes {
+            eprintln!("warning: {note}");
+        }
+    };
     match switch_main(std::env::args().skip(1), started) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -20,6 +20,9 @@ pub fn run(arguments: Vec<String>) -> anyhow::Result<Outcome> {
         if let Some(packets) = at.packets {
             output::say(format_args!("packets are exchanged at {packets}"));
         }
+        for note in &at.notes {
+            output::say(format_args!("warning: {note}"));
+        }
     })?;
     Ok(Outcome::Fine)
 }

@@ -8,3 +8,4 @@ mod frozen;
 mod places;
 mod process;
 mod tls;
+mod tutorials;

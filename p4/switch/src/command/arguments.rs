@@ -1,6 +1,7 @@
 //! Reads the arguments of `simple_switch_grpc`: general ones, the program, and after `--` those of the target.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use closc_runtime::server::TlsFiles;
@@ -107,8 +108,10 @@ const GENERAL: [(&str, Option<char>, Takes); 26] = [
 ];
 
 /// Options after `--`.
-const TARGET: [(&str, Option<char>, Takes); 15] = [
+const TARGET: [(&str, Option<char>, Takes); 17] = [
     ("disable-swap", None, Takes::Nothing),
+    ("enable-swap", None, Takes::Nothing),
+    ("load-modules", None, Takes::Value),
     ("grpc-server-addr", None, Takes::Value),
     ("grpc-server-ssl", None, Takes::Nothing),
     ("grpc-server-cacert", None, Takes::Value),
@@ -207,7 +210,9 @@ fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result
     let found = known.iter().find(|(_, letter, _)| *letter == Some(short));
     let (name, _, takes) = found.ok_or_else(|| UsageError::Unknown(argument.to_owned()))?;
     let rest = chars.as_str();
-    Ok(Some((name, *takes, (!rest.is_empty()).then(|| rest.to_owned()))))
+    // Both short options without a value end the run, so what is stuck to them counts no more.
+    let value = (!rest.is_empty() && *takes != Takes::Nothing).then(|| rest.to_owned());
+    Ok(Some((name, *takes, value)))
 }
 
 /// Finds an option by its name, or by a beginning that no other has.
@@ -249,7 +254,7 @@ impl Reader {
     }
 
     fn note(&mut self, option: &str, reason: &str) {
-        self.options.notes.push(format!("option `--{option}` does nothing here: {reason}"));
+        self.options.notes.push(format!("`--{option}` does nothing here: {reason}"));
     }
 
     fn take(&mut self, name: &'static str, value: String) -> Result<(), UsageError> {
@@ -269,7 +274,10 @@ impl Reader {
             "log-console" | "no-p4" | "grpc-server-ssl" | "grpc-server-with-client-auth" => {
                 self.flags.insert(name);
             }
-            "cpu-port" => self.options.cpu_port = Some(number(name, &value, "a port")?),
+            "cpu-port" => {
+                let port = number::<NonZeroU32>(name, &value, "a port from 1")?;
+                self.options.cpu_port = Some(port.get());
+            }
             "drop-port" => self.options.drop_port = number(name, &value, "a port")?,
             "dp-grpc-server-addr" => self.options.packet_address = Some(value),
             "priority-queues" => {
@@ -285,7 +293,10 @@ impl Reader {
             "max-port-count" | "max-mc-groups" | "max-l1-entries" | "max-l2-entries" => {
                 self.note(name, "there is no such limit");
             }
-            "disable-swap" => self.note(name, "programs change through P4Runtime alone"),
+            "disable-swap" | "enable-swap" => self.note(name, "programs change through P4Runtime alone"),
+            "load-modules" => {
+                self.note(name, "there are no modules; a program with externs of its own is refused");
+            }
             "warn-on-invalid-hdr-read" | "ret-zero-on-invalid-hdr-read" => {
                 self.note(name, "a field of a header that is not valid always keeps its last value");
             }
@@ -294,8 +305,13 @@ impl Reader {
                     "packets come from interfaces, or over gRPC with `--dp-grpc-server-addr`",
                 );
             }
-            "packet-in" => return unsupported("there is no nanomsg; use `--dp-grpc-server-addr`"),
-            "restore-state" => return unsupported("write the state through P4Runtime"),
+            "packet-in" => {
+                self.flags.insert(name);
+                self.note(name, "there is no nanomsg; `--dp-grpc-server-addr` exchanges packets over gRPC");
+            }
+            "restore-state" => {
+                self.note(name, "the switch starts without entries; write them through P4Runtime");
+            }
             other => return Err(UsageError::Unknown(format!("--{other}"))),
         }
         Ok(())
@@ -319,6 +335,10 @@ impl Reader {
     fn finish(mut self) -> Result<Options, UsageError> {
         if self.has("log-console") && self.file.is_some() {
             return Err(UsageError::Exclusive("--log-console", "--log-file"));
+        }
+        if self.has("packet-in") {
+            // As in BMv2: packets of the socket take the place of those of interfaces.
+            self.options.interfaces.clear();
         }
         self.options.log = match self.file.take() {
             Some(file) => Some(LogTarget::File(file)),
@@ -384,110 +404,4 @@ fn level(value: &str) -> Result<Level, UsageError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(line: &str) -> Result<Options, UsageError> {
-        match parse(line.split_whitespace().map(str::to_owned))? {
-            Request::Run(options) => Ok(*options),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_folder_for_captures_is_given_in_any_spelling() {
-        for (line, folder) in [
-            ("--pcap /tmp x.json", "/tmp"),
-            ("--pcap=/tmp x.json", "/tmp"),
-            ("x.json --pcap pcaps", "pcaps"),
-            ("--pcap x.json", "."),
-            ("--pcap --log-console x.json", "."),
-            ("x.json --pcap", "."),
-        ] {
-            let options = read(line).expect(line);
-            assert_eq!(options.captures.as_deref(), Some(std::path::Path::new(folder)), "{line}");
-            assert_eq!(options.program.as_deref(), Some(std::path::Path::new("x.json")), "{line}");
-        }
-    }
-
-    #[test]
-    fn questions_are_answered_whatever_else_is_said() {
-        let ask = |line: &str| parse(line.split_whitespace().map(str::to_owned));
-        assert_eq!(ask("-h"), Ok(Request::Help));
-        assert_eq!(ask("--no-p4 --version"), Ok(Request::Version));
-        assert_eq!(ask("--json-version"), Ok(Request::FormatVersion));
-    }
-
-    #[test]
-    fn the_command_line_of_a_mininet_script_is_read() {
-        let line = "-i 1@s1-eth1 -i2@s1-eth2 --interface=3@s1-eth3 --pcap=/captures --nanolog ipc:///log.ipc \
-                    --device-id 4 --log-console -Ldebug --thrift-port 9091 program.json -- \
-                    --grpc-server-addr 0.0.0.0:50051 --cpu-port 255 --drop-port 510";
-        let options = read(line).expect("all of it is known");
-        let interface = |port, name: &str| (port, name.to_owned());
-        assert_eq!(
-            options.interfaces,
-            [interface(1, "s1-eth1"), interface(2, "s1-eth2"), interface(3, "s1-eth3")]
-        );
-        assert_eq!((options.device_id, options.cpu_port, options.drop_port), (4, Some(255), 510));
-        assert_eq!(options.address, "0.0.0.0:50051");
-        assert_eq!(options.program, Some("program.json".into()));
-        assert_eq!(options.captures, Some("/captures".into()));
-        assert_eq!((options.log, options.level), (Some(LogTarget::Console), Level::Debug));
-        assert_eq!(options.notes.len(), 2);
-    }
-
-    #[test]
-    fn without_arguments_only_loopback_is_listened_on() {
-        let options = read("--no-p4").expect("enough");
-        assert!(options.address.starts_with("127.0.0.1:"));
-        assert_eq!(options, Options::default());
-        assert_eq!(read("--no-p4 --pcap").expect("enough").captures, Some(".".into()));
-    }
-
-    #[test]
-    fn a_beginning_is_enough_where_it_is_clear() {
-        assert_eq!(read("--no-p4 --log-con").expect("clear").log, Some(LogTarget::Console));
-        assert!(matches!(read("--no-p4 --log"), Err(UsageError::Ambiguous { .. })));
-        assert!(matches!(read("--no-p4 --log-file-max-size 5"), Ok(options) if options.notes.len() == 1));
-    }
-
-    #[test]
-    fn certificates_need_each_other() {
-        let needs = |line: &str| match read(line) {
-            Err(UsageError::Needs { needed, .. }) => needed,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(needs("--no-p4 -- --grpc-server-cert c"), "--grpc-server-ssl");
-        assert_eq!(needs("--no-p4 -- --grpc-server-ssl --grpc-server-key k"), "--grpc-server-cert");
-        let line = "--no-p4 -- --grpc-server-ssl --grpc-server-cert c --grpc-server-key k";
-        assert_eq!(needs(&format!("{line} --grpc-server-with-client-auth")), "--grpc-server-cacert");
-        let mutual = read(&format!("{line} --grpc-server-with-client-auth --grpc-server-cacert a"));
-        let files = mutual.expect("complete").tls.expect("asked for");
-        assert_eq!(files.client_authority, Some("a".into()));
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_named() {
-        for (line, message) in [
-            ("", "name the JSON of a program, or start without one with `--no-p4`"),
-            ("a.json b.json", "`b.json` is one argument too many"),
-            ("--no-p4 --colour", "option `--colour` is not known"),
-            ("--no-p4 --cpu-port 5", "option `--cpu-port` is not known"),
-            ("--no-p4 -i", "option `interface` needs a value"),
-            (
-                "--no-p4 -i eth0",
-                "option `--interface`: `eth0` is not a port number, `@` and the name of an interface",
-            ),
-            ("--no-p4 -- --cpu-port many", "option `--cpu-port`: `many` is not a port"),
-            ("--no-p4 --no-p4=1", "option `no-p4` takes no value"),
-            (
-                "--no-p4 --log-console --log-file f",
-                "options `--log-console` and `--log-file` exclude each other",
-            ),
-        ] {
-            assert_eq!(read(line).expect_err(line).to_string(), message);
-        }
-        assert!(matches!(read("--no-p4 --use-files 1"), Err(UsageError::Unsupported { .. })));
-    }
-}
+mod tests;

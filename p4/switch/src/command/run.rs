@@ -30,7 +30,7 @@ Options:
       --device-id ID              Number by which controllers know the switch (default 0)
       --no-p4                     Start without a program
       --p4info FILE               P4Info of the program, as text
-      --pcap[=FOLDER]             Write captures of every interface
+      --pcap [FOLDER]             Write captures of every interface (default: here)
       --log-console               Write messages to standard error
       --log-file FILE             Write messages to a file
   -L, --log-level LEVEL           trace, debug, info, warn, error or off (default info)
@@ -61,6 +61,8 @@ pub struct Addresses {
     pub p4runtime: String,
     /// Packets of ports without interface, where they were asked for.
     pub packets: Option<SocketAddr>,
+    /// Arguments that were accepted and do nothing here, with the reason.
+    pub notes: Vec<String>,
 }
 
 /// Time between two looks whether a signal came.
@@ -80,9 +82,6 @@ pub fn switch_main(
         Request::FormatVersion => return say("2.23\n"),
     };
     log::start(&options)?;
-    for note in &options.notes {
-        tracing::info!("{note}");
-    }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -117,8 +116,11 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
         Some(address) => Some(runtime.block_on(packets.serve(resolve(address)?))?),
         None => None,
     };
-    let addresses =
-        Addresses { p4runtime: endpoint.address(), packets: packet_endpoint.as_ref().map(Endpoint::address) };
+    let addresses = Addresses {
+        p4runtime: endpoint.address(),
+        packets: packet_endpoint.as_ref().map(Endpoint::address),
+        notes: options.notes.clone(),
+    };
     tracing::info!("device {device_id} serves P4Runtime at {}", addresses.p4runtime);
     started(&addresses);
     let result = std::thread::scope(|scope| {
