@@ -9,7 +9,7 @@ mod pattern;
 use serde::Serialize;
 use smol_str::SmolStr;
 
-pub use pattern::{Numbers, Pattern, PatternError, Placeholder};
+pub use pattern::{Begun, Numbers, Pattern, PatternError, Placeholder, narrowed};
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 

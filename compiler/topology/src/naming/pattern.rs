@@ -4,10 +4,14 @@
 //! them back. Invariants: a name that is read gives the numbers it was written from, because a hole is followed by
 //! the end or by a character that is no digit, and only the padding that would be written is accepted.
 
+mod begun;
+
 use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use smol_str::{SmolStr, SmolStrBuilder};
+
+pub use begun::{Begun, narrowed};
 
 /// A coordinate that a name can mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
