@@ -24,7 +24,7 @@ const TASKS: &[Task] = &[
     Task { name: "schema", about: "Write the JSON Schemas from the types", run: tasks::schema::run },
     Task {
         name: "docs",
-        about: "Write the language reference and the pages of all rules",
+        about: "Write the references of language and commands, and the pages of all rules",
         run: tasks::docs::run,
     },
 ];
@@ -53,7 +53,8 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     if check {
         return generated::check(&root(), &files, task.name);
     }
-    generated::write(&root(), &files)
+    generated::write(&root(), &files)?;
+    if task.name == "docs" { tasks::commands::run() } else { Ok(()) }
 }
 
 fn usage() -> String {

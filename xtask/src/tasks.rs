@@ -1,5 +1,6 @@
 //! The tasks, one file each.
 
+pub(crate) mod commands;
 pub(crate) mod count;
 pub(crate) mod docs;
 pub(crate) mod schema;

@@ -56,7 +56,7 @@ pub enum Format {
     Json,
     /// Annotations for GitHub workflows.
     Github,
-    /// For a pull request or a wiki: differences and `export report`.
+    /// For a pull request or a wiki: differences, `export report` and `man`.
     Markdown,
     /// For a browser: differences only.
     Html,
@@ -85,7 +85,7 @@ impl ValueEnum for Format {
             Format::Json => ("json", "JSON for tools"),
             Format::Github => ("github", "Annotations for GitHub workflows"),
             Format::Markdown => {
-                ("markdown", "For a pull request or a wiki: differences and `export report` only")
+                ("markdown", "For a pull request or a wiki: differences, `export report` and `man` only")
             }
             Format::Html => ("html", "For a browser: differences only"),
             Format::Rows(form) => (form.extension(), "For data tools: `export tables` only"),
@@ -157,11 +157,21 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Print shell completions
+    /// Print the script that lets a shell complete: words, files, codes, and names of the fabric file on the line
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write manual pages; `--format markdown` prints all of them as one page
+    Man(ManArgs),
+}
+
+/// Arguments of `man`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// Folder to write `closc.1` and a page for each command into, for example `~/.local/share/man/man1`
+    #[arg(long, short, value_name = "DIR", required_unless_present = "format")]
+    pub out: Option<Utf8PathBuf>,
 }
 
 /// Arguments of `check`.

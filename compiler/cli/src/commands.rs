@@ -15,6 +15,7 @@ mod fmt;
 mod grow;
 mod init;
 mod lab;
+mod man;
 mod merge;
 mod paths;
 mod platforms;
@@ -39,7 +40,8 @@ const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
     let is_report = matches!(args.command, Command::Export(ExportCommand::Report(_)));
-    let has_page = differs || (is_report && args.format == Format::Markdown);
+    let is_manual = matches!(args.command, Command::Man(_));
+    let has_page = differs || ((is_report || is_manual) && args.format == Format::Markdown);
     if !has_page && matches!(args.format, Format::Markdown | Format::Html) {
         bail!(Usage("only differences have a form for pages: use `--format human`, `json` or `github`"));
     }
@@ -78,11 +80,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Collect(command) => collect::run(args, command),
         Command::Switch { arguments } => switch::run(arguments.clone()),
         Command::Completions { shell } => {
-            let mut command = <Args as clap::CommandFactory>::command();
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut command, "closc", &mut script);
-            output::print(&String::from_utf8_lossy(&script))?;
+            output::print(&crate::complete::script(*shell)?)?;
             Ok(Outcome::Fine)
         }
+        Command::Man(command) => man::run(args, command),
     }
 }

@@ -8,6 +8,7 @@
 mod args;
 mod audit;
 mod commands;
+mod complete;
 mod input;
 mod labs;
 mod limits;
@@ -25,6 +26,9 @@ use crate::args::{Args, Format};
 use crate::output::Outcome;
 
 fn main() -> ExitCode {
+    if let Some(answered) = complete::answer() {
+        return answered;
+    }
     if let Some(arguments) = commands::switch::arguments() {
         return end(commands::switch::run(arguments), Format::Human);
     }

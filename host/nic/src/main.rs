@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use closc_nic::agent::{Ban, Dscp, Options};
 use closc_nic::api::Request;
 use closc_nic::choose::Transport;
@@ -13,6 +13,7 @@ use closc_nic::io::{client, doctor, run, setup};
 use serde_json::Value;
 
 mod bench;
+mod manual;
 
 /// Sprays packets over every plane of a fabric, probes its paths, leaves bad ones, names broken cables
 #[derive(Debug, Parser)]
@@ -84,6 +85,20 @@ enum Command {
     Clean(TableArgs),
     /// Measure choice of paths, packets that one core sends over the planes, probes, memory
     Bench(BenchArgs),
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages, or print all of them as one page of Markdown
+    Man {
+        /// Folder to write `closc-nic.1` and a page for each command into
+        #[arg(long, short, value_name = "DIR", required_unless_present = "markdown")]
+        out: Option<PathBuf>,
+        /// Print Markdown
+        #[arg(long)]
+        markdown: bool,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -239,6 +254,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             print(format_args!("{}", bench.run()?))?;
             return Ok(true);
         }
+        command @ (Command::Completions { .. } | Command::Man { .. }) => return describe(command),
         Command::Status => Request::Status {},
         Command::Paths { to } => Request::Paths { to: *to },
         Command::Probe => Request::Findings {},
@@ -263,6 +279,19 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     }
     let findings = answer.as_array().is_some_and(|list| !list.is_empty());
     Ok(!(matches!(cli.command, Command::Probe) && findings))
+}
+
+/// Writes what is said of the program itself.
+fn describe(command: &Command) -> Result<bool, Box<dyn std::error::Error>> {
+    if let Command::Completions { shell } = command {
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut Cli::command(), "closc-nic", &mut script);
+        print(format_args!("{}", String::from_utf8_lossy(&script)))?;
+    }
+    if let Command::Man { out, markdown } = command {
+        manual::write(Cli::command(), out.as_deref(), *markdown)?;
+    }
+    Ok(true)
 }
 
 fn print(text: std::fmt::Arguments<'_>) -> std::io::Result<()> {

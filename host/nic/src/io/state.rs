@@ -12,6 +12,11 @@ use crate::agent::Bans;
 
 /// Writes the denials.
 pub fn save(path: &Path, bans: &Bans) -> io::Result<()> {
+    replace(path, &serde_json::to_vec_pretty(bans)?, 0o600)
+}
+
+/// Writes a file whole or not at all; it is on the disk when this returns.
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
@@ -20,8 +25,8 @@ pub fn save(path: &Path, bans: &Bans) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&beside)?;
-    file.write_all(&serde_json::to_vec_pretty(bans)?)?;
+    let mut file = File::options().write(true).create_new(true).mode(mode).open(&beside)?;
+    file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

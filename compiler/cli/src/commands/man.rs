@@ -1,0 +1,66 @@
+//! `closc man`: manual pages of this program, for packages and for who built it from source.
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+use closc_artefacts::disk;
+use closc_manual::Manual;
+use serde::Serialize;
+
+use crate::args::{Args, Format, ManArgs};
+use crate::output::{self, Outcome};
+
+const MANUAL: Manual<'static> = Manual {
+    section: "1",
+    files: &[
+        ("CLOSC_PLATFORMS", "Folder or file with the platforms of a site, as --platforms"),
+        ("CLOSC_AUDIT_LOG", "File that says who changed what, as --audit-log"),
+        (
+            "CLOSC_RUNTIME",
+            "Folder for what labs that are up have to know, in place of the user's runtime folder",
+        ),
+        ("RUST_LOG", "What is logged, in place of what --verbose and --quiet say"),
+        ("NO_COLOR", "If it is set to anything, output has no colour"),
+    ],
+    examples: &[
+        (
+            "closc init --nics 1024 --planes 4 --speed 400G --out fabric.yaml",
+            "Write a fabric file to begin with",
+        ),
+        ("closc check fabric.yaml", "Find every fault of it, and count what it describes"),
+        ("closc compile fabric.yaml --out tree", "Write the configuration of every switch and node"),
+        ("closc verify tree", "Prove from these files that every path arrives"),
+        ("closc diff git:main:fabric.yaml fabric.yaml --waves", "Review a change, and how to roll it out"),
+        ("closc push tree --inventory switches.yaml --dry-run", "Show what would be sent to switches"),
+        ("closc explain E0203", "Read about a code that an error showed"),
+    ],
+    see_also: &["closc-nic(1)", "bash(1)", "git(1)"],
+};
+
+/// What was written.
+#[derive(Serialize)]
+struct Written {
+    folder: String,
+    pages: Vec<String>,
+}
+
+/// Writes the pages, or prints them as Markdown.
+pub(super) fn run(args: &Args, command: &ManArgs) -> anyhow::Result<Outcome> {
+    if args.format == Format::Markdown {
+        output::print(&closc_manual::reference(Args::command()))?;
+    }
+    let Some(folder) = &command.out else { return Ok(Outcome::Fine) };
+    let pages = MANUAL.pages(Args::command())?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{folder}`"))?;
+    for page in &pages {
+        let path = folder.join(&page.name);
+        disk::replace(&path, &page.text).with_context(|| format!("cannot write `{path}`"))?;
+    }
+    if args.format == Format::Markdown {
+        return Ok(Outcome::Fine);
+    }
+    let pages = pages.into_iter().map(|page| page.name).collect();
+    let written = Written { folder: folder.to_string(), pages };
+    output::judged(args, Outcome::Fine, "closc-man/1", &written, |written| {
+        format!("{} pages in {}\n", written.pages.len(), written.folder)
+    })
+}

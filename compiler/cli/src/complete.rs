@@ -1,0 +1,240 @@
+//! Completion in shells: the shell asks this program what the word under the cursor may become.
+//!
+//! In: the words of the line, by the environment variable and arguments that the scripts of `closc completions` set. Out:
+//! candidates, each with what it means. Invariants: names come from the fabric file that is on the line, as functions of
+//! position, so never more than a screenful; nothing is written, and what cannot be read has no candidates.
+
+mod explain;
+mod line;
+mod names;
+mod words;
+
+use std::ffi::OsStr;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, Command, CommandFactory as _, ValueHint};
+use clap_complete::Shell;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
+use clap_complete::env::{CompleteEnv, Shells};
+
+use crate::args::Args;
+use crate::output;
+use line::Line;
+use names::Sort;
+
+/// What scripts set to the name of their shell.
+const VARIABLE: &str = "CLOSC_COMPLETE";
+
+/// Answers a shell that asks for candidates. Returns nothing where none does.
+pub(crate) fn answer() -> Option<ExitCode> {
+    let answered = CompleteEnv::with_factory(command)
+        .var(VARIABLE)
+        .completer("closc")
+        .try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref());
+    match answered {
+        Ok(false) => None,
+        Ok(true) => Some(ExitCode::SUCCESS),
+        Err(error) => {
+            output::say(format_args!("error: `{VARIABLE}`: {error}"));
+            Some(ExitCode::from(output::USAGE))
+        }
+    }
+}
+
+/// Returns the script that makes a shell ask.
+pub(crate) fn script(shell: Shell) -> anyhow::Result<String> {
+    let word = shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&word).ok_or_else(|| anyhow::anyhow!("no completion for `{word}`"))?;
+    let mut script = Vec::new();
+    shell.write_registration(VARIABLE, "closc", "closc", "closc", &mut script)?;
+    let mut script = String::from_utf8(script)?;
+    if word == "zsh" {
+        // As a file in `fpath` it is the function that zsh calls first, and has to answer that call too.
+        script
+            .push_str("\nif [[ $funcstack[1] == _closc ]]; then _clap_dynamic_completer_closc \"$@\"; fi\n");
+    }
+    Ok(script)
+}
+
+/// The command line, with what completes each value.
+fn command() -> Command {
+    fitted(Args::command(), "")
+}
+
+fn fitted(command: Command, path: &str) -> Command {
+    command.mut_args(|arg| fit(arg, path)).mut_subcommands(|sub| {
+        let path = format!("{path} {}", sub.get_name());
+        fitted(sub, path.trim_start())
+    })
+}
+
+/// Says what completes a value: by what it is, then by how it is called.
+fn fit(arg: Arg, path: &str) -> Arg {
+    let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    if !takes_value || !arg.get_possible_values().is_empty() {
+        return arg;
+    }
+    if let Some(completer) = by_meaning(path, arg.get_id().as_str()) {
+        return arg.add(completer);
+    }
+    let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    let name = name.unwrap_or_default();
+    let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    if arg.is_positional()
+        && ["file", "files", "old", "new", "source", "reports"].contains(&arg.get_id().as_str())
+    {
+        return arg.add(ArgValueCompleter::new(fabric_files()));
+    }
+    if is(&["DIR", "TREE"]) || arg.get_id() == "tree" {
+        return arg.value_hint(ValueHint::DirPath);
+    }
+    if is(&["FILE", "PATH", "SOCKET", "PEM", "KEY", "PUB", "SUMMARY", "OLD"]) {
+        return arg.value_hint(ValueHint::AnyPath);
+    }
+    if is(&["PROGRAM", "COMMAND"]) {
+        return arg.value_hint(ValueHint::ExecutablePath);
+    }
+    arg
+}
+
+/// Fabric files, and folders on the way to them.
+fn fabric_files() -> PathCompleter {
+    PathCompleter::any().filter(line::is_fabric_file).stdio()
+}
+
+/// What completes an argument that names something.
+fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
+    let names = |sort| Some(ArgValueCompleter::new(move |typed: &OsStr| of_fabric(typed, sort)));
+    let words = |all: fn() -> Vec<CompletionCandidate>| {
+        Some(ArgValueCompleter::new(move |typed: &OsStr| beginning(all(), typed)))
+    };
+    match (path, id) {
+        ("explain", "what") => Some(ArgValueCompleter::new(explain::Subject)),
+        ("paths", "from" | "to") | ("export mrc", "to") => names(Sort::Nic),
+        ("export host" | "export mrc", "nodes") => names(Sort::Node),
+        ("export drawing", "name") => names(Sort::SwitchOrPlane),
+        ("lab cut", "cable") | ("lab miswire", "first" | "second") => names(Sort::Cable),
+        ("drain" | "undrain", "name") | ("paths", "avoid") => names(Sort::Part),
+        ("whatif" | "te", "fail") => names(Sort::Failing),
+        (_, "device") => names(Sort::Switch),
+        (_, "select") => Some(ArgValueCompleter::new(select)),
+        ("whatif", "each" | "random") => words(words::kinds),
+        ("platforms", "name") | ("init", "platform") => words(words::platforms),
+        ("init", "os") => words(words::systems),
+        ("init", "routing") => words(words::routings),
+        ("export tables", "only") => words(words::tables),
+        ("export host", "only") => words(words::host_outputs),
+        ("fix", "code") => words(words::codes),
+        (_, "allow" | "deny") => words(words::warnings_and_all),
+        (_, "warn") => words(words::warnings),
+        _ => None,
+    }
+}
+
+/// Names of the fabric that the line is about.
+fn of_fabric(typed: &OsStr, sort: Sort) -> Vec<CompletionCandidate> {
+    let (Some(typed), line) = (typed.to_str(), Line::here()) else { return Vec::new() };
+    match line.plan() {
+        Some(plan) => names::of(&plan, typed, sort).into_iter().map(CompletionCandidate::new).collect(),
+        None if sort == Sort::Switch => {
+            let names = line.switches_of_tree();
+            names::few(names, typed).into_iter().map(CompletionCandidate::new).collect()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Terms of `--select`, of which the last is being written.
+fn select(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = typed.to_str() else { return Vec::new() };
+    let (before, term) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
+    let found = match term.split_once('=') {
+        None => beginning(words::terms(), OsStr::new(term)),
+        Some(("device", name)) => with_prefix("device=", of_fabric(OsStr::new(name), Sort::Switch)),
+        Some(("tier", name)) => with_prefix("tier=", beginning(words::tiers(), OsStr::new(name))),
+        Some(_) => Vec::new(),
+    };
+    with_prefix(before, found)
+}
+
+fn with_prefix(prefix: &str, found: Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
+    found.into_iter().map(|candidate| candidate.add_prefix(prefix)).collect()
+}
+
+fn beginning(mut all: Vec<CompletionCandidate>, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    all.retain(|candidate| candidate.get_value().to_string_lossy().starts_with(&*typed));
+    all
+}
+
+/// Fabric files that begin as what was typed.
+fn files(typed: &OsStr) -> Vec<CompletionCandidate> {
+    fabric_files().complete(typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_stands_as_it_is() {
+        command().debug_assert();
+    }
+
+    /// Nothing that names a thing or a file is left to chance: what no shell can complete is listed.
+    #[test]
+    fn every_value_is_completed_or_known_to_be_free() {
+        let free = [
+            "N",
+            "SECONDS",
+            "MS",
+            "P",
+            "PERCENT",
+            "I/N",
+            "MIB",
+            "SEED",
+            "BYTES",
+            "MBPS",
+            "ADDRESS",
+            "ADDRESS:PORT",
+            "NAME",
+            "NUMBER",
+            "SPEED",
+            "VERSION",
+            "URL",
+            "PATTERN",
+            "TRANSPORT",
+            "FROM,TO",
+            "OUTSTANDING",
+            "UNIT",
+            "PORT_MBPS",
+            "PATIENCE",
+            "ARGUMENTS",
+        ];
+        let mut left = Vec::new();
+        walk(&command(), "", &mut |path, arg| {
+            let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+            let name = name.unwrap_or_else(|| arg.get_id().to_string());
+            let is_fitted = arg.get::<ArgValueCompleter>().is_some()
+                || arg.get_value_hint() != ValueHint::Unknown
+                || !arg.get_possible_values().is_empty();
+            let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+            if takes_value && !is_fitted && !free.contains(&name.as_str()) {
+                left.push(format!("{path}: {} <{name}>", arg.get_id()));
+            }
+        });
+        assert!(
+            left.is_empty(),
+            "values that nothing completes (`fit` in complete.rs):\n{}",
+            left.join("\n")
+        );
+    }
+
+    fn walk(command: &Command, path: &str, each: &mut impl FnMut(&str, &Arg)) {
+        command.get_arguments().for_each(|arg| each(path, arg));
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            walk(sub, &format!("{path} {}", sub.get_name()), each);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The words of `closc explain`, of which each says what the next may be.
+
+use std::ffi::OsStr;
+
+use clap_complete::engine::{CompletionCandidate, ValueCompleter};
+
+use super::line::Line;
+use super::names::{self, Sort};
+use super::{beginning, files, of_fabric, words};
+
+/// Words that are no codes, with what they explain.
+const SUBJECTS: [(&str, &str); 4] = [
+    ("codes", "Every code with its title"),
+    ("targets", "What each system can express"),
+    ("device", "What one switch is configured with"),
+    ("headroom", "Every term of the headroom of a port"),
+];
+
+/// Completes the values of `explain`.
+pub(super) struct Subject;
+
+impl ValueCompleter for Subject {
+    /// Completes by the words before: the engine's count of values is that of those before it, or one less.
+    fn complete(&self, typed: &OsStr) -> Vec<CompletionCandidate> {
+        let line = Line::here();
+        let is_subject = |word: &&str| SUBJECTS.iter().any(|(subject, _)| subject == word);
+        let words: Vec<&str> = line.before().filter(|word| !word.starts_with('-')).collect();
+        let Some(between) = words.iter().position(is_subject) else {
+            let subjects =
+                SUBJECTS.map(|(word, help)| CompletionCandidate::new(word).help(Some(help.into())));
+            return beginning(words::codes().into_iter().chain(subjects).collect(), typed);
+        };
+        match (between, words[between]) {
+            (0, "device" | "headroom") => files(typed),
+            (1, "device" | "headroom") => of_fabric(typed, Sort::Switch),
+            (2, "headroom") => ports(&line, typed),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Ports of the switch that stands before them.
+fn ports(line: &Line, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let (Some(plan), Some(typed), Some(switch)) = (line.plan(), typed.to_str(), line.before().next()) else {
+        return Vec::new();
+    };
+    names::ports(&plan, switch, typed).into_iter().map(CompletionCandidate::new).collect()
+}

@@ -1,0 +1,103 @@
+//! The line that is being written: its words, and the fabric that it is about.
+
+use std::path::{Path, PathBuf};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_compile::front::{self, Options, Source};
+use closc_files::TEXT_MAX;
+use closc_plan::Plan;
+
+/// How fabric files end.
+const ENDINGS: [&str; 2] = ["yaml", "yml"];
+/// The variable that `--platforms` reads, too.
+const PLATFORMS: &str = "CLOSC_PLATFORMS";
+
+/// The words of a line.
+pub(super) struct Line {
+    words: Vec<String>,
+    /// The word under the cursor.
+    at: usize,
+}
+
+impl Line {
+    /// The line that a shell asks about: what follows `--`, and the number of the word in a variable of the script.
+    pub(super) fn here() -> Self {
+        let words: Vec<String> = std::env::args_os()
+            .skip_while(|word| word != "--")
+            .skip(1)
+            .map(|word| word.to_string_lossy().into())
+            .collect();
+        let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
+        let last = words.len().saturating_sub(1);
+        Line { words, at: index.unwrap_or(last) }
+    }
+
+    /// The words before the one under the cursor, from behind.
+    pub(super) fn before(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().take(self.at).rev().map(String::as_str)
+    }
+
+    /// The words but the program and the one under the cursor.
+    fn others(&self) -> impl Iterator<Item = &str> {
+        let others = self.words.iter().enumerate().skip(1).filter(|(at, _)| *at != self.at);
+        others.map(|(_, word)| word.as_str())
+    }
+
+    /// The plan of the fabric file on the line; without one, of the only fabric file in this folder.
+    pub(super) fn plan(&self) -> Option<Plan> {
+        let given = self.others().map(PathBuf::from).find(|path| is_fabric_file(path));
+        let has_tree = || self.others().any(is_tree);
+        let path = given.or_else(|| if has_tree() { None } else { only_file_here() })?;
+        let source = Source::parse(path.to_str()?).ok()?;
+        let options = Options { platforms: self.platforms(), ..Options::default() };
+        front::read(&source, &options).ok()?.plan
+    }
+
+    /// Platforms of the site, as the command that is being written will read them.
+    pub(super) fn platforms(&self) -> Vec<Utf8PathBuf> {
+        let pairs = self.words.iter().zip(self.words.iter().skip(1));
+        let given: Vec<Utf8PathBuf> = pairs
+            .filter(|(option, _)| *option == "--platforms")
+            .map(|(_, path)| Utf8PathBuf::from(path))
+            .collect();
+        if !given.is_empty() {
+            return given;
+        }
+        std::env::var(PLATFORMS).ok().into_iter().map(Utf8PathBuf::from).collect()
+    }
+
+    /// Names of the switches of the compiled tree on the line.
+    pub(super) fn switches_of_tree(&self) -> Vec<String> {
+        let Some(tree) = self.others().find(|word| is_tree(word)) else { return Vec::new() };
+        let folder = Utf8Path::new(tree).join("switches");
+        let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_owned()).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// Tells whether a path is a file that may be a fabric file; a pipe is none, as reading it may wait for ever.
+pub(super) fn is_fabric_file(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
+        && path.metadata().is_ok_and(|file| file.is_file() && file.len() <= TEXT_MAX)
+}
+
+fn is_tree(word: &str) -> bool {
+    Path::new(word).join(closc_artefacts::paths::MANIFEST).is_file()
+}
+
+/// The fabric file of this folder, where there is one and no other.
+fn only_file_here() -> Option<PathBuf> {
+    let entries = std::fs::read_dir(".").ok()?.flatten();
+    let mut files = entries.map(|entry| entry.path()).filter(|path| is_fabric_file(path));
+    let file = files.find(|path| is_fabric(path))?;
+    let is_only = !files.any(|path| is_fabric(&path));
+    is_only.then_some(file)
+}
+
+/// Tells whether a file has the key that every fabric file has.
+fn is_fabric(path: &Path) -> bool {
+    std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line.starts_with("fabric:")))
+}

@@ -1,0 +1,236 @@
+//! Names of a fabric that begin as what was typed: few, whatever the size of the fabric.
+
+use closc_plan::Plan;
+use closc_topology::naming::{Begun, LINK_SEPARATOR, Numbers, Pattern, Placeholder, narrowed};
+use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch, TierId, ZoneId};
+
+/// The most names of one kind; where there are more, beginnings come in their place.
+const NAMES_MAX: usize = 100;
+
+/// What a name is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// A NIC, or its node.
+    Nic,
+    /// A node.
+    Node,
+    /// A switch.
+    Switch,
+    /// A switch or a plane.
+    SwitchOrPlane,
+    /// A cable.
+    Cable,
+    /// What can be drained or avoided: a plane, a switch, a cable.
+    Part,
+    /// What can fail: parts, nodes and NICs.
+    Failing,
+}
+
+/// Returns names that begin as what was typed.
+pub(super) fn of(plan: &Plan, typed: &str, sort: Sort) -> Vec<String> {
+    let (planes, switches, cables, nodes) = match sort {
+        Sort::Nic | Sort::Node => (false, false, false, true),
+        Sort::Switch => (false, true, false, false),
+        Sort::SwitchOrPlane => (true, true, false, false),
+        Sort::Cable => (false, true, true, false),
+        Sort::Part => (true, true, true, false),
+        Sort::Failing => (true, true, true, true),
+    };
+    let mut found = Vec::new();
+    if planes {
+        let names = plan.planes().map(|plane| format!("plane={plane}"));
+        found.extend(names.filter(|name| name.starts_with(typed)));
+    }
+    match (typed.split_once(LINK_SEPARATOR), typed.split_once('/')) {
+        (Some((lower, upper)), _) if cables => found.extend(uplinks(plan, lower, upper)),
+        (None, Some((node, _))) if cables || sort == Sort::Nic => found.extend(nics(plan, node, typed, sort)),
+        (None, None) => {
+            if switches {
+                found.extend(with_cables(self::switches(plan, typed), cables, plan));
+            }
+            if nodes || cables {
+                found.extend(with_nics(self::nodes(plan, typed), plan, sort));
+            }
+        }
+        _ => {}
+    }
+    found.dedup();
+    found
+}
+
+/// Keeps what begins as what was typed; where that is too much, beginnings.
+pub(super) fn few(mut names: Vec<String>, typed: &str) -> Vec<String> {
+    names.retain(|name| name.starts_with(typed));
+    if names.len() <= NAMES_MAX {
+        return names;
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    narrowed(&names).into_iter().map(str::to_owned).collect()
+}
+
+/// Names of a pattern, of devices that are there.
+fn begun(pattern: &Pattern, typed: &str, counts: Numbers, is_there: impl Fn(Numbers) -> bool) -> Vec<String> {
+    let found = pattern.begun(typed, counts, NAMES_MAX).into_iter();
+    let written = found.filter_map(|begun| match begun {
+        Begun::Open(text) => Some(text.to_string()),
+        Begun::Name(numbers) => is_there(numbers).then(|| pattern.write(numbers).to_string()),
+    });
+    written.collect()
+}
+
+fn switches(plan: &Plan, typed: &str) -> Vec<String> {
+    let topology = plan.topology();
+    let of_tier = |tier: TierId| {
+        let zones = if tier == TierId::T2 { 1 } else { topology.zones };
+        let counts = Numbers::default()
+            .with(Placeholder::Plane, u16::from(topology.planes))
+            .with(Placeholder::Zone, zones)
+            .with(Placeholder::Index, topology.count(tier));
+        begun(topology.naming.tier_pattern(tier), typed, counts, |numbers| {
+            let plane = u8::try_from(numbers.get(Placeholder::Plane)).map(PlaneId);
+            let (zone, index) = (ZoneId(numbers.get(Placeholder::Zone)), numbers.get(Placeholder::Index));
+            plane.is_ok_and(|plane| plan.fabric().has_switch(Switch { plane, tier, zone, index }))
+        })
+    };
+    let mut names: Vec<String> = TierId::ALL.into_iter().flat_map(of_tier).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn nodes(plan: &Plan, typed: &str) -> Vec<String> {
+    let topology = plan.topology();
+    let counts = Numbers::default()
+        .with(Placeholder::Zone, topology.zones)
+        .with(Placeholder::Unit, topology.units())
+        .with(Placeholder::Node, topology.nodes_per_unit());
+    begun(topology.naming.node_pattern(), typed, counts, |numbers| {
+        plan.fabric().has_node(Node {
+            zone: ZoneId(numbers.get(Placeholder::Zone)),
+            unit: numbers.get(Placeholder::Unit),
+            index: numbers.get(Placeholder::Node),
+        })
+    })
+}
+
+/// Adds how cables go on where one switch is left.
+fn with_cables(mut names: Vec<String>, are_cables: bool, plan: &Plan) -> Vec<String> {
+    if let ([name], true) = (names.as_slice(), are_cables) {
+        let is_lower =
+            plan.topology().naming.parse_switch(name).is_some_and(|switch| switch.tier != top(plan));
+        if is_lower {
+            names.push(format!("{}{LINK_SEPARATOR}", names[0]));
+        }
+    }
+    names
+}
+
+fn top(plan: &Plan) -> TierId {
+    if plan.topology().count(TierId::T2) > 0 { TierId::T2 } else { TierId::T1 }
+}
+
+/// Adds the NICs where one node is left; a part of a fabric is none of its nodes.
+fn with_nics(names: Vec<String>, plan: &Plan, sort: Sort) -> Vec<String> {
+    let [name] = names.as_slice() else { return names };
+    if sort == Sort::Node || plan.topology().naming.parse_node(name).is_none() {
+        return names;
+    }
+    let below = nics(plan, name, &format!("{name}/"), sort);
+    let node = (!matches!(sort, Sort::Part | Sort::Cable)).then(|| name.clone());
+    node.into_iter().chain(below).collect()
+}
+
+/// NICs of a node and, where cables are asked for, their ports.
+fn nics(plan: &Plan, node: &str, typed: &str, sort: Sort) -> Vec<String> {
+    let (topology, fabric) = (plan.topology(), plan.fabric());
+    let Some(node) = topology.naming.parse_node(node).filter(|node| fabric.has_node(*node)) else {
+        return Vec::new();
+    };
+    let numbers = (0..topology.hosts.nics_per_node).filter(|nic| fabric.has_nic(topology.nic_of(node, *nic)));
+    let (are_nics, are_ports) = (matches!(sort, Sort::Nic | Sort::Failing), sort != Sort::Nic);
+    let mut names = Vec::new();
+    for number in numbers {
+        if are_nics {
+            names.push(topology.naming.nic(node, number));
+        }
+        let nic = topology.nic_of(node, number);
+        let is_there = |plane: &PlaneId| fabric.has_link(Link::Host(NicPort { plane: *plane, nic }));
+        let planes = plan.planes().filter(is_there).filter(|_| are_ports);
+        names.extend(planes.map(|plane| topology.naming.nic_port(node, number, plane)));
+    }
+    few(names, typed)
+}
+
+/// Cables from a switch to the tier above it.
+fn uplinks(plan: &Plan, lower: &str, upper: &str) -> Vec<String> {
+    let (topology, fabric) = (plan.topology(), plan.fabric());
+    let Some(switch) = topology.naming.parse_switch(lower).filter(|switch| fabric.has_switch(*switch)) else {
+        return Vec::new();
+    };
+    let ups = fabric.ports(switch).filter(|port| port.at.side == Side::Up).map(|port| port.at.index);
+    let links = ups.map(|up| Link::Fabric { lower: switch, up }).filter(|link| fabric.has_link(*link));
+    let names = links.map(|link| plan.link_name(link)).collect();
+    few(names, &format!("{lower}{LINK_SEPARATOR}{upper}"))
+}
+
+/// Ports of a switch.
+pub(super) fn ports(plan: &Plan, switch: &str, typed: &str) -> Vec<String> {
+    let switch = plan.topology().naming.parse_switch(switch);
+    let Some(switch) = switch.filter(|switch| plan.fabric().has_switch(*switch)) else { return Vec::new() };
+    let names = plan.fabric().ports(switch).map(|port| plan.port_name(switch, port.at).to_string());
+    few(names.collect(), typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_compile::front::{self, Options, Source};
+
+    use super::*;
+
+    fn plan(file: &str) -> Plan {
+        let path = format!("{}/../../topologies/{file}", env!("CARGO_MANIFEST_DIR"));
+        let source = Source::parse(&path).expect("it is a path");
+        front::read(&source, &Options::default()).expect("it can be read").plan.expect("it is valid")
+    }
+
+    #[test]
+    fn names_of_a_large_fabric_are_few() {
+        let plan = plan("reference/mrc-8x512.yaml");
+        for sort in [Sort::Nic, Sort::Node, Sort::Switch, Sort::Cable, Sort::Part, Sort::Failing] {
+            for typed in ["", "s", "su0", "su001-n0", "p", "p3-", "p3-t0-", "p3-t0-017", "p3-t0-017--"] {
+                let found = of(&plan, typed, sort);
+                assert!(found.len() <= 2 * NAMES_MAX, "{sort:?} {typed}: {}", found.len());
+                assert!(found.iter().all(|name| name.starts_with(typed)), "{sort:?} {typed}: {found:?}");
+            }
+        }
+        assert_eq!(of(&plan, "p3-t0-51", Sort::Switch), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
+        assert_eq!(of(&plan, "p3-t0-017", Sort::Cable), ["p3-t0-017", "p3-t0-017--"]);
+        assert_eq!(of(&plan, "p3-t1-005", Sort::Cable), ["p3-t1-005"]);
+        assert_eq!(
+            of(&plan, "p3-t0-017--p3-t1-25", Sort::Part).last().map(String::as_str),
+            Some("p3-t0-017--p3-t1-256")
+        );
+        assert_eq!(of(&plan, "p9", Sort::Failing), [""; 0]);
+        assert_eq!(of(&plan, "plane=", Sort::Part).len(), 8);
+    }
+
+    #[test]
+    fn nics_follow_their_node() {
+        let plan = plan("reference/mrc-8x512.yaml");
+        let node = "su001-n001";
+        let nics = ["su001-n001", "su001-n001/nic0", "su001-n001/nic1", "su001-n001/nic2", "su001-n001/nic3"];
+        assert_eq!(of(&plan, node, Sort::Nic), nics);
+        assert_eq!(of(&plan, node, Sort::Node), [node]);
+        assert_eq!(of(&plan, "su001-n001/nic2.p7", Sort::Part), ["su001-n001/nic2.p7"]);
+        assert_eq!(of(&plan, "su001-n001/nic9", Sort::Nic), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_not_there_has_no_name() {
+        let plan = plan("examples/exceptions.yaml");
+        assert_eq!(of(&plan, "p0-t1-12", Sort::Switch).last().map(String::as_str), Some("p0-t1-127"));
+        assert_eq!(of(&plan, "p1-t1-12", Sort::Switch).last().map(String::as_str), Some("p1-t1-128"));
+        assert_eq!(of(&plan, "p0-t0-007--p0-t1-128", Sort::Cable), [""; 0]);
+        assert_eq!(of(&plan, "su003-n017", Sort::Failing), [""; 0]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Completion, as shells ask for it: by the scripts' own variables, and by the shells themselves where they are.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{Place, has};
+
+const LARGE: &str = "topologies/reference/mrc-8x512.yaml";
+
+/// What a shell is offered for the last of some words.
+fn offered(place: &Place, words: &[&str]) -> Vec<String> {
+    offered_at(place, words, words.len())
+}
+
+/// The same for the word of a number; the program's own is 0.
+fn offered_at(place: &Place, words: &[&str], at: usize) -> Vec<String> {
+    let mut command = place.command(&["--", "closc"]);
+    let index = at.to_string();
+    let output = command
+        .args(words)
+        .envs([("CLOSC_COMPLETE", "bash"), ("_CLAP_IFS", "\n"), ("_CLAP_COMPLETE_INDEX", &*index)])
+        .output()
+        .expect("closc runs");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("names are text");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn names_come_from_the_file_on_the_line() {
+    let place = Place::new();
+    let switches = ["p3-t0-510", "p3-t0-511", "p3-t0-512"];
+    assert_eq!(offered(&place, &["explain", "device", LARGE, "p3-t0-51"]), switches);
+    assert_eq!(offered(&place, &["te", LARGE, "--fail", "p3-t0-51"]), switches);
+    assert_eq!(
+        offered(&place, &["whatif", LARGE, "--fail=p3-t0-51"]),
+        switches.map(|n| format!("--fail={n}"))
+    );
+    assert_eq!(
+        offered(&place, &["paths", LARGE, "x", "--avoid", "plane=3,p3-t0-51"]),
+        switches.map(|name| format!("plane=3,{name}"))
+    );
+    let first = offered(&place, &["paths", LARGE, ""]);
+    assert!(first.contains(&"su0".to_owned()) && first.len() < 20, "{first:?}");
+    let nics = offered(&place, &["paths", LARGE, "su001-n001/nic0", "su128-n256/"]);
+    assert_eq!(nics, ["su128-n256/nic0", "su128-n256/nic1", "su128-n256/nic2", "su128-n256/nic3"]);
+    let ports = offered(&place, &["explain", "headroom", LARGE, "p3-t0-510", "Ethernet25"]);
+    assert!(ports.contains(&"Ethernet255".to_owned()), "{ports:?}");
+    let cables = offered_at(&place, &["drain", "p3-t0-510--p3-t1-255", LARGE], 2);
+    assert_eq!(cables, ["p3-t0-510--p3-t1-255"], "the file stands behind the cursor");
+}
+
+/// The name stands before the file in `drain`: the file may be behind the cursor, or be the only one of the folder.
+#[test]
+fn a_file_is_found_where_the_line_has_none_yet() {
+    let place = Place::new();
+    assert_eq!(offered(&place, &["drain", "p0-t1"]), Vec::<String>::new(), "there is no file");
+    place.write("notes.yaml", "a: 1\n");
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes-p4.yaml"));
+    let found = offered(&place, &["drain", "p0-t1"]);
+    assert_eq!(found, ["p0-t1-001", "p0-t1-002"]);
+    assert_eq!(offered(&place, &["drain", "p0-t0-001--"]), ["p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"]);
+    place.write("other.yaml", place.read("topologies/lab/two-planes.yaml"));
+    assert_eq!(offered(&place, &["drain", "p0-t1"]), Vec::<String>::new(), "two files, and neither is named");
+}
+
+#[test]
+fn words_files_and_trees_are_offered() {
+    let place = Place::new();
+    let codes = offered(&place, &["explain", "E020"]);
+    assert!(codes.contains(&"E0203".to_owned()), "{codes:?}");
+    assert_eq!(offered(&place, &["explain", "head"]), ["headroom"]);
+    assert!(offered(&place, &["explain", "V"]).len() > 5, "rules of verify have codes, too");
+    assert!(offered(&place, &["platforms", "th5-512x"]).contains(&"th5-512x100g".to_owned()));
+    assert!(offered(&place, &["check", "--deny", "wa"]).contains(&"warnings".to_owned()));
+    assert_eq!(offered(&place, &["init", "--routing", "bgp"]), ["bgp-unnumbered"]);
+    assert_eq!(offered(&place, &["whatif", LARGE, "--each", "t0"]), ["t0-t1", "t0"]);
+    assert_eq!(offered(&place, &["compile", LARGE, "--select", "plane=3,ti"]), ["plane=3,tier="]);
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes-p4.yaml"));
+    place.write("readme.txt", "");
+    let files = offered(&place, &["check", ""]);
+    assert!(
+        files.contains(&"fabric.yaml".to_owned()) && !files.contains(&"readme.txt".to_owned()),
+        "{files:?}"
+    );
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree", "--quiet"]);
+    assert!(offered(&place, &["verify", "tr"]).contains(&"tree/".to_owned()));
+    let devices = offered(&place, &["push", "tree", "--device", "p1-t1"]);
+    assert_eq!(devices, ["p1-t1-001", "p1-t1-002"]);
+}
+
+/// A broken file, a pipe, a name with signs of the shell: nothing is offered, and nothing is said.
+#[test]
+fn what_cannot_be_read_offers_nothing() {
+    let place = Place::new();
+    place.write("broken.yaml", "fabric: [\n");
+    for words in [
+        &["paths", "broken.yaml", "s"][..],
+        &["paths", "absent.yaml", "s"],
+        &["explain", "codes", "E"],
+        &["paths", LARGE, "$(id)"],
+    ] {
+        assert_eq!(offered(&place, words), Vec::<String>::new(), "{words:?}");
+    }
+    let wrong = place.command(&[]).env("CLOSC_COMPLETE", "tcsh").output().expect("closc runs");
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("tcsh"));
+    // An empty variable asks for nothing.
+    assert_eq!(
+        place.command(&["platforms"]).env("CLOSC_COMPLETE", "").output().unwrap().status.code(),
+        Some(0)
+    );
+}
+
+/// A shell with the script, asked for the candidates of a line by its own means.
+#[test]
+fn shells_complete_with_the_scripts() {
+    let place = Place::new();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("it is in a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let line = format!("closc explain device {LARGE} p3-t0-51");
+    let words = format!("COMP_WORDS=({line}); COMP_CWORD=4; COMP_TYPE=9");
+    let bash = format!(
+        "source <(closc completions bash); {words}; _clap_complete_closc closc p3-t0-51; \
+         IFS=$'\\013'; printf '%s\\n' ${{COMPREPLY[*]}}"
+    );
+    let fish = format!("closc completions fish | source; complete --do-complete '{line}'");
+    let zsh =
+        "f=$(mktemp -d); closc completions zsh >$f/_closc; zsh -n $f/_closc && head -1 $f/_closc; rm -r $f";
+    for (shell, script, expected) in [
+        ("bash", bash.as_str(), "p3-t0-510"),
+        ("fish", fish.as_str(), "p3-t0-510"),
+        ("zsh", zsh, "#compdef closc"),
+    ] {
+        if !has(shell) {
+            closc_skip::skip(format_args!("no `{shell}`"));
+            continue;
+        }
+        let run = place
+            .program(shell)
+            .args(["-c", script])
+            .env("PATH", &path)
+            .env("HOME", place.text(""))
+            .stderr(Stdio::piped())
+            .output()
+            .expect("the shell runs");
+        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(out.lines().any(|line| line.split('\t').next() == Some(expected)), "{shell}: {out}\n{err}");
+    }
+}
+
+#[test]
+fn every_shell_has_a_script() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.ends(0, &["completions", shell]);
+        assert!(script.contains("CLOSC_COMPLETE") && script.contains("closc"), "{shell}: {script}");
+    }
+}

@@ -1,0 +1,148 @@
+//! A reference in Markdown: a section for each command, deepest commands too.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, ArgAction, Command};
+
+use crate::{EXIT_CODES, behind, built, full_name, is_said_above, shown};
+
+/// Makes the reference of a command line, without a head.
+pub fn reference(command: Command) -> String {
+    let command = built(command);
+    let mut text = String::new();
+    section(&command, true, &mut text);
+    text
+}
+
+fn section(command: &Command, is_top: bool, text: &mut String) {
+    let name = full_name(command);
+    let _ = writeln!(text, "## {name}\n");
+    let about = command.get_long_about().or_else(|| command.get_about());
+    if let Some(about) = about {
+        let _ = writeln!(text, "{}.\n", escaped(about.to_string().trim_end_matches('.')));
+    }
+    let _ = writeln!(text, "```text\n{}\n```\n", usage(command));
+    let (positional, options): (Vec<&Arg>, Vec<&Arg>) = command
+        .get_arguments()
+        .filter(|arg| !is_said_above(arg, is_top))
+        .partition(|arg| arg.is_positional());
+    table("argument", &positional, text);
+    table("option", &options, text);
+    let (notes, exits) = behind(command);
+    for note in notes {
+        if note.lines().any(|line| line.starts_with(' ')) {
+            let _ = writeln!(text, "```text\n{note}\n```\n");
+        } else {
+            let _ = writeln!(text, "{}\n", escaped(&note));
+        }
+    }
+    for exit in exits {
+        let _ = writeln!(text, "Exit codes: {}.\n", escaped(exit.trim_start_matches(EXIT_CODES)));
+    }
+    commands(command, text);
+    for sub in shown(command) {
+        section(sub, false, text);
+    }
+}
+
+fn commands(command: &Command, text: &mut String) {
+    if shown(command).next().is_none() {
+        return;
+    }
+    text.push_str("| command | |\n|---|---|\n");
+    for sub in shown(command) {
+        let name = full_name(sub);
+        let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(text, "| [{name}](#{}) | {} |", name.replace(' ', "-"), cell(&about));
+    }
+    text.push('\n');
+}
+
+/// The line of usage, with what is required by name.
+fn usage(command: &Command) -> String {
+    let usage = command.clone().render_usage().to_string();
+    usage.trim_start_matches("Usage:").trim().to_owned()
+}
+
+fn table(what: &str, args: &[&Arg], text: &mut String) {
+    if args.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "| {what} | |\n|---|---|");
+    for arg in args {
+        let _ = writeln!(text, "| {} | {} |", spelled(arg), cell(&meaning(arg)));
+    }
+    text.push('\n');
+}
+
+/// How it is written: `-o`, `--out <DIR>`.
+fn spelled(arg: &Arg) -> String {
+    let names: Vec<String> =
+        arg.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect();
+    let takes = arg.get_num_args().is_none_or(|range| range.takes_values()) && takes_value(arg);
+    let value = if names.is_empty() {
+        format!("<{}>", arg.get_id().as_str().to_uppercase())
+    } else {
+        names.join(" ")
+    };
+    let many = if arg.get_num_args().is_some_and(|range| range.max_values() > names.len().max(1)) {
+        "..."
+    } else {
+        ""
+    };
+    if arg.is_positional() {
+        return format!("`{value}{many}`");
+    }
+    let value = if takes { format!(" {value}{many}") } else { String::new() };
+    let short = arg.get_short().map(|short| format!("`-{short}`"));
+    let long = arg.get_long().map(|long| format!("`--{long}{value}`"));
+    short.into_iter().chain(long).collect::<Vec<_>>().join(", ")
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+/// What it means, with the values it takes, its default and its variable.
+fn meaning(arg: &Arg) -> String {
+    let help = arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    let mut text = help.trim_end_matches('.').to_owned();
+    text.push('.');
+    let possible = arg.get_possible_values().into_iter().filter(|value| !value.is_hide_set());
+    let values: Vec<String> = possible
+        .filter(|_| takes_value(arg) && !arg.is_hide_possible_values_set())
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    if !values.is_empty() {
+        let _ = write!(text, " One of {}.", values.join(", "));
+    }
+    let defaults: Vec<String> =
+        arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
+    if takes_value(arg) && !defaults.is_empty() && defaults != ["``"] && !arg.is_hide_default_value_set() {
+        let _ = write!(text, " Default: {}.", defaults.join(", "));
+    }
+    if let Some(variable) = arg.get_env().filter(|_| !arg.is_hide_env_set()) {
+        let _ = write!(text, " Variable: `{}`.", variable.to_string_lossy());
+    }
+    text
+}
+
+/// Text of a cell: one line, and no bar that would end it.
+fn cell(text: &str) -> String {
+    escaped(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text outside of code with nothing that Markdown takes for markup.
+fn escaped(text: &str) -> String {
+    let mut is_code = false;
+    let mut out = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '`' => is_code = !is_code,
+            '*' | '_' | '<' | '[' | ']' if !is_code => out.push('\\'),
+            _ => {}
+        }
+        out.push(sign);
+    }
+    out
+}

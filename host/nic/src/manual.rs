@@ -1,0 +1,40 @@
+//! Manual pages of the agent.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use clap::Command;
+use closc_manual::Manual;
+use closc_nic::io::state;
+
+const MANUAL: Manual<'static> = Manual {
+    section: "1",
+    files: &[
+        ("/run/closc/nic0.sock", "Socket of the agent of the first NIC, which other commands speak to"),
+        ("/etc/closc/nic0.env", "Table and address of the NIC, which closc-nic@.service reads"),
+        ("/var/lib/closc-nic/nic0.json", "Denials, which outlive the agent"),
+    ],
+    examples: &[
+        (
+            "closc-nic doctor --table path-tables/group-0001.bin --nic 2001:db8:1000:1::1",
+            "Look at everything that an agent of this NIC needs",
+        ),
+        ("closc-nic --socket /run/closc/nic0.sock probe", "Show what probes say is broken"),
+        ("closc-nic deny --plane 3 --reason drain", "Take a plane out of use"),
+    ],
+    see_also: &["closc(1)", "systemctl(1)"],
+};
+
+/// Writes the pages into a folder, and prints them as Markdown, each where it is asked for.
+pub(crate) fn write(command: Command, folder: Option<&Path>, markdown: bool) -> io::Result<()> {
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder)?;
+        for page in MANUAL.pages(command.clone())? {
+            state::replace(&folder.join(page.name), &page.text, 0o644)?;
+        }
+    }
+    if markdown {
+        io::stdout().write_all(closc_manual::reference(command).as_bytes())?;
+    }
+    Ok(())
+}
