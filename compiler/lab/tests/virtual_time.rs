@@ -62,20 +62,19 @@ fn a_flow_over_a_dead_plane_stalls_and_spraying_does_not() {
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);
 }
 
-/// Ports are full all the time, which takes half a minute without optimisation:
-/// `cargo test --release -p closc-lab --test virtual_time -- --ignored`.
+/// Ports are full all the time: what is left is what the other plane carries, so nothing may cost more of one plane than of two.
 #[test]
-#[ignore = "half a minute of processor time without optimisation"]
 fn a_dead_plane_costs_its_share() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vh");
-    let dead = "duration: 3s\nsteps:\n  - { at: 1s, plane: 1 }\n";
+    let dead = "duration: 2s\nsteps:\n  - { at: 1s, plane: 1 }\n";
     let full = Orders { every: None, outstanding: 4, ..orders(Transport::Spray, Pattern::Permutation) };
     let report = run(&compiled, dead, &full);
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let phase = &report.phases[1];
     assert!((phase.plan_percent - 50.0).abs() < 0.01, "{phase:?}");
-    // Probes of bad paths take a little of ports as slow as these.
-    assert!((phase.percent.unwrap() - phase.plan_percent).abs() < 3.0, "{phase:?}");
+    eprintln!("XX {phase:?}");
+    // Within 2 % of it.
+    assert!((phase.percent.unwrap() - phase.plan_percent).abs() < 1.0, "{phase:?}");
 }
 
 #[test]

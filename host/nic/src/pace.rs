@@ -2,7 +2,8 @@
 //! time would be what is measured.
 //!
 //! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts; only
-//! pieces of writes wait, because everything else answers somebody or comes from the node.
+//! pieces of writes wait, because everything else answers somebody or comes from the node; acknowledgements take no
+//! more than a share of the ports that are up, so that what they cost falls with the ports that data has left.
 
 /// What a port may send at once after it was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +30,44 @@ pub struct Rate {
     pub burst: PortBurst,
 }
 
+/// Acknowledgements take one in so many bytes that ports carry.
+const ACKNOWLEDGEMENTS: u64 = 16;
+/// What acknowledgements may take at once after none were sent: those of some NICs.
+const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
+
+/// What may leave at a rate.
 #[derive(Debug, Clone, Copy)]
-struct Port {
+struct Credit {
     /// Bytes that may leave; below 0 after a frame that did not wait.
-    credit: i64,
+    bytes: i64,
     at_ns: u64,
     /// Time that has not yet made a whole byte, in byte-nanoseconds.
     rest: u64,
+}
+
+impl Credit {
+    fn new(bytes: u64, now_ns: u64) -> Credit {
+        Credit { bytes: bytes.cast_signed(), at_ns: now_ns, rest: 0 }
+    }
+
+    /// Adds what has been earned since the last time, up to a burst.
+    fn earn(&mut self, rate: u64, burst: u64, now_ns: u64) {
+        // A long idle time is worth a burst, whatever its length.
+        let passed = now_ns.saturating_sub(self.at_ns).min(1_000_000_000);
+        let earned = u128::from(passed) * u128::from(rate) + u128::from(self.rest);
+        self.bytes = (self.bytes + (earned / 1_000_000_000) as i64).min(burst.cast_signed());
+        self.rest = (earned % 1_000_000_000) as u64;
+        self.at_ns = now_ns;
+    }
+
+    /// Tells when something may leave, if nothing else does before.
+    fn ready_at(&self, rate: u64) -> u64 {
+        if self.bytes > 0 {
+            return self.at_ns;
+        }
+        let lacking = u128::from(self.bytes.unsigned_abs()) + 1;
+        self.at_ns + (lacking * 1_000_000_000).div_ceil(u128::from(rate.max(1))) as u64
+    }
 }
 
 /// The rate of every port.
@@ -44,7 +76,10 @@ pub struct Pace {
     /// None: no limit.
     bytes_per_second: Option<u64>,
     burst: PortBurst,
-    ports: Vec<Port>,
+    ports: Vec<Credit>,
+    acknowledgements: Credit,
+    /// Bytes a second that acknowledgements may take.
+    acknowledgements_rate: u64,
 }
 
 impl Pace {
@@ -52,9 +87,10 @@ impl Pace {
     pub fn new(planes: usize, rate: Option<Rate>, now_ns: u64) -> Pace {
         let bytes_per_second = rate.map(|rate| u64::from(rate.mbps.max(1)) * 125_000);
         let burst = rate.map(|rate| rate.burst).unwrap_or_default();
-        let mut pace = Pace { bytes_per_second, burst, ports: Vec::new() };
-        let credit = pace.burst().cast_signed();
-        pace.ports = vec![Port { credit, at_ns: now_ns, rest: 0 }; planes];
+        let acknowledgements = Credit::new(ACKNOWLEDGED_AT_ONCE, now_ns);
+        let mut pace =
+            Pace { bytes_per_second, burst, ports: Vec::new(), acknowledgements, acknowledgements_rate: 0 };
+        pace.ports = vec![Credit::new(pace.burst(), now_ns); planes];
         pace
     }
 
@@ -66,20 +102,38 @@ impl Pace {
 
     /// Tells when a piece may leave by a port: now, or later.
     pub fn ready_at(&mut self, plane: u8, now_ns: u64) -> u64 {
-        let burst = self.burst().cast_signed();
+        let burst = self.burst();
         let Some(rate) = self.bytes_per_second else { return now_ns };
         let Some(port) = self.ports.get_mut(usize::from(plane)) else { return now_ns };
-        // A long idle time is worth a burst, whatever its length.
-        let passed = now_ns.saturating_sub(port.at_ns).min(1_000_000_000);
-        let earned = u128::from(passed) * u128::from(rate) + u128::from(port.rest);
-        port.credit = (port.credit + (earned / 1_000_000_000) as i64).min(burst);
-        port.rest = (earned % 1_000_000_000) as u64;
-        port.at_ns = now_ns;
-        if port.credit > 0 {
-            return now_ns;
+        port.earn(rate, burst, now_ns);
+        port.ready_at(rate)
+    }
+
+    /// Lets time pass for acknowledgements while so many ports are up, and tells when they may leave: all that are owed
+    /// then, whatever they take. Without a rate they never wait.
+    pub fn acknowledge_at(&mut self, ports_up: u32, now_ns: u64) -> u64 {
+        let Some(rate) = self.bytes_per_second else { return now_ns };
+        self.acknowledgements_rate = (rate * u64::from(ports_up.max(1)) / ACKNOWLEDGEMENTS).max(1);
+        self.acknowledgements.earn(self.acknowledgements_rate, ACKNOWLEDGED_AT_ONCE, now_ns);
+        self.acknowledgements.ready_at(self.acknowledgements_rate)
+    }
+
+    /// Tells when acknowledgements may leave, as of the last look; 0 if they never wait.
+    pub fn acknowledgements_ready_ns(&self) -> u64 {
+        if self.bytes_per_second.is_none() {
+            return 0;
         }
-        let lacking = u128::from(port.credit.unsigned_abs()) + 1;
-        now_ns + (lacking * 1_000_000_000).div_ceil(u128::from(rate)) as u64
+        self.acknowledgements.ready_at(self.acknowledgements_rate)
+    }
+
+    /// Counts an acknowledgement that left, besides what its port carried.
+    pub fn acknowledged(&mut self, bytes: usize) {
+        if self.bytes_per_second.is_some() {
+            // What could not wait is not owed for ever.
+            let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
+            let credit = &mut self.acknowledgements.bytes;
+            *credit = (*credit - (bytes as u64).cast_signed()).max(least);
+        }
     }
 
     /// Counts a frame that leaves.
@@ -87,7 +141,7 @@ impl Pace {
         if self.bytes_per_second.is_some()
             && let Some(port) = self.ports.get_mut(usize::from(plane))
         {
-            port.credit -= (bytes as u64).cast_signed();
+            port.bytes -= (bytes as u64).cast_signed();
         }
     }
 }
@@ -125,6 +179,27 @@ mod tests {
         let mut pace = Pace::new(1, None, 0);
         pace.took(0, 1 << 30);
         assert_eq!(pace.ready_at(0, 5), 5);
+    }
+
+    #[test]
+    fn acknowledgements_take_a_share_of_the_ports_that_are_up() {
+        for (up, most) in [(8, 500_000), (4, 250_000)] {
+            let mut pace = Pace::new(8, RATE, 0);
+            let (mut now_ns, mut sent) = (0, 0);
+            while now_ns < 1_000_000_000 {
+                let ready_ns = pace.acknowledge_at(up, now_ns);
+                assert_eq!(ready_ns, pace.acknowledgements_ready_ns());
+                if ready_ns <= now_ns {
+                    pace.acknowledged(250);
+                    sent += 250;
+                }
+                now_ns = ready_ns.max(now_ns);
+            }
+            assert!((most..most + ACKNOWLEDGED_AT_ONCE + 500).contains(&sent), "{up}: {sent}");
+        }
+        let mut free = Pace::new(1, None, 0);
+        free.acknowledged(1 << 20);
+        assert_eq!((free.acknowledge_at(1, 7), free.acknowledgements_ready_ns()), (7, 0));
     }
 
     #[test]
