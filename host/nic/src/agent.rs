@@ -137,6 +137,13 @@ pub struct Port {
     pub(crate) search: Search,
 }
 
+impl Port {
+    /// Tells whether its T0 does not answer, though it has a carrier.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.carrier && self.t0_dead
+    }
+}
+
 /// The agent.
 #[derive(Debug)]
 pub struct Agent {

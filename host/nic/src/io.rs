@@ -1,5 +1,6 @@
 //! Everything that touches the machine: devices, sockets, files, the clock.
 
+mod asking;
 pub mod client;
 pub mod doctor;
 pub mod run;

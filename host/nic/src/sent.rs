@@ -14,6 +14,8 @@ use crate::wire::{SACK_BITS, Sack};
 pub enum Cargo {
     /// A packet of the node, which its sender sends again if it has to.
     Inner,
+    /// A probe, sent to be acknowledged.
+    Probe,
     /// A piece of a write: where it begins, how long it is.
     Chunk {
         /// The write.
@@ -120,6 +122,11 @@ impl SentLog {
         self.next
     }
 
+    /// Tells whether somebody may still answer what is asked about overdue packets: not after some times.
+    pub fn is_worth_asking(&self) -> bool {
+        self.backoff < BACKOFF_MAX
+    }
+
     /// Returns packets without a verdict.
     pub fn under_way(&self) -> u32 {
         self.under_way
@@ -163,7 +170,7 @@ impl SentLog {
             if fate == Fate::UnderWay {
                 self.under_way -= 1;
                 self.forgotten += 1;
-                pushed_out = (old.cargo != Cargo::Inner).then_some(old);
+                pushed_out = matches!(old.cargo, Cargo::Chunk { .. }).then_some(old);
             }
             self.oldest = self.oldest.wrapping_add(1);
         }

@@ -323,6 +323,43 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     assert!((0..100).any(|_| is_back()), "the plane carries again");
 }
 
+/// A T0 of another MAC address takes the place of the one that the agent knew.
+#[test]
+fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
+    let Some(site) = Site::new("lab/two-planes", "nr") else { return };
+    let (node, t0) = ("su001-n001", "p1-t0-001");
+    let shown = |device: &str, what: &[&str]| -> Value {
+        let namespace = site.namespace(device);
+        let shown = Command::new("ip").args(["-n", &namespace, "-j", "-6"]).args(what).output().unwrap();
+        serde_json::from_slice(&shown.stdout).unwrap()
+    };
+    // The neighbour of a node that is a port of that T0.
+    let (links, neighbours) = (shown(t0, &["link", "show"]), shown(node, &["neigh", "show"]));
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let at_t0 = |mac: &str| links.as_array().unwrap().iter().find(|link| text(link, "address") == mac);
+    let mut pairs = neighbours
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|known| Some((known, at_t0(&text(known, "lladdr"))?)));
+    let (known, link) = pairs.next().unwrap_or_else(|| panic!("{links:#} {neighbours:#}"));
+    let other = "02:c1:05:00:00:77";
+    // The kernel forgets the neighbours of a port whose address changes.
+    let port = text(link, "ifname");
+    let beside = shown(t0, &["neigh", "show", "dev", &port]);
+    site.ip(t0, &["link", "set", "dev", &port, "address", other]);
+    for entry in beside.as_array().unwrap().iter().filter(|entry| entry["lladdr"].is_string()) {
+        let (to, mac) = (text(entry, "dst"), text(entry, "lladdr"));
+        site.ip(t0, &["-6", "neigh", "replace", &to, "lladdr", &mac, "dev", &port, "nud", "permanent"]);
+    }
+    let answers = |status: &Value| status["planes"][1]["t0_answers"] == true;
+    site.until(1, "the T0 is missed", |status| !answers(status));
+    let (to, device) = (text(known, "dst"), text(known, "dev"));
+    site.ip(node, &["-6", "neigh", "replace", &to, "lladdr", other, "dev", &device, "nud", "permanent"]);
+    site.until(1, "the other T0 answers", answers);
+    site.write(1_000_000);
+}
+
 /// What one who denies and allows knows of an agent's denials: those that it was answered, and the one that it was not.
 #[derive(Debug, Default)]
 struct Denier {

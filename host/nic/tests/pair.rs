@@ -151,6 +151,89 @@ fn ports_that_are_swapped_find_where_they_are_though_neighbours_change_meanwhile
     });
 }
 
+/// Nothing that is sent later says that the last packets of a burst are lost: the agent asks, and leaves the path before
+/// its next look at it.
+#[test]
+fn the_end_of_a_burst_that_is_lost_blames_its_path() {
+    with(|net| {
+        talk(net, 0, 200);
+        net.run(500 * MS);
+        let lost = |net: &Net<'_>| {
+            let channel = net.agents[0].status(&net.at(0)).channels[0].clone();
+            (channel.lost, channel.assumed_bad)
+        };
+        assert_eq!(lost(net), (0, 0));
+        // One packet a path, and nothing after them.
+        net.loss.insert(Cable::Uplink(2, 1, 1), 1000);
+        for word in 0..16_u32 {
+            net.say(0, &word.to_be_bytes());
+        }
+        net.run(10 * MS);
+        assert_eq!(lost(net), (1, 1), "the one over that uplink, and its path");
+        assert_eq!(net.got[1].len(), 215);
+    });
+}
+
+/// Who does not answer at all is asked a few times, not for ever, and is forgotten like any NIC that nothing is sent to.
+#[test]
+fn a_nic_that_is_dead_is_not_asked_for_ever() {
+    with(|net| {
+        talk(net, 0, 200);
+        net.freeze(1, true);
+        net.say(0, &[1]);
+        net.run(3_000 * MS);
+        let sent = |net: &Net<'_>| net.agents[0].status(&net.at(0)).channels[0].sent.iter().sum::<u64>();
+        let before = sent(net);
+        assert!((202..=220).contains(&before), "{before} numbered packets of 201");
+        net.run(10_000 * MS);
+        assert_eq!(sent(net), before);
+    });
+}
+
+/// An answer that came back over another path than the probe and was lost there would be laid on the path of the probe.
+#[test]
+fn answers_come_back_over_the_path_that_is_probed() {
+    with(|net| {
+        talk(net, 0, 200);
+        net.loss.insert(Cable::Uplink(2, 0, 1), 1000);
+        for round in 0..3_000 {
+            if round % 500 == 0 {
+                net.say(0, &[1]);
+            }
+            net.run(10 * MS);
+            for n in 0..2 {
+                let status = net.agents[n].status(&net.at(n));
+                let bad = status.channels.first().map_or(0, |channel| channel.assumed_bad);
+                assert!(bad <= 1, "agent {n} condemned {bad} paths at {} ms", net.now_ns / MS);
+            }
+        }
+        assert!(net.answers.len() > 500);
+        let other = net.answers.iter().find(|(asked, took)| asked != took);
+        assert_eq!(other, None, "plane and entropy value that were asked about, and those that were taken");
+    });
+}
+
+/// The neighbour table has the MAC address of another T0 in the place of the one that died.
+#[test]
+fn a_t0_that_is_replaced_by_another_is_used_again() {
+    with(|net| {
+        talk(net, 0, 100);
+        net.replaced.push(2);
+        net.run(1000 * MS);
+        let answers = |net: &Net<'_>, n: usize| net.agents[n].status(&net.at(n)).planes[2].t0_answers;
+        assert!(!answers(net, 0) && !answers(net, 1), "frames are for a MAC address that nobody has");
+        for n in 0..2 {
+            net.neighbour(n, 2, 2, true);
+        }
+        net.run(1000 * MS);
+        assert!(answers(net, 0) && answers(net, 1));
+        let before = net.agents[0].status(&net.at(0)).channels[0].sent[2];
+        talk(net, 0, 100);
+        let after = net.agents[0].status(&net.at(0)).channels[0].sent[2];
+        assert!(after >= before + 25, "{before} packets over plane 2, then {after}");
+    });
+}
+
 #[test]
 fn a_port_that_goes_down_is_left_by_both_sides() {
     with(|net| {

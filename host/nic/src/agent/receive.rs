@@ -53,7 +53,15 @@ impl Agent {
                     Some(sequence) => self.chunk(at, &packet, sequence, &chunk, batch, node),
                     None => self.counters.malformed += 1,
                 },
-                Ok(message) => self.message(at, packet.source, &message, batch),
+                Ok(message) => {
+                    // A probe with a number asks what of those before it came.
+                    if let (Message::PairProbe(_), Some(sequence)) = (&message, sequence)
+                        && packet.source != self.own
+                    {
+                        self.numbered(at, &packet, sequence, None, batch, node);
+                    }
+                    self.message(at, packet.source, &message, batch);
+                }
                 Err(fault) => self.refuse(fault),
             },
         }
@@ -216,6 +224,7 @@ impl Agent {
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return };
         (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
         if self.answer(at, batch, channel, &Message::Sack(sack)) {
+            self.pace.acknowledged(batch.ready().last().map_or(0, |frame| frame.bytes().len()));
             let c = &mut self.channels[channel];
             (c.owed, c.n_marks) = (0, 0);
         }
@@ -230,8 +239,10 @@ impl Agent {
             Message::PairProbe(probe) => {
                 let Some(channel) = self.channel(at, source) else { return };
                 self.mark_alive(channel, probe.ports);
-                let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
-                self.answer(at, batch, channel, &Message::PairAnswer(answer));
+                if !self.answer_back(at, batch, channel, probe) {
+                    let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
+                    self.answer(at, batch, channel, &Message::PairAnswer(answer));
+                }
             }
             Message::PairAnswer(probe) => self.pair_answer(at, source, probe),
             Message::Sack(sack) => self.sack(at, source, sack),

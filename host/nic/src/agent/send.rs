@@ -1,10 +1,13 @@
 //! What leaves: packets of the node, pieces of writes, messages.
 
+use closc_paths_engine::Pick;
+
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
 use crate::choose::flow_of_packet;
+use crate::probes::Target;
 use crate::sent::Cargo;
-use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, Sequence, UDP_LEN};
+use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, PairProbe, Sequence, UDP_LEN};
 
 /// ECN-capable, so that switches mark and do not drop.
 const ECT0: u8 = 0b10;
@@ -43,20 +46,38 @@ impl Agent {
         (cargo, flow): (Cargo, u64),
         not_over: Option<u8>,
     ) -> bool {
-        let c = &mut self.channels[channel];
-        let transport = self.options.transport;
-        let Some(mut pick) = transport.next(&mut self.engine, c.path, flow) else { return false };
+        let Some(pick) = self.pick(channel, flow, not_over) else { return false };
+        self.send_over(at, channel, batch, pick, (next, len, class), cargo)
+    }
+
+    /// Chooses the next path whose port has a neighbour, of another plane than one if there is such a path.
+    fn pick(&mut self, channel: usize, flow: u64, not_over: Option<u8>) -> Option<Pick> {
+        let (transport, path) = (self.options.transport, self.channels[channel].path);
+        let mut pick = transport.next(&mut self.engine, path, flow)?;
         for _ in 0..self.ports.len() {
             let known = self.ports.get(usize::from(pick.plane)).is_some_and(|port| port.ethernet.is_some());
             if known && Some(pick.plane) != not_over {
                 break;
             }
-            let Some(other) = transport.next(&mut self.engine, c.path, flow) else { return false };
-            pick = other;
+            pick = transport.next(&mut self.engine, path, flow)?;
         }
+        Some(pick)
+    }
+
+    /// Sends what is in the payload of the batch's next frame, with the next number, over a path.
+    fn send_over(
+        &mut self,
+        at: &At<'_>,
+        channel: usize,
+        batch: &mut Batch,
+        pick: Pick,
+        (next, len, class): (Next, usize, u8),
+        cargo: Cargo,
+    ) -> bool {
         let Some(ethernet) = self.ports.get(usize::from(pick.plane)).and_then(|port| port.ethernet) else {
             return false;
         };
+        let c = &mut self.channels[channel];
         let outer = at.table.outer(&c.to, pick.entropy);
         let sequence = Sequence { epoch: self.epoch, number: c.sent.next_number(), entropy: pick.entropy };
         let pushed_out = c.sent.sent((pick.entropy, pick.plane), cargo, (at.now_ns, self.clock.ran_ns()));
@@ -66,7 +87,9 @@ impl Agent {
             leaving.lost(offset, u8::MAX);
         }
         c.tally.sent[usize::from(pick.plane)] += 1;
-        c.used_ns = at.now_ns;
+        if cargo != Cargo::Probe {
+            c.used_ns = at.now_ns;
+        }
         let (own, tag) = (self.own, self.identity.tag());
         let Some(frame) = batch.free() else { return false };
         frame.finish(pick.plane, len, |room| {
@@ -163,6 +186,42 @@ impl Agent {
             }
         }
         false
+    }
+
+    /// Sends a probe with a number after packets that nobody acknowledged, over another plane: the acknowledgement of it says
+    /// which of them arrived.
+    pub(super) fn send_after(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch, not_over: u8) {
+        let (flow, address) = (self.flow(channel), self.channels[channel].address);
+        let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
+        let Pick { plane, entropy } = pick;
+        let target = Target::Path { address, plane, entropy };
+        let Some(id) = self.probes.sent(target, self.clock.ran_ns()) else { return };
+        let (identity, class) = (self.identity, self.options.dscp.control << 2);
+        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, ports: self.engine.own_ports() };
+        let Some(frame) = batch.free() else { return };
+        let room = &mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX];
+        let len = wire::write(room, &Message::PairProbe(probe), &identity);
+        wire::write_udp(frame.payload(), &identity, entropy, len);
+        self.counters.probes += 1;
+        self.send_over(at, channel, batch, pick, (Next::Udp, len + UDP_LEN, class), Cargo::Probe);
+    }
+
+    /// Answers a probe over the path that it came by, so that an answer that is lost says something of that path and of no
+    /// other. Tells whether that path is there.
+    pub(super) fn answer_back(
+        &mut self,
+        at: &At<'_>,
+        batch: &mut Batch,
+        channel: usize,
+        probe: &PairProbe,
+    ) -> bool {
+        let choice = at.table.choice(probe.entropy);
+        if choice.plane != probe.plane || !at.table.in_range(choice) || !self.is_up(probe.plane) {
+            return false;
+        }
+        let outer = at.table.outer(&self.channels[channel].to, probe.entropy);
+        let answer = Message::PairAnswer(PairProbe { ports: self.engine.own_ports(), ..*probe });
+        self.send_message(batch, (probe.plane, probe.entropy, &outer.address), &answer)
     }
 
     /// Sends pieces of writes while windows and the batch have room. Tells whether more is to be sent at once.

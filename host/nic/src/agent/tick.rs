@@ -11,8 +11,11 @@ use crate::schedule::Turn;
 use crate::sent::Cargo;
 use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
 
-/// An acknowledgement waits no longer.
+/// An acknowledgement waits no longer, where ports are as fast as the machine.
 const OWED_NS: u64 = 200_000;
+/// Where ports are slow, acknowledgements wait until they take but a share of what ports carry, though no longer: a sender
+/// whose packets are acknowledged so late has seen it of others, and is as patient.
+const OWED_MAX_NS: u64 = 50_000_000;
 /// Paths that are out are probed this often, so many at a time.
 const BAD_PERIOD_NS: u64 = 10_000_000;
 const BAD_AT_A_TIME: usize = 8;
@@ -39,11 +42,18 @@ impl Agent {
         while let Some((target, sent_ns)) = self.probes.missed(ran_ns) {
             self.probe_missed(at, target, sent_ns);
         }
+        // Who is owed one is, and not only the first.
+        let affords = self.pace.acknowledge_at(self.ports_up(), at.now_ns) <= at.now_ns;
         for channel in 0..self.channels.len() {
             self.channels[channel].reorder.tick(ran_ns, node);
-            self.overdue(channel);
+            if let Some(plane) = self.overdue(channel)
+                && batch.room() > SPARE
+            {
+                self.send_after(at, channel, batch, plane);
+            }
             let c = &self.channels[channel];
-            let owes = c.owed > 0 && at.now_ns.saturating_sub(c.owed_since_ns) >= OWED_NS;
+            let wait_ns = if affords { OWED_NS } else { OWED_MAX_NS };
+            let owes = c.owed > 0 && at.now_ns.saturating_sub(c.owed_since_ns) >= wait_ns;
             if owes && batch.room() > SPARE {
                 self.acknowledge(at, channel, batch);
             }
@@ -67,9 +77,11 @@ impl Agent {
     /// Returns when the next thing is due, at the latest.
     pub fn due_at(&self, now_ns: u64) -> u64 {
         let mut due = self.schedule.due_at();
+        let affords_ns = self.pace.acknowledgements_ready_ns();
         for c in &self.channels {
             if c.owed > 0 {
-                due = due.min(c.owed_since_ns + OWED_NS);
+                let wanted_ns = (c.owed_since_ns + OWED_NS).max(affords_ns);
+                due = due.min(wanted_ns.min(c.owed_since_ns + OWED_MAX_NS));
             }
             if c.reorder.is_waiting() {
                 due = due.min(now_ns + self.options.reorder_ns / 8);
@@ -233,7 +245,11 @@ impl Agent {
         }
     }
 
-    fn is_up(&self, plane: u8) -> bool {
+    fn ports_up(&self) -> u32 {
+        (0..self.ports.len() as u8).map(|plane| u32::from(self.is_up(plane))).sum()
+    }
+
+    pub(super) fn is_up(&self, plane: u8) -> bool {
         let port = self.ports.get(usize::from(plane));
         port.is_some_and(|port| port.carrier && !port.t0_dead && port.ethernet.is_some())
     }
@@ -248,17 +264,21 @@ impl Agent {
         }
     }
 
-    fn overdue(&mut self, channel: usize) {
+    /// Looks for packets that nobody acknowledged. What they carried goes again; whether the path is to blame, the
+    /// acknowledgement of something later says. Returns the plane of one after which nothing goes by itself.
+    fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
-        let leaving = &mut c.leaving;
-        // What it carried goes again. Whether the path is to blame, the acknowledgement of something later says.
+        let (leaving, mut silent) = (&mut c.leaving, None);
         c.sent.overdue(self.clock.ran_ns(), |sent| {
             if let Cargo::Chunk { write, offset, .. } = sent.cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == write)
             {
                 leaving.lost(offset, sent.plane);
+            } else {
+                silent = Some(sent.plane);
             }
         });
+        silent.filter(|_| c.sent.is_worth_asking())
     }
 
     fn ask(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {

@@ -19,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::agent::{Agent, At, Options};
 use crate::api;
 use crate::batch::Batch;
+use crate::io::asking::{Asking, Neighbour};
 use crate::io::serve::Server;
 use crate::io::setup::{self, NextHop, SetupFault};
 use crate::io::sys::{self, Inbox, Wanted};
@@ -68,6 +69,7 @@ pub struct Machine {
     /// Interfaces of the planes.
     pub interfaces: Vec<libc::c_int>,
     ways: Vec<Option<NextHop>>,
+    asking: Vec<Asking>,
     looked_ns: u64,
 }
 
@@ -112,20 +114,34 @@ impl Machine {
         let packets = sys::open_packets();
         let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
         let planes = agent.ports().len();
-        let mut machine =
-            Machine { packets, interfaces: vec![0; planes], ways: vec![None; planes], looked_ns: 0 };
+        let mut machine = Machine {
+            packets,
+            interfaces: vec![0; planes],
+            ways: vec![None; planes],
+            asking: vec![Asking::default(); planes],
+            looked_ns: 0,
+        };
         machine.look(agent, at, downlink, true);
         Ok(machine)
     }
 
-    /// Looks at the ports; asks for routes only of planes whose neighbour is unknown.
+    /// Looks at the ports; asks for routes only of planes whose neighbour is unknown or answers nothing.
     fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
         self.looked_ns = at.now_ns;
         let before = self.interfaces.clone();
         for plane in 0..self.ways.len() {
             let known = self.ways[plane].as_ref().is_some_and(|way| way.neighbour.is_some());
-            if !known && ask {
-                self.ways[plane] = setup::way(at.table, plane as u8, downlink);
+            let neighbour = match agent.ports()[plane].is_silent() {
+                _ if !known => Neighbour::Unknown,
+                true => Neighbour::Silent,
+                false => Neighbour::Fine,
+            };
+            if ask && self.asking[plane].is_due(neighbour, at.now_ns) {
+                let found = setup::way(at.table, plane as u8, downlink);
+                // A T0 that is rebooting may have no neighbour entry; the one before may be right again.
+                if !known || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
+                    self.ways[plane] = found;
+                }
             }
             let Some(way) = &self.ways[plane] else { continue };
             let Ok((own, carrier)) = sys::interface(self.packets.as_fd(), &way.device) else {

@@ -89,6 +89,10 @@ pub(crate) struct Net<'a> {
     pub(crate) cut: u64,
     /// Ports of agents that are plugged in at the T0 of another plane.
     pub(crate) swapped: BTreeMap<(usize, u8), u8>,
+    /// T0s of planes that were replaced by others, which have another MAC address.
+    pub(crate) replaced: Vec<u8>,
+    /// Answers to probes of paths that left: the plane and the entropy value of the path, and those that the answer took.
+    pub(crate) answers: Vec<((u8, u32), (u8, u32))>,
     /// What each node got.
     pub(crate) got: [Vec<Vec<u8>>; 2],
     /// Agents whose process gets no processor: what comes for them waits in their socket.
@@ -117,6 +121,8 @@ impl<'a> Net<'a> {
             loss: BTreeMap::new(),
             cut: 0,
             swapped: BTreeMap::new(),
+            replaced: Vec::new(),
+            answers: Vec::new(),
             got: [Vec::new(), Vec::new()],
             frozen: [false; 2],
             sockets: [VecDeque::new(), VecDeque::new()],
@@ -159,7 +165,7 @@ impl<'a> Net<'a> {
     /// Lets an agent know whether a port is up, and that its neighbour is the T0 of a plane.
     pub(crate) fn neighbour(&mut self, n: usize, plane: u8, t0: u8, up: bool) {
         let mut ethernet = [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, plane, 0x86, 0xdd];
-        ethernet[..6].copy_from_slice(&mac(t0));
+        ethernet[..6].copy_from_slice(&self.mac(t0));
         let at = self.at(n);
         self.agents[n].port(&at, plane, Some(ethernet), up);
     }
@@ -228,6 +234,20 @@ impl<'a> Net<'a> {
         self.leave(to);
     }
 
+    /// The MAC address of the T0 of a plane.
+    fn mac(&self, plane: u8) -> [u8; 6] {
+        [2, 0, 0, u8::from(self.replaced.contains(&plane)), 0, plane]
+    }
+
+    /// Notes which path an answer to a probe of a path takes.
+    fn note_answer(&mut self, plane: u8, frame: &[u8]) {
+        let word = |at: usize| u32::from_be_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
+        // UDP right behind the IPv6 header, and then the kind, cookie, number, epoch, entropy value and plane of a message.
+        if frame[20] == 17 && frame[65] == 3 {
+            self.answers.push(((frame[84], word(80)), (plane, word(14) & 0xf_ffff)));
+        }
+    }
+
     /// Sends what an agent made on its way.
     fn leave(&mut self, from: usize) {
         let frames: Vec<(u8, Vec<u8>)> =
@@ -235,8 +255,9 @@ impl<'a> Net<'a> {
         self.batch.clear();
         for (plane, mut frame) in frames {
             self.count += 1;
+            self.note_answer(plane, &frame);
             let there = self.swapped.get(&(from, plane)).copied().unwrap_or(plane);
-            let is_for_another = frame[..6] != mac(there);
+            let is_for_another = frame[..6] != self.mac(there);
             if is_for_another || usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
                 // What is not for it or what it has no segment for a T0 drops; agents send that to find out where they are.
                 assert!(self.agents[from].ports()[usize::from(plane)].carrier, "a port without a carrier");
@@ -261,11 +282,6 @@ impl<'a> Net<'a> {
             self.under_way.insert((arrives, self.count), (usize::from(to), frame));
         }
     }
-}
-
-/// The MAC address of the T0 of a plane.
-fn mac(plane: u8) -> [u8; 6] {
-    [2, 0, 0, 0, 0, plane]
 }
 
 fn usids(frame: &[u8]) -> Vec<u16> {
