@@ -75,6 +75,23 @@ fn the_run_of_a_sample_is_written_as_json_and_can_be_kept() {
 }
 
 #[test]
+fn ports_above_those_of_v1model_are_walked_and_refused_where_bmv2_would_run_them() {
+    let place = Place::new();
+    let file = "topologies/lab/ports-512-p4.yaml";
+    let report = place.json(0, &["lab", "run", file, "--sample", "300", "--seed", "5"]);
+    let text = report.to_string();
+    assert!(text.contains("\"lost\":0") && text.contains("\"misdelivered\":0"), "{text}");
+    place.ends(0, &["compile", file, "--out", "tree"]);
+    place.ends(0, &["verify", "tree"]);
+    for command in
+        [&["lab", "up", "tree", "--target", "bmv2"][..], &["export", "mininet", "tree", "--out", "fabric.py"]]
+    {
+        let why = place.ends(1, command);
+        assert!(why.contains("ports of this tree have 11 bits") && why.contains("v1model"), "{why}");
+    }
+}
+
+#[test]
 fn every_command_works_on_embedded_switches() {
     let up = Up::new();
     let why = up.place.ends(1, &["lab", "test", "tree"]);

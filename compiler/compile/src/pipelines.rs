@@ -6,8 +6,12 @@ use camino::Utf8PathBuf;
 use closc_artefacts::Entry;
 use closc_entries::{Pipeline, pipeline_files};
 
-/// Returns the digests (BLAKE3) of the files of pipelines, by their path in a tree.
-pub fn pipeline_digests() -> BTreeMap<Utf8PathBuf, String> {
-    let files = pipeline_files(Pipeline::fabric()).into_iter();
-    files.map(|file| (file.path.into(), Entry::of(file.text.as_bytes()).blake3)).collect()
+/// Returns the digests (BLAKE3) of the files of pipelines, by their path in a tree: one for each width of a port, the
+/// narrowest first.
+pub fn pipeline_digests() -> BTreeMap<Utf8PathBuf, Vec<String>> {
+    let mut digests: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
+    for file in Pipeline::widths().flat_map(pipeline_files) {
+        digests.entry(file.path.into()).or_default().push(Entry::of(file.text.as_bytes()).blake3);
+    }
+    digests
 }

@@ -64,7 +64,7 @@ impl Unit {
                 let intent = plan.device(switch);
                 match targets::target(intent.os) {
                     Some(target) => Ok(target.device(&intent, templates)?),
-                    None => Ok(vec![artefact(entries_file(Pipeline::fabric(), &intent)?)]),
+                    None => Ok(vec![artefact(entries_file(Pipeline::of(plan), &intent)?)]),
                 }
             }
             Unit::Host(node) => {
@@ -80,7 +80,7 @@ impl Unit {
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
             Unit::Cables(plane) => Ok(vec![cables::render(plan, plane, None)]),
             Unit::ZoneCables(plane, zone) => Ok(vec![cables::render(plan, plane, Some(zone))]),
-            Unit::Pipelines => Ok(pipeline_files(Pipeline::fabric()).map(artefact).into()),
+            Unit::Pipelines => Ok(pipeline_files(Pipeline::of(plan)).map(artefact).into()),
         }
     }
 

@@ -126,6 +126,17 @@ pub enum LabError {
         /// A switch.
         switch: String,
     },
+    /// Ports of the tree have more bits than those of BMv2.
+    #[error(
+        "ports of this tree have {bits} bits, as its platform says (`port_bits`), and those of {who} have the 9 of v1model: \
+         use `--target embedded`, or `--target bmv2 --switch-program closc`"
+    )]
+    WidePorts {
+        /// What has narrower ports.
+        who: String,
+        /// Bits of a port.
+        bits: u32,
+    },
     /// An address was asked for where every switch has a socket of its own.
     #[error(
         "`--listen` is for target `embedded`: switches of target `{target}` have no address of the network"

@@ -44,6 +44,7 @@ struct Files {
 pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabError> {
     tree.needs_paths("a Mininet script")?;
     Target::Bmv2.check(tree)?;
+    p4::SpecialPorts::of(tree)?.narrow("a Mininet script")?;
     let mut hosts = BTreeMap::new();
     for (name, device) in tree.devices.iter().filter(|(_, device)| device.kind == DeviceKind::Node) {
         let files = KernelFiles::of(tree, device);

@@ -117,6 +117,10 @@ pub(crate) struct PanelFile {
     pub(crate) numbers: NumbersFile,
     /// Serial lanes of the ASIC behind the cages.
     pub(crate) serial_lanes: At<LanesFile>,
+    /// Bits of a port number in P4 pipelines; 9, as in v1model, if not given.
+    #[serde(default)]
+    #[schemars(range(min = 9, max = 12))]
+    pub(crate) port_bits: Option<At<u8>>,
 }
 
 /// Numbers printed beside the cages.

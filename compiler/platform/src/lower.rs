@@ -33,6 +33,7 @@ fn panel(file: &PanelFile) -> Panel {
         namings: file.namings.clone(),
         first_number: file.numbers.first,
         number_step: file.numbers.step,
+        port_bits: file.port_bits.as_ref().map(|at| at.value),
         serial_lanes: file.serial_lanes().expect("the check of lanes refuses what does not fit"),
     }
 }

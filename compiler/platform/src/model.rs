@@ -107,6 +107,26 @@ pub struct Panel {
     pub number_step: u16,
     /// Serial lanes of the ASIC, cage by cage: `cages * lanes` of them.
     pub serial_lanes: Vec<u16>,
+    /// Bits of a port number in P4 pipelines, where they are not those of v1model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port_bits: Option<u8>,
+}
+
+impl Panel {
+    /// Bits of a port number in v1model (`PortId_t`).
+    pub const V1MODEL_PORT_BITS: u8 = 9;
+
+    /// Returns the bits of a port number in P4 pipelines.
+    pub fn port_bits(&self) -> u8 {
+        self.port_bits.unwrap_or(Self::V1MODEL_PORT_BITS)
+    }
+
+    /// Returns the largest number that a front port can have on an operating system, where there is a limit. Of all
+    /// numbers of so many bits the last drops, and the one before it is the controller.
+    pub fn port_number_max(&self, os: Os) -> Option<u16> {
+        let usual = os.port_number_max()?;
+        Some(self.port_bits.map_or(usual, |bits| (1 << bits) - 3))
+    }
 }
 
 /// How a platform names its ports.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Os, Platform, Slot};
+use closc_platform::{Breakout, Os, Panel, Platform, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
@@ -431,6 +431,19 @@ impl Topology {
             Some((platform, os)) => (platform, *os),
             None => tier.hardware_in(switch.zone),
         }
+    }
+
+    /// Returns the bits of a port in the P4 pipeline of the fabric: those of its platform with the widest.
+    pub fn port_bits(&self) -> u8 {
+        let tiers = [Some(&self.t0), Some(&self.t1), self.t2.as_ref().map(|t2| &t2.tier)];
+        let of_tiers = tiers.into_iter().flatten().flat_map(|tier| {
+            let zones = tier.by_zone.values().map(|zone| (&zone.platform, zone.os));
+            let planes = tier.by_plane.values().map(|(platform, os)| (platform, *os));
+            zones.chain(planes).chain([(&tier.platform, tier.os)])
+        });
+        let single = self.exceptions.switches.values().map(|(platform, os)| (platform, *os));
+        let programmed = of_tiers.chain(single).filter(|(_, os)| os.is_programmed());
+        programmed.map(|(platform, _)| platform.panel.port_bits()).max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
 
     /// Returns the ports of a switch, those towards the NICs first.

@@ -252,6 +252,7 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
             findings.broken(Violation::new(&EXTRA, Place::file(path), message));
         }
     }
+    let mut pipeline = None;
     for (path, meant) in &options.pipelines {
         let Some(entry) = files.manifest.files.get(path) else {
             let is_beside = options.pipelines.keys().any(|other| files.manifest.files.contains_key(other));
@@ -261,10 +262,19 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
             });
             continue;
         };
-        findings.expect(entry.blake3 == *meant, &PIPELINE, || {
+        let which = meant.iter().position(|digest| entry.blake3 == *digest);
+        findings.expect(which.is_some(), &PIPELINE, || {
             let message = format!("`{path}` is not the one that this program ships");
             Violation::new(&PIPELINE, Place::file(path), message)
         });
+        if let (Some(one), Some(other)) = (pipeline, which) {
+            findings.expect(one == other, &PIPELINE, || {
+                let message =
+                    format!("`{path}` is of a pipeline with ports of another width than the files beside it");
+                Violation::new(&PIPELINE, Place::file(path), message)
+            });
+        }
+        pipeline = pipeline.or(which);
     }
     let listed = files.tree.list().unwrap_or_default();
     for path in listed.into_iter().filter(|path| is_judged(path, fabric, files)) {

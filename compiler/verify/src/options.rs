@@ -16,8 +16,9 @@ pub struct Options {
     pub walk_up_to: u128,
     /// Violations of one rule that are shown in full.
     pub shown: usize,
-    /// Digests (BLAKE3) of the files of pipelines that are known, by path; others are read as they are.
-    pub pipelines: BTreeMap<Utf8PathBuf, String>,
+    /// Digests (BLAKE3) of the files of pipelines that are known, by path: one for each pipeline, in the same order for each
+    /// path. Others are read as they are.
+    pub pipelines: BTreeMap<Utf8PathBuf, Vec<String>>,
     /// What of the tree is judged.
     pub judged: Judged,
     /// Hardware that is known, by SONiC hwsku: what fits it, and the ports it has. Where none is, none is judged.

@@ -16,7 +16,7 @@ use crate::pipeline::Pipeline;
 pub static RULES: &[&Rule] = &[&FIT];
 
 /// Entries that do not fit a pipeline.
-pub static FIT: Rule = Rule {
+static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline holds",
     what: "Ports, classes, marking thresholds, routes and groups of every P4 switch can be entries of its pipeline, whose \
@@ -35,6 +35,7 @@ const FEW: usize = 256;
 /// Checks that the entries of every switch with a pipeline can be made.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     let topology = plan.topology();
+    let pipeline = Pipeline::of(plan);
     let programmed = |switch: &Switch| topology.hardware(*switch).1.is_programmed();
     let mut switches: BTreeSet<Switch> = plan.switches().filter(programmed).take(FEW + 1).collect();
     if switches.len() > FEW {
@@ -43,7 +44,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     let mut said = BTreeSet::new();
     for switch in switches {
         let intent = plan.device(switch);
-        if let Err(error) = Pipeline::fabric().entities(&intent) {
+        if let Err(error) = pipeline.entities(&intent) {
             // Switches that are alike say the same.
             let what = error.to_string().replace(intent.name.as_str(), "");
             if said.insert((switch.tier, what)) {

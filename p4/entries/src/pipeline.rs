@@ -4,10 +4,12 @@
 //! embedded is what is committed under `p4/pipelines/`.
 
 mod fabric;
+mod wide;
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use closc_plan::DeviceIntent;
+use closc_plan::{DeviceIntent, Plan};
 use closc_runtime::proto::v1;
 use closc_runtime::text;
 use closc_runtime::{Info, client};
@@ -20,10 +22,30 @@ pub use fabric::state;
 #[derive(Debug)]
 pub struct Pipeline {
     name: &'static str,
-    p4info: &'static str,
-    bmv2: &'static str,
-    index: &'static LazyLock<Arc<Info>>,
+    p4info: Cow<'static, str>,
+    bmv2: Cow<'static, str>,
+    index: Index,
     entities: fn(&DeviceIntent<'_>, &Info) -> Result<Vec<v1::Entity>, Fault>,
+}
+
+/// A P4Info by name.
+#[derive(Debug)]
+enum Index {
+    /// Made at first use.
+    Embedded(&'static LazyLock<Arc<Info>>),
+    /// Made with the pipeline.
+    Made(Arc<Info>),
+}
+
+/// The pipeline of multi-plane Clos fabrics, with ports of 10, 11 and 12 bits.
+static WIDE: [LazyLock<Pipeline>; 3] = [
+    LazyLock::new(|| made_wide(10)),
+    LazyLock::new(|| made_wide(11)),
+    LazyLock::new(|| made_wide(wide::WIDEST)),
+];
+
+fn made_wide(bits: u8) -> Pipeline {
+    wide::widened(Pipeline::fabric(), bits).expect("a test makes the pipeline of every width")
 }
 
 /// Embeds what p4c made of a pipeline and indexes its P4Info at first use.
@@ -36,11 +58,11 @@ macro_rules! pipelines {
             static INDEX: LazyLock<Arc<Info>> = LazyLock::new(|| Arc::new(index(P4INFO)));
             Pipeline {
                 name: stringify!($name),
-                p4info: P4INFO,
-                bmv2: include_str!(concat!(
+                p4info: Cow::Borrowed(P4INFO),
+                bmv2: Cow::Borrowed(include_str!(concat!(
                     "../../pipelines/", stringify!($name), "/", stringify!($name), ".bmv2.json"
-                )),
-                index: &INDEX,
+                ))),
+                index: Index::Embedded(&INDEX),
                 entities: $entities,
             }
         }),+];
@@ -63,7 +85,7 @@ impl Pipeline {
     }
 
     /// Returns the pipeline with the name.
-    pub fn find(name: &str) -> Option<&'static Pipeline> {
+    pub(crate) fn find(name: &str) -> Option<&'static Pipeline> {
         PIPELINES.iter().find(|pipeline| pipeline.name == name)
     }
 
@@ -72,34 +94,55 @@ impl Pipeline {
         Pipeline::find("fabric").expect("the registry has it")
     }
 
+    /// Returns the pipeline of a fabric: with ports as wide as its platforms need.
+    pub fn of(plan: &Plan) -> &'static Pipeline {
+        Pipeline::fabric_of(plan.topology().port_bits())
+    }
+
+    /// Returns the pipeline of multi-plane Clos fabrics with ports of some width, and of the next that there is.
+    fn fabric_of(bits: u8) -> &'static Pipeline {
+        match bits.checked_sub(wide::NARROW + 1) {
+            None => Pipeline::fabric(),
+            Some(more) => &WIDE[usize::from(more).min(WIDE.len() - 1)],
+        }
+    }
+
+    /// Returns the pipeline of multi-plane Clos fabrics in every width of a port.
+    pub fn widths() -> impl Iterator<Item = &'static Pipeline> {
+        (wide::NARROW..=wide::WIDEST).map(Pipeline::fabric_of)
+    }
+
     /// Returns the name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Returns the P4Info as p4c wrote it, in protobuf text.
-    pub fn p4info(&self) -> &'static str {
-        self.p4info
+    /// Returns the P4Info, in protobuf text.
+    pub fn p4info(&self) -> &str {
+        &self.p4info
     }
 
     /// Returns the program as BMv2 and the embedded switch run it.
-    pub fn bmv2(&self) -> &'static str {
-        self.bmv2
+    pub fn bmv2(&self) -> &str {
+        &self.bmv2
     }
 
     /// Returns the P4Info by name.
     pub fn info(&self) -> &Arc<Info> {
-        self.index
+        match &self.index {
+            Index::Embedded(index) => index,
+            Index::Made(index) => index,
+        }
     }
 
     /// Returns it as what a controller sets on a target; its cookie says which pipeline a target runs.
     pub fn for_target(&self) -> client::Pipeline {
-        client::Pipeline::new(self.info().clone(), self.bmv2.as_bytes().into())
+        client::Pipeline::new(self.info().clone(), Vec::from(self.bmv2.as_bytes()).into())
     }
 
     /// Returns the entities of a switch, in an order in which they can be inserted.
     pub fn entities(&self, intent: &DeviceIntent<'_>) -> Result<Vec<v1::Entity>, EntriesError> {
-        (self.entities)(intent, self.index).map_err(|fault| match fault {
+        (self.entities)(intent, self.info()).map_err(|fault| match fault {
             Fault::Error(error) => error,
             Fault::Violation(source) => {
                 EntriesError::Pipeline { device: intent.name.to_string(), pipeline: self.name, source }
@@ -126,7 +169,7 @@ mod tests {
     fn a_cookie_is_a_function_of_the_pipeline() {
         for pipeline in Pipeline::all() {
             let again = Arc::new(index(pipeline.p4info()));
-            let again = client::Pipeline::new(again, pipeline.bmv2().as_bytes().into());
+            let again = client::Pipeline::new(again, Vec::from(pipeline.bmv2().as_bytes()).into());
             assert_eq!(pipeline.for_target().cookie(), again.cookie());
         }
     }

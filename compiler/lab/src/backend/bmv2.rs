@@ -139,7 +139,7 @@ impl Site for Bmv2 {
     }
 
     fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        switches::check(&self.program)?;
+        switches::check(&self.program, &self.tree)?;
         super::make_folder(&self.folder)?;
         self.kernel.make_namespaces(watch)?;
         self.panel.make(&self.namespaces, watch)?;

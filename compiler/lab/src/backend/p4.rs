@@ -13,6 +13,7 @@ use closc_artefacts::disk;
 use closc_deploy::{Device as Entry, Inventory, Target};
 use closc_runtime::client::{Client, ClientError, Options};
 use closc_runtime::proto::v1;
+use closc_runtime::value::Width;
 use closc_runtime::{DeviceId as P4Id, entry};
 use tokio::task::JoinSet;
 use tonic::Code;
@@ -27,8 +28,41 @@ use crate::tree::{self, Software, Tree};
 /// Name of the inventory in the folder of a lab.
 pub(crate) const INVENTORY: &str = "inventory.json";
 
-/// The port that stands for the controller (`CPU_PORT` in `constants.p4`).
-pub(crate) const CPU_PORT: u32 = 510;
+/// Bits of a port in v1model, and so in BMv2.
+const V1MODEL_PORT_BITS: u32 = 9;
+
+/// The ports of a pipeline that are none. They follow from the width of its ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SpecialPorts {
+    bits: u32,
+    /// The port that stands for the controller (`CPU_PORT` in `constants.p4`).
+    pub(crate) cpu: u32,
+    /// The port that means drop.
+    pub(crate) drop: u32,
+}
+
+impl SpecialPorts {
+    /// Returns those of the pipeline of a tree.
+    pub(crate) fn of(tree: &Tree) -> Result<SpecialPorts, LabError> {
+        let info = tree::p4info(&tree.contents)?;
+        let fault = |what: String| LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(what));
+        let table = info.table("ingress.port_role").map_err(|error| fault(error.to_string()))?;
+        match table.field("ingress_port").map_err(|error| fault(error.to_string()))?.width {
+            Width::Bits(bits @ 2..=16) => {
+                Ok(SpecialPorts { bits, cpu: (1 << bits) - 2, drop: (1 << bits) - 1 })
+            }
+            width => Err(fault(format!("ports of `{width}` are none of a pipeline that labs run"))),
+        }
+    }
+
+    /// Refuses ports that are wider than those of v1model.
+    pub(crate) fn narrow(self, who: &str) -> Result<SpecialPorts, LabError> {
+        if self.bits <= V1MODEL_PORT_BITS {
+            return Ok(self);
+        }
+        Err(LabError::WidePorts { who: who.to_owned(), bits: self.bits })
+    }
+}
 
 /// Classes of each port in `port_class`.
 const CLASSES: u32 = 8;

@@ -1,4 +1,4 @@
-//! E0901: a port of a P4 target has a number above 509.
+//! E0901: a port of a P4 target has a number above those of its pipeline, 509 for v1model.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Slot;
@@ -6,22 +6,25 @@ use closc_platform::Slot;
 use crate::checks::words::{count, side_word};
 use crate::draft::{Draft, DraftBlock, Hardware};
 
-/// A port of a P4 target has a number above 509.
+/// A port of a P4 target has a number that its pipeline cannot name.
 pub(crate) static RULE: Rule = Rule {
     code: "E0901",
-    title: "a P4 port number does not fit nine bits",
-    what: "On P4 targets every port number is at most 509.",
-    why: "Ports of v1model have nine bits; 510 is the port of the controller and 511 drops the packet. A larger number \
-           would be cut off and name another port.",
+    title: "a P4 port number does not fit the bits of a port",
+    what: "On P4 targets every port number is at most 509, or, where the platform has `port_bits: N`, two to the power of N, less 3.",
+    why: "Ports of v1model, and so of BMv2, have nine bits; 510 is the port of the controller and 511 drops the packet. A \
+           larger number would be cut off and name another port. The embedded switch also runs pipelines with ports of up to \
+           12 bits, whose last two numbers are those.",
     example: "# p4-1024 is a platform of a site's own\n\
            tiers: { t0: { platform: p4-1024, os: p4 } }",
-    fix: "Use fewer ports, or start the uplinks at a lower cage (`first_cage`).",
+    fix: "Use fewer ports, start the uplinks at a lower cage (`first_cage`), or use a platform with `port_bits`, such as \
+          `embedded-512`, which BMv2 cannot be.",
 };
 
 /// Numbers the last port of each side.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
-        let Some(largest) = hardware.os.port_number_max() else { continue };
+        let Some(largest) = hardware.platform.panel.port_number_max(hardware.os) else { continue };
+        let bits = hardware.platform.panel.port_bits();
         for block in [&hardware.down, &hardware.up] {
             let Some(number) = last_port(hardware, block).filter(|number| *number > largest) else {
                 continue;
@@ -39,7 +42,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     draft.ports_of(hardware, block.side),
                     format!("{} from cage {}", count(block.count, "port"), block.first_cage),
                 )
-                .and(hardware.platform_span, "P4 ports have nine bits, 510 is the controller, 511 drops")
+                .and(
+                    hardware.platform_span,
+                    format!(
+                        "P4 ports have {bits} bits, {} is the controller, {} drops",
+                        largest + 1,
+                        largest + 2
+                    ),
+                )
                 .help(format!("use fewer ports, or a lower `{}.first_cage`", hardware.path_of(block.side))),
             );
         }

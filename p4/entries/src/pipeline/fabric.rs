@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, Target};
 use closc_runtime::Info;
 use closc_runtime::proto::v1;
+use closc_runtime::value::Width;
 use closc_topology::TierId;
 use ipnet::Ipv6Net;
 
@@ -21,15 +22,12 @@ pub use qos::state;
 /// The name, for messages.
 const NAME: &str = "fabric";
 
-/// The largest number of a front port: 510 is the controller, 511 drops (`CPU_PORT` in `constants.p4`).
-const FRONT_PORT_MAX: u16 = 509;
-
 /// The EtherType of LLDP, IEEE 802.1AB.
 const LLDP: u16 = 0x88cc;
 
 /// Returns the entities of a switch.
 pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
-    let ports = Ports::of(intent)?;
+    let ports = Ports::of(intent, front_port_max(info)?)?;
     let mut maker = Maker { intent, info, ports, entities: Vec::new() };
     maker.port_roles()?;
     maker.punts()?;
@@ -41,6 +39,15 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     maker.quality()?;
     maker.check_room()?;
     Ok(maker.entities)
+}
+
+/// Returns the largest number of a front port: of those that the pipeline can name, the last drops and the one before it is
+/// the controller (`CPU_PORT` in `constants.p4`).
+fn front_port_max(info: &Info) -> Result<u16, Fault> {
+    Ok(match info.table("ingress.port_role")?.field("ingress_port")?.width {
+        Width::Bits(bits @ 2..16) => (1 << bits) - 3,
+        Width::Bits(_) | Width::Text => u16::MAX,
+    })
 }
 
 /// A port with a cable.
@@ -56,15 +63,19 @@ struct Port<'a> {
 struct Ports<'a>(Vec<Option<Port<'a>>>);
 
 impl<'a> Ports<'a> {
-    fn of(intent: &'a DeviceIntent<'_>) -> Result<Self, EntriesError> {
-        intent.ports.iter().map(|port| Self::port(intent, port)).collect::<Result<_, _>>().map(Ports)
+    fn of(intent: &'a DeviceIntent<'_>, max: u16) -> Result<Self, EntriesError> {
+        intent.ports.iter().map(|port| Self::port(intent, port, max)).collect::<Result<_, _>>().map(Ports)
     }
 
-    fn port(intent: &DeviceIntent<'_>, port: &'a PortIntent) -> Result<Option<Port<'a>>, EntriesError> {
+    fn port(
+        intent: &DeviceIntent<'_>,
+        port: &'a PortIntent,
+        max: u16,
+    ) -> Result<Option<Port<'a>>, EntriesError> {
         let number = port.physical.number;
         match &port.connection {
             None => Ok(None),
-            Some(connection) if (1..=FRONT_PORT_MAX).contains(&number) => {
+            Some(connection) if (1..=max).contains(&number) => {
                 Ok(Some(Port { number, intent: port, connection }))
             }
             Some(_) => Err(EntriesError::Port {
@@ -72,7 +83,7 @@ impl<'a> Ports<'a> {
                 port: port.physical.name.to_string(),
                 number,
                 pipeline: NAME,
-                max: FRONT_PORT_MAX,
+                max,
             }),
         }
     }

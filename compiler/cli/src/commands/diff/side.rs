@@ -75,15 +75,16 @@ fn made(plan: Plan) -> Tree {
     let devices =
         plan.switches().filter(is_p4).map(|s| plan.topology().naming.switch(s).to_string()).collect();
     let fabric = plan.topology().name.to_string();
+    let pipeline = Pipeline::of(&plan);
     let missing = |path: &str| io::Error::new(io::ErrorKind::NotFound, format!("`{path}` is not compiled"));
     let files = move |path: &str| -> io::Result<Vec<u8>> {
-        if let Some(file) = pipeline_files(Pipeline::fabric()).into_iter().find(|file| file.path == path) {
+        if let Some(file) = pipeline_files(pipeline).into_iter().find(|file| file.path == path) {
             return Ok(file.text.into_bytes());
         }
         let name = Utf8Path::new(path).strip_prefix(paths::SWITCHES).ok().and_then(|rest| rest.iter().next());
         let switch = name.and_then(|name| plan.topology().naming.parse_switch(name));
         let intent = plan.device(switch.ok_or_else(|| missing(path))?);
-        let file = entries_file(Pipeline::fabric(), &intent).map_err(io::Error::other)?;
+        let file = entries_file(pipeline, &intent).map_err(io::Error::other)?;
         if file.path == path { Ok(file.text.into_bytes()) } else { Err(missing(path)) }
     };
     Tree::made(fabric, devices, Arc::new(files))

@@ -18,7 +18,7 @@ use nix::sys::signal::{Signal, kill};
 use crate::LabError;
 use crate::backend::embedded::process::running;
 use crate::backend::linux::Namespace;
-use crate::backend::p4;
+use crate::backend::p4::{self, SpecialPorts};
 use crate::progress::Watch;
 use crate::tree::Tree;
 
@@ -39,9 +39,15 @@ pub(crate) fn is_alive(socket: &Utf8Path) -> bool {
     UnixStream::connect(socket).is_ok()
 }
 
-/// Checks that the program is there.
-pub(super) fn check(program: &[String]) -> Result<(), LabError> {
+/// BMv2.
+const BMV2: &str = "simple_switch_grpc";
+
+/// Checks that the program is there, and has ports as wide as those of the tree.
+pub(super) fn check(program: &[String], tree: &Tree) -> Result<(), LabError> {
     let name = program.first().map_or("", String::as_str);
+    if Path::new(name).file_name() == Some(BMV2.as_ref()) {
+        SpecialPorts::of(tree)?.narrow(name)?;
+    }
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&paths).any(|folder| folder.join(name).is_file());
     if found || (name.contains('/') && Path::new(name).is_file()) {
@@ -59,6 +65,7 @@ pub(super) fn start<'a>(
     watch: &Watch<'_>,
 ) -> Result<(), LabError> {
     let ids: BTreeMap<&str, u64> = p4::device_ids(tree).collect();
+    let special = SpecialPorts::of(tree)?;
     let mut children = Vec::new();
     for namespace in namespaces {
         watch.check()?;
@@ -71,7 +78,8 @@ pub(super) fn start<'a>(
             .args(["--no-p4", "--device-id", &ids.get(name).copied().unwrap_or_default().to_string()])
             .args(interfaces)
             .args(["--", "--grpc-server-addr", &format!("unix:{}", socket(folder, name))])
-            .args(["--cpu-port", &p4::CPU_PORT.to_string(), "--priority-queues", QUEUES]);
+            .args(["--cpu-port", &special.cpu.to_string(), "--drop-port", &special.drop.to_string()])
+            .args(["--priority-queues", QUEUES]);
         let log = folder.join(format!("{name}.log"));
         children.push((name, namespace.run(|| spawn(command, &log))?));
     }

@@ -19,14 +19,14 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_switch::{
-    Clock, Delivery, Endpoint, EndpointError, Fabric, FabricConfig, LinkEnd, Node, PipelineCache, Service,
-    Switch, SwitchConfig,
+    Clock, Delivery, Endpoint, EndpointError, EngineConfig, Fabric, FabricConfig, LinkEnd, Node,
+    PipelineCache, Service, Switch, SwitchConfig,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::wire::{Answer, Frame, Request};
 use crate::LabError;
-use crate::backend::p4;
+use crate::backend::p4::{self, SpecialPorts};
 use crate::model::{Model, PortId};
 use crate::progress::Interrupt;
 use crate::tree::{Digests, Software, Tree};
@@ -177,10 +177,11 @@ impl Site {
         let mut fabric = Fabric::new(FabricConfig { clock: clock.clone(), ..FabricConfig::default() });
         let cache = Arc::new(PipelineCache::default());
         let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
+        let special = SpecialPorts::of(tree)?;
         for (name, device_id) in p4::device_ids(tree) {
-            let cpu_port = Some(p4::CPU_PORT);
-            let config =
-                SwitchConfig { device_id, cpu_port, clock: clock.clone(), ..SwitchConfig::default() };
+            let engine = EngineConfig { drop_port: special.drop, ..EngineConfig::default() };
+            let (cpu_port, clock) = (Some(special.cpu), clock.clone());
+            let config = SwitchConfig { device_id, cpu_port, engine, clock };
             let switch = Switch::with_cache(config, Arc::clone(&cache));
             nodes.insert(name, fabric.add(Arc::new(switch)));
         }

@@ -78,11 +78,12 @@ impl Switches {
         let mut fabric = Fabric::new(config);
         let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
         let cache = Arc::new(PipelineCache::default());
+        let special = p4::SpecialPorts::of(tree)?;
         for (name, device_id) in p4::device_ids(tree) {
             // Every switch has chance of its own.
             let seed = orders.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ device_id;
-            let engine = EngineConfig { priority_queues: QUEUES, seed, ..EngineConfig::default() };
-            let (cpu_port, clock) = (Some(p4::CPU_PORT), fabric.clock());
+            let engine = EngineConfig { priority_queues: QUEUES, seed, drop_port: special.drop };
+            let (cpu_port, clock) = (Some(special.cpu), fabric.clock());
             let switch =
                 Switch::with_cache(SwitchConfig { device_id, cpu_port, engine, clock }, Arc::clone(&cache));
             nodes.insert(name, fabric.add(Arc::new(switch)));

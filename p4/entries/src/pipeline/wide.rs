@@ -1,0 +1,253 @@
+//! The pipeline `fabric` with ports that are wider than those of v1model.
+//!
+//! In: what p4c made of `p4/pipelines/fabric`, whose `PortId_t` has nine bits as v1model says, and a width. Out: what it
+//! would be with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay; only widths of ports,
+//! the numbers of the two ports that are none ([`special`]), and the sizes of what there is one of for each port change; a
+//! program in which something is not found where it was expected is refused, and a test makes every width.
+//!
+//! | what | in nine bits | in `w` bits |
+//! |---|---|---|
+//! | `ingress_port`, `egress_port`, `egress_spec`, the parameter `port` | 9 | `w` |
+//! | the port of the controller (`CPU_PORT`), and that which drops | 510, 511 | 2^w - 2, 2^w - 1 |
+//! | the high bits of a packet-out's port that must be zero | from 9 | from `w` |
+//! | index of a counter by port and class, in 12 bits | 12 | `w` + 3 |
+//! | `port_role`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times as many |
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use closc_runtime::proto::config::P4Info;
+use closc_runtime::{Info, text};
+use serde_json::Value;
+
+use super::{Index, Pipeline};
+
+/// Bits of a port in v1model.
+pub(super) const NARROW: u8 = 9;
+
+/// The most bits of a port that a pipeline is made with.
+pub(super) const WIDEST: u8 = 12;
+
+/// Entries of what there is one of for each port, or a few.
+const BY_PORT: [(&str, i64); 9] = [
+    ("ingress.port_role", 1),
+    ("ingress.nexthop", 2),
+    ("ingress.nic_source", 4),
+    ("ingress.nic_inner_source", 4),
+    ("egress.trim", 8),
+    ("egress.ecn", 8),
+    ("egress.port_class", 8),
+    ("egress.trimmed", 8),
+    ("egress.ecn_marked", 8),
+];
+
+/// Returns the ports that are none: that of the controller, and that which drops.
+pub(super) fn special(bits: u8) -> (u32, u32) {
+    ((1 << bits) - 2, (1 << bits) - 1)
+}
+
+/// Makes the pipeline for ports of a width.
+pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
+    let mut p4info = text::read_p4info(narrow.p4info()).map_err(|error| error.to_string())?;
+    widen_info(&mut p4info, bits)?;
+    let program = serde_json::from_str(narrow.bmv2()).map_err(|error| error.to_string())?;
+    let program = widen_program(program, bits)?;
+    let index = Info::new(p4info.clone()).map_err(|error| error.to_string())?;
+    let mut bmv2 = serde_json::to_string_pretty(&program).map_err(|error| error.to_string())?;
+    bmv2.push('\n');
+    Ok(Pipeline {
+        name: narrow.name,
+        p4info: text::write(&p4info).into(),
+        bmv2: bmv2.into(),
+        index: Index::Made(Arc::new(index)),
+        entities: narrow.entities,
+    })
+}
+
+/// Returns the entries of an object in `bits` bits, if it grows with the ports and has those of nine bits now.
+fn size(name: &str, now: i64, bits: u8) -> Result<Option<i64>, String> {
+    let Some((_, times)) = BY_PORT.iter().find(|(by_port, _)| *by_port == name) else { return Ok(None) };
+    if now != times << NARROW {
+        return Err(format!("`{name}` has {now} entries, not {times} for each of {} ports", 1 << NARROW));
+    }
+    Ok(Some(times << bits))
+}
+
+fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
+    let (narrow, wide) = (i32::from(NARROW), i32::from(bits));
+    let mut found = 0;
+    // No field but ports has nine bits.
+    let mut widen = |width: &mut i32| {
+        if *width == narrow {
+            *width = wide;
+            found += 1;
+        }
+    };
+    for field in info.tables.iter_mut().flat_map(|table| &mut table.match_fields) {
+        widen(&mut field.bitwidth);
+    }
+    for param in info.actions.iter_mut().flat_map(|action| &mut action.params) {
+        widen(&mut param.bitwidth);
+    }
+    expect("fields of the P4Info with the width of a port", found, 7)?;
+    let mut sizes = 0;
+    for table in &mut info.tables {
+        let name = table.preamble.as_ref().map_or("", |preamble| &preamble.name);
+        if let Some(wide) = size(name, table.size, bits)? {
+            table.size = wide;
+            sizes += 1;
+        }
+    }
+    for counter in &mut info.counters {
+        let name = counter.preamble.as_ref().map_or("", |preamble| &preamble.name);
+        if let Some(wide) = size(name, counter.size, bits)? {
+            counter.size = wide;
+            sizes += 1;
+        }
+    }
+    expect("tables and counters of the P4Info by port", sizes, BY_PORT.len())
+}
+
+fn expect(what: &str, found: usize, wanted: usize) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) }
+}
+
+/// How often each rule was applied.
+type Found = BTreeMap<&'static str, usize>;
+
+/// Literals of the program by what they mean.
+struct Literals {
+    bits: u8,
+    found: Found,
+}
+
+fn widen_program(mut program: Value, bits: u8) -> Result<Value, String> {
+    let mut found = Found::new();
+    // Fields of standard metadata, and what indices are computed in.
+    for field in each(&mut program, "header_types").flat_map(|header| each(header, "fields")) {
+        let Some(Value::String(name)) = field.get(0) else { continue };
+        let (width, rule) = match (name.as_str(), field.get(1).and_then(Value::as_u64)) {
+            ("ingress_port" | "egress_port" | "egress_spec", Some(9)) => (bits, "ports"),
+            (name, Some(12)) if name.starts_with("tmp_") => (bits + 3, "indices"),
+            _ => continue,
+        };
+        field[1] = width.into();
+        *found.entry(rule).or_default() += 1;
+    }
+    for parameter in each(&mut program, "actions").flat_map(|action| each(action, "runtime_data")) {
+        if parameter["bitwidth"] == NARROW {
+            parameter["bitwidth"] = bits.into();
+            *found.entry("parameters").or_default() += 1;
+        }
+    }
+    for table in each(&mut program, "pipelines").flat_map(|pipeline| each(pipeline, "tables")) {
+        resize(table, "max_size", bits, &mut found)?;
+    }
+    for counter in each(&mut program, "counter_arrays").filter(|counter| counter["is_direct"] != true) {
+        resize(counter, "size", bits, &mut found)?;
+    }
+    let mut literals = Literals { bits, found };
+    for part in ["parsers", "actions", "pipelines"] {
+        literals.walk(&mut program[part]);
+    }
+    let wanted = Found::from([
+        ("ports", 3),
+        ("indices", 4),
+        ("parameters", 1),
+        ("sizes", BY_PORT.len()),
+        ("port of the controller", 4),
+        ("masks of ports", 2),
+        ("masks of indices", 12),
+        ("high bits of a packet-out", 1),
+    ]);
+    if literals.found == wanted { Ok(program) } else { Err(format!("{:?}, not {wanted:?}", literals.found)) }
+}
+
+fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> + use<'v> {
+    value.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+fn resize(object: &mut Value, key: &str, bits: u8, found: &mut Found) -> Result<(), String> {
+    let name = object["name"].as_str().unwrap_or_default().to_owned();
+    if let Some(wide) = size(&name, object[key].as_i64().unwrap_or_default(), bits)? {
+        object[key] = wide.into();
+        *found.entry("sizes").or_default() += 1;
+    }
+    Ok(())
+}
+
+impl Literals {
+    fn walk(&mut self, value: &mut Value) {
+        if value["op"] == ">>" && value["left"]["value"] == serde_json::json!(["packet_out", "egress_port"]) {
+            value["right"]["value"] = format!("{:#x}", self.bits).into();
+            *self.found.entry("high bits of a packet-out").or_default() += 1;
+        }
+        match value {
+            Value::Object(object) => {
+                if object.get("type").is_some_and(|kind| kind == "hexstr")
+                    && let Some(Value::String(number)) = object.get_mut("value")
+                {
+                    self.literal(number);
+                }
+                object.values_mut().for_each(|inner| self.walk(inner));
+            }
+            Value::Array(array) => array.iter_mut().for_each(|inner| self.walk(inner)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// p4c writes a literal with the digits of its width, so no other number of the program is written like these.
+    fn literal(&mut self, number: &mut String) {
+        let (cpu, mask) = special(self.bits);
+        let (rule, wide) = match number.as_str() {
+            "0x01fe" => ("port of the controller", cpu),
+            "0x01ff" => ("masks of ports", mask),
+            "0x0fff" => ("masks of indices", (1 << (self.bits + 3)) - 1),
+            _ => return,
+        };
+        *number = format!("{wide:#06x}");
+        *self.found.entry(rule).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_runtime::value::Width;
+
+    use super::*;
+
+    #[test]
+    fn every_width_is_made_and_keeps_every_name_and_id() {
+        let narrow = Pipeline::fabric();
+        for bits in NARROW + 1..=WIDEST {
+            let wide = widened(narrow, bits).expect("every rule finds what it is for");
+            let ids = |pipeline: &Pipeline| -> Vec<(String, u32)> {
+                let tables = pipeline.info().tables();
+                tables.iter().map(|table| (table.preamble.name.clone(), table.preamble.id)).collect()
+            };
+            assert_eq!(ids(narrow), ids(&wide));
+            let port_role = wide.info().table("ingress.port_role").expect("it is there");
+            let port = port_role.field("ingress_port").expect("it is there");
+            assert_eq!(port.width, Width::Bits(bits.into()));
+            assert_ne!(narrow.for_target().cookie(), wide.for_target().cookie());
+        }
+    }
+
+    #[test]
+    fn nine_bits_made_anew_are_nine_bits() {
+        let narrow = Pipeline::fabric();
+        let again = widened(narrow, NARROW).expect("every rule finds what it is for");
+        assert_eq!(text::read_p4info(&again.p4info), text::read_p4info(narrow.p4info()));
+        let program = |text: &str| serde_json::from_str::<Value>(text).expect("p4c and serde write JSON");
+        assert_eq!(program(&again.bmv2), program(narrow.bmv2()));
+    }
+
+    #[test]
+    fn another_program_is_refused() {
+        let narrow = Pipeline::fabric();
+        let without = narrow.bmv2().replace("0x01fe", "0x01fd");
+        let other = Pipeline { bmv2: without.into(), ..widened(narrow, NARROW).expect("it is made") };
+        let said = widened(&other, 10).map(|_| ()).expect_err("the port of the controller is another");
+        assert!(said.contains("port of the controller"), "{said}");
+    }
+}
