@@ -49,7 +49,7 @@ async fn main() {
 
     let state =
         State::new(program.info(), routes(&program, n_entries / n_switches.max(1))).expect("distinct");
-    let each = Arc::new(Desired { program: program.clone(), state });
+    let each = Arc::new(Desired::new(program.clone(), state));
     let mut many = Vec::new();
     for number in 0..n_switches {
         many.push(embedded(number.into()).await);

@@ -6,9 +6,11 @@
 use std::sync::Arc;
 
 use closc_runtime::ElectionId;
-use closc_runtime::client::{Client, Commit, Primacy, Session};
+use closc_runtime::client::{Client, Commit, Pipeline, Primacy, Session};
 use closc_runtime::order::Ordered;
+use closc_runtime::proto::v1::get_forwarding_pipeline_config_request::ResponseType;
 
+use crate::bind::LeftOut;
 use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
 use crate::event::EventKind;
@@ -19,7 +21,7 @@ use crate::read::{Live, live};
 use crate::report::{PipelineStep, Pushed};
 use crate::state::State;
 use crate::target::{Program, Target};
-use crate::tree::{Desired, Wanted};
+use crate::tree::{Desired, TreeError, Wanted};
 
 /// What is to become of a switch.
 #[derive(Clone)]
@@ -43,7 +45,9 @@ pub(crate) async fn push(
     let mut attempt = 1;
     loop {
         match once(target, &mut goal, options, progress, &mut sent, &mut pipeline).await {
-            Ok(entities) => return Ok(Pushed { pipeline, updates: sent, entities, attempts: attempt }),
+            Ok((entities, left_out)) => {
+                return Ok(Pushed { pipeline, updates: sent, entities, attempts: attempt, left_out });
+            }
             Err(fault) if attempt < options.attempts && fault.is_transient() => {
                 progress.report(EventKind::Retrying { attempt, fault });
                 tokio::time::sleep(options.pause.wait(attempt - 1)).await;
@@ -55,6 +59,7 @@ pub(crate) async fn push(
 }
 
 /// A goal, as far as it is known.
+#[derive(Clone)]
 enum ResolvedGoal {
     /// The state is known.
     Desired(Arc<Desired>),
@@ -95,6 +100,28 @@ pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
     }
 }
 
+/// Returns what is wanted in the numbers of the program that the switch runs, where it keeps that.
+pub(crate) async fn bind(
+    client: &Client,
+    desired: Arc<Desired>,
+    progress: &Progress,
+) -> Result<Arc<Desired>, Fault> {
+    let Some(roles) = desired.kept.clone() else { return Ok(desired) };
+    let operation = progress.begin(Operation::ComparingPipeline);
+    let config = client.pipeline(ResponseType::P4infoAndCookie).await;
+    let config = config.map_err(|source| Fault::Call { operation, source })?;
+    let kept = |reason: String| Fault::Tree(Box::new(TreeError::Kept { reason }));
+    let p4info = config.and_then(|config| config.p4info).ok_or_else(|| kept("it runs none".to_owned()))?;
+    let work = move || {
+        let pipeline =
+            Pipeline::from_message(p4info, Vec::new().into()).map_err(|error| kept(error.to_string()))?;
+        let program = Arc::new(Program::kept(pipeline));
+        desired.bound(program, &roles).map(Arc::new).map_err(|error| Fault::Tree(Box::new(error)))
+    };
+    let ended = |error: tokio::task::JoinError| Fault::Ended { reason: error.to_string() };
+    tokio::task::spawn_blocking(work).await.map_err(ended).flatten()
+}
+
 /// One attempt, from the connection to the read-back.
 async fn once(
     target: &Target,
@@ -103,14 +130,38 @@ async fn once(
     progress: &Progress,
     sent: &mut Counts,
     pipeline: &mut PipelineStep,
-) -> Result<usize, Fault> {
+) -> Result<(usize, Vec<LeftOut>), Fault> {
     let client = connect(target, options, progress).await?;
     let session = lead(client, target, options, progress).await?;
+    let mut bound = goal.clone();
+    if let ResolvedGoal::Desired(desired) = &mut bound {
+        *desired = bind(session.client(), desired.clone(), progress).await?;
+    }
+    let unbound = std::mem::replace(goal, bound);
+    let done = bring(&session, goal, options, progress, sent, pipeline).await;
+    // What a switch keeps may be another program the next time.
+    if let ResolvedGoal::Desired(_) = &unbound {
+        *goal = unbound;
+    }
+    let desired = done?;
+    session.close().await;
+    Ok((desired.state.len(), desired.left_out.clone()))
+}
+
+/// Sets the program and brings about the entries.
+async fn bring(
+    session: &Session,
+    goal: &mut ResolvedGoal,
+    options: &PushOptions,
+    progress: &Progress,
+    sent: &mut Counts,
+    pipeline: &mut PipelineStep,
+) -> Result<Arc<Desired>, Fault> {
     let program = goal.program().clone();
     if let ResolvedGoal::Plan { plan, program } = goal {
         plan.check_pipeline(has_pipeline(session.client(), program, progress).await?)?;
     }
-    let step = set_pipeline(&session, &program, goal.commit(options), progress).await?;
+    let step = set_pipeline(session, &program, goal.commit(options), progress).await?;
     if step != PipelineStep::Unchanged {
         *pipeline = step;
         progress.report(EventKind::PipelineSet { step });
@@ -125,9 +176,8 @@ async fn once(
         ResolvedGoal::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state)?),
     };
     *goal = ResolvedGoal::Desired(desired.clone());
-    let entities = reconcile(&session, &desired, read, progress, sent).await?;
-    session.close().await;
-    Ok(entities)
+    reconcile(session, &desired, read, progress, sent).await?;
+    Ok(desired)
 }
 
 /// Writes what differs, and reads back. `read` is what is there now.
@@ -237,6 +287,10 @@ pub(crate) async fn set_pipeline(
 ) -> Result<PipelineStep, Fault> {
     if has_pipeline(session.client(), program, progress).await? {
         return Ok(PipelineStep::Unchanged);
+    }
+    if program.is_kept() {
+        let reason = "it runs another one than a moment ago".to_owned();
+        return Err(Fault::Tree(Box::new(TreeError::Kept { reason })));
     }
     let operation = progress.begin(Operation::SettingPipeline);
     let set = session.commit_pipeline(program.pipeline(), commit).await;

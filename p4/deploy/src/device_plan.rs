@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use closc_runtime::proto::v1;
 
+use crate::bind::LeftOut;
 use crate::fault::{Fault, Operation};
 use crate::invalid::InvalidState;
 use crate::state::{State, StateDigest};
@@ -27,6 +28,8 @@ pub struct DevicePlan {
     pub live: StateDigest,
     /// What it will hold.
     pub desired: StateDigest,
+    /// What it does without, as its program has no table for it.
+    pub(crate) left_out: Vec<LeftOut>,
     /// The updates, in the order in which they are sent.
     pub updates: Vec<v1::Update>,
     /// The most entities that the switch is known to hold before and after. What a file says of it is not known.
@@ -53,7 +56,7 @@ impl DevicePlan {
         let info = program.info();
         let found = live.digest(info);
         if found == self.desired {
-            return Ok(Desired { program: program.clone(), state: live.clone() });
+            return Ok(Desired::new(program.clone(), live.clone()));
         }
         if found != self.live {
             return Err(Fault::Moved { moved: moved(&self.live, &found) });
@@ -64,7 +67,7 @@ impl DevicePlan {
             let reason = "the updates of the plan do not lead to the state that it names".to_owned();
             return Err(Fault::Ended { reason });
         }
-        Ok(Desired { program: program.clone(), state })
+        Ok(Desired::new(program.clone(), state))
     }
 }
 

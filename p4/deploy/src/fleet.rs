@@ -6,12 +6,12 @@ use std::sync::Arc;
 use closc_artefacts::Files;
 use thiserror::Error;
 
-use crate::inventory::{Inventory, InventoryError, Sonic, Transport};
+use crate::inventory::{Device, Inventory, InventoryError, Sonic, Transport};
 use crate::member::Member;
 use crate::sonic::{SonicOptions, SonicSwitch, Ssh, is_host, is_state, is_user};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
-use crate::tree::{Tree, TreeError, foreign_program};
+use crate::tree::{Desired, Tree, TreeError, foreign_program, roles};
 
 /// The switches that one command is about.
 #[derive(Clone, Default)]
@@ -89,15 +89,26 @@ impl Fleet {
             let target = Target::from_inventory(name, device, &inventory.defaults, beside)?;
             let own = device.pipeline.as_ref().or(inventory.defaults.pipeline.as_ref());
             let own = own.map_or(PIPELINE, String::as_str);
-            let program = match &device.artefacts {
-                None => load(&mut programs, own, || tree.program(own))?,
+            let program = load(&mut programs, own, || tree.program(own))?;
+            let other = match &device.artefacts {
+                None => None,
                 Some(artefacts) => {
                     let key = format!("{} {}", artefacts.p4info, artefacts.device_config);
-                    load(&mut programs, &key, || foreign_program(artefacts, beside))?
+                    Some(load(&mut programs, &key, || foreign_program(artefacts, beside))?)
                 }
             };
+            check_program(name, device)?;
+            let roles = Arc::new(roles(device.roles.as_ref(), beside)?);
+            let kept = device.keeps_program.then(|| roles.clone());
             let (tree, name) = (tree.clone(), name.clone());
-            let wanted = move || tree.desired(&name, program.clone()).map(Arc::new);
+            let wanted = move || {
+                let desired = tree.desired(&name, program.clone())?;
+                let desired = match &other {
+                    Some(other) => desired.bound(other.clone(), &roles)?,
+                    None => Desired { kept: kept.clone(), ..desired },
+                };
+                Ok(Arc::new(desired))
+            };
             members.push(Member { target, wanted: Arc::new(wanted) });
         }
         Ok(Fleet { fabric: tree.fabric().to_owned(), members, sonic: Vec::new() })
@@ -180,6 +191,18 @@ impl Fleet {
         }
         self
     }
+}
+
+/// Checks what an inventory says of the program of a switch.
+fn check_program(name: &str, device: &Device) -> Result<(), InventoryError> {
+    let reason = match (device.keeps_program, &device.artefacts, &device.roles) {
+        (true, Some(_), _) => "`artefacts` are set, and with `keeps_program` nothing is",
+        (false, None, Some(_)) => {
+            "`roles` are of the program of a switch: give its `artefacts`, or `keeps_program: true`"
+        }
+        _ => return Ok(()),
+    };
+    Err(InventoryError::Device { device: name.to_owned(), reason: reason.to_owned() })
 }
 
 /// The pipeline where nobody says otherwise.

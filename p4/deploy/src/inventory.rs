@@ -100,6 +100,13 @@ pub struct Device {
     /// What to load instead of the pipeline's own artefacts, for targets that run something else than BMv2 JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artefacts: Option<Artefacts>,
+    /// Whether it keeps the program that it runs: nothing is set, and entries are bound by name to the P4Info that it
+    /// returns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_program: bool,
+    /// Path of a file that says what the tables of its own program are called, where they have other names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roles: Option<String>,
     /// The election id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub election_id: Option<u64>,
@@ -118,6 +125,8 @@ impl Device {
             tls: None,
             pipeline: None,
             artefacts: None,
+            keeps_program: false,
+            roles: None,
             election_id: None,
             role: None,
         }

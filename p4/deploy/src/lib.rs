@@ -9,6 +9,7 @@
 //! - [`CounterReader`] reads what a switch counts, and disturbs nobody.
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
+mod bind;
 mod counters;
 mod device;
 mod device_drift;
@@ -28,6 +29,7 @@ mod progress;
 mod push;
 mod read;
 mod report;
+mod roles;
 mod sonic;
 mod state;
 mod switch;
@@ -35,6 +37,7 @@ mod target;
 mod tree;
 mod watch;
 
+pub use bind::BindError;
 pub use counters::{Cell, CounterReader, Counters, CountersError};
 pub use device_drift::{DeviceDrift, Difference};
 pub use device_plan::DevicePlan;
@@ -50,6 +53,7 @@ pub use options::PushOptions;
 pub use plan::{Plan, PlanFileError, PlanResult, plan};
 pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};
+pub use roles::RolesError;
 pub use sonic::SonicOptions;
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};

@@ -58,8 +58,9 @@ impl Switch for Member {
 /// Compares what a target holds with what is wanted of it.
 async fn compare(member: &Member, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
     let desired = load(member.wanted.clone()).await?;
-    let (program, info) = (&desired.program, desired.program.info());
     let client = device::connect(&member.target, options, progress).await?;
+    let desired = device::bind(&client, desired, progress).await?;
+    let (program, info) = (&desired.program, desired.program.info());
     if !device::has_pipeline(&client, program, progress).await? {
         let operation = progress.operation();
         let live = client.pipeline_cookie().await.map_err(|source| Fault::Call { operation, source })?;

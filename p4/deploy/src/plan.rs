@@ -101,8 +101,9 @@ async fn one(
     progress: &Progress,
 ) -> Result<(Arc<Program>, DevicePlan), Fault> {
     let desired = load(member.wanted.clone()).await?;
-    let program = desired.program.clone();
     let client = device::connect(&member.target, options, progress).await?;
+    let desired = device::bind(&client, desired, progress).await?;
+    let program = desired.program.clone();
     let set_pipeline = !device::has_pipeline(&client, &program, progress).await?;
     let state = if set_pipeline {
         State::default()
@@ -120,6 +121,7 @@ async fn one(
         set_pipeline,
         live: state.digest(program.info()),
         desired: desired.state.digest(program.info()),
+        left_out: desired.left_out.clone(),
         known: state.len() + ordered.updates.len(),
         updates: ordered.updates,
     };
@@ -154,7 +156,7 @@ impl Plan {
 
     /// Shows exactly what will be sent, switches with the same updates together.
     pub fn show(&self) -> String {
-        show::show(self) + &sonic::show(self)
+        show::show(self) + &show::left_out(self) + &sonic::show(self)
     }
 
     /// Writes the plan as a file.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use closc_runtime::client::PipelineChange;
 use serde::{Deserialize, Serialize};
 
+use crate::bind::{self, LeftOut};
 use crate::difference::Counts;
 use crate::fault::Fault;
 
@@ -31,7 +32,7 @@ impl From<PipelineChange> for PipelineStep {
 }
 
 /// A switch that is as it should be, read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Pushed {
     /// What was done about the pipeline.
@@ -42,6 +43,9 @@ pub struct Pushed {
     pub entities: usize,
     /// Attempts that it took.
     pub attempts: u32,
+    /// What it does without, as its program has no table for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// What became of one switch.
@@ -82,6 +86,15 @@ impl PushReport {
             }
         }
         sum
+    }
+
+    /// Returns what switches do without, a line each.
+    pub fn left_out(&self) -> Vec<String> {
+        let good = self.devices.iter().filter_map(|(name, outcome)| match outcome {
+            Outcome::Good(good) => Some((name.as_str(), good.left_out.as_slice())),
+            Outcome::Failed(_) | Outcome::Skipped => None,
+        });
+        bind::show(good)
     }
 
     /// Returns the switches that failed, and how.

@@ -102,7 +102,13 @@ impl SonicSwitch {
             match self.once(options, progress, &mut sent).await {
                 Ok(entities) => {
                     let pipeline = PipelineStep::Unchanged;
-                    return Ok(Pushed { pipeline, updates: sent, entities, attempts: attempt });
+                    return Ok(Pushed {
+                        pipeline,
+                        updates: sent,
+                        entities,
+                        attempts: attempt,
+                        left_out: Vec::new(),
+                    });
                 }
                 Err(fault) if attempt < options.attempts && fault.is_transient() => {
                     progress.report(EventKind::Retrying { attempt, fault });

@@ -165,13 +165,24 @@ pub struct Program {
     name: String,
     pipeline: Pipeline,
     order: Order,
+    is_kept: bool,
 }
 
 impl Program {
     /// Takes a pipeline under a name.
     pub fn new(name: impl Into<String>, pipeline: Pipeline) -> Self {
         let order = Order::new(pipeline.info());
-        Program { name: name.into(), pipeline, order }
+        Program { name: name.into(), pipeline, order, is_kept: false }
+    }
+
+    /// Takes the pipeline that a switch runs and keeps, so that it is never set.
+    pub(crate) fn kept(pipeline: Pipeline) -> Self {
+        Program { is_kept: true, ..Program::new("kept", pipeline) }
+    }
+
+    /// Says whether a switch ran it and keeps it.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
     /// Returns the name.

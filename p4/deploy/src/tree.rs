@@ -19,8 +19,10 @@ use closc_sonic::ConfigDb;
 use thiserror::Error;
 use v1::entity::Entity;
 
+use crate::bind::{BindError, Binding, LeftOut};
 use crate::invalid::InvalidState;
 use crate::inventory::Artefacts;
+use crate::roles::{Roles, RolesError};
 use crate::state::State;
 use crate::target::Program;
 
@@ -31,6 +33,27 @@ pub struct Desired {
     pub program: Arc<Program>,
     /// The entities it is to hold.
     pub state: State,
+    /// What it does without, as its program has no table for it.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// What the tables of the program are called that the switch runs and keeps. Until that is known, `program` and
+    /// `state` are in the numbers of the tree.
+    pub(crate) kept: Option<Arc<Roles>>,
+}
+
+impl Desired {
+    /// Takes what is in the numbers of the program that is set.
+    pub fn new(program: Arc<Program>, state: State) -> Self {
+        Desired { program, state, left_out: Vec::new(), kept: None }
+    }
+
+    /// Returns it in the numbers of another program.
+    pub(crate) fn bound(&self, program: Arc<Program>, roles: &Roles) -> Result<Desired, TreeError> {
+        let binding = Binding::new(self.program.info(), program.info(), roles);
+        let bound = binding.bind(self.state.entities().cloned()).map_err(Box::new)?;
+        let state = State::new(program.info(), bound.entities)
+            .map_err(|invalid| TreeError::InvalidState { path: paths::ENTRIES.to_owned(), invalid })?;
+        Ok(Desired { left_out: bound.left_out, ..Desired::new(program, state) })
+    }
 }
 
 /// Returns what is wanted of a switch; called when its turn comes, and again whenever it is to be compared.
@@ -121,6 +144,23 @@ pub enum TreeError {
         update: String,
         /// Why not.
         reason: &'static str,
+    },
+    /// Entries cannot be bound to the P4Info of the switch.
+    #[error(transparent)]
+    Bind(#[from] Box<BindError>),
+    /// The program that a switch runs cannot be used.
+    #[error("the inventory says that the switch keeps its program: {reason}")]
+    Kept {
+        /// Why not.
+        reason: String,
+    },
+    /// A file of roles.
+    #[error("`{path}`: {fault}")]
+    Roles {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        fault: RolesError,
     },
     /// An entity is there twice, or without identity.
     #[error("`{path}`: {invalid}")]
@@ -233,6 +273,16 @@ pub(crate) fn foreign_program(artefacts: &Artefacts, files: &dyn Files) -> Resul
     })
 }
 
+/// Reads a file of roles; without one, tables have the names of the pipeline of the tree.
+pub(crate) fn roles(path: Option<&String>, files: &dyn Files) -> Result<Roles, TreeError> {
+    let Some(path) = path else { return Ok(Roles::default()) };
+    let bytes = files
+        .read(path)
+        .map_err(|error| TreeError::Read { path: path.clone(), reason: error.to_string() })?;
+    let text = String::from_utf8(bytes).map_err(|_| TreeError::Utf8 { path: path.clone() })?;
+    Roles::parse(&text).map_err(|fault| TreeError::Roles { path: path.clone(), fault })
+}
+
 fn program(name: &str, path: &str, p4info: &str, config: Vec<u8>) -> Result<Program, TreeError> {
     let message =
         text::read_p4info(p4info).map_err(|fault| TreeError::Text { path: path.to_owned(), fault })?;
@@ -253,7 +303,7 @@ pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired,
     }
     let state = State::new(&info, entities)
         .map_err(|invalid| TreeError::InvalidState { path: path.to_owned(), invalid })?;
-    Ok(Desired { program, state })
+    Ok(Desired::new(program, state))
 }
 
 /// Checks that an update fits the P4Info and adds something that stays.

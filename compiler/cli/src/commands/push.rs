@@ -188,6 +188,9 @@ pub(super) fn human(report: &PushReport) -> String {
     for (device, fault) in report.failed() {
         let _ = writeln!(text, "  {device}: {fault}");
     }
+    for line in report.left_out() {
+        let _ = writeln!(text, "note: {line}");
+    }
     if let Some(why) = &report.stopped {
         let _ = writeln!(text, "stopped: {why}");
     }

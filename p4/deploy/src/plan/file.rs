@@ -202,6 +202,7 @@ fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
         set_pipeline: file.set_pipeline,
         live: file.live,
         desired: file.desired,
+        left_out: Vec::new(),
         known: updates.len(),
         updates,
     })

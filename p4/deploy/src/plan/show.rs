@@ -81,3 +81,13 @@ fn heading(names: &[&str]) -> String {
     text.push('\n');
     text
 }
+
+/// Says what switches do without.
+pub(super) fn left_out(plan: &Plan) -> String {
+    let devices = plan.devices.iter().map(|(name, device)| (name.as_str(), device.left_out.as_slice()));
+    let mut text = String::new();
+    for line in crate::bind::show(devices) {
+        writeln!(text, "note: {line}").expect("a string takes everything");
+    }
+    text
+}

@@ -23,7 +23,6 @@ use crate::progress::Progress;
 use crate::read::live;
 use crate::report::PipelineStep;
 use crate::state::State;
-use crate::target::Program;
 use crate::tree::{Desired, Wanted};
 
 /// Looks after a switch until it is asked to stop.
@@ -48,24 +47,25 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
 /// Returns what was wanted first, ever after. A watch keeps to the tree that it was started with: files that are
 /// compiled anew below it are another state, which somebody has to push. Kept encoded, a tenth of the text.
 fn remember(wanted: Wanted) -> Wanted {
-    let kept: OnceLock<(Arc<Program>, Vec<u8>)> = OnceLock::new();
+    let kept: OnceLock<(Desired, Vec<u8>)> = OnceLock::new();
     Arc::new(move || {
-        if let Some((program, bytes)) = kept.get() {
-            return Ok(Arc::new(decode(program, bytes)));
+        if let Some((first, bytes)) = kept.get() {
+            return Ok(Arc::new(decode(first, bytes)));
         }
         let desired = wanted()?;
         let updates = desired.state.entities().cloned().map(v1::Update::insert).collect();
         let request = v1::WriteRequest { updates, ..v1::WriteRequest::default() };
-        kept.get_or_init(|| (desired.program.clone(), request.encode_to_vec()));
+        let first = Desired { state: State::default(), ..(*desired).clone() };
+        kept.get_or_init(|| (first, request.encode_to_vec()));
         Ok(desired)
     })
 }
 
-fn decode(program: &Arc<Program>, bytes: &[u8]) -> Desired {
+fn decode(first: &Desired, bytes: &[u8]) -> Desired {
     let request = v1::WriteRequest::decode(bytes).expect("it was encoded by this program");
     let entities = request.updates.into_iter().filter_map(|update| update.entity).collect();
-    let state = State::new(program.info(), entities).expect("it was a state before");
-    Desired { program: program.clone(), state }
+    let state = State::new(first.program.info(), entities).expect("it was a state before");
+    Desired { state, ..first.clone() }
 }
 
 /// Waits until the watch is stopped.
@@ -245,6 +245,7 @@ impl Keeper<'_> {
 
     async fn check_once(&self, session: &Session, sent: &mut Counts) -> Result<usize, Fault> {
         let desired = load(self.member.wanted.clone()).await?;
+        let desired = device::bind(session.client(), desired, &self.progress).await?;
         let program = &desired.program;
         let commit = self.shared.options.push.commit;
         let step = device::set_pipeline(session, program, commit, &self.progress).await?;

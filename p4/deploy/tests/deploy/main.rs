@@ -1,5 +1,6 @@
 //! Pushes, plans, drift and watches against scripted targets over real connections.
 
+mod bind;
 mod bmv2;
 mod drift;
 mod ecmp;

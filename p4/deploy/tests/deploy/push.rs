@@ -118,7 +118,8 @@ async fn events_tell_the_story() {
     let recorder = Recorder::default();
     let report = push(&lab.fleet(), &options(), recorder.observer(), open_gate()).await;
     let n = lab.wanted(T0).len();
-    let Outcome::Good(Pushed { updates, entities, .. }) = report.devices[T0] else { panic!("{report:#?}") };
+    let Outcome::Good(Pushed { updates, entities, .. }) = &report.devices[T0] else { panic!("{report:#?}") };
+    let (updates, entities) = (*updates, *entities);
     assert_eq!((updates.insert, entities), (n as u64, n));
     let reported: Vec<EventKind> = recorder.events().into_iter().map(|event| event.what).collect();
     let expected = [

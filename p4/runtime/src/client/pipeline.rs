@@ -123,7 +123,15 @@ impl Client {
     }
 
     /// Says whether the target runs the pipeline: by the cookie, or by the whole of it where there is no cookie.
+    ///
+    /// A pipeline without a device configuration is nothing that a target could be made to run, so it is compared by its
+    /// P4Info.
     pub async fn has_pipeline(&self, pipeline: &Pipeline) -> Result<bool, ClientError> {
+        if pipeline.device_config.is_empty() {
+            let config = self.pipeline(ResponseType::P4infoAndCookie).await?;
+            let p4info = config.and_then(|config| config.p4info);
+            return Ok(p4info.is_some_and(|p4info| p4info == *pipeline.info.message()));
+        }
         if let Some(cookie) = self.pipeline_cookie().await? {
             return Ok(cookie == pipeline.cookie);
         }

@@ -1,0 +1,301 @@
+//! Entries of a tree in the numbers of another P4Info: that of a switch whose program was compiled elsewhere.
+//!
+//! In: entities in the numbers of one P4Info, another P4Info, and what its tables are for. Out: the same entities in the
+//! numbers of the other, found by name, and what was left out because a switch does without. Invariants: every entity is
+//! bound, left out with a reason, or an error by name; what is bound fits the other P4Info.
+
+use std::collections::BTreeMap;
+
+use closc_runtime::Info;
+use closc_runtime::check::{self, Violation};
+use closc_runtime::info::{LookupError, Table};
+use closc_runtime::proto::v1;
+use serde::Serialize;
+use thiserror::Error;
+use v1::entity::Entity;
+use v1::table_action::Type as ActionForm;
+
+use crate::roles::{Role, Roles};
+use crate::state::shown;
+
+/// Entries that a switch does without, as its P4Info has no table for them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct LeftOut {
+    /// What the table is for.
+    pub(crate) role: String,
+    /// The table.
+    pub(crate) table: String,
+    /// How many there are.
+    pub(crate) entries: usize,
+    /// What does not happen without them.
+    pub(crate) without: String,
+}
+
+/// Says what switches do without, a line for each table.
+pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) -> Vec<String> {
+    let mut tables: BTreeMap<(&str, &str, &str), (Vec<&str>, usize)> = BTreeMap::new();
+    for (name, left) in devices {
+        for LeftOut { role, table, entries, without } in left {
+            let (names, sum) = tables.entry((table, role, without)).or_default();
+            names.push(name);
+            *sum += entries;
+        }
+    }
+    let mut lines = Vec::new();
+    for ((table, role, without), (names, entries)) in tables {
+        let who = match names.len() - 1 {
+            0 => format!("`{}` has", names[0]),
+            1 => format!("`{}` and another switch have", names[0]),
+            others => format!("`{}` and {others} other switches have", names[0]),
+        };
+        lines.push(format!("{who} no table `{table}` ({role}), {entries} entries are left out: {without}"));
+    }
+    lines
+}
+
+/// Entries that cannot be bound.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum BindError {
+    /// The P4Info of the switch has no table that entries are for.
+    #[error("{source} in the P4Info of the switch, and no fabric does without it ({role})")]
+    NoTable {
+        /// What it is for.
+        role: String,
+        /// What was looked for.
+        source: LookupError,
+    },
+    /// The table has no such field, action or parameter.
+    #[error("`{table}` of the P4Info of the switch: {source}")]
+    NoPart {
+        /// The table.
+        table: String,
+        /// What was looked for.
+        source: LookupError,
+    },
+    /// The table takes its actions otherwise.
+    #[error("`{table}` of the P4Info of the switch has no action profile, and the entries have one")]
+    NoProfile {
+        /// The table.
+        table: String,
+    },
+    /// What is bound does not fit.
+    #[error("`{entity}` does not fit the P4Info of the switch: {fault}")]
+    Unfit {
+        /// The entity, by names.
+        entity: String,
+        /// Why not.
+        fault: Box<Violation>,
+    },
+    /// The tree has a kind of entity that is bound by no name.
+    #[error("`{entity}` is none of a table or action profile")]
+    Kind {
+        /// The entity, by names.
+        entity: String,
+    },
+    /// The tree's own P4Info does not have it.
+    #[error("the P4Info of the tree: {0}")]
+    Own(#[from] LookupError),
+}
+
+/// What came of binding.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    /// In the numbers of the switch.
+    pub(crate) entities: Vec<v1::Entity>,
+    /// What it does without.
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// From one P4Info to another.
+pub(crate) struct Binding<'b> {
+    from: &'b Info,
+    to: &'b Info,
+    own: Roles,
+    theirs: &'b Roles,
+}
+
+/// Where a table of the tree is on the switch.
+struct Place<'b> {
+    /// The table there.
+    table: &'b Table,
+    /// Names there, where they differ.
+    names: Option<&'b Role>,
+}
+
+impl Place<'_> {
+    fn lacks(&self) -> impl Fn(LookupError) -> BindError + use<> {
+        let table = self.table.preamble.name.clone();
+        move |source| BindError::NoPart { table: table.clone(), source }
+    }
+}
+
+/// Returns the update that brings an entity about: default entries are always there.
+fn bringing(entity: v1::Entity) -> v1::Update {
+    match &entity.entity {
+        Some(Entity::TableEntry(entry)) if entry.is_default_action => v1::Update::modify(entity),
+        _ => v1::Update::insert(entity),
+    }
+}
+
+/// Returns what something is called there.
+fn named<'n>(names: Option<&'n BTreeMap<String, String>>, own: &'n str) -> &'n str {
+    names.and_then(|names| names.get(own)).map_or(own, String::as_str)
+}
+
+impl<'b> Binding<'b> {
+    /// Takes both P4Infos, and what the tables of the other are called.
+    pub(crate) fn new(from: &'b Info, to: &'b Info, theirs: &'b Roles) -> Self {
+        Binding { from, to, own: Roles::fabric(), theirs }
+    }
+
+    /// Binds entities.
+    pub(crate) fn bind(&self, entities: impl IntoIterator<Item = v1::Entity>) -> Result<Bound, BindError> {
+        let mut left: BTreeMap<String, LeftOut> = BTreeMap::new();
+        let mut bound = Vec::new();
+        for entity in entities {
+            if let Some(entity) = self.entity(entity, &mut left)? {
+                let update = bringing(entity);
+                let checked = check::check_update(self.to, &update);
+                let entity = update.entity.unwrap_or_default();
+                checked.map_err(|fault| BindError::Unfit {
+                    entity: shown(self.to, &entity),
+                    fault: Box::new(fault),
+                })?;
+                bound.push(entity);
+            }
+        }
+        Ok(Bound { entities: bound, left_out: left.into_values().collect() })
+    }
+
+    fn entity(
+        &self,
+        mut entity: v1::Entity,
+        left: &mut BTreeMap<String, LeftOut>,
+    ) -> Result<Option<v1::Entity>, BindError> {
+        let kept = match &mut entity.entity {
+            Some(Entity::TableEntry(entry)) => {
+                let table = self.from.require_table(entry.table_id)?;
+                match self.place(table, left)? {
+                    Some(place) => {
+                        self.entry(table, &place, entry)?;
+                        true
+                    }
+                    None => false,
+                }
+            }
+            Some(Entity::ActionProfileMember(member)) => {
+                match self.profile(member.action_profile_id, left)? {
+                    Some((place, id)) => {
+                        member.action_profile_id = id;
+                        if let Some(action) = &mut member.action {
+                            self.action(&place, action)?;
+                        }
+                        true
+                    }
+                    None => false,
+                }
+            }
+            Some(Entity::ActionProfileGroup(group)) => match self.profile(group.action_profile_id, left)? {
+                Some((_, id)) => {
+                    group.action_profile_id = id;
+                    true
+                }
+                None => false,
+            },
+            // These have no number of a P4Info.
+            Some(Entity::PacketReplicationEngineEntry(_)) => true,
+            Some(_) | None => return Err(BindError::Kind { entity: shown(self.from, &entity) }),
+        };
+        Ok(kept.then_some(entity))
+    }
+
+    /// Finds a table of the tree on the switch; nothing where it does without, which is counted.
+    fn place(
+        &self,
+        table: &Table,
+        left: &mut BTreeMap<String, LeftOut>,
+    ) -> Result<Option<Place<'b>>, BindError> {
+        let own = &table.preamble.name;
+        let (role, without) = match self.own.of_table(own) {
+            Some((role, of)) => (role, of.without.as_deref()),
+            None => (own.as_str(), None),
+        };
+        let names = self.theirs.get(role);
+        match (self.to.table(names.map_or(own, |role| &role.table)), without) {
+            (Ok(table), _) => Ok(Some(Place { table, names })),
+            (Err(LookupError::Unknown { .. }), Some(without)) => {
+                let entry = left.entry(own.clone()).or_insert_with(|| LeftOut {
+                    role: role.to_owned(),
+                    table: own.clone(),
+                    entries: 0,
+                    without: without.to_owned(),
+                });
+                entry.entries += 1;
+                Ok(None)
+            }
+            (Err(source), _) => Err(BindError::NoTable { role: role.to_owned(), source }),
+        }
+    }
+
+    /// Finds the action profile of a table.
+    fn profile(
+        &self,
+        id: u32,
+        left: &mut BTreeMap<String, LeftOut>,
+    ) -> Result<Option<(Place<'b>, u32)>, BindError> {
+        let profile = self.from.require_profile(id)?;
+        let Some(table) = profile.table_ids.first() else { return Ok(None) };
+        let table = self.from.require_table(*table)?;
+        let Some(place) = self.place(table, left)? else { return Ok(None) };
+        let there = place.table.profile.as_ref();
+        let there = there.ok_or_else(|| BindError::NoProfile { table: place.table.preamble.name.clone() })?;
+        let id = there.preamble.id;
+        Ok(Some((place, id)))
+    }
+
+    fn entry(&self, table: &Table, place: &Place<'_>, entry: &mut v1::TableEntry) -> Result<(), BindError> {
+        entry.table_id = place.table.preamble.id;
+        for field in &mut entry.r#match {
+            let unknown = || LookupError::UnknownId {
+                kind: closc_runtime::info::ObjectKind::MatchField,
+                within: Some(table.preamble.name.clone()),
+                id: field.field_id,
+            };
+            let (_, own) = table.field_by_id(field.field_id).ok_or_else(unknown)?;
+            let name = named(place.names.map(|role| &role.fields), &own.name);
+            field.field_id = place.table.field(name).map_err(place.lacks())?.id;
+        }
+        match entry.action.as_mut().and_then(|action| action.r#type.as_mut()) {
+            Some(ActionForm::Action(action)) => self.action(place, action),
+            Some(ActionForm::ActionProfileActionSet(set)) => {
+                let mut actions = set.action_profile_actions.iter_mut().filter_map(|one| one.action.as_mut());
+                actions.try_for_each(|action| self.action(place, action))
+            }
+            Some(ActionForm::ActionProfileMemberId(_) | ActionForm::ActionProfileGroupId(_)) | None => Ok(()),
+        }
+    }
+
+    fn action(&self, place: &Place<'_>, action: &mut v1::Action) -> Result<(), BindError> {
+        let own = self.from.require_action(action.action_id)?;
+        // The roles name actions as the tree does: by the last part of the name.
+        let short = own.preamble.name.rsplit('.').next().unwrap_or_default();
+        let name = match place.names.and_then(|role| role.actions.get(short)) {
+            Some(name) => name,
+            None => &own.preamble.name,
+        };
+        let there = place.table.action(name).map_err(place.lacks())?;
+        action.action_id = there.action.preamble.id;
+        for param in &mut action.params {
+            let unknown = || LookupError::UnknownId {
+                kind: closc_runtime::info::ObjectKind::Param,
+                within: Some(own.preamble.name.clone()),
+                id: param.param_id,
+            };
+            let (_, of) = own.param_by_id(param.param_id).ok_or_else(unknown)?;
+            let name = named(place.names.map(|role| &role.params), &of.name);
+            param.param_id = there.action.param(name).map_err(place.lacks())?.id;
+        }
+        Ok(())
+    }
+}

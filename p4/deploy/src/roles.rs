@@ -1,0 +1,108 @@
+//! What the tables of a pipeline are for.
+//!
+//! In: YAML, one role a key. Out: [`Roles`]. Invariants: an unknown key is refused; a table has one role.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The roles of the pipeline that trees are compiled for.
+const FABRIC: &str = include_str!("../../pipelines/fabric/roles.yaml");
+
+/// What a table is for, and what it and its parts are called.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Role {
+    /// The table, by full name, alias or unique suffix.
+    pub(crate) table: String,
+    /// What does not happen without it; a pipeline has to have it where this is not said.
+    #[serde(default)]
+    pub(crate) without: Option<String>,
+    /// Names of its match fields, by those of the pipeline of the tree.
+    #[serde(default)]
+    pub(crate) fields: BTreeMap<String, String>,
+    /// Names of its actions, by those of the pipeline of the tree.
+    #[serde(default)]
+    pub(crate) actions: BTreeMap<String, String>,
+    /// Names of the parameters of its actions, by those of the pipeline of the tree.
+    #[serde(default)]
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+/// The roles of the tables of a pipeline, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Roles(BTreeMap<String, Role>);
+
+/// Roles that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RolesError {
+    /// They are no YAML of this form.
+    #[error("{0}")]
+    Syntax(String),
+    /// A role that nothing has.
+    #[error("there is no role `{role}`; there are {}", known.join(", "))]
+    Unknown {
+        /// The role.
+        role: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+}
+
+impl Roles {
+    /// Returns the roles of the pipeline that trees are compiled for.
+    pub(crate) fn fabric() -> Roles {
+        Roles(serde_saphyr::from_str(FABRIC).expect("a test reads the roles that ship"))
+    }
+
+    /// Reads roles of a pipeline of a site's own. A role that is left out has the names of the pipeline of the tree.
+    pub(crate) fn parse(text: &str) -> Result<Roles, RolesError> {
+        let syntax = |error: serde_saphyr::Error| {
+            let text = error.without_snippet().to_string();
+            RolesError::Syntax(text.lines().next().unwrap_or_default().to_owned())
+        };
+        let roles: BTreeMap<String, Role> = serde_saphyr::from_str(text).map_err(syntax)?;
+        let known = Roles::fabric().0;
+        match roles.keys().find(|role| !known.contains_key(*role)) {
+            Some(role) => Err(RolesError::Unknown { role: role.clone(), known: known.into_keys().collect() }),
+            None => Ok(Roles(roles)),
+        }
+    }
+
+    /// Returns a role.
+    pub(crate) fn get(&self, role: &str) -> Option<&Role> {
+        self.0.get(role)
+    }
+
+    /// Returns the role of a table, with its name.
+    pub(crate) fn of_table(&self, table: &str) -> Option<(&str, &Role)> {
+        self.0.iter().find(|(_, role)| role.table == table).map(|(name, role)| (name.as_str(), role))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use closc_entries::Pipeline;
+
+    use super::*;
+
+    #[test]
+    fn every_table_of_the_pipeline_has_one_role() {
+        let roles = Roles::fabric();
+        let named: Vec<&str> = roles.0.values().map(|role| role.table.as_str()).collect();
+        let tables: BTreeSet<&str> =
+            Pipeline::fabric().info().tables().iter().map(|table| table.preamble.name.as_str()).collect();
+        assert_eq!(named.iter().copied().collect::<BTreeSet<_>>(), tables);
+        assert_eq!(named.len(), tables.len());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let says = |text: &str| Roles::parse(text).expect_err("it is refused").to_string();
+        assert!(says("rout: { table: x }").starts_with("there is no role `rout`; there are class, ecn, "));
+        assert!(says("route: { tabel: x }").contains("tabel"), "{}", says("route: { tabel: x }"));
+    }
+}
