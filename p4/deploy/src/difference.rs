@@ -107,7 +107,7 @@ impl std::ops::AddAssign for Counts {
 /// tables do not hold both, what is removed comes first.
 pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> Ordered {
     let updates = changes.iter().map(|change| update(info, change)).collect();
-    let ordered = order.arrange(updates);
+    let ordered = order.arrange_distinct(updates);
     if fits(info, live, changes) { ordered } else { make_room(ordered) }
 }
 

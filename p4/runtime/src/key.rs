@@ -3,11 +3,18 @@
 //! Keys compare and hash fast, order entities by kind, object and key, and do not depend on leading zeros, on
 //! the order of fields, or on fields written out that match everything.
 
+use std::cell::RefCell;
+
 use crate::proto::v1;
 use crate::value::bits;
 use v1::entity::Entity;
 use v1::field_match::FieldMatchType;
 use v1::packet_replication_engine_entry::Type as Replication;
+
+thread_local! {
+    /// Where keys are put together before it is known how long they are.
+    static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The identity of an entity.
 ///
@@ -19,7 +26,15 @@ pub struct EntityKey(Box<[u8]>);
 impl EntityKey {
     /// Returns the key of an entity, `None` where the entity or a part of it that identifies it is not set.
     pub fn of(entity: &v1::Entity) -> Option<Self> {
-        let mut key = Builder(Vec::with_capacity(48));
+        BYTES.with_borrow_mut(|bytes| {
+            bytes.clear();
+            Self::build(&mut Builder(bytes), entity)?;
+            // One piece of memory of the right length, and no other.
+            Some(EntityKey(bytes.as_slice().into()))
+        })
+    }
+
+    fn build(key: &mut Builder<'_>, entity: &v1::Entity) -> Option<()> {
         match entity.entity.as_ref()? {
             Entity::ActionProfileMember(member) => {
                 key.kind(1).number(member.action_profile_id).number(member.member_id);
@@ -56,15 +71,15 @@ impl EntityKey {
                 }
             }
         }
-        Some(EntityKey(key.0.into_boxed_slice()))
+        Some(())
     }
 
     /// Returns the key of a table entry.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn of_table_entry(entry: &v1::TableEntry) -> Self {
-        let mut key = Builder(Vec::with_capacity(48));
-        key.kind(5).table_entry(entry);
-        EntityKey(key.0.into_boxed_slice())
+        let mut bytes = Vec::new();
+        Builder(&mut bytes).kind(5).table_entry(entry);
+        EntityKey(bytes.into_boxed_slice())
     }
 
     /// Returns the key as bytes, for a hash or an index of the caller's own.
@@ -73,9 +88,9 @@ impl EntityKey {
     }
 }
 
-struct Builder(Vec<u8>);
+struct Builder<'b>(&'b mut Vec<u8>);
 
-impl Builder {
+impl Builder<'_> {
     fn kind(&mut self, kind: u8) -> &mut Self {
         self.0.push(kind);
         self

@@ -77,19 +77,29 @@ impl Order {
     pub fn arrange(&self, updates: Vec<v1::Update>) -> Ordered {
         let mut seen: HashSet<EntityKey> = HashSet::with_capacity(updates.len());
         let mut round = 0u32;
-        let mut keyed: Vec<((u32, Phase, u32), v1::Update)> = Vec::with_capacity(updates.len());
-        for update in updates {
-            let key = update.entity.as_ref().and_then(EntityKey::of);
-            if let Some(key) = key
-                && !seen.insert(key.clone())
-            {
-                round += 1;
-                seen.clear();
+        self.arrange_rounds(updates, |update| {
+            if let Some(key) = update.entity.as_ref().and_then(EntityKey::of) {
+                if seen.contains(&key) {
+                    round += 1;
+                    seen.clear();
+                }
                 seen.insert(key);
             }
-            let place = self.place(&update);
-            keyed.push(((round, place.0, place.1), update));
-        }
+            round
+        })
+    }
+
+    /// The same where no entity comes twice, as in a difference of two states.
+    pub fn arrange_distinct(&self, updates: Vec<v1::Update>) -> Ordered {
+        self.arrange_rounds(updates, |_| 0)
+    }
+
+    fn arrange_rounds(&self, updates: Vec<v1::Update>, mut round: impl FnMut(&v1::Update) -> u32) -> Ordered {
+        let keyed = updates.into_iter().map(|update| {
+            let (phase, rank) = self.place(&update);
+            ((round(&update), phase, rank), update)
+        });
+        let mut keyed: Vec<((u32, Phase, u32), v1::Update)> = keyed.collect();
         if !keyed.is_sorted_by_key(|(key, _)| *key) {
             keyed.sort_by_key(|(key, _)| *key);
         }
@@ -335,6 +345,7 @@ mod tests {
                 next = wave.range.end;
             }
             prop_assert_eq!(next, updates.len());
+            prop_assert_eq!(&order.arrange_distinct(updates.clone()), &ordered);
             let reversed: Vec<v1::Update> = updates.into_iter().rev().collect();
             prop_assert_eq!(shown(&info, &order.arrange(reversed)), shown(&info, &ordered));
         }

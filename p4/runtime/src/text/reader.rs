@@ -24,10 +24,12 @@ struct Reader<'s, 't> {
     out: Vec<u8>,
 }
 
-/// The fields of a message that are set already.
+/// The fields of a message that are set already: most messages set few, and millions are read.
 #[derive(Default)]
 struct Seen {
-    fields: Vec<usize>,
+    first: [u16; 4],
+    len: usize,
+    more: Vec<u16>,
 }
 
 impl Reader<'_, '_> {
@@ -248,16 +250,22 @@ impl Reader<'_, '_> {
 impl Seen {
     fn set(&mut self, fields: &[Field], index: usize) -> Result<(), TextFault> {
         let field = &fields[index];
-        for other in &self.fields {
-            if *other == index {
+        let first = &self.first[..self.len.min(self.first.len())];
+        for other in first.iter().chain(&self.more) {
+            let other = usize::from(*other);
+            if other == index {
                 return Err(TextFault::Twice { field: field.name.clone() });
             }
-            let other = &fields[*other];
+            let other = &fields[other];
             if field.oneof.is_some() && field.oneof == other.oneof {
                 return Err(TextFault::OneOf { field: field.name.clone(), other: other.name.clone() });
             }
         }
-        self.fields.push(index);
+        match self.first.get_mut(self.len) {
+            Some(place) => *place = index as u16,
+            None => self.more.push(index as u16),
+        }
+        self.len += 1;
         Ok(())
     }
 }

@@ -44,12 +44,12 @@ pub(super) struct Message {
     pub(super) name: String,
     /// In the order of their numbers.
     pub(super) fields: Vec<Field>,
-    by_name: BTreeMap<String, usize>,
 }
 
 impl Message {
     pub(super) fn by_name(&self, name: &str) -> Option<(usize, &Field)> {
-        self.by_name.get(name).map(|index| (*index, &self.fields[*index]))
+        // There are few, and most differ in length.
+        self.fields.iter().enumerate().find(|(_, field)| field.name == name)
     }
 
     pub(super) fn by_number(&self, number: u32) -> Option<&Field> {
@@ -105,9 +105,7 @@ fn build() -> Schema {
         let mut fields: Vec<Field> =
             message.fields().map(|field| build_field(&field, &schema.by_name, &enums)).collect();
         fields.sort_by_key(|field| field.number);
-        let names = fields.iter().enumerate().map(|(index, field)| (field.name.clone(), index));
-        let by_name = names.collect();
-        schema.messages.push(Message { name: message.full_name().to_owned(), fields, by_name });
+        schema.messages.push(Message { name: message.full_name().to_owned(), fields });
     }
     schema
 }

@@ -48,6 +48,11 @@ fn what_is_wrong_is_said_with_its_place() {
         ("updates { type: INSRT }", "1:17: `p4.v1.Update.Type` has no value `INSRT`; did you mean `INSERT`?"),
         ("device_id: 1\ndevice_id: 2", "2:1: `device_id` is set twice"),
         (
+            "updates { entity { table_entry { table_id: 1 priority: 2 metadata: '' is_const: true \
+             idle_timeout_ns: 1 controller_metadata: 1 idle_timeout_ns: 2 } } }",
+            "1:128: `idle_timeout_ns` is set twice",
+        ),
+        (
             "updates { entity { table_entry {} digest_entry {} } }",
             "1:35: `digest_entry` and `table_entry` exclude each other",
         ),

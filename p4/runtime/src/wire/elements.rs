@@ -7,7 +7,7 @@ use prost::encoding::WireType;
 use prost::{Message, Name};
 
 use super::fields::Fields;
-use super::weigh::{WireError, weigh};
+use super::weigh::{WireError, shape_of, weigh_element};
 
 /// Decodes the elements of one list of a message, each when it is asked for.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Elements<M> {
     limit: usize,
     weight: usize,
     others: usize,
+    /// Of the elements, for weighing.
+    shape: Option<usize>,
     element: PhantomData<M>,
 }
 
@@ -28,7 +30,8 @@ const OTHERS_MAX: usize = 4096;
 impl<M: Message + Name + Default> Elements<M> {
     /// Returns the elements of the list with a field number; one takes at most `limit` bytes of memory.
     pub fn new(message: Bytes, number: u32, limit: usize) -> Self {
-        Elements { message, number, at: 0, limit, weight: 0, others: 0, element: PhantomData }
+        let shape = shape_of::<M>();
+        Elements { message, number, at: 0, limit, weight: 0, others: 0, shape, element: PhantomData }
     }
 }
 
@@ -58,7 +61,7 @@ impl<M: Message + Name + Default> Iterator for Elements<M> {
                     let from = self.at + (field.content.as_ptr() as usize - start);
                     self.at = from + field.content.len();
                     let element = self.message.slice(from..self.at);
-                    let weighed = weigh::<M>(&element, self.limit);
+                    let weighed = weigh_element::<M>(self.shape, &element, self.limit);
                     return Some(weighed.and_then(|weight| {
                         self.weight += weight;
                         Ok(M::decode(element)?)

@@ -36,16 +36,14 @@ pub(super) enum Content {
 pub(super) struct Shape {
     /// Bytes of the struct, all that is in it without lists and texts.
     pub(super) size: usize,
-    /// Fields with a length, by number.
-    fields: Vec<(u32, Content, bool)>,
+    /// Fields with a length: what is in each, and whether it must be text, at its number.
+    fields: Vec<Option<(Content, bool)>>,
 }
 
 impl Shape {
     /// Returns what a field holds, and whether it must be text; `None` for fields that are not known or hold a number.
     pub(super) fn field(&self, number: u32) -> Option<(Content, bool)> {
-        let at = self.fields.binary_search_by_key(&number, |field| field.0).ok()?;
-        let (_, content, text) = self.fields[at];
-        Some((content, text))
+        *self.fields.get(number as usize)?
     }
 }
 
@@ -67,9 +65,11 @@ impl Shapes {
         let name = |(at, message): (usize, &MessageDescriptor)| (message.full_name().to_owned(), at);
         let by_name: BTreeMap<String, usize> = messages.iter().enumerate().map(name).collect();
         let shape = |message: &MessageDescriptor| {
-            let mut fields: Vec<(u32, Content, bool)> =
-                message.fields().filter_map(|field| content(&by_name, &field)).collect();
-            fields.sort_by_key(|field| field.0);
+            let last = message.fields().map(|field| field.number()).max().unwrap_or(0);
+            let mut fields = vec![None; last as usize + 1];
+            for (number, content, text) in message.fields().filter_map(|field| content(&by_name, &field)) {
+                fields[number as usize] = Some((content, text));
+            }
             Shape { size: size(message, 0), fields }
         };
         Shapes { shapes: messages.iter().map(shape).collect(), by_name }

@@ -80,9 +80,32 @@ pub(crate) fn weigh_file<M: Name>(bytes: &[u8], limit: usize) -> Result<usize, W
 }
 
 fn weigh_fields<M: Name>(bytes: &[u8], limit: usize, fields_left: usize) -> Result<usize, WireError> {
+    weigh_shape::<M>(shape_of::<M>(), bytes, limit, fields_left)
+}
+
+/// Returns the number of a message's shape, for whoever weighs many of one kind.
+pub(super) fn shape_of<M: Name>() -> Option<usize> {
+    Shapes::get().find(&M::full_name())
+}
+
+/// The same of one of many: `shape` is that of the message.
+pub(super) fn weigh_element<M: Name>(
+    shape: Option<usize>,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<usize, WireError> {
+    weigh_shape::<M>(shape, bytes, limit, FIELDS_MAX)
+}
+
+fn weigh_shape<M: Name>(
+    shape: Option<usize>,
+    bytes: &[u8],
+    limit: usize,
+    fields_left: usize,
+) -> Result<usize, WireError> {
     let shapes = Shapes::get();
     let malformed = || WireError::Malformed { message: M::full_name(), bytes: bytes.len() };
-    let shape = shapes.find(&M::full_name()).ok_or_else(malformed)?;
+    let shape = shape.ok_or_else(malformed)?;
     let mut scale = Scale { shapes, left: limit, fields_left };
     let weighed = scale.load(shapes.shape(shape).size).and_then(|()| scale.message(bytes, shape, 0));
     match weighed {
