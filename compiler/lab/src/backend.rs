@@ -46,6 +46,11 @@ pub trait Backend {
         Ok(self.counters()?.ports)
     }
 
+    /// Returns how many packets may be under way at once without any being lost for it, besides those of one NIC.
+    fn burst(&self) -> usize {
+        1
+    }
+
     /// Tells whether switches send errors about packets that they cannot forward, as kernels do.
     fn answers_losses(&self) -> bool {
         true

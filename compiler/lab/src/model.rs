@@ -9,6 +9,7 @@ use std::fmt;
 use camino::Utf8PathBuf;
 use closc_artefacts::cables::Kind;
 use closc_artefacts::paths;
+use hashbrown::HashMap;
 use ipnet::Ipv6Net;
 
 use crate::error::{LabError, TreeFault};
@@ -100,10 +101,11 @@ pub struct Model {
     /// Cables in the order of the lists.
     pub cables: Vec<Cable>,
     /// Segment that each NIC port receives.
-    nic_segments: BTreeMap<PortId, Segment>,
-    ports: BTreeMap<(DeviceId, String), PortId>,
+    nic_segments: HashMap<PortId, Segment>,
+    /// By device, in the order of the devices, and name.
+    ports: Vec<BTreeMap<String, PortId>>,
     /// Ports of a device whose cables lead to whoever answers to a segment, in the order of its ports.
-    leading: BTreeMap<(DeviceId, Segment), Vec<PortId>>,
+    leading: HashMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
 impl Model {
@@ -116,9 +118,9 @@ impl Model {
             devices: devices.collect(),
             blocks,
             cables: Vec::with_capacity(tree.cables.len()),
-            nic_segments: BTreeMap::new(),
-            ports: BTreeMap::new(),
-            leading: BTreeMap::new(),
+            nic_segments: HashMap::new(),
+            ports: vec![BTreeMap::new(); tree.devices.len()],
+            leading: HashMap::new(),
         };
         model.plug(tree).map_err(|f| fault(tree.folder.join(paths::CABLES), f))?;
         for table in &tree.tables {
@@ -129,8 +131,8 @@ impl Model {
     }
 
     /// Finds out where the cables of every port lead.
-    fn lead(&self) -> BTreeMap<(DeviceId, Segment), Vec<PortId>> {
-        let mut leading: BTreeMap<_, Vec<PortId>> = BTreeMap::new();
+    fn lead(&self) -> HashMap<(DeviceId, Segment), Vec<PortId>> {
+        let mut leading: HashMap<_, Vec<PortId>> = HashMap::new();
         for (at, device) in self.devices.iter().enumerate() {
             for port in &device.ports {
                 let far = &self.devices[self.end(port.far()).0.0];
@@ -158,7 +160,7 @@ impl Model {
 
     /// Returns the port of a device.
     pub fn port(&self, device: DeviceId, name: &str) -> Option<PortId> {
-        self.ports.get(&(device, name.to_owned())).copied()
+        self.ports.get(device.0)?.get(name).copied()
     }
 
     /// Returns the port of a NIC in a plane; nothing where no cable is plugged in.
@@ -243,7 +245,7 @@ impl Model {
                 [(lower, &row.lower.port, at.lower()), (upper, &row.upper.port, at.upper())]
             {
                 self.devices[device.0].ports.push(id);
-                if self.ports.insert((device, port.clone()), id).is_some() {
+                if self.ports[device.0].insert(port.clone(), id).is_some() {
                     return Err(TreeFault::TwoCables(self.port_name(id)));
                 }
             }

@@ -4,10 +4,12 @@
 //! give the same sample; a pair of NICs is drawn first and then one of its paths, so that near pairs, which have few
 //! paths, are not drowned by far ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::net::Ipv6Addr;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::model::Model;
@@ -41,11 +43,14 @@ pub struct Drawn {
     pub seed: u64,
 }
 
+/// Receivers, and numbers of paths to them.
+type Chosen = BTreeSet<(usize, u64)>;
+
 /// The paths of a test, sender by sender.
 pub(crate) struct Selected<'a> {
     nics: Vec<(&'a GroupTable, &'a Nic)>,
-    /// Of a sample: receivers and numbers of paths by sender.
-    chosen: Option<BTreeMap<usize, BTreeSet<(usize, u64)>>>,
+    /// Of a sample: the senders in order, each with receivers and numbers of paths.
+    chosen: Option<Vec<(usize, Chosen)>>,
     /// What a sample was drawn from.
     pub(crate) drawn: Option<Drawn>,
     /// Ordered pairs of NICs.
@@ -64,12 +69,12 @@ impl<'a> Selected<'a> {
     }
 
     fn draw(self, paths: u64, seed: u64) -> Self {
-        let of: u64 = self.groups().map(|(table, nics, to)| table.count(to.address) * nics).sum();
+        let of = self.count();
         if paths >= of || self.nics.len() < 2 {
             return self;
         }
         let mut random = SplitMix64::seed_from_u64(seed);
-        let mut chosen: BTreeMap<usize, BTreeSet<(usize, u64)>> = BTreeMap::new();
+        let mut chosen: BTreeMap<usize, Chosen> = BTreeMap::new();
         let mut found = 0;
         for _ in 0..paths.saturating_mul(DRAWS) {
             if found == paths {
@@ -84,34 +89,35 @@ impl<'a> Selected<'a> {
                 found += u64::from(fresh);
             }
         }
-        let receivers = |paths: &BTreeSet<(usize, u64)>| {
-            paths.iter().map(|(to, _)| to).collect::<BTreeSet<_>>().len() as u64
-        };
+        let receivers = |paths: &Chosen| paths.iter().map(|(to, _)| to).collect::<BTreeSet<_>>().len() as u64;
         let pairs = chosen.values().map(receivers).sum();
-        Selected { chosen: Some(chosen), drawn: Some(Drawn { of, seed }), pairs, ..self }
+        let chosen = Some(chosen.into_iter().collect());
+        Selected { chosen, drawn: Some(Drawn { of, seed }), pairs, ..self }
     }
 
-    /// Every table once for each receiver, with the number of its NICs that are not the receiver.
-    fn groups(&self) -> impl Iterator<Item = (&'a GroupTable, u64, &'a Nic)> {
-        let tables = self.nics.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b));
-        tables.flat_map(|nics| {
-            let own = |to: &Nic| nics.iter().any(|(_, nic)| nic.address == to.address);
-            let others = move |to: &Nic| nics.len() as u64 - u64::from(own(to));
-            let table = nics[0].0;
-            self.nics.iter().map(move |(_, to)| (table, others(to), *to))
-        })
+    /// Counts the paths of the fabric: of every table to each receiver, once for each of its NICs that is not the receiver.
+    fn count(&self) -> u64 {
+        let tables: Vec<_> = self.nics.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)).collect();
+        let of_table = |nics: &&[(&GroupTable, &Nic)]| -> u64 {
+            let own: HashSet<Ipv6Addr> = nics.iter().map(|(_, nic)| nic.address).collect();
+            let others = |to: &Nic| nics.len() as u64 - u64::from(own.contains(&to.address));
+            self.nics.iter().map(|(_, to)| nics[0].0.count(to.address) * others(to)).sum()
+        };
+        tables.par_iter().map(of_table).sum()
     }
 
     /// Returns how many senders there are.
     pub(crate) fn senders(&self) -> u64 {
-        self.chosen.as_ref().map_or(self.nics.len(), BTreeMap::len) as u64
+        self.chosen.as_ref().map_or(self.nics.len(), Vec::len) as u64
     }
 
-    /// Calls a function with the paths of each sender.
+    /// Calls a function with the paths of some senders at a time, and how many senders came before: of a sample as many
+    /// as have so many paths together, otherwise one, which has paths to everybody.
     pub(crate) fn each<E>(
         &self,
         tree: &'a Tree,
         model: &Model,
+        paths: usize,
         mut work: impl FnMut(u64, Outgoing<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(chosen) = &self.chosen else {
@@ -119,17 +125,32 @@ impl<'a> Selected<'a> {
             return nics
                 .try_for_each(|(at, (table, from))| work(at, traffic::outgoing(tree, model, table, from)));
         };
-        for (at, (from, paths)) in (0..).zip(chosen) {
-            let (table, from) = self.nics[*from];
-            let mut outgoing = Outgoing::default();
-            for (to, number) in paths {
-                let to = self.nics[*to].1;
-                let named = table.path(from, to.address, *number);
-                outgoing.take(named.and_then(|named| traffic::path(model, table, (from, to), named)));
+        let (mut at, mut rest) = (0, chosen.as_slice());
+        while !rest.is_empty() {
+            let (mut senders, mut found) = (0, 0);
+            while senders < rest.len() && found < paths {
+                found += rest[senders].1.len();
+                senders += 1;
             }
-            work(at, outgoing)?;
+            let (some, later) = rest.split_at(senders.max(1));
+            let each = some.par_iter().map(|(from, own)| self.outgoing(model, *from, own));
+            let all: Vec<Outgoing<'a>> = each.collect();
+            work(at, all.into_iter().fold(Outgoing::default(), Outgoing::and))?;
+            (at, rest) = (at + some.len() as u64, later);
         }
         Ok(())
+    }
+
+    /// Returns the chosen paths of a sender.
+    fn outgoing(&self, model: &Model, from: usize, paths: &Chosen) -> Outgoing<'a> {
+        let (table, from) = self.nics[from];
+        let mut outgoing = Outgoing::default();
+        for (to, number) in paths {
+            let to = self.nics[*to].1;
+            let named = table.path(from, to.address, *number);
+            outgoing.take(named.and_then(|named| traffic::path(model, table, (from, to), named)));
+        }
+        outgoing
     }
 }
 

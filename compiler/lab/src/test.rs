@@ -9,12 +9,17 @@ mod report;
 
 pub use report::{FlowName, PortMismatch, SegmentMismatch, ShareMismatch, Spread, TestReport};
 
+use std::sync::mpsc;
+
+use hashbrown::HashMap;
+
 use crate::LabError;
-use crate::backend::{Backend, Counters};
-use crate::model::{Model, PortId};
+use crate::backend::{Backend, Counters, PortCounter, SegmentCounter};
+use crate::model::{DeviceId, Model, PortId};
 use crate::progress::Watch;
 use crate::sample::{Extent, Selected};
-use crate::traffic::PathRef;
+use crate::segment::Segment;
+use crate::traffic::{Outgoing, PathRef};
 use crate::tree::Tree;
 
 /// How each path of a test ended, for those who look for the cause.
@@ -49,47 +54,86 @@ pub(crate) fn run_with_outcomes<'a>(
     let selected = Selected::new(tree, extent);
     let mut report = TestReport { pairs: selected.pairs, drawn: selected.drawn, ..TestReport::default() };
     let mut outcomes = Outcomes::default();
-    let mut expected = Counters::default();
+    let mut expected = Expected::new(model);
     let before = backend.counters()?;
     let senders = selected.senders();
-    selected.each(tree, model, |at, outgoing| {
-        watch.check()?;
-        watch.step("send packets", at, senders);
-        report.absent += outgoing.absent;
-        let (good, bad): (Vec<_>, Vec<_>) = outgoing.paths.into_iter().partition(|path| path.route.is_ok());
-        for path in &bad {
-            report.take_unnamed(path);
-        }
-        report.paths += good.len() as u64;
-        let sent: Vec<PathRef<'_>> =
-            good.into_iter().flat_map(|path| vec![path.clone(); path.copies() as usize]).collect();
-        for path in &sent {
-            expect(&mut expected, path);
-        }
-        let ends = inbox::send(model, backend, &sent, at as u32)?;
-        for (path, end) in sent.into_iter().zip(ends) {
-            let fine = report.take(&path, &end, model);
-            if keep {
-                let pile = if fine { &mut outcomes.delivered } else { &mut outcomes.failed };
-                pile.push(path);
+    let burst = backend.burst();
+    std::thread::scope(|scope| {
+        // The next packets are made while the last ones are under way. Whoever ends first ends the other.
+        let (ready, made) = mpsc::sync_channel(1);
+        scope.spawn(|| {
+            selected.each(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
+        });
+        for (at, outgoing) in made {
+            watch.check()?;
+            watch.step("send packets", at, senders);
+            let sent = due(outgoing, &mut report);
+            for path in &sent {
+                expected.add(path);
+            }
+            let ends = inbox::send(model, backend, &sent, at as u32)?;
+            for (path, end) in sent.into_iter().zip(ends) {
+                let fine = report.take(&path, &end, model);
+                if keep {
+                    let pile = if fine { &mut outcomes.delivered } else { &mut outcomes.failed };
+                    pile.push(path);
+                }
             }
         }
         Ok::<(), LabError>(())
     })?;
     watch.step("send packets", senders, senders);
     let counted = backend.counters()?.since(&before);
-    outcomes.leaking = report.compare(model, &expected, &counted);
+    outcomes.leaking = report.compare(model, &expected.counters(model), &counted);
     Ok((report, outcomes))
 }
 
-/// Counts what a packet ought to move.
-fn expect(expected: &mut Counters, path: &PathRef<'_>) {
-    let Ok(route) = &path.route else { return };
-    for port in &route.crossings {
-        expected.ports.entry(*port).or_default().sent += 1;
-        expected.ports.entry(port.far()).or_default().received += 1;
+/// Returns the paths that packets are sent over, once for each packet, and counts the others.
+fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> {
+    report.absent += outgoing.absent;
+    let mut sent = Vec::with_capacity(outgoing.paths.len());
+    for path in outgoing.paths {
+        if path.route.is_err() {
+            report.take_unnamed(&path);
+            continue;
+        }
+        report.paths += 1;
+        let copies = path.copies() as usize;
+        sent.extend(std::iter::repeat_n(path, copies));
     }
-    for place in &route.segments {
-        expected.segments.entry(*place).or_default().packets += 1;
+    sent
+}
+
+/// What packets ought to move. Millions of them cross every port.
+struct Expected {
+    /// By number of the port.
+    ports: Vec<PortCounter>,
+    segments: HashMap<(DeviceId, Segment), u64>,
+}
+
+impl Expected {
+    fn new(model: &Model) -> Self {
+        Expected { ports: vec![PortCounter::default(); model.all_ports().count()], segments: HashMap::new() }
+    }
+
+    /// Counts what a packet ought to move.
+    fn add(&mut self, path: &PathRef<'_>) {
+        let Ok(route) = &path.route else { return };
+        for port in &route.crossings {
+            self.ports[port.number() as usize].sent += 1;
+            self.ports[port.far().number() as usize].received += 1;
+        }
+        for place in &route.segments {
+            *self.segments.entry(*place).or_default() += 1;
+        }
+    }
+
+    fn counters(self, model: &Model) -> Counters {
+        let moved = |(_, counter): &(PortId, PortCounter)| *counter != PortCounter::default();
+        let segment = |(place, packets)| (place, SegmentCounter { packets, errors: 0 });
+        Counters {
+            ports: model.all_ports().zip(self.ports).filter(moved).collect(),
+            segments: self.segments.into_iter().map(segment).collect(),
+        }
     }
 }

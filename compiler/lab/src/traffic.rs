@@ -137,6 +137,13 @@ impl<'a> Outgoing<'a> {
             None => self.absent += 1,
         }
     }
+
+    /// Adds those of another.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.paths.extend(other.paths);
+        self.absent += other.absent;
+        self
+    }
 }
 
 /// Returns a path that a table names; nothing where the table calls it absent or its first cable is not there.

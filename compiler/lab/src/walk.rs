@@ -61,7 +61,9 @@ impl Model {
             return Err(WalkFault::OutsideBlock(destination));
         }
         let list = segments(destination);
-        let mut route = PacketPath { crossings: vec![from], segments: Vec::with_capacity(list.len()) };
+        let mut crossings = Vec::with_capacity(list.len() + 1);
+        crossings.push(from);
+        let mut route = PacketPath { crossings, segments: Vec::with_capacity(list.len()) };
         let (mut at, _) = self.end(from.far());
         let first = list.first().copied().unwrap_or_else(|| Segment::of(destination));
         if self.devices[at.0].segments.binary_search(&first).is_err() {

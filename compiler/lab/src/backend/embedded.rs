@@ -33,6 +33,8 @@ use wire::{Answer, Request};
 
 /// Name of the socket in the folder of a lab.
 const SOCKET: &str = "control.sock";
+/// Packets that are under way at once.
+const BURST: usize = 16_384;
 /// Reading the process of a lab has to say.
 const LOG: &str = "log";
 
@@ -118,15 +120,20 @@ impl Backend for Embedded {
 
     fn counters(&mut self) -> Result<Counters, LabError> {
         let mut counters = self.readers()?.read(p4::Reading::All)?;
-        counters.ports.extend(self.nodes.counters().ports.clone());
-        counters.segments.extend(self.nodes.counters().segments.clone());
+        counters.ports.extend(self.nodes.ports());
+        counters.segments.extend(self.nodes.segments());
         Ok(counters)
     }
 
     fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         let mut ports = self.readers()?.read(p4::Reading::Ports)?.ports;
-        ports.extend(self.nodes.counters().ports.clone());
+        ports.extend(self.nodes.ports());
         Ok(ports)
+    }
+
+    /// Switches of a lab have no queues, so a burst only takes memory; its packets are worked on by all processors.
+    fn burst(&self) -> usize {
+        BURST
     }
 
     fn answers_losses(&self) -> bool {

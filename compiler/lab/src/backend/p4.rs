@@ -123,6 +123,8 @@ struct Ids {
     port_role: u32,
     my_sid: u32,
     port_class: u32,
+    /// Cells of `port_class`.
+    cells: usize,
 }
 
 /// One switch.
@@ -213,7 +215,12 @@ impl Reader {
             asked.push(with_counters(ids.port_role));
             let cells =
                 self.ports.keys().flat_map(|port| (0..CLASSES).map(move |class| port * CLASSES + class));
-            asked.extend(cells.map(|cell| cell_of(ids.port_class, cell)));
+            // A switch answers to one question about all cells faster than to one about each of half as many.
+            if self.ports.len() * CLASSES as usize > ids.cells / 2 {
+                asked.push(cells_of(ids.port_class, None));
+            } else {
+                asked.extend(cells.map(|cell| cells_of(ids.port_class, Some(cell))));
+            }
         }
         if what != Reading::Ports {
             asked.push(with_counters(ids.my_sid));
@@ -250,10 +257,12 @@ impl Reader {
 fn ids(tree: &Tree) -> Result<Ids, LabError> {
     let info = tree::p4info(&tree.contents)?;
     let find = || -> Result<Ids, closc_runtime::info::LookupError> {
+        let port_class = info.counter("egress.port_class")?;
         Ok(Ids {
             port_role: info.table("ingress.port_role")?.preamble.id,
             my_sid: info.table("ingress.my_sid")?.preamble.id,
-            port_class: info.counter("egress.port_class")?.preamble.id,
+            port_class: port_class.preamble.id,
+            cells: usize::try_from(port_class.size).unwrap_or(usize::MAX),
         })
     };
     find().map_err(|error| LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(error.to_string())))
@@ -267,8 +276,9 @@ fn with_counters(table: u32) -> v1::Entity {
     wildcard
 }
 
-fn cell_of(counter_id: u32, cell: u32) -> v1::Entity {
-    let index = Some(v1::Index { index: i64::from(cell) });
+/// Asks for one cell of an array, or for all.
+fn cells_of(counter_id: u32, cell: Option<u32>) -> v1::Entity {
+    let index = cell.map(|cell| v1::Index { index: i64::from(cell) });
     v1::CounterEntry { counter_id, index, data: None }.into()
 }
 

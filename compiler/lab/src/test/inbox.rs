@@ -3,7 +3,7 @@
 use crate::LabError;
 use crate::backend::{Arrival, Backend, Sink};
 use crate::model::{DeviceId, Model, PortId};
-use crate::packet::{self, Tag};
+use crate::packet::{self, Packet, Tag};
 use crate::traffic::PathRef;
 
 /// Sends a packet over each path and returns what came of it.
@@ -18,7 +18,7 @@ pub(super) fn send(
     let mut inbox = Inbox {
         model,
         paths,
-        inner: packets.iter().map(|packet| packet.inner.clone()).collect(),
+        packets: &packets,
         batch,
         ends: vec![End::default(); paths.len()],
         open: paths.len(),
@@ -49,7 +49,7 @@ pub(super) struct End {
 struct Inbox<'a, 'p> {
     model: &'a Model,
     paths: &'a [PathRef<'p>],
-    inner: Vec<Vec<u8>>,
+    packets: &'a [Packet],
     batch: u32,
     ends: Vec<End>,
     open: usize,
@@ -84,7 +84,7 @@ impl Sink for Inbox<'_, '_> {
                 let end = &mut self.ends[at];
                 if port != route.end() {
                     end.wrong.push(port);
-                } else if inner == self.inner[at].as_slice() && Some(destination) == last {
+                } else if inner == self.packets[at].inner.as_slice() && Some(destination) == last {
                     end.correct += 1;
                 } else {
                     end.changed += 1;
@@ -96,7 +96,7 @@ impl Sink for Inbox<'_, '_> {
                 let Ok(route) = &self.paths[at].route else { return };
                 if self.model.end(route.end()).0 != node {
                     self.ends[at].thieves.push(node);
-                } else if payload == packet::payload(&self.inner[at]) {
+                } else if payload == packet::payload(&self.packets[at].inner) {
                     self.ends[at].accepted += 1;
                     self.close(at);
                 }

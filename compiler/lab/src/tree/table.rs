@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use closc_artefacts::path_table::{self, Document, Qos, Segments};
 use closc_artefacts::paths;
 use closc_nic::agent::Dscp;
-use closc_paths::{Destination, Kind, Reason, Table};
+use closc_paths::{Destination, Header, Kind, Reason, Table};
 use ipnet::Ipv6Net;
 
 use super::contents::Contents;
@@ -36,6 +36,7 @@ pub struct GroupTable {
     pub(crate) dscp: Dscp,
     segments: Segments,
     binary: Vec<u8>,
+    header: Header,
 }
 
 /// A NIC of a group.
@@ -111,6 +112,7 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
         dscp: dscp(&document.qos),
         segments: document.segments,
         binary,
+        header,
     })
 }
 
@@ -155,7 +157,8 @@ pub struct Named {
 impl GroupTable {
     /// Returns the table for lookups.
     pub fn table(&self) -> Table<'_> {
-        Table::open(&self.binary).expect("the bytes were opened when they were read")
+        // Opening looks at every byte, and every path asks.
+        Table::reopen(&self.binary, self.header)
     }
 
     /// Returns the binary form, as hosts read it.

@@ -4,12 +4,13 @@
 //! configuration: it takes a frame for its own MAC address, takes the outer header off where the first segment left is
 //! its own, and accepts the inner packet if that is for one of its NICs.
 
-use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
 use super::wire::Frame;
-use crate::backend::{Arrival, Counters, Sink};
+use crate::backend::{Arrival, PortCounter, SegmentCounter, Sink};
 use crate::model::{DeviceId, Model, PortId};
 use crate::packet::{self, Packet};
 use crate::segment::Segment;
@@ -26,11 +27,13 @@ const ETHERNET: usize = 14;
 pub(super) struct Nodes {
     model: Arc<Model>,
     /// Of each NIC port: its own MAC address where its node has one, and that of its T0.
-    ports: BTreeMap<PortId, Macs>,
+    ports: HashMap<PortId, Macs>,
     /// Node of each inner address.
-    addresses: BTreeMap<Ipv6Addr, DeviceId>,
-    /// Ports and segments of nodes.
-    counters: Counters,
+    addresses: HashMap<Ipv6Addr, DeviceId>,
+    /// What passed ports of nodes.
+    passed: HashMap<PortId, PortCounter>,
+    /// What segments of nodes have handled.
+    handled: HashMap<(DeviceId, Segment), SegmentCounter>,
     /// Whether frames for other MAC addresses are dropped.
     pub(super) strict: bool,
 }
@@ -43,7 +46,7 @@ struct Macs {
 
 impl Nodes {
     pub(super) fn new(tree: &Tree, model: Arc<Model>) -> Self {
-        let (mut ports, mut addresses) = (BTreeMap::new(), BTreeMap::new());
+        let (mut ports, mut addresses) = (HashMap::new(), HashMap::new());
         for (table, nic) in traffic::nics(tree) {
             for (plane, t0) in (0..table.planes).zip(&table.t0_macs) {
                 let Some(port) = model.nic_port(nic, plane) else { continue };
@@ -54,7 +57,7 @@ impl Nodes {
                 addresses.insert(nic.address, node);
             }
         }
-        Nodes { model, ports, addresses, counters: Counters::default(), strict: true }
+        Nodes { model, ports, addresses, passed: HashMap::new(), handled: HashMap::new(), strict: true }
     }
 
     /// Returns the frame that a packet leaves its NIC port in; nothing where it is none of a NIC.
@@ -66,14 +69,14 @@ impl Nodes {
         bytes.extend(macs.own.unwrap_or([2, 0, 0, 0, 0, 1]));
         bytes.extend(IPV6);
         bytes.extend(packet::outer(packet));
-        self.counters.ports.entry(packet.from).or_default().sent += 1;
+        self.passed.entry(packet.from).or_default().sent += 1;
         Some(Frame { port: packet.from.number(), bytes })
     }
 
     /// Takes a frame in.
     pub(super) fn receive(&mut self, frame: &Frame, sink: &mut dyn Sink) {
         let Some(port) = self.model.port_of(frame.port) else { return };
-        self.counters.ports.entry(port).or_default().received += 1;
+        self.passed.entry(port).or_default().received += 1;
         let Some((header, packet)) = frame.bytes.split_at_checked(ETHERNET) else { return };
         let Some((destination, inner)) = packet::decapsulate(packet).filter(|_| header[12..] == IPV6) else {
             return;
@@ -90,14 +93,19 @@ impl Nodes {
         if device.kind != DeviceKind::Node || last != destination || !device.segments.contains(&segment) {
             return;
         }
-        self.counters.segments.entry((node, segment)).or_default().packets += 1;
+        self.handled.entry((node, segment)).or_default().packets += 1;
         if packet::destination(inner).is_some_and(|to| self.addresses.get(&to) == Some(&node)) {
             sink.arrived(Arrival::Accepted { node, payload: packet::payload(inner) });
         }
     }
 
-    /// Returns what passed the ports and segments of nodes.
-    pub(super) fn counters(&self) -> &Counters {
-        &self.counters
+    /// Returns what passed the ports of nodes.
+    pub(super) fn ports(&self) -> impl Iterator<Item = (PortId, PortCounter)> {
+        self.passed.iter().map(|(port, counter)| (*port, *counter))
+    }
+
+    /// Returns what the segments of nodes have handled.
+    pub(super) fn segments(&self) -> impl Iterator<Item = ((DeviceId, Segment), SegmentCounter)> {
+        self.handled.iter().map(|(place, counter)| (*place, *counter))
     }
 }

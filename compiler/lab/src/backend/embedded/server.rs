@@ -5,7 +5,7 @@
 //! switch is a device of its own number at one endpoint of P4Runtime, which is a socket in the folder of the lab unless
 //! an address is asked for; switches are empty until somebody pushes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -22,6 +22,7 @@ use closc_switch::{
     Clock, Delivery, Endpoint, EndpointError, EngineConfig, Fabric, FabricConfig, LinkEnd, Node,
     PipelineCache, Service, Switch, SwitchConfig,
 };
+use hashbrown::HashMap;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::wire::{Answer, Frame, Request};
