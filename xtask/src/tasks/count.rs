@@ -4,7 +4,10 @@
 //! In: the release build of the `stages` example, run under valgrind. Out: a table. Invariants: counts depend on the
 //! program and its input, not on what else the machine is doing.
 
+mod verbs;
+
 use std::fmt::Write as _;
+use std::fs;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
@@ -20,8 +23,25 @@ const STAGES: &[(&str, &str)] = &[
 ];
 const SIZES: &[&str] = &["small", "medium", "large"];
 
-/// Counts and writes the table.
-pub(crate) fn run() -> anyhow::Result<()> {
+/// Where the stages are kept, and behind them whole commands.
+const FILE: &str = "docs/instructions.md";
+
+/// Counts stages, or whole commands, and writes their table; the other one stays.
+pub(crate) fn run(verbs: bool) -> anyhow::Result<()> {
+    let old = fs::read_to_string(root().join(FILE)).unwrap_or_default();
+    let (stages, commands) = old.split_once(COMMANDS).unwrap_or((&old, ""));
+    let text = if verbs {
+        // What figures mean is written by hand, behind them.
+        let (_, words) = commands.split_once("\n\n").unwrap_or_default();
+        format!("{stages}{COMMANDS}{}\n{words}", verbs::rows()?)
+    } else {
+        format!("{}{COMMANDS}{commands}", stages_table()?)
+    };
+    write(&root(), &[Generated::file(FILE, text)])
+}
+
+/// Counts the stages.
+fn stages_table() -> anyhow::Result<String> {
     build()?;
     let mut text = String::from(HEAD);
     for (stage, about) in STAGES {
@@ -31,7 +51,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         }
         text.push('\n');
     }
-    write(&root(), &[Generated::file("docs/instructions.md", text)])
+    Ok(text)
 }
 
 const HEAD: &str = "\
@@ -43,6 +63,17 @@ commit.
 
 | stage | small | medium | large |
 |---|---|---|---|
+";
+
+const COMMANDS: &str = "
+## Whole commands
+
+Counted by `cargo xtask count verbs` (valgrind's cachegrind, release build, one thread): `check FILE` in all, in millions and for
+each NIC; `compile --shard 0/N` and `verify` in thousands for each NIC and plane of the shard, and `compile` for each port of a
+switch.
+
+| NICs | check, million | check, a NIC | compile, thousand a NIC and plane | a switch port | verify, thousand a NIC and plane |
+|---|---|---|---|---|---|
 ";
 
 fn build() -> anyhow::Result<()> {
