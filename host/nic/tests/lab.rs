@@ -323,6 +323,106 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     assert!((0..100).any(|_| is_back()), "the plane carries again");
 }
 
+/// Bytes of a turn of the comparison.
+const TURN: usize = 512 << 20;
+
+/// Sends one TCP stream from a namespace to another: Gb/s until its end arrived, and segments that the sender sent again.
+fn stream(from: &str, to: &str, address: Ipv6Addr) -> (f64, u64) {
+    let (ready, listening) = std::sync::mpsc::channel();
+    let server = inside(to, move || {
+        let listener = TcpListener::bind((address, 0)).unwrap();
+        ready.send(listener.local_addr().unwrap()).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut room, mut got) = (vec![0; 1 << 18], 0);
+        while let Ok(n @ 1..) = stream.read(&mut room) {
+            got += n;
+        }
+        got
+    });
+    let address = listening.recv().unwrap();
+    let client = inside(from, move || {
+        let before = sent_again();
+        let (bytes, began) = (vec![7; 1 << 18], Instant::now());
+        let mut stream = TcpStream::connect(address).unwrap();
+        (0..TURN / bytes.len()).for_each(|_| stream.write_all(&bytes).unwrap());
+        drop(stream);
+        assert_eq!(server.join().unwrap(), TURN, "all of it arrives");
+        (TURN as f64 * 8.0 / began.elapsed().as_secs_f64() / 1e9, sent_again() - before)
+    });
+    client.join().unwrap()
+}
+
+/// TCP segments that this thread's namespace sent again so far.
+fn sent_again() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+    let mut rows = text.lines().filter(|line| line.starts_with("Tcp:")).map(|line| line.split(' '));
+    let (names, mut values) = (rows.next().unwrap(), rows.next().unwrap());
+    let at = names.into_iter().position(|name| name == "RetransSegs").unwrap();
+    values.nth(at).unwrap().parse().unwrap()
+}
+
+/// Ticks of all processors so far, and those that the host of the machine took away.
+fn ticks() -> (f64, f64) {
+    let text = std::fs::read_to_string("/proc/stat").unwrap();
+    let all: Vec<f64> =
+        text.lines().next().unwrap().split_whitespace().skip(1).take(8).map(|n| n.parse().unwrap()).collect();
+    (all.iter().sum(), all[7])
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+/// One stream over the TUN device and all planes, and by turns one over a plain pair of veth devices of the same MTU without
+/// offloads, between the same two nodes. It prints what each carried.
+#[test]
+fn tcp_over_all_planes_beside_a_plain_pair() {
+    let Some(turns) = std::env::var("CLOSC_TCP").ok().and_then(|text| text.parse::<usize>().ok()) else {
+        return closc_skip::skip("CLOSC_TCP does not say how many turns to measure");
+    };
+    let Some(site) = Site::new("lab/eight-planes", "nt") else { return };
+    if Command::new("ethtool").arg("--version").output().is_err() {
+        return closc_skip::skip("there is no ethtool to switch offloads off");
+    }
+    let (from, to) = (site.namespace("su001-n001"), site.namespace("su002-n001"));
+    let run = |args: &[&str]| {
+        let done = Command::new("ip").args(args).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        done.stdout
+    };
+    let tun: Value =
+        serde_json::from_slice(&run(&["-n", &from, "-j", "link", "show", "dev", "closc0"])).unwrap();
+    let mtu = tun[0]["mtu"].to_string();
+    let peer = ["type", "veth", "peer", "name", "plain1", "mtu", &mtu, "netns", &to];
+    run(&[&["link", "add", "plain0", "mtu", &mtu, "netns", &from][..], &peer[..]].concat());
+    for (namespace, device, address) in [(&from, "plain0", "fd77::1/64"), (&to, "plain1", "fd77::2/64")] {
+        run(&["-n", namespace, "link", "set", "dev", device, "up"]);
+        run(&["-n", namespace, "-6", "address", "add", address, "dev", device, "nodad"]);
+        let off = ["ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"];
+        run(&[&["netns", "exec", namespace][..], &off[..]].concat());
+    }
+    let (mut sprayed, mut plain, mut again, before) = (Vec::new(), Vec::new(), (0, 0), ticks());
+    for turn in 0..turns.max(1) {
+        let (over, under) = (stream(&from, &to, nic(2)), stream(&from, &to, "fd77::2".parse().unwrap()));
+        println!("turn {turn}: {:.2} Gb/s sprayed, {:.2} Gb/s plain", over.0, under.0);
+        (again.0, again.1) = (again.0 + over.1, again.1 + under.1);
+        sprayed.push(over.0);
+        plain.push(under.0);
+    }
+    let (after, medians) = (ticks(), (median(sprayed), median(plain)));
+    println!(
+        "MTU {mtu}: medians {:.2} Gb/s sprayed over 8 planes, {:.2} Gb/s plain: {:.0} %; sent again {} and {}; {:.1} % of the \
+         processors taken away",
+        medians.0,
+        medians.1,
+        100.0 * medians.0 / medians.1,
+        again.0,
+        again.1,
+        100.0 * (after.1 - before.1) / (after.0 - before.0).max(1.0)
+    );
+}
+
 /// A T0 of another MAC address takes the place of the one that the agent knew.
 #[test]
 fn a_t0_that_is_replaced_is_found_by_agents_that_run() {

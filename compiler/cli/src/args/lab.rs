@@ -128,7 +128,7 @@ pub struct JobArgs {
     /// Run the same with another transport, and show it beside; expectations are of the first alone
     #[arg(long, value_name = "TRANSPORT")]
     pub beside: Option<Transport>,
-    /// Who sends to whom: permutation, all-to-all, ring, incast
+    /// Who sends to whom: permutation, all-to-all, ring, incast, bisection
     #[arg(long, value_name = "PATTERN", default_value = "permutation")]
     pub pattern: Pattern,
     /// Bytes of a message

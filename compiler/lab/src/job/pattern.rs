@@ -21,11 +21,14 @@ pub enum Pattern {
     Ring,
     /// All send to the first.
     Incast,
+    /// Every NIC sends to the one that comes half of all NICs later: everything goes from one half of the fabric to the other.
+    Bisection,
 }
 
 impl Pattern {
     /// All of them.
-    pub const ALL: [Pattern; 4] = [Pattern::Permutation, Pattern::AllToAll, Pattern::Ring, Pattern::Incast];
+    pub const ALL: [Pattern; 5] =
+        [Pattern::Permutation, Pattern::AllToAll, Pattern::Ring, Pattern::Incast, Pattern::Bisection];
 
     /// Returns its word.
     pub fn word(self) -> &'static str {
@@ -34,6 +37,7 @@ impl Pattern {
             Pattern::AllToAll => "all-to-all",
             Pattern::Ring => "ring",
             Pattern::Incast => "incast",
+            Pattern::Bisection => "bisection",
         }
     }
 }
@@ -43,7 +47,9 @@ impl FromStr for Pattern {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Pattern::ALL.into_iter().find(|pattern| pattern.word() == word);
-        found.ok_or_else(|| format!("`{word}` is no pattern: permutation, all-to-all, ring or incast is"))
+        found.ok_or_else(|| {
+            format!("`{word}` is no pattern: permutation, all-to-all, ring, incast or bisection is")
+        })
     }
 }
 
@@ -121,7 +127,9 @@ impl Work {
         match self.pattern {
             Pattern::Incast if from == 0 => Vec::new(),
             Pattern::AllToAll => (0..n.saturating_sub(1) as u64).map(|k| self.target(from, k)).collect(),
-            Pattern::Permutation | Pattern::Ring | Pattern::Incast => vec![self.target(from, 0)],
+            Pattern::Permutation | Pattern::Ring | Pattern::Incast | Pattern::Bisection => {
+                vec![self.target(from, 0)]
+            }
         }
     }
 
@@ -132,6 +140,7 @@ impl Work {
             Pattern::AllToAll => (from + 1 + (number % (n as u64 - 1)) as usize) % n,
             Pattern::Ring => (from + 1) % n,
             Pattern::Incast => 0,
+            Pattern::Bisection => (from + n / 2) % n,
         }
     }
 
@@ -251,6 +260,17 @@ mod tests {
         assert_eq!(work.take(1).map(|next| next.number), Some(1), "what came from 0 goes on");
         assert_eq!(work.take(0), None);
         assert_eq!(work.take(2), None);
+    }
+
+    #[test]
+    fn in_a_bisection_everybody_sends_to_the_other_half() {
+        for n in 2..9 {
+            let work = Work::new(Pattern::Bisection, n, 1, None, 1);
+            let mut targets: Vec<usize> = (0..n).flat_map(|from| work.destinations(from)).collect();
+            assert!(targets.iter().enumerate().all(|(from, to)| from.abs_diff(*to) >= n / 2), "{targets:?}");
+            targets.sort_unstable();
+            assert_eq!(targets, (0..n).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn left(model: &Model, seats: &[Seat], work: &Work, dead: &BTreeSet<C
     match work.pattern() {
         Pattern::AllToAll => mean_of_all(&reaches),
         Pattern::Ring => shares().fold(1.0, f64::min),
-        Pattern::Permutation | Pattern::Incast => {
+        Pattern::Permutation | Pattern::Incast | Pattern::Bisection => {
             let (sum, count) = shares().fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
             if count == 0 { 1.0 } else { sum / f64::from(count) }
         }
