@@ -37,7 +37,7 @@ const STAGES: &[&[&str]] = &[
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],
-    &["cabling", "compile", "diff", "tables", "whatif", "te", "collect", "provision"],
+    &["cabling", "compile", "diff", "exports", "tables", "whatif", "te", "collect", "provision"],
     &["lab", "lsp", "report"],
     &["cli"],
 ];

@@ -333,3 +333,58 @@ fn tables_are_written_where_they_are_wanted() {
         assert!(why.contains("--features parquet"), "{why}");
     }
 }
+
+#[test]
+fn schedulers_and_simulators_are_given_folders_of_their_own() {
+    let place = place();
+    let said = place.ends(0, &["export", "scheduler", "fabric.yaml", "--out", "x"]);
+    for file in [
+        "slurm/topology.conf",
+        "slurm/topology-block.conf",
+        "slurm/topology.yaml",
+        "kubernetes/kueue.yaml",
+        "kubernetes/node-labels.yaml",
+        "topograph/topograph.yaml",
+    ] {
+        assert!(
+            said.lines().any(|line| line == format!("x/{file}")) && place.path("x").join(file).is_file(),
+            "{said}"
+        );
+    }
+    place.ends(64, &["export", "scheduler", "fabric.yaml", "--out", "x", "--labels", "a,a"]);
+    let refused = place.ends(1, &["export", "scheduler", "fabric.yaml", "--out", "y", "--labels", "a,b,c"]);
+    assert!(refused.contains("are 3 keys for 2 levels: unit, fabric"), "{refused}");
+    for (simulator, file) in [
+        ("infragraph", "infragraph.json"),
+        ("astra-sim", "astra-sim/network.yml"),
+        ("astra-sim", "astra-sim/plane-1/logical.json"),
+        ("htsim", "htsim/plane-1/plane.topo"),
+        ("ns3", "ns3/plane-0/topology.txt"),
+    ] {
+        place.ends(0, &["export", "simulation", "fabric.yaml", "--for", simulator, "--out", "z"]);
+        assert!(place.path("z").join(file).is_file(), "{file}");
+    }
+    place.write("demand.csv", "source,destination,gbps\ngroup-0001,group-0002,8\n");
+    let demand =
+        ["export", "simulation", "fabric.yaml", "--for", "ns3", "--out", "d", "--demand", "demand.csv"];
+    place.ends(0, &demand);
+    // 8 Gb/s over 1 ms are 1 MB, over 4 pairs and 2 planes 125 kB.
+    let flows = place.read("d/ns3/plane-1/flow.txt");
+    assert!(flows.starts_with("4\n0 2 ") && flows.contains(" 125000 0\n"), "{flows}");
+    let refused = place.ends(
+        1,
+        &[
+            "export",
+            "simulation",
+            "topologies/reference/mrc-8x512.yaml",
+            "--for",
+            "ns3",
+            "--plane",
+            "0",
+            "--out",
+            "e",
+        ],
+    );
+    assert!(refused.contains("131072 NICs + 768 switches = 131840"), "{refused}");
+    assert!(!place.path("e").exists());
+}

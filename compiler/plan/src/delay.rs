@@ -14,10 +14,10 @@ use crate::zone_delay::ZoneDelay;
 
 /// What a switch adds to a packet that meets no queue. The MRC paper measures 5.09 us inside a T0 group and
 /// 6.54 us across a T1: 1.45 us for two more switches and the two cables between them.
-const SWITCH_LATENCY: Nanoseconds = Nanoseconds(700);
+pub const SWITCH_LATENCY: Nanoseconds = Nanoseconds(700);
 
 /// What a NIC adds to a packet. Nobody publishes it; half a microsecond is the order of magnitude.
-const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
+pub const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
 
 /// The smallest frame on the wire with gap and preamble, which carries an acknowledgement.
 const ACKNOWLEDGEMENT: Bytes = Bytes(84);

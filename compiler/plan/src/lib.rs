@@ -34,6 +34,7 @@ pub mod checks;
 pub use address::{AddressPlan, CableEnd};
 pub use backup::{BackupPair, PortName, Shared};
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
+pub use delay::{NIC_LATENCY, SWITCH_LATENCY};
 pub use ecmp::{NextHop, NextHops};
 pub use entropy::{EntropyFormat, EntropySets};
 pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};

@@ -33,7 +33,7 @@ use crate::explain::{Breakdown, Exact};
 use crate::units::Bytes;
 
 /// The speed of light in fibre that SONiC computes with, in m/s: 5.05 ns a metre.
-pub(crate) const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
+pub const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
 
 /// What a lossless priority group of a port is given, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

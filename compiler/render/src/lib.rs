@@ -10,7 +10,6 @@ mod template;
 pub mod kubernetes;
 pub mod mrc;
 pub mod path_table;
-pub mod schedule;
 pub mod targets;
 
 pub use artefact::{Artefact, RenderError};

@@ -8,6 +8,10 @@ use closc_qos::units::Bytes;
 use closc_tables::Table;
 use closc_topology::HostOutput;
 
+pub(crate) mod outside;
+
+use outside::{SchedulerArgs, SimulationArgs};
+
 use super::number;
 
 /// What can be exported.
@@ -33,8 +37,12 @@ pub enum ExportCommand {
     Ztp(ZtpArgs),
     /// Write an Ansible inventory of all switches, and a play that brings each its configuration
     Ansible(AnsibleArgs),
-    /// Place the ranks of a job so that little crosses zones, and write Slurm's tree and a hostfile
+    /// Place the ranks of a job so that little crosses zones, and write Slurm's tree, a hostfile and a rankfile
     Ranks(RanksArgs),
+    /// Write where nodes stand for schedulers: Slurm's trees and blocks, Kueue, node labels, topograph
+    Scheduler(SchedulerArgs),
+    /// Write the fabric and flows for a simulator: infragraph, ASTRA-sim, htsim, ns-3
+    Simulation(SimulationArgs),
 }
 
 /// Arguments of `export host`.

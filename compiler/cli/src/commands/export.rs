@@ -12,14 +12,18 @@ mod mininet;
 mod mrc;
 mod ranks;
 mod report;
+mod scheduler;
+mod simulation;
 mod tables;
 mod ztp;
 
 use std::fmt::Write as _;
+use std::io::{BufWriter, Write as _};
 
 use anyhow::Context as _;
 use camino::Utf8Path;
-use closc_artefacts::disk;
+use closc_artefacts::disk::{self, Sync};
+use closc_exports::File;
 use closc_render::Artefact;
 use serde::Serialize;
 
@@ -38,6 +42,8 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Ztp(command) => ztp::run(args, command),
         ExportCommand::Ansible(command) => ansible::run(args, command),
         ExportCommand::Ranks(command) => ranks::run(args, command),
+        ExportCommand::Scheduler(command) => scheduler::run(args, command),
+        ExportCommand::Simulation(command) => simulation::run(args, command),
         ExportCommand::Drawing(command) => drawing::run(args, command),
         ExportCommand::Report(command) => report::run(args, command),
         ExportCommand::Tables(command) => tables::run(args, command),
@@ -75,4 +81,22 @@ fn put(out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Vec<String>> {
         disk::replace(&place, &artefact.bytes).with_context(|| format!("cannot write `{place}`"))?;
     }
     Ok(artefacts.iter().map(|artefact| out.join(&artefact.path).to_string()).collect())
+}
+
+/// Writes files below a folder while they are made; returns their places.
+fn stream(out: &Utf8Path, files: &[File<'_>]) -> anyhow::Result<Vec<String>> {
+    let mut places = Vec::new();
+    for file in files {
+        let place = out.join(&file.path);
+        let folder = place.parent().context("a file has a name")?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{folder}`"))?;
+        disk::replace_with(&place, Sync::Yes, |target| {
+            let mut buffered = BufWriter::with_capacity(1 << 20, target);
+            file.write(&mut buffered)?;
+            buffered.flush()
+        })
+        .with_context(|| format!("cannot write `{place}`"))?;
+        places.push(place.to_string());
+    }
+    Ok(places)
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use closc_exports::schedule::{Levels, mpi, slurm};
 use closc_plan::{Crossing, Job, Plan, Traffic};
 use closc_qos::units::Bytes;
-use closc_render::schedule;
 use closc_topology::Node;
 use serde::Serialize;
 
@@ -31,14 +31,20 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
         Traffic { tensor: command.tp_bytes.0, data: command.dp_bytes.0, pipeline: command.pp_bytes.0 };
     let job = Job::new((command.tp, command.dp, command.pp), gpus, traffic)?;
     let placement = plan.place(&job, &free(plan, command)?)?;
-    let mut artefacts = schedule::slurm(&plan.topology().name, &plan.units());
-    artefacts.extend(schedule::placement(&placement, gpus));
+    let levels = Levels::of(plan);
+    let files = [
+        slurm::tree(&levels),
+        slurm::yaml(&levels),
+        mpi::hostfile(&placement, gpus),
+        mpi::rankfile(&placement, gpus),
+        mpi::placement(&placement),
+    ];
     let report = Report {
         ranks: job.ranks(),
         nodes: job.nodes(),
         placed: placement.placed,
         by_name: placement.by_name,
-        files: super::put(&command.out, &artefacts)?,
+        files: super::stream(&command.out.join("ranks"), &files)?,
     };
     output::result(args.format, "closc-ranks/1", &report, human)?;
     Ok(Outcome::Fine)

@@ -1,0 +1,93 @@
+//! Arguments of the exports for schedulers and simulators.
+
+use camino::Utf8PathBuf;
+use clap::ValueEnum;
+use closc_exports::schedule::labels::Keys;
+use closc_qos::units::Bytes;
+
+use super::super::number;
+
+/// Arguments of `export scheduler`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchedulerArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `slurm/`, `kubernetes/` and `topograph/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Only these
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub only: Vec<Scheduler>,
+    /// Keys of node labels: `topograph` (from 1.0), `nvidia` (before), or one for each level, the nearest first: unit, zone
+    /// where there are several, fabric
+    #[arg(long, value_name = "KEYS", default_value = "topograph")]
+    pub labels: Keys,
+}
+
+/// A scheduler, or who informs one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scheduler {
+    /// `topology.conf` of the tree and of blocks, `topology.yaml`
+    Slurm,
+    /// `Topology` and `ResourceFlavor`
+    Kueue,
+    /// Labels of Kubernetes nodes
+    Labels,
+    /// A model file
+    Topograph,
+}
+
+/// Arguments of `export simulation`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SimulationArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// The simulator
+    #[arg(long = "for", value_name = "NAME")]
+    pub simulator: Simulator,
+    /// Folder to write a folder of the simulator's name into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Only these planes; planes count from 0
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub plane: Vec<u8>,
+    /// Who sends to whom
+    #[arg(long, value_name = "PATTERN", default_value = "permutation", conflicts_with = "demand")]
+    pub flows: Flows,
+    /// What each flow sends over all planes
+    #[arg(long, value_name = "BYTES", default_value = "64MB", conflicts_with = "demand")]
+    pub bytes: Bytes,
+    /// Where the draw of a permutation starts
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Demands instead of a pattern: CSV with `source`, `destination` and a rate, as for `te`
+    #[arg(long, value_name = "FILE")]
+    pub demand: Option<Utf8PathBuf>,
+    /// How long demands last
+    #[arg(long, value_name = "MS", default_value_t = 1, value_parser = number::from_1(), requires = "demand")]
+    pub milliseconds: u32,
+}
+
+/// A simulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Simulator {
+    /// Infrastructure as a graph, JSON
+    Infragraph,
+    /// Network of the analytical backend, graphs of the ns-3 backend
+    AstraSim,
+    /// Fat tree and connection matrix of csg-htsim
+    Htsim,
+    /// Graph and flows as the code of HPCC reads them
+    Ns3,
+}
+
+/// A pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Flows {
+    /// Nobody sends
+    None,
+    /// Every NIC to the next
+    Ring,
+    /// Every NIC to one that is drawn
+    Permutation,
+}

@@ -1,0 +1,33 @@
+//! A file that is written piece by piece.
+//!
+//! In: what writes it. Out: bytes, where they are wanted. Invariants: the content is made while it is written, so a file may be
+//! larger than the memory; it can be written more than once, alike each time.
+
+use std::io;
+
+type Content<'a> = dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'a;
+
+/// A file that is written piece by piece.
+pub struct File<'a> {
+    /// Its place below the folder of the export.
+    pub path: String,
+    content: Box<Content<'a>>,
+}
+
+impl<'a> File<'a> {
+    pub(crate) fn new(
+        path: impl Into<String>,
+        content: impl Fn(&mut dyn io::Write) -> io::Result<()> + 'a,
+    ) -> Self {
+        File { path: path.into(), content: Box::new(content) }
+    }
+
+    /// Writes the content.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the writer returns.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        (self.content)(out)
+    }
+}

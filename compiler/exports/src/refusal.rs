@@ -1,0 +1,68 @@
+//! Why a format cannot carry a fabric.
+//!
+//! In: what the fabric has and what the format can say. Out: an error with both numbers and a way out.
+
+/// Why a format cannot carry a fabric.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is more of something than the format, or who reads it, can count.
+    #[error("{format} has room for {most} {what}, and here are {arithmetic} = {count}; {help}")]
+    TooMany {
+        /// The format.
+        format: &'static str,
+        /// What is counted.
+        what: &'static str,
+        /// How the count comes about.
+        arithmetic: String,
+        /// What there is.
+        count: u64,
+        /// What there may be.
+        most: u64,
+        /// What to do instead.
+        help: &'static str,
+    },
+    /// Something differs, and the format has one value for it.
+    #[error("{format} has one {what}, and here are several: {values}; {help}")]
+    Uneven {
+        /// The format.
+        format: &'static str,
+        /// What there is one of.
+        what: String,
+        /// What differs.
+        values: String,
+        /// What to do instead.
+        help: &'static str,
+    },
+    /// A number has no place in the format.
+    #[error("{format} takes {rule}, and here {arithmetic}; {help}")]
+    Number {
+        /// The format.
+        format: &'static str,
+        /// What it takes.
+        rule: &'static str,
+        /// What there is.
+        arithmetic: String,
+        /// What to do instead.
+        help: &'static str,
+    },
+    /// A name has signs that the format does not take.
+    #[error("{format} takes names of {rule}, and `{name}` is none")]
+    Name {
+        /// The format.
+        format: &'static str,
+        /// What names it takes.
+        rule: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The format has no word for something.
+    #[error("{format} has no {what}; {help}")]
+    Unknown {
+        /// The format.
+        format: &'static str,
+        /// What it lacks.
+        what: String,
+        /// What to do instead.
+        help: &'static str,
+    },
+}

@@ -1,0 +1,70 @@
+//! What simulators are given: the graph of a plane, or its numbers, and flows.
+//!
+//! In: a plan, what is to flow. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`]) and ns-3
+//! as HPCC uses it ([`ns3`]). Invariants: what carries no new traffic (drained) is in no graph; a format that has one number
+//! for what differs here is refused; the delay of a cable is that of the plan: light, and what its ends add.
+
+pub mod astra;
+pub mod htsim;
+pub mod infragraph;
+pub mod ns3;
+
+mod flows;
+mod numbers;
+mod uniform;
+
+use closc_plan::{NIC_LATENCY, Plan, SWITCH_LATENCY};
+use closc_qos::headroom::LIGHT_METERS_PER_SECOND;
+use closc_qos::units::{Length, Speed};
+use closc_topology::{Link, PlaneId, PortRef, Side};
+
+pub use flows::{Flow, Pattern, Traffic};
+
+use crate::Refusal;
+
+/// Returns the planes that are wanted and carry traffic: all of them where none is named.
+///
+/// # Errors
+///
+/// Refuses a plane that is drained.
+pub fn planes(plan: &Plan, wanted: &[PlaneId]) -> Result<Vec<PlaneId>, Refusal> {
+    let drained = &plan.topology().exceptions.drained_planes;
+    if let Some(plane) = wanted.iter().find(|plane| drained.contains(*plane)) {
+        return Err(Refusal::Unknown {
+            format: "a simulation",
+            what: format!("traffic in plane {plane}, which is drained"),
+            help: "name others with `--plane`",
+        });
+    }
+    let is_wanted = |plane: &PlaneId| wanted.is_empty() || wanted.contains(plane);
+    Ok(plan.planes().filter(|plane| is_wanted(plane) && !drained.contains(plane)).collect())
+}
+
+/// The cables of a plane that carry traffic: those of NICs, of T0s, of T1s.
+fn links(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
+    let fabric = plan.fabric();
+    fabric.host_links(plane).chain(fabric.switch_links(plane)).filter(|link| !fabric.is_drained(*link))
+}
+
+fn speed(plan: &Plan, link: Link) -> Speed {
+    match link {
+        Link::Host(port) => plan.topology().port_speed(port.nic.zone),
+        Link::Fabric { lower, up } => {
+            plan.topology().slot(lower, PortRef { side: Side::Up, index: up }).breakout.speed
+        }
+    }
+}
+
+/// How long light takes over a cable, in ns, rounded up.
+fn light_ns(length: Length) -> u64 {
+    (length.millimeters() * 1_000_000).div_ceil(u64::from(LIGHT_METERS_PER_SECOND))
+}
+
+/// How long a packet takes over a cable, in ns: light, and half of what the device at each end adds.
+fn delay_ns(plan: &Plan, link: Link) -> u64 {
+    let lower = match link {
+        Link::Host(_) => NIC_LATENCY,
+        Link::Fabric { .. } => SWITCH_LATENCY,
+    };
+    light_ns(plan.fabric().cable(link).length) + (lower.0 + SWITCH_LATENCY.0) / 2
+}

@@ -1,0 +1,96 @@
+//! The one number that a tier has for its cables, where there is one.
+//!
+//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two that differ. Invariants: every cable of
+//! the planes was looked at.
+
+use std::collections::BTreeMap;
+
+use closc_plan::Plan;
+use closc_qos::units::{Length, Speed};
+use closc_topology::{Link, PlaneId, TierId};
+
+use super::speed;
+use crate::Refusal;
+
+/// Speed and length of the cables of a tier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cables {
+    pub(super) speed: Speed,
+    pub(super) length: Length,
+}
+
+/// Between what a kind of cable is, by the tier of its upper end.
+fn kind(upper: TierId) -> &'static str {
+    match upper {
+        TierId::T0 => "NIC-T0",
+        TierId::T1 => "T0-T1",
+        TierId::T2 => "T1-T2",
+    }
+}
+
+fn is_below(link: Link, upper: TierId) -> bool {
+    match link {
+        Link::Host(_) => upper == TierId::T0,
+        Link::Fabric { lower, .. } => lower.tier.level() + 1 == upper.level(),
+    }
+}
+
+/// Returns what all cables below a tier have.
+pub(super) fn cables(
+    plan: &Plan,
+    format: &'static str,
+    planes: &[PlaneId],
+    upper: TierId,
+) -> Result<Cables, Refusal> {
+    let mut found: BTreeMap<(u32, u64), (Cables, Link)> = BTreeMap::new();
+    for plane in planes {
+        let fabric = plan.fabric();
+        let all = fabric.host_links(*plane).chain(fabric.switch_links(*plane));
+        for link in all.filter(|link| is_below(*link, upper)) {
+            let cables = Cables { speed: speed(plan, link), length: fabric.cable(link).length };
+            found.entry((cables.speed.mbps(), cables.length.millimeters())).or_insert((cables, link));
+        }
+    }
+    let mut values = found.values();
+    match (values.next(), values.next()) {
+        (Some((cables, _)), None) => Ok(*cables),
+        (Some(first), Some(second)) => {
+            let shown = |(cables, link): &(Cables, Link)| {
+                format!("`{}` is {} of {}", plan.link_name(*link), cables.length, cables.speed)
+            };
+            Err(Refusal::Uneven {
+                format,
+                what: format!("speed and length of {} cables", kind(upper)),
+                values: format!("{}, {}", shown(first), shown(second)),
+                help: "export ns-3 or infragraph, which have a value for each cable",
+            })
+        }
+        (None, _) => Err(Refusal::Unknown {
+            format,
+            what: format!("fabric without {} cables", kind(upper)),
+            help: "check the exceptions of the file",
+        }),
+    }
+}
+
+/// Refuses planes in which something is absent or drained: what is left is not the same for all.
+pub(super) fn whole(plan: &Plan, format: &'static str, planes: &[PlaneId]) -> Result<(), Refusal> {
+    let exceptions = &plan.topology().exceptions;
+    let here = |plane: PlaneId| planes.contains(&plane);
+    let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
+    let switches = switches.filter(|switch| here(switch.plane)).count();
+    let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
+    let links = links.filter(|link| here(link.plane())).count();
+    let nics = exceptions.absent_nics.len();
+    if switches + links + nics == 0 {
+        return Ok(());
+    }
+    Err(Refusal::Number {
+        format,
+        rule: "a fabric that is whole, because it has counts and no names",
+        arithmetic: format!(
+            "{nics} NICs are absent, and {switches} switches and {links} cables absent or drained in these planes"
+        ),
+        help: "choose planes with `--plane`, or export ns-3 or infragraph, which list every cable",
+    })
+}
