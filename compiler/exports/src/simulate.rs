@@ -66,5 +66,5 @@ fn delay_ns(plan: &Plan, link: Link) -> u64 {
         Link::Host(_) => NIC_LATENCY,
         Link::Fabric { .. } => SWITCH_LATENCY,
     };
-    light_ns(plan.fabric().cable(link).length) + (lower.0 + SWITCH_LATENCY.0) / 2
+    light_ns(plan.fabric().cable(link).length) + u64::midpoint(lower.0, SWITCH_LATENCY.0)
 }

@@ -165,7 +165,7 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
 fn cables(plan: &Plan, plane: PlaneId, upper: TierId) -> Result<(u64, u64), Refusal> {
     let cables = uniform::cables(plan, FORMAT, &[plane], upper)?;
     let mbps = u64::from(cables.speed.mbps());
-    if mbps % 1000 != 0 {
+    if !mbps.is_multiple_of(1000) {
         return Err(Refusal::Number {
             format: FORMAT,
             rule: "whole gigabits",

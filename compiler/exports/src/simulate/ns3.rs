@@ -130,7 +130,7 @@ impl<'p> Simulation<'p> {
         writeln!(out)?;
         self.numbers.each_link(self.plan, self.plane, &mut |link, lower, upper| {
             let mbps = speed(self.plan, link).mbps();
-            let (rate, unit) = if mbps % 1000 == 0 { (mbps / 1000, "Gbps") } else { (mbps, "Mbps") };
+            let (rate, unit) = if mbps.is_multiple_of(1000) { (mbps / 1000, "Gbps") } else { (mbps, "Mbps") };
             writeln!(out, "{lower} {upper} {rate}{unit} {}ns 0", delay_ns(self.plan, link))
         })
     }
