@@ -388,3 +388,38 @@ fn schedulers_and_simulators_are_given_folders_of_their_own() {
     assert!(refused.contains("131072 NICs + 768 switches = 131840"), "{refused}");
     assert!(!place.path("e").exists());
 }
+
+#[test]
+fn a_lab_of_containers_has_the_files_of_a_tree() {
+    let place = Place::new();
+    let lab = "topologies/lab/bgp-unnumbered.yaml";
+    place.ends(
+        0,
+        &["export", "containerlab", lab, "--out", "x", "--image", "frr=frr:1", "--image", "node=n:1"],
+    );
+    place.ends(0, &["compile", lab, "--out", "tree", "--quiet"]);
+    for file in ["frr.conf", "daemons", "ip.batch"] {
+        let (own, tree) = (format!("x/configs/p0-t0-001/{file}"), format!("tree/switches/p0-t0-001/{file}"));
+        assert_eq!(place.read(&own), place.read(&tree));
+    }
+    let topology = place.read("x/bgp-unnumbered.clab.yml");
+    for part in [
+        "    - { endpoints: [\"su001-n001:nic0p0\", \"p0-t0-001:eth1\"], mtu: 9216 }\n",
+        "        - \"configs/p0-t0-001/frr.conf:/etc/frr/frr.conf:ro\"\n",
+        "      image: \"frr:1\"\n",
+        "      image: \"n:1\"\n",
+    ] {
+        assert!(topology.contains(part), "{part}\n{topology}");
+    }
+    place.ends(64, &["export", "containerlab", lab, "--out", "x", "--image", "eos=a"]);
+    let p4 = place.ends(1, &["export", "containerlab", "topologies/lab/two-planes-p4.yaml", "--out", "y"]);
+    assert!(
+        p4.contains("no container that takes the files of `p0-t0-001`") && !place.path("y").exists(),
+        "{p4}"
+    );
+    let large = ["export", "containerlab", "topologies/reference/mrc-8x512.yaml", "--out", "y"];
+    let large = place.ends(1, &large);
+    assert!(large.contains("here are 6144 switches + 32768 nodes = 38912"), "{large}");
+    place.ends(0, &["export", "resources", lab, "--out", "z", "--quiet"]);
+    assert!(place.read("z/resources.json").contains("closc_cable.this[\\\"su001-n001/nic0.p0\\\"]"));
+}

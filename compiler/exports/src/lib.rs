@@ -7,6 +7,8 @@
 mod file;
 mod refusal;
 
+pub mod containerlab;
+pub mod resources;
 pub mod schedule;
 pub mod simulate;
 

@@ -33,6 +33,37 @@ pub struct Device {
     pub os: Os,
     /// Its management address, where the fabric has such.
     pub address: Option<IpAddr>,
+    /// Its platform.
+    pub platform: String,
+    /// Its loopback address.
+    pub loopback: IpAddr,
+    /// Its AS number, where it speaks BGP.
+    pub asn: Option<u32>,
+}
+
+impl Device {
+    /// Its variables in a line.
+    fn variables(&self, zoned: bool) -> String {
+        let mut text = String::new();
+        if let Some(address) = self.address {
+            let _ = write!(text, "ansible_host: \"{address}\", ");
+        }
+        let Switch { plane, tier, zone, .. } = self.switch;
+        let _ = write!(text, "closc_plane: {plane}, closc_tier: {tier}, ");
+        // T2s are of no zone.
+        if zoned && tier < TierId::T2 {
+            let _ = write!(text, "closc_zone: {zone}, ");
+        }
+        let (number, platform, loopback) = (self.switch.ordinal(), &self.platform, self.loopback);
+        let _ = write!(
+            text,
+            "closc_number: {number}, closc_platform: \"{platform}\", closc_loopback: \"{loopback}\""
+        );
+        if let Some(asn) = self.asn {
+            let _ = write!(text, ", closc_asn: {asn}");
+        }
+        text
+    }
 }
 
 /// Returns the place of a file of a switch.
@@ -56,10 +87,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for device in devices {
         let name = &device.name;
-        let _ = match device.address {
-            Some(address) => writeln!(text, "    \"{name}\": {{ ansible_host: \"{address}\" }}"),
-            None => writeln!(text, "    \"{name}\":"),
-        };
+        let _ = writeln!(text, "    \"{name}\": {{ {} }}", device.variables(zoned));
         let switch = device.switch;
         let mut of = vec![
             format!("os_{}", device.os.word()),

@@ -10,7 +10,7 @@ use closc_topology::HostOutput;
 
 pub(crate) mod outside;
 
-use outside::{SchedulerArgs, SimulationArgs};
+use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs};
 
 use super::number;
 
@@ -43,6 +43,10 @@ pub enum ExportCommand {
     Scheduler(SchedulerArgs),
     /// Write the fabric and flows for a simulator: infragraph, ASTRA-sim, htsim, ns-3
     Simulation(SimulationArgs),
+    /// Write a containerlab topology, with the configuration of each device bound in
+    Containerlab(ContainerlabArgs),
+    /// Write all that there is as resources with addresses, in the form of a Terraform state: fabric, switches, nodes, NICs, cables
+    Resources(ResourcesArgs),
 }
 
 /// Arguments of `export host`.

@@ -5,6 +5,7 @@
 mod ansible;
 mod cables;
 mod configuration;
+mod containerlab;
 mod drawing;
 mod host;
 mod kubernetes;
@@ -12,6 +13,7 @@ mod mininet;
 mod mrc;
 mod ranks;
 mod report;
+mod resources;
 mod scheduler;
 mod simulation;
 mod tables;
@@ -44,6 +46,8 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Ranks(command) => ranks::run(args, command),
         ExportCommand::Scheduler(command) => scheduler::run(args, command),
         ExportCommand::Simulation(command) => simulation::run(args, command),
+        ExportCommand::Containerlab(command) => containerlab::run(args, command),
+        ExportCommand::Resources(command) => resources::run(args, command),
         ExportCommand::Drawing(command) => drawing::run(args, command),
         ExportCommand::Report(command) => report::run(args, command),
         ExportCommand::Tables(command) => tables::run(args, command),

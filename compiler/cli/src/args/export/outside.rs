@@ -1,7 +1,8 @@
-//! Arguments of the exports for schedulers and simulators.
+//! Arguments of the exports for schedulers, simulators, emulators and inventories.
 
 use camino::Utf8PathBuf;
 use clap::ValueEnum;
+use closc_exports::containerlab::CONTAINERS;
 use closc_exports::schedule::labels::Keys;
 use closc_qos::units::Bytes;
 
@@ -90,4 +91,51 @@ pub(crate) enum Flows {
     Ring,
     /// Every NIC to one that is drawn
     Permutation,
+}
+
+/// Arguments of `export containerlab`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ContainerlabArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `NAME.clab.yml` and `configs/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Image of a container: `sonic-vs`, `frr`, `linux`, or `node` for that of nodes, for example
+    /// `frr=quay.io/frrouting/frr:10.5.4`; may be given several times
+    #[arg(long, value_name = "NAME=IMAGE", value_parser = parse_image)]
+    pub image: Vec<(String, String)>,
+    /// Folder with what the site adds to the configuration of SONiC switches, as for `push`
+    #[arg(long, value_name = "DIR")]
+    pub overlay: Option<Utf8PathBuf>,
+}
+
+/// Arguments of `export resources`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResourcesArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `resources.json` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+}
+
+/// What `--image` calls nodes.
+pub(crate) const NODE: &str = "node";
+
+fn parse_image(text: &str) -> Result<(String, String), String> {
+    let words: Vec<&str> = CONTAINERS.iter().map(|container| container.name).chain([NODE]).collect();
+    match text.split_once('=') {
+        Some((name, image)) if words.contains(&name) && is_image(image) => {
+            Ok((name.to_owned(), image.to_owned()))
+        }
+        Some((name, _)) if words.contains(&name) => {
+            Err("an image is a name of letters, digits, `-_./:@`".to_owned())
+        }
+        Some(_) | None => Err(format!("it is NAME=IMAGE, and there are {}", words.join(", "))),
+    }
+}
+
+fn is_image(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@".contains(c))
 }

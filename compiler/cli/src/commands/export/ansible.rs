@@ -57,5 +57,8 @@ fn device(plan: &Plan, switch: Switch) -> Device {
         switch,
         os: plan.os(switch),
         address: plan.addresses().management(switch).map(|address| address.addr()),
+        platform: plan.topology().hardware(switch).0.id.to_string(),
+        loopback: plan.addresses().loopback(switch).into(),
+        asn: plan.routing().speaks_bgp().then(|| plan.addresses().asn(switch)),
     }
 }

@@ -1,0 +1,16 @@
+//! `closc export resources`: all that there is, as resources with addresses.
+
+use closc_exports::resources;
+
+use super::{list, stream};
+use crate::args::Args;
+use crate::args::export::outside::ResourcesArgs;
+use crate::input;
+use crate::output::Outcome;
+
+/// Writes the list.
+pub(super) fn run(args: &Args, command: &ResourcesArgs) -> anyhow::Result<Outcome> {
+    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let files = stream(&command.out, &[resources::list(&input.plan)])?;
+    list(args, files)
+}

@@ -1,0 +1,275 @@
+//! containerlab: a lab of containers, with the configuration of each bound in.
+//!
+//! In: a plan, and which files each device has. Out: `NAME.clab.yml`, and for switches whose container numbers its interfaces the
+//! lanes of each. Invariants: a cable is there at both ends or not at all; an interface has a name that its kind takes; where a
+//! kind numbers them, `ethN` is the Nth port that has a cable, in the order of the panel.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+use closc_plan::{Plan, PortIntent};
+use closc_topology::Link;
+use smol_str::SmolStr;
+
+use crate::{File, Refusal};
+
+const FORMAT: &str = "containerlab";
+
+/// The longest name of an interface (`IFNAMSIZ` of Linux, less the zero).
+const INTERFACE_MAX: usize = 15;
+
+/// Containers that one machine is asked to run. Linux has room for 1,023 ports on the bridge that they are managed by.
+const DEVICES_MAX: u64 = 1_000;
+
+/// How a device is run. Which one it is, its files say.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Container {
+    /// The name that people give an image by.
+    pub name: &'static str,
+    /// The file by which a device is known to be of this sort.
+    mark: &'static str,
+    /// The kind of node that containerlab has for it.
+    kind: &'static str,
+    image: &'static str,
+    /// Whether interfaces are `eth1`, `eth2` and so on, whatever the ports are called.
+    pub numbers_interfaces: bool,
+    /// Where files go.
+    files: &'static [(&'static str, &'static str)],
+    /// What is run when all interfaces are there, each where the device has the file.
+    run: &'static [(&'static str, &'static str)],
+}
+
+/// What the kernel of a container is given.
+const KERNEL: &[(&str, &str)] = &[
+    ("sysctl.conf", "sysctl -q -p /etc/closc/sysctl.conf"),
+    ("devices.batch", "ip -force -batch /etc/closc/devices.batch"),
+    ("ip.batch", "ip -batch /etc/closc/ip.batch"),
+    ("routes.batch", "ip -batch /etc/closc/routes.batch"),
+];
+
+/// The containers that closc writes labs of; the first whose mark is among the files.
+pub const CONTAINERS: &[Container] = &[
+    // `start.sh` of docker-sonic-vs takes the configuration from `/var/sonic`, and keeps of the two lists, as they were
+    // (`.orig`), the interfaces that are there.
+    Container {
+        name: "sonic-vs",
+        mark: "config_db.json",
+        kind: "sonic-vs",
+        image: "docker-sonic-vs:latest",
+        numbers_interfaces: true,
+        files: &[
+            ("config_db.json", "/var/sonic/config_db.json"),
+            ("frr.conf", "/etc/frr/frr.conf"),
+            ("lanemap.ini", "/usr/share/sonic/device/x86_64-kvm_x86_64-r0/Force10-S6000/lanemap.ini.orig"),
+            (
+                "port_config.ini",
+                "/usr/share/sonic/device/x86_64-kvm_x86_64-r0/Force10-S6000/port_config.ini.orig",
+            ),
+        ],
+        run: &[],
+    },
+    Container {
+        name: "frr",
+        mark: "daemons",
+        kind: "linux",
+        image: "quay.io/frrouting/frr:10.5.4",
+        numbers_interfaces: false,
+        files: &[
+            ("daemons", "/etc/frr/daemons"),
+            ("frr.conf", "/etc/frr/frr.conf"),
+            ("sysctl.conf", "/etc/closc/sysctl.conf"),
+            ("devices.batch", "/etc/closc/devices.batch"),
+            ("ip.batch", "/etc/closc/ip.batch"),
+        ],
+        run: KERNEL,
+    },
+    LINUX,
+];
+
+/// A container with nothing but tools: switches that are a kernel, and nodes.
+pub const LINUX: Container = Container {
+    name: "linux",
+    mark: "sysctl.conf",
+    kind: "linux",
+    image: "wbitt/network-multitool:3.22.2",
+    numbers_interfaces: false,
+    files: &[
+        ("sysctl.conf", "/etc/closc/sysctl.conf"),
+        ("devices.batch", "/etc/closc/devices.batch"),
+        ("ip.batch", "/etc/closc/ip.batch"),
+        ("routes.batch", "/etc/closc/routes.batch"),
+    ],
+    run: KERNEL,
+};
+
+impl Container {
+    /// Returns the container of a device with these files.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a device whose files no container takes.
+    pub fn of(device: &str, files: &[String]) -> Result<&'static Container, Refusal> {
+        let is_marked = |container: &&Container| files.iter().any(|file| file == container.mark);
+        CONTAINERS.iter().find(is_marked).ok_or_else(|| Refusal::Unknown {
+            format: FORMAT,
+            what: format!("container that takes the files of `{device}`: {}", files.join(", ")),
+            help: "P4 switches run in Mininet (`export mininet`) and in `closc lab`",
+        })
+    }
+
+    /// Tells whether a file of a device goes into it.
+    pub fn takes(&self, file: &str) -> bool {
+        self.files.iter().any(|(name, _)| *name == file)
+    }
+}
+
+/// A device of the lab.
+pub struct Device {
+    /// Its name.
+    pub name: SmolStr,
+    /// What it is for people who sort a drawing: `t0`, `t1`, `t2` or `node`.
+    pub group: &'static str,
+    /// How it is run.
+    pub container: &'static Container,
+    /// The image that was asked for.
+    pub image: Option<String>,
+    /// Its files, below `configs/NAME/`.
+    pub files: Vec<String>,
+    /// Names of its ports that have cables as the container numbers them; empty where it takes their names.
+    pub numbered: BTreeMap<SmolStr, String>,
+}
+
+/// Returns the ports of a switch that have a cable, as a container calls them that numbers its interfaces.
+pub fn numbered(ports: &[PortIntent]) -> BTreeMap<SmolStr, String> {
+    let linked = ports.iter().filter(|port| port.connection.is_some());
+    linked.enumerate().map(|(at, port)| (port.physical.name.clone(), format!("eth{}", at + 1))).collect()
+}
+
+/// Returns the lanes of a switch's interfaces: a line `ethN:LANES` for each port that has a cable.
+pub fn lane_map(ports: &[PortIntent]) -> String {
+    let linked = ports.iter().filter(|port| port.connection.is_some());
+    linked.enumerate().fold(String::new(), |mut text, (at, port)| {
+        let _ = writeln!(text, "eth{}:{}", at + 1, lanes(port));
+        text
+    })
+}
+
+/// Returns the ports of a switch as SONiC's `port_config.ini` has them.
+pub fn port_config(ports: &[PortIntent]) -> String {
+    let linked = ports.iter().filter(|port| port.connection.is_some());
+    linked.fold("# name lanes alias index speed\n".to_owned(), |mut text, port| {
+        let physical = &port.physical;
+        let (name, alias) = (&physical.name, &physical.alias);
+        let _ = writeln!(text, "{name} {} {alias} {} {}", lanes(port), physical.panel, physical.speed.mbps());
+        text
+    })
+}
+
+fn lanes(port: &PortIntent) -> String {
+    let lanes: Vec<String> = port.physical.lanes.iter().map(u16::to_string).collect();
+    lanes.join(",")
+}
+
+/// A lab, checked and ready to be written.
+pub struct Lab<'p> {
+    plan: &'p Plan,
+    devices: Vec<Device>,
+}
+
+impl<'p> Lab<'p> {
+    /// Checks a lab.
+    ///
+    /// # Errors
+    ///
+    /// Refuses more devices than a machine is asked to run, and ports whose names are too long for Linux.
+    pub fn new(plan: &'p Plan, devices: Vec<Device>) -> Result<Self, Refusal> {
+        let lab = Lab { plan, devices };
+        for link in plan.fabric().links() {
+            let ends = plan.cable_ends(link);
+            for (device, port) in [ends.lower, ends.upper] {
+                let name = lab.interface(&device, &port);
+                if name.len() > INTERFACE_MAX {
+                    let rule = "up to 15 signs for interfaces, as Linux does";
+                    return Err(Refusal::Name { format: FORMAT, rule, name: format!("{device}:{name}") });
+                }
+            }
+        }
+        Ok(lab)
+    }
+
+    /// Returns the topology file.
+    pub fn file(&self) -> File<'_> {
+        File::new(format!("{}.clab.yml", self.plan.name()), |out| self.write(out))
+    }
+
+    /// The name of a port as its container has it.
+    fn interface(&self, device: &SmolStr, port: &SmolStr) -> String {
+        // Devices are in the order of names.
+        let at = self.devices.binary_search_by(|known| known.name.cmp(device)).ok();
+        let numbered = at.and_then(|at| self.devices[at].numbered.get(port));
+        numbered.cloned().unwrap_or_else(|| port.to_string())
+    }
+
+    fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        writeln!(out, "name: {}\ntopology:\n  nodes:", self.plan.name())?;
+        for device in &self.devices {
+            node(device, out)?;
+        }
+        writeln!(out, "  links:")?;
+        self.plan.fabric().links().try_for_each(|link| self.link(link, out))
+    }
+
+    fn link(&self, link: Link, out: &mut dyn io::Write) -> io::Result<()> {
+        let ends = self.plan.cable_ends(link);
+        let [lower, upper] = [ends.lower, ends.upper]
+            .map(|(device, port)| format!("{device}:{}", self.interface(&device, &port)));
+        let mtu = self.plan.topology().mtu.link;
+        writeln!(out, "    - {{ endpoints: [\"{lower}\", \"{upper}\"], mtu: {mtu} }}")
+    }
+}
+
+/// Checks how many devices there are, before any is looked at.
+///
+/// # Errors
+///
+/// Refuses more than a machine is asked to run.
+pub fn fits(plan: &Plan) -> Result<(), Refusal> {
+    let counts = plan.fabric().counts();
+    let switches = counts.t0 + counts.t1 + counts.t2;
+    let count = switches + counts.nodes;
+    if count <= DEVICES_MAX {
+        return Ok(());
+    }
+    Err(Refusal::TooMany {
+        format: FORMAT,
+        what: "devices",
+        arithmetic: format!("{switches} switches + {} nodes", counts.nodes),
+        count,
+        most: DEVICES_MAX,
+        help: "run a smaller fabric of the same kind, or `closc lab --target embedded`",
+    })
+}
+
+fn node(device: &Device, out: &mut dyn io::Write) -> io::Result<()> {
+    let Device { name, group, container, image, files, .. } = device;
+    let image = image.as_deref().unwrap_or(container.image);
+    writeln!(out, "    \"{name}\":\n      kind: {}\n      image: \"{image}\"", container.kind)?;
+    writeln!(out, "      group: {group}")?;
+    let has = |file: &str| files.iter().any(|own| own == file);
+    let mut bound = container.files.iter().filter(|(file, _)| has(file)).peekable();
+    if bound.peek().is_some() {
+        writeln!(out, "      binds:")?;
+    }
+    for (file, place) in bound {
+        writeln!(out, "        - \"configs/{name}/{file}:{place}:ro\"")?;
+    }
+    let mut commands = container.run.iter().filter(|(file, _)| has(file)).peekable();
+    if commands.peek().is_some() {
+        writeln!(out, "      exec:")?;
+    }
+    for (_, command) in commands {
+        writeln!(out, "        - \"{command}\"")?;
+    }
+    Ok(())
+}

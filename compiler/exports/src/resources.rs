@@ -1,0 +1,140 @@
+//! The plan as resources: one list of everything there is, each with an address, as Terraform shows a state.
+//!
+//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`, `closc_node`, `closc_nic`,
+//! `closc_cable`. Invariants: an address names one resource, whatever else there is, so that it is the same in the next
+//! export; a resource that mentions another has its address in `depends_on`; items are a line each.
+
+use closc_plan::{CableEnd, Plan};
+use closc_topology::{Link, Nic, Node, PortRef, Side, Switch, TierId};
+use serde_json::{Map, Value, json};
+use smol_str::SmolStr;
+
+use crate::File;
+
+/// The name and version of the form.
+const SCHEMA: &str = "closc-resources/1";
+
+/// Returns the list.
+pub fn list(plan: &Plan) -> File<'_> {
+    File::new("resources.json", |out| {
+        writeln!(
+            out,
+            "{{\n\"schema\": \"{SCHEMA}\",\n\"fabric\": {},\n\"resources\": [",
+            json!(plan.name())
+        )?;
+        write!(out, "{}", fabric(plan))?;
+        let mut next = |item: &Value| write!(out, ",\n{item}");
+        let switches = plan.switches();
+        switches.map(|at| switch(plan, at)).try_for_each(|item| next(&item))?;
+        plan.nodes().map(|at| node(plan, at)).try_for_each(|item| next(&item))?;
+        plan.fabric().nics().map(|at| nic(plan, at)).try_for_each(|item| next(&item))?;
+        plan.fabric().links().map(|at| cable(plan, at)).try_for_each(|item| next(&item))?;
+        writeln!(out, "\n]\n}}")
+    })
+}
+
+/// A resource of a kind: `TYPE.this["NAME"]`.
+fn resource(kind: &str, name: &str, values: &Value, depends_on: &[String]) -> Value {
+    json!({
+        "address": address(kind, name),
+        "mode": "managed",
+        "type": kind,
+        "name": "this",
+        "index": name,
+        "values": values,
+        "depends_on": depends_on,
+    })
+}
+
+fn address(kind: &str, name: &str) -> String {
+    format!("{kind}.this[\"{name}\"]")
+}
+
+fn fabric(plan: &Plan) -> Value {
+    let counts = plan.fabric().counts();
+    let topology = plan.topology();
+    let values = json!({
+        "planes": counts.planes, "zones": counts.zones, "nodes": counts.nodes, "nics": counts.nics,
+        "t0": counts.t0, "t1": counts.t1, "t2": counts.t2,
+        "host_links": counts.host_links, "fabric_links": counts.fabric_links,
+        "routing": topology.routing.word(),
+        "host_prefix": topology.addresses.hosts, "link_prefix": topology.addresses.links,
+        "loopback_prefix": topology.addresses.loopbacks,
+    });
+    resource("closc_fabric", plan.name(), &values, &[])
+}
+
+fn switch(plan: &Plan, switch: Switch) -> Value {
+    let (topology, addresses) = (plan.topology(), plan.addresses());
+    let (platform, os) = topology.hardware(switch);
+    let exceptions = &topology.exceptions;
+    let is_drained =
+        exceptions.drained_switches.contains(&switch) || exceptions.drained_planes.contains(&switch.plane);
+    let mut values = Map::new();
+    values.insert("tier".to_owned(), json!(switch.tier.word()));
+    values.insert("plane".to_owned(), json!(switch.plane.0));
+    // T2s are of no zone.
+    if switch.tier < TierId::T2 {
+        values.insert("zone".to_owned(), json!(switch.zone.0));
+    }
+    values.insert("number".to_owned(), json!(switch.ordinal()));
+    values.insert("platform".to_owned(), json!(platform.id));
+    values.insert("os".to_owned(), json!(os.word()));
+    values.insert("mac".to_owned(), json!(addresses.switch_mac(switch).to_string()));
+    values.insert("loopback".to_owned(), json!(addresses.loopback(switch)));
+    if let Some(management) = addresses.management(switch) {
+        values.insert("management".to_owned(), json!(management.addr()));
+    }
+    if topology.routing.speaks_bgp() {
+        values.insert("asn".to_owned(), json!(addresses.asn(switch)));
+    }
+    values.insert("drained".to_owned(), json!(is_drained));
+    let above = [address("closc_fabric", plan.name())];
+    resource("closc_switch", &plan.switch_name(switch), &Value::Object(values), &above)
+}
+
+fn node(plan: &Plan, node: Node) -> Value {
+    let values = json!({ "zone": node.zone.0, "unit": node.unit + 1, "number": node.index + 1 });
+    resource("closc_node", &plan.node_name(node), &values, &[address("closc_fabric", plan.name())])
+}
+
+fn nic(plan: &Plan, nic: Nic) -> Value {
+    let topology = plan.topology();
+    let (node, number) = topology.node_of(nic);
+    let values = json!({
+        "node": plan.node_name(node), "number": number, "zone": nic.zone.0, "group": nic.group + 1,
+        "downlink": nic.ordinal(), "address": plan.addresses().nic(nic),
+        "speed_mbps": topology.nic_speed(nic.zone).mbps(),
+    });
+    let above = [address("closc_node", &plan.node_name(node))];
+    resource("closc_nic", &topology.naming.nic(node, number), &values, &above)
+}
+
+fn cable(plan: &Plan, link: Link) -> Value {
+    let (topology, addresses) = (plan.topology(), plan.addresses());
+    let ends = plan.cable_ends(link);
+    let cable = plan.fabric().cable(link);
+    // Ports of a switch that speaks BGP to another one have no address but their link-local one.
+    let is_numbered = matches!(link, Link::Host(_)) || !topology.routing.speaks_bgp();
+    let (lower, speed) = match link {
+        Link::Host(port) => {
+            let (node, number) = topology.node_of(port.nic);
+            let lower = address("closc_nic", &topology.naming.nic(node, number));
+            (lower, topology.port_speed(port.nic.zone))
+        }
+        Link::Fabric { lower, up } => {
+            let slot = topology.slot(lower, PortRef { side: Side::Up, index: up });
+            (address("closc_switch", &plan.switch_name(lower)), slot.breakout.speed)
+        }
+    };
+    let end = |(device, port): &(SmolStr, SmolStr), end: CableEnd| json!({ "device": device, "port": port, "address": is_numbered.then(|| addresses.link(link, end)) });
+    let values = json!({
+        "plane": link.plane().0,
+        "lower": end(&ends.lower, CableEnd::Lower),
+        "upper": end(&ends.upper, CableEnd::Upper),
+        "speed_mbps": speed.mbps(), "length_mm": cable.length.millimeters(), "medium": cable.medium,
+        "drained": plan.fabric().is_drained(link),
+    });
+    let both = [lower, address("closc_switch", &ends.upper.0)];
+    resource("closc_cable", &plan.link_name(link), &values, &both)
+}
