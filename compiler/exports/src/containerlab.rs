@@ -119,7 +119,7 @@ impl Container {
     }
 
     /// Tells whether a file of a device goes into it.
-    pub fn takes(&self, file: &str) -> bool {
+    pub fn accepts(&self, file: &str) -> bool {
         self.files.iter().any(|(name, _)| *name == file)
     }
 }

@@ -70,7 +70,7 @@ fn of_switch(
         files.push(("port_config.ini".to_owned(), containerlab::port_config(&ports).into_bytes()));
     }
     let image = image(command, container.name);
-    let files: Vec<_> = files.into_iter().filter(|(file, _)| container.takes(file)).collect();
+    let files: Vec<_> = files.into_iter().filter(|(file, _)| container.accepts(file)).collect();
     let device = Device {
         name: name.clone(),
         group: switch.tier.word(),
@@ -94,7 +94,7 @@ fn of_node(
     if plan.topology().hosts.os == HostOs::Linux {
         for Artefact { path, bytes } in Unit::Host(node).render(plan, templates)? {
             let file = path.file_name().context("a file has a name")?.to_owned();
-            if LINUX.takes(&file) {
+            if LINUX.accepts(&file) {
                 files.push((file, bytes));
             }
         }
