@@ -3,7 +3,8 @@
 //! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Of values that are used once in
 //! the fabric it has runs that hold all of them: where runs of two parts meet, a value may be used twice.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::fmt::Debug;
 use std::net::IpAddr;
 
@@ -15,7 +16,6 @@ use crate::check::delay::{self, Lengths};
 use crate::model::cabling::CableId;
 use crate::model::fabric::Fabric;
 use crate::model::stated::Stated;
-use crate::model::switch::EndState;
 use crate::proof::chosen::network::Network;
 use crate::proof::planes;
 
@@ -142,7 +142,7 @@ fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         switch.loopbacks.iter().for_each(|net| add("loopback", u128::from(net.addr())));
-        if let Some(mac) = switch.mac.or_else(|| switch.ends.first().and_then(|end| end.mac)) {
+        if let Some(mac) = switch.mac.or_else(|| switch.ends.get(0).and_then(|end| end.mac)) {
             add("MAC address", mac.0.iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte)));
         }
         switch.management.iter().for_each(|(net, _)| add("management address", bits(net.addr())));
@@ -151,10 +151,10 @@ fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
         add("autonomous system", speaker.asn.into());
         speaker.router_id.into_iter().for_each(|id| add("router id", u32::from(id).into()));
     }
-    for cable in &fabric.cabling.cables {
+    for cable in fabric.cabling.cables() {
         let address = [cable.upper, cable.lower]
             .into_iter()
-            .find_map(|end| fabric.end_state(end).and_then(EndState::address));
+            .find_map(|end| fabric.end_state(end).and_then(|state| state.address));
         if let Some(address) = address {
             add("prefix of a cable", u128::from(address) >> 1);
         }
@@ -172,14 +172,15 @@ fn bits(address: IpAddr) -> u128 {
 /// Runs that hold all values, cut where the gaps are widest.
 fn runs(mut values: Vec<u128>) -> Vec<[String; 2]> {
     values.sort_unstable();
-    let mut gaps: Vec<(u128, usize)> = values
-        .windows(2)
-        .zip(1..)
-        .map(|(pair, at)| (pair[1] - pair[0], at))
-        .filter(|gap| gap.0 > 1)
-        .collect();
-    gaps.sort_unstable_by(|a, b| b.cmp(a));
-    let mut cuts: Vec<usize> = gaps.into_iter().take(RUNS - 1).map(|gap| gap.1).collect();
+    let gaps = values.windows(2).zip(1..).map(|(pair, at)| (pair[1] - pair[0], at)).filter(|gap| gap.0 > 1);
+    let mut widest: BinaryHeap<Reverse<(u128, usize)>> = BinaryHeap::with_capacity(RUNS);
+    for gap in gaps {
+        widest.push(Reverse(gap));
+        if widest.len() == RUNS {
+            widest.pop();
+        }
+    }
+    let mut cuts: Vec<usize> = widest.into_iter().map(|Reverse((_, at))| at).collect();
     cuts.sort_unstable();
     cuts.push(values.len());
     let mut first = 0;
@@ -235,19 +236,19 @@ fn alike(fabric: &Fabric) -> BTreeMap<String, String> {
 /// The cables of each plane, where hosts write the path.
 fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
     let Some(layout) = &fabric.layout else { return Vec::new() };
-    let of_plane = |(plane, cables): (u8, Vec<(planes::Shape, u32)>)| {
+    let of_plane = |plane: u8| {
+        let cables = planes::shapes(fabric, layout, &nics.usids, plane);
         let mut hasher = blake3::Hasher::new();
         for ((kind, upper, lower), _) in &cables {
             hasher.update(&[*kind as u8]).update(&upper.0.to_be_bytes()).update(&lower.0.to_be_bytes());
         }
-        PlaneCables {
-            plane,
-            cables: cables.len() as u64,
-            digest: hasher.finalize().to_hex()[..32].to_owned(),
-            declares: planes::declares(fabric, plane),
-        }
+        let digest = hasher.finalize().to_hex()[..32].to_owned();
+        let declares = planes::declares(fabric, plane);
+        (!cables.is_empty()).then(|| PlaneCables { plane, cables: cables.len() as u64, digest, declares })
     };
-    planes::shapes(fabric, layout, &nics.usids).into_iter().map(of_plane).collect()
+    let mut all: Vec<u8> = fabric.cabling.planes().collect();
+    all.sort_unstable();
+    all.into_iter().filter_map(of_plane).collect()
 }
 
 fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay> {

@@ -124,7 +124,7 @@ fn judge(
     let (rules, violations, broken) =
         finished(tree, (&fabric, &nics, network.as_ref()), options.shown, findings);
     let found = part.then(|| Found {
-        host_links: fabric.cabling.cables.iter().filter(|cable| cable.kind == Kind::NicT0).count() as u64,
+        host_links: fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count() as u64,
         tiers: [Tier::T0, Tier::T1, Tier::T2].map(|tier| of_tier(&fabric, tier)),
         interface: Interface::of(&fabric, (&nics, sums), stated.as_ref(), network.as_ref()),
         slice: fabric.slice.clone(),

@@ -80,7 +80,7 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
         bytes: files.bytes.into_inner(),
         switches: fabric.cabling.switches.len() as u64,
         nodes: fabric.nodes.iter().flatten().count() as u64,
-        cables: fabric.cabling.cables.len() as u64,
+        cables: fabric.cabling.cables().len() as u64,
         tables: fabric.judged_groups().count() as u64,
         nics: fabric.judged_groups().map(|group| group.nics.len() as u64).sum(),
     }

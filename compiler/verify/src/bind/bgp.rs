@@ -100,7 +100,7 @@ fn sessions(
         let port = by_name.get(&*neighbour.name).copied();
         let slot = port.and_then(|port| binding.slots[port]).filter(|slot| {
             let plug = plugs[usize::from(*slot)];
-            let (_, far) = binding.context.cabling.cable(plug.cable).ends(plug.side);
+            let (_, far) = binding.context.cabling.cable(plug.cable()).ends(plug.side());
             matches!(far.party, Party::Switch(_))
         });
         let (Some(port), Some(slot)) = (port, slot) else {
@@ -128,14 +128,14 @@ fn sessions(
     }
     for (plug, configured) in plugs.iter().zip(configured) {
         let cabling = binding.context.cabling;
-        let (own, far) = cabling.cable(plug.cable).ends(plug.side);
+        let (own, far) = cabling.cable(plug.cable()).ends(plug.side());
         if let Party::Switch(_) = far.party {
             binding.findings.checked(&SESSION, 1);
             if !configured {
                 let name = cabling.names.text(own.port);
                 let message =
                     format!("port `{name}` leads to `{}`, and there is no session", cabling.end(far));
-                binding.unlike(&SESSION, About::Bgp, Some(plug.cable), &message);
+                binding.unlike(&SESSION, About::Bgp, Some(plug.cable()), &message);
             }
         }
     }

@@ -15,11 +15,14 @@ use crate::model::names::Name;
 use crate::model::segment::Usid;
 use crate::rules::tables::NICS;
 
+/// No cable: lists have fewer.
+const NONE: CableId = CableId(u32::MAX);
+
 /// The cables of all NICs.
 #[derive(Debug, Default)]
 pub(crate) struct NicCables {
-    /// By group, then NIC times planes plus plane.
-    of_group: Vec<Vec<Option<CableId>>>,
+    /// By group, then NIC times planes plus plane; [`NONE`] where there is none.
+    of_group: Vec<Box<[CableId]>>,
     /// The uSID that names the NIC at the lower end of each cable.
     pub(crate) usids: Vec<Option<Usid>>,
     /// The inner address of the NIC at the lower end of each cable; empty where nobody asks.
@@ -41,13 +44,13 @@ impl NicCables {
 
     /// Returns the cable of a NIC in a plane.
     pub(crate) fn cable(&self, group: usize, planes: usize, nic: usize, plane: usize) -> Option<CableId> {
-        self.of_group[group][nic * planes + plane]
+        Some(self.of_group[group][nic * planes + plane]).filter(|cable| *cable != NONE)
     }
 }
 
 /// Finds the cables of all NICs. `sources` says whether some switch checks where packets come from.
 pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> NicCables {
-    let mut cables = NicCables { usids: vec![None; fabric.cabling.cables.len()], ..NicCables::default() };
+    let mut cables = NicCables { usids: vec![None; fabric.cabling.cables().len()], ..NicCables::default() };
     let mut interfaces = Interfaces { fabric, names: HashMap::new() };
     let mut addresses: HashMap<Ipv6Addr, &str> = HashMap::new();
     for group in &fabric.groups {
@@ -76,10 +79,10 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
                     }
                     attached(fabric, group, nic, plane, id, findings);
                 }
-                own.push(cable);
+                own.push(cable.unwrap_or(NONE));
             }
         }
-        cables.of_group.push(own);
+        cables.of_group.push(own.into());
     }
     if fabric.layout.is_some() {
         strangers(fabric, &cables, findings);
@@ -132,13 +135,13 @@ fn attached(fabric: &Fabric, group: &Group, nic: &GroupNic, plane: u8, id: Cable
 
 /// Every cable to a NIC belongs to a listed one.
 fn strangers(fabric: &Fabric, cables: &NicCables, findings: &mut Findings) {
-    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
+    for (at, cable) in fabric.cabling.cables().enumerate() {
         if cable.kind != Kind::NicT0 {
             continue;
         }
         findings.expect(cables.usids[at].is_some(), &NICS, || {
             let message =
-                format!("`{}` leads to a NIC that no path table lists", fabric.cabling.describe(cable));
+                format!("`{}` leads to a NIC that no path table lists", fabric.cabling.describe(&cable));
             let violation = Violation::new(&NICS, fabric.cabling.place(CableId(at as u32)), message);
             fabric.nics_place(cable.upper.party).into_iter().fold(violation, Violation::and)
         });
@@ -160,6 +163,6 @@ impl Interfaces<'_> {
             .or_insert_with(|| cabling.names.get(&format!("nic{number}p{plane}")));
         let name = (*name)?;
         let plugs = cabling.at_node(node).iter();
-        plugs.map(|plug| plug.cable).find(|id| cabling.cable(*id).lower.port == name)
+        plugs.map(|plug| plug.cable()).find(|id| cabling.cable(*id).lower.port == name)
     }
 }

@@ -17,10 +17,10 @@ use crate::model::device::{Port, other_half};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
 use crate::model::segment::Usid;
-use crate::model::switch::EndState;
 use crate::model::switch::Facts;
 use crate::model::switch::Node;
 use crate::model::switch::Pool;
+use crate::model::switch::{EndState, Ends};
 use crate::read::linux::node::First;
 use crate::read::linux::node::Host;
 use crate::read::linux::place::FILE;
@@ -40,10 +40,11 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
         work.findings.broken(Violation::new(rule, place, message));
     }
     let mut node = Node::default();
+    let mut ends = Vec::new();
     let by_name: HashMap<&str, usize> =
         host.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
     for plug in cabling.at_node(id) {
-        let cable = cabling.cable(plug.cable);
+        let cable = cabling.cable(plug.cable());
         let port = cabling.names.text(cable.lower.port);
         work.findings.checked(&crate::rules::cabling::POWER, 1);
         let found = by_name.get(port).map(|at| &host.ports[*at]).filter(|port| port.declared && port.up);
@@ -53,7 +54,7 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
                 port,
                 &format!("port `{port}` has a cable and is not set up"),
             );
-            node.ends.push(EndState::default());
+            ends.push(EndState::default());
             node.first.push(Vec::new());
             continue;
         };
@@ -63,8 +64,9 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
         };
         let (end, own) = work.end(facts, port, found, asked);
         node.first.push(work.first(port, cable.plane, own));
-        node.ends.push(end);
+        ends.push(end);
     }
+    node.ends = Ends::of(&ends);
     work.strangers(id);
     node.decapsulates = work.decapsulated();
     node.inner = host.inner.iter().map(ipnet::Ipv6Net::addr).collect();
@@ -117,7 +119,7 @@ impl Binding<'_> {
             }
         };
         if let Some(own) = own {
-            end.set_address(own);
+            end.address = Some(own);
             end.neighbour =
                 found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
         }
@@ -177,7 +179,7 @@ impl Binding<'_> {
             .cabling
             .at_node(id)
             .iter()
-            .map(|plug| self.cabling.names.text(self.cabling.cable(plug.cable).lower.port))
+            .map(|plug| self.cabling.names.text(self.cabling.cable(plug.cable()).lower.port))
             .collect();
         let host = self.host;
         for port in &host.ports {

@@ -33,7 +33,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
     };
     let slot = |port: &str| {
         let plugs = cabling.at_node(id).iter();
-        let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable).lower.port));
+        let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));
         ports.enumerate().find(|(_, name)| *name == port).map(|(slot, _)| slot as u16)
     };
     let mut owners: BTreeMap<Ipv6Addr, BTreeSet<u16>> = BTreeMap::new();
@@ -45,7 +45,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
         let mut ways = Vec::with_capacity(read.hops.len());
         for hop in &read.hops {
             let slot = slot(hop.port);
-            let own = slot.and_then(|slot| node.ends.get(usize::from(slot))?.address());
+            let own = slot.and_then(|slot| node.ends.get(usize::from(slot))?.address);
             let peer = own.is_some() && hop.gateway == own.map(other_half);
             if !peer {
                 let message =

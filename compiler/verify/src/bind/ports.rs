@@ -29,22 +29,22 @@ impl Binding<'_, '_> {
         let plugs = cabling.at_switch(self.id);
         let mut ends = Vec::with_capacity(plugs.len());
         for (slot, plug) in plugs.iter().enumerate() {
-            let cable = cabling.cable(plug.cable);
-            let (own, far) = cable.ends(plug.side);
+            let cable = cabling.cable(plug.cable());
+            let (own, far) = cable.ends(plug.side());
             let name = cabling.names.text(own.port);
             self.findings.checked(&POWER, 1);
             let called = (self.device.language.port)(name);
             let Some(at) = by_name.get(called).copied().filter(|at| self.device.ports[*at].declared) else {
                 let message =
                     format!("port `{name}` has a cable to `{}` and is not set up", cabling.end(far));
-                self.unlike(&POWER, About::Port(name), Some(plug.cable), &message);
+                self.unlike(&POWER, About::Port(name), Some(plug.cable()), &message);
                 ends.push(EndState::default());
                 continue;
             };
             self.slots[at] = Some(slot as u16);
             let device = self.device;
-            self.role(&device.ports[at], far, plug.cable);
-            ends.push(self.end(&device.ports[at], plug.cable, plug.side, &qos));
+            self.role(&device.ports[at], far, plug.cable());
+            ends.push(self.end(&device.ports[at], plug.cable(), plug.side(), &qos));
         }
         ends
     }
@@ -58,17 +58,14 @@ impl Binding<'_, '_> {
                 format!("port `{name}` has a cable to `{}` and is off", self.context.cabling.end(far));
             self.unlike(&POWER, About::Port(name), Some(id), &message);
         }
-        self.peer(port, id, cable, far);
+        self.peer(port, id, &cable, far);
         if port.length_m.is_none() && self.lengths {
             self.findings.checked(&LENGTH, 1);
             self.broken(&LENGTH, About::Length(name), &format!("port `{name}` has no cable length"));
         }
         let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
-        let address = self.address(port, far);
-        if let Some(address) = address {
-            state.set_address(address);
-        }
-        self.neighbour(port, far, address, &mut state);
+        state.address = self.address(port, far);
+        self.neighbour(port, far, &mut state);
         state
     }
 
@@ -186,7 +183,7 @@ impl Binding<'_, '_> {
         None
     }
 
-    fn neighbour(&mut self, port: &Port<'_>, far: End, own: Option<Ipv6Addr>, state: &mut EndState) {
+    fn neighbour(&mut self, port: &Port<'_>, far: End, state: &mut EndState) {
         let about = About::Neighbour(&port.name);
         let is_asked = |party: Party| match party {
             Party::Switch(id) => self.context.own_macs[id.0 as usize],
@@ -221,7 +218,7 @@ impl Binding<'_, '_> {
                 self.broken(&NEIGHBOUR, about, &message);
             }
             [(address, mac)] => {
-                let expected = own.map(other_half);
+                let expected = state.address.map(other_half);
                 if expected == Some(*address) {
                     state.neighbour = Some(*mac);
                 } else {

@@ -11,7 +11,7 @@ use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::device::{Device, Fault, FaultKind};
 use crate::model::place::Place;
-use crate::model::switch::{Pairs, Sizes, Switch};
+use crate::model::switch::{Ends, Pairs, Sizes, Switch};
 use crate::rules::files::{COMPLETE, KNOWN, SETTINGS};
 use crate::rules::qos::ALIKE;
 use crate::rules::segments::UN;
@@ -53,7 +53,7 @@ pub(crate) fn bind(
         over,
         other_routes: routes.others,
         speaker,
-        ends,
+        ends: Ends::of(&ends),
         mac: device.mac,
         kind: text(&device.kind),
         hardware: text(&device.hardware),

@@ -38,10 +38,10 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
             findings.checked(&UNIQUE, 1);
             findings.broken(Violation::new(&UNIQUE, fabric.place(id, About::Loopback), message));
         }
-        let mac = switch.mac.or_else(|| switch.ends.first().and_then(|end| end.mac));
+        let mac = switch.mac.or_else(|| switch.ends.get(0).and_then(|end| end.mac));
         if let Some(mac) = mac {
             let port = fabric.cabling.at_switch(id).first().map_or("", |plug| {
-                let (own, _) = fabric.cabling.cable(plug.cable).ends(plug.side);
+                let (own, _) = fabric.cabling.cable(plug.cable()).ends(plug.side());
                 fabric.cabling.names.text(own.port)
             });
             macs.add(fabric, mac, id, About::Mac(port), findings);
@@ -119,12 +119,9 @@ fn block(
 
 /// Cables have prefixes of their own, outside the block.
 fn cables(fabric: &Fabric, findings: &mut Findings) {
-    for cable in &fabric.cabling.cables {
+    for cable in fabric.cabling.cables() {
         for end in [cable.upper, cable.lower] {
-            let Some(address) = fabric.end_state(end).and_then(crate::model::switch::EndState::address)
-            else {
-                continue;
-            };
+            let Some(address) = fabric.end_state(end).and_then(|state| state.address) else { continue };
             if let Party::Switch(id) = end.party {
                 block(fabric, address, id, About::Address(fabric.cabling.names.text(end.port)), findings);
             }
@@ -135,12 +132,12 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
 
 /// No two cables have one prefix. Millions of prefixes are compared as numbers of eight bytes first.
 fn prefixes(fabric: &Fabric, findings: &mut Findings) {
-    let prefix = |cable: &Cable| {
-        let address = [cable.upper, cable.lower].iter().find_map(|end| fabric.end_state(*end)?.address())?;
+    let prefix = |cable: Cable| {
+        let address = [cable.upper, cable.lower].iter().find_map(|end| fabric.end_state(*end)?.address)?;
         Some(u128::from(address) >> 1)
     };
-    let mut numbers: Vec<u64> = Vec::with_capacity(fabric.cabling.cables.len());
-    numbers.extend(fabric.cabling.cables.iter().filter_map(prefix).map(number));
+    let mut numbers: Vec<u64> = Vec::with_capacity(fabric.cabling.cables().len());
+    numbers.extend(fabric.cabling.cables().filter_map(prefix).map(number));
     findings.checked(&UNIQUE, numbers.len() as u64);
     numbers.sort_unstable();
     let twice = numbers.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
@@ -149,12 +146,12 @@ fn prefixes(fabric: &Fabric, findings: &mut Findings) {
         return;
     }
     drop(numbers);
-    let all = fabric.cabling.cables.iter().zip(0u32..).filter_map(|(cable, at)| Some((prefix(cable)?, at)));
+    let all = fabric.cabling.cables().zip(0u32..).filter_map(|(cable, at)| Some((prefix(cable)?, at)));
     let mut prefixes: Vec<(u128, u32)> = all.filter(|(prefix, _)| twice.contains(&number(*prefix))).collect();
     prefixes.sort_unstable();
     for pair in prefixes.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let cables = [pair[0].1, pair[1].1].map(|at| fabric.cabling.cable(CableId(at)));
-        let [first, second] = cables.map(|cable| fabric.cabling.describe(cable));
+        let [first, second] = cables.map(|cable| fabric.cabling.describe(&cable));
         let message = format!("`{first}` and `{second}` have the same prefix");
         let place = |at: usize| {
             crate::check::ports::place(fabric, cables[at].upper, crate::check::ports::Aspect::Address)

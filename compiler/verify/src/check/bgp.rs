@@ -35,12 +35,12 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     announced(fabric, findings);
     filters::check(fabric, findings);
     alike::check(fabric, findings);
-    let cables = &fabric.cabling.cables;
-    let of_cables = (0..cables.len())
+    let of_cables = (0..fabric.cabling.cables().len() as u32)
         .into_par_iter()
+        .map(CableId)
         .with_min_len(1 << 12)
-        .fold(Findings::default, |mut findings, at| {
-            ends::check(fabric, CableId(at as u32), &cables[at], &mut findings);
+        .fold(Findings::default, |mut findings, id| {
+            ends::check(fabric, id, &fabric.cabling.cable(id), &mut findings);
             findings
         })
         .reduce(Findings::default, Findings::merge);

@@ -20,14 +20,14 @@ fn once(cabling: &Cabling, party: Party, plugs: &[Plug], findings: &mut Findings
     findings.checked(&ONCE, plugs.len() as u64);
     let mut seen = HashSet::with_capacity(plugs.len());
     for plug in plugs {
-        let (own, _) = cabling.cable(plug.cable).ends(plug.side);
+        let (own, _) = cabling.cable(plug.cable()).ends(plug.side());
         if !seen.insert(own.port) {
             let message = format!(
                 "port `{}` of `{}` has two cables",
                 cabling.names.text(own.port),
                 cabling.party(party)
             );
-            findings.broken(Violation::new(&ONCE, cabling.place(plug.cable), message));
+            findings.broken(Violation::new(&ONCE, cabling.place(plug.cable()), message));
         }
     }
 }

@@ -18,9 +18,8 @@ pub(crate) fn check(stated: &Counts, part: Option<&StatedPart>, fabric: &Fabric,
     if *stated == Counts::default() || !whole && part.is_none() {
         return;
     }
-    let cables = &fabric.cabling.cables;
     let of_tier = |tier| fabric.switches.iter().flatten().filter(|switch| switch.tier == Some(tier)).count();
-    let hosts = cables.iter().filter(|cable| cable.kind == Kind::NicT0).count();
+    let hosts = fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count();
     // Switches without a cable have no tier.
     let all = fabric.switches.iter().flatten().all(|switch| switch.tier.is_some());
     // Every plane has a list, also one that exceptions leave without a cable.
@@ -35,7 +34,7 @@ pub(crate) fn check(stated: &Counts, part: Option<&StatedPart>, fabric: &Fabric,
         ("t1", all.then_some(tiers[1]), of_tier(Tier::T1)),
         ("t2", all.then_some(tiers[2]), of_tier(Tier::T2)),
         ("host_links", whole.then_some(stated.host_links), hosts),
-        ("fabric_links", whole.then_some(stated.fabric_links), cables.len() - hosts),
+        ("fabric_links", whole.then_some(stated.fabric_links), fabric.cabling.cables().len() - hosts),
     ];
     for (name, meant, found) in numbers {
         let Some(meant) = meant else { continue };

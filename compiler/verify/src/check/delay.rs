@@ -74,11 +74,12 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
     let mut known: BTreeMap<SwitchId, Option<&StatedSwitch>> = BTreeMap::new();
     for (tools, own) in tools.iter().filter_map(|tools| Some((tools, tools.delay.as_ref()?))) {
         let name = cabling.nodes[tools.node.0 as usize].as_str();
-        let t0 =
-            cabling.at_node(tools.node).iter().find_map(|plug| match cabling.cable(plug.cable).upper.party {
+        let t0 = cabling.at_node(tools.node).iter().find_map(|plug| {
+            match cabling.cable(plug.cable()).upper.party {
                 Party::Switch(t0) => Some((t0, fabric.switch(t0)?)),
                 Party::Node(_) => None,
-            });
+            }
+        });
         let Some(t0) = t0 else { continue };
         let t0 = *known.entry(t0.0).or_insert_with(|| profile::own(fabric, stated, t0, Tier::T0));
         let Some(port) = t0.and_then(|t0| t0.ports.iter().find(|port| port.down)) else { continue };
@@ -175,8 +176,7 @@ pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 /// Returns the shortest and the longest cable of each kind.
 pub(crate) fn lengths(cabling: &Cabling) -> Lengths {
     [Kind::NicT0, Kind::T0T1, Kind::T1T2].map(|kind| {
-        let meters =
-            cabling.cables.iter().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
+        let meters = cabling.cables().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
         meters.fold(None, |found: Option<(u64, u64)>, meters| {
             Some(found.map_or((meters, meters), |(least, most)| (least.min(meters), most.max(meters))))
         })

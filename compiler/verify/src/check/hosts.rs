@@ -243,7 +243,7 @@ fn shares(
 fn gateway(fabric: &Fabric, id: NodeId, port: &str, gateway: Ipv6Addr) -> bool {
     let Some(name) = fabric.cabling.names.get(port) else { return false };
     let plugs = fabric.cabling.at_node(id).iter();
-    let cable = plugs.map(|plug| fabric.cabling.cable(plug.cable)).find(|cable| cable.lower.port == name);
-    let own = cable.and_then(|cable| fabric.end_state(cable.lower)?.address());
+    let cable = plugs.map(|plug| fabric.cabling.cable(plug.cable())).find(|cable| cable.lower.port == name);
+    let own = cable.and_then(|cable| fabric.end_state(cable.lower)?.address);
     own.map(other_half) == Some(gateway)
 }

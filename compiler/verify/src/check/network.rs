@@ -22,7 +22,6 @@ use crate::model::network::{Does, Interface, MAIN, NicTables, NodeNetwork, Table
 use crate::model::place::Place;
 use crate::model::segment::Layout;
 use crate::model::stated::Stated;
-use crate::model::switch::EndState;
 use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 
 /// The NIC at the lower end of each cable, where path tables say it: its address, and the first segment of its paths there.
@@ -147,8 +146,8 @@ impl<'a> Work<'a> {
         let (cabling, network) = (&self.fabric.cabling, self.network);
         let mut known: HashMap<&str, (u16, CableId)> = HashMap::new();
         for (slot, plug) in cabling.at_node(self.id).iter().enumerate() {
-            let port = cabling.names.text(cabling.cable(plug.cable).lower.port);
-            known.insert(port, (slot as u16, plug.cable));
+            let port = cabling.names.text(cabling.cable(plug.cable()).lower.port);
+            known.insert(port, (slot as u16, plug.cable()));
         }
         let mut ports = Vec::new();
         let mut seen = HashSet::new();
@@ -178,7 +177,7 @@ impl<'a> Work<'a> {
         if let Some(what) = interface.open.first() {
             self.broken(&NETWORK, interface, "", &format!("lets others change it: by {what}"));
         }
-        let meant = self.mtu(cable);
+        let meant = self.mtu(&cable);
         if interface.mtu.is_none() || meant.is_some_and(|meant| interface.mtu != Some(meant)) {
             let show = |mtu: Option<u32>| mtu.map_or_else(|| "none".to_owned(), |mtu| mtu.to_string());
             let message = format!("has MTU {} and not {}", show(interface.mtu), show(meant));
@@ -193,7 +192,7 @@ impl<'a> Work<'a> {
                 &format!("does not take MAC address {expected}, which its T0 expects"),
             );
         }
-        let (own, nic) = self.addresses(id, cable, interface);
+        let (own, nic) = self.addresses(id, &cable, interface);
         Port { slot, cable: id, interface, own, nic }
     }
 
@@ -229,9 +228,9 @@ impl<'a> Work<'a> {
             return (None, None);
         }
         let (on_cable, of_nic) = (on_cable.addr(), of_nic.addr());
-        let far = self.fabric.end_state(cable.upper).and_then(EndState::address).map(other_half);
+        let far = self.fabric.end_state(cable.upper).and_then(|state| state.address).map(other_half);
         // A P4 target has none: then it is what `ip.batch` says, where there is one.
-        let own = far.or_else(|| self.fabric.end_state(cable.lower)?.address());
+        let own = far.or_else(|| self.fabric.end_state(cable.lower)?.address);
         if let Some(own) = own.filter(|own| *own != on_cable) {
             let message = format!("has address {on_cable}, and at its end of the cable is {own}");
             self.broken(&NETWORK, interface, &on_cable.to_string(), &message);

@@ -12,29 +12,34 @@ use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR, WIRE};
 
 /// Holds both ends of every cable against each other.
 pub(crate) fn check(fabric: &Fabric) -> Findings {
-    let cables = &fabric.cabling.cables;
-    (0..cables.len())
+    (0..fabric.cabling.cables().len() as u32)
         .into_par_iter()
+        .map(CableId)
         .with_min_len(1 << 14)
-        .fold(Findings::default, |mut findings, at| {
-            cable(fabric, CableId(at as u32), &cables[at], &mut findings);
+        .fold(Findings::default, |mut findings, id| {
+            cable(fabric, id, &fabric.cabling.cable(id), &mut findings);
             findings
         })
         .reduce(Findings::default, Findings::merge)
 }
 
 fn cable(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
-    let ends = [(cable.lower, cable.upper), (cable.upper, cable.lower)];
-    let states = ends.map(|(own, _)| fabric.end_state(own).filter(|state| state.configured));
-    if let [Some(lower), Some(upper)] = states {
-        halves(fabric, id, (lower, upper), findings);
-        wire(fabric, cable, findings);
+    let [lower, upper] = [cable.lower, cable.upper].map(|end| (end, fabric.end_state(end)));
+    if let (Some(a), Some(b)) = (lower.1, upper.1)
+        && a.configured
+        && b.configured
+    {
+        halves(fabric, id, cable, (a, b), findings);
+        wire(fabric, cable, (a, b), findings);
     }
-    for (own, far) in ends {
+    for (own, far) in [(lower, upper), (upper, lower)] {
         length(fabric, id, cable, own, findings);
-        neighbour(fabric, id, (own, far), findings);
+        neighbour(fabric, id, own, far, findings);
     }
 }
+
+/// An end of a cable with how the device there is configured, where the tree says.
+type Stated = (End, Option<EndState>);
 
 /// What of an end of a cable is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,9 +70,14 @@ pub(crate) fn place(fabric: &Fabric, end: End, aspect: Aspect) -> Place {
     }
 }
 
-fn halves(fabric: &Fabric, id: CableId, (lower, upper): (&EndState, &EndState), findings: &mut Findings) {
-    let cable = fabric.cabling.cable(id);
-    let (Some(a), Some(b)) = (lower.address(), upper.address()) else {
+fn halves(
+    fabric: &Fabric,
+    id: CableId,
+    cable: &Cable,
+    (lower, upper): (EndState, EndState),
+    findings: &mut Findings,
+) {
+    let (Some(a), Some(b)) = (lower.address, upper.address) else {
         // A P4 target has no addresses; any other end without one was reported where the device was read.
         return;
     };
@@ -80,8 +90,8 @@ fn halves(fabric: &Fabric, id: CableId, (lower, upper): (&EndState, &EndState), 
     });
 }
 
-fn wire(fabric: &Fabric, cable: &Cable, findings: &mut Findings) {
-    let (Some(lower), Some(upper)) = (fabric.facts(cable.lower), fabric.facts(cable.upper)) else { return };
+fn wire(fabric: &Fabric, cable: &Cable, (lower, upper): (EndState, EndState), findings: &mut Findings) {
+    let [lower, upper] = [lower, upper].map(|state| state.facts.of(&fabric.facts));
     findings.checked(&WIRE, 1);
     if lower.wire == upper.wire {
         return;
@@ -116,8 +126,8 @@ fn differences(lower: &Facts, upper: &Facts) -> Vec<(&'static str, String)> {
     found
 }
 
-fn length(fabric: &Fabric, id: CableId, cable: &Cable, own: End, findings: &mut Findings) {
-    let Some(stated) = fabric.facts(own).and_then(|facts| facts.length_m) else { return };
+fn length(fabric: &Fabric, id: CableId, cable: &Cable, (own, state): Stated, findings: &mut Findings) {
+    let Some(stated) = state.and_then(|state| state.facts.of(&fabric.facts).length_m) else { return };
     findings.expect(stated == cable.meters, &LENGTH, || {
         let end = fabric.cabling.end(own);
         let message = format!("`{end}` has {stated} m, and the cable has {} m", cable.meters);
@@ -126,10 +136,15 @@ fn length(fabric: &Fabric, id: CableId, cable: &Cable, own: End, findings: &mut 
 }
 
 /// A static neighbour has the MAC address that the other end really has.
-fn neighbour(fabric: &Fabric, id: CableId, (own, far): (End, End), findings: &mut Findings) {
-    let Some(state) = fabric.end_state(own) else { return };
-    let Some(expected) = state.neighbour else { return };
-    let Some(far_state) = fabric.end_state(far) else { return };
+fn neighbour(
+    fabric: &Fabric,
+    id: CableId,
+    (own, state): Stated,
+    (far, far_state): Stated,
+    findings: &mut Findings,
+) {
+    let Some(expected) = state.and_then(|state| state.neighbour) else { return };
+    let Some(far_state) = far_state else { return };
     // The address of a switch is that of its system; a NIC port has the one of its vendor unless it takes another.
     if far_state.mac.is_none() && matches!(far.party, Party::Switch(_)) {
         return;

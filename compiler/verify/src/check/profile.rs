@@ -68,10 +68,10 @@ pub(crate) fn own<'s>(
 
 /// Counts the ports whose speed is what is stated.
 fn agreeing(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwitch) -> usize {
-    let agrees = |(slot, end): &(usize, &EndState)| {
+    let agrees = |(slot, end): &(usize, EndState)| {
         let (_, cable, side) = fabric.plugged(id, *slot as u16);
         let speed = end.facts.of(&fabric.facts).wire.speed;
-        speed.is_some() && speed == port(own, cable, side).map(|port| port.speed_mbps)
+        speed.is_some() && speed == port(own, &cable, side).map(|port| port.speed_mbps)
     };
     switch.ends.iter().enumerate().filter(|(_, end)| end.configured).filter(agrees).count()
 }
@@ -90,7 +90,7 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
     for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
         let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
         let wires = switch.language.wire.contains(&true);
-        let stated = port(own, cable, side);
+        let stated = port(own, &cable, side);
         if stated.is_none() && !wires {
             continue;
         }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
-use crate::model::cabling::{Kind, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, Kind, Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::Usid;
 use crate::model::switch::Switch;
@@ -89,12 +89,13 @@ impl Against<'_> {
             self.findings.checked(&MISSING, 1);
             let (id, cable, side) = self.fabric.plugged(self.id, slot as u16);
             let (own, far) = cable.ends(side);
-            let port = self.fabric.cabling.names.text(own.port);
+            let port = || self.fabric.cabling.names.text(own.port);
             match count {
                 0 => {
                     let message = format!(
-                        "`{}` has no route over `{port}`, the cable to `{}`",
+                        "`{}` has no route over `{}`, the cable to `{}`",
                         self.name(),
+                        port(),
                         self.fabric.cabling.end(far)
                     );
                     let violation =
@@ -108,13 +109,14 @@ impl Against<'_> {
                 }
                 1 => {
                     if cable.kind != Kind::NicT0 && side == Side::Lower {
-                        self.parallel(slot as u16, usid);
+                        self.parallel(&cable, usid);
                     }
                 }
                 several => {
                     let message = format!(
-                        "`{}` has {several} routes over `{port}`, the last for uSID {usid}",
-                        self.name()
+                        "`{}` has {several} routes over `{}`, the last for uSID {usid}",
+                        self.name(),
+                        port()
                     );
                     let place = self.fabric.route_place(self.id, usid);
                     self.findings.broken(Violation::new(&SINGLE, place, message).about(self.id, usid));
@@ -135,8 +137,7 @@ impl Against<'_> {
     }
 
     /// The cable has the same number at both ends. Where either end is wrong otherwise, that is reported there.
-    fn parallel(&mut self, slot: u16, to_upper: Usid) {
-        let (_, cable, _) = self.fabric.plugged(self.id, slot);
+    fn parallel(&mut self, cable: &Cable, to_upper: Usid) {
         let Party::Switch(peer) = cable.upper.party else { return };
         let Some(upper) = self.fabric.switch(peer) else { return };
         let Some(back) = upper.usid_over(cable.upper.slot) else { return };

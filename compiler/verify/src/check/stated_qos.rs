@@ -119,7 +119,7 @@ fn ports(
             qos,
             stated: &stated.qos,
             of_port: own
-                .and_then(|own| port(own, cable, side))
+                .and_then(|own| port(own, &cable, side))
                 // Buffers are cut for a length; entries of a pipeline know none.
                 .filter(|port| ranked || port.meters == u64::from(cable.meters)),
             last_hop: cable.kind == Kind::NicT0,

@@ -84,7 +84,7 @@ pub(crate) fn own(fabric: &Fabric, findings: &mut Findings) {
         for (plane, stated) in group.planes.iter().enumerate() {
             let Some(id) = stated.t0 else { continue };
             let Some(switch) = fabric.switch(id) else { continue };
-            let mac = switch.mac.or_else(|| switch.ends.first().and_then(|end| end.mac));
+            let mac = switch.mac.or_else(|| switch.ends.get(0).and_then(|end| end.mac));
             let fits = mac.is_none_or(|mac| mac == stated.mac)
                 && switch.usids.first().is_none_or(|usid| *usid == stated.usid);
             findings.expect(fits, &OWN, || {

@@ -76,7 +76,7 @@ fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
 /// The ports of a node with a cable, with its length, in the order of the lists.
 fn cables(fabric: &Fabric, node: NodeId) -> BTreeMap<&str, u64> {
     let cabling = &fabric.cabling;
-    let cables = cabling.at_node(node).iter().map(|plug| cabling.cable(plug.cable));
+    let cables = cabling.at_node(node).iter().map(|plug| cabling.cable(plug.cable()));
     cables.map(|cable| (cabling.names.text(cable.lower.port), u64::from(cable.meters))).collect()
 }
 

@@ -13,14 +13,15 @@ use crate::model::switch::Gateway;
 pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gateway) -> bool {
     let (own, far) = cable.ends(from);
     let Some(near) = fabric.end_state(own) else { return false };
-    if !near.configured || !fabric.facts(own).is_some_and(|facts| facts.up) {
+    let ours = near.facts.of(&fabric.facts);
+    if !near.configured || !ours.up {
         return false;
     }
     let Some(there) = fabric.end_state(far) else {
         // A NIC that the tree does not describe answers as planned; a switch whose files do not parse does not.
         return matches!(far.party, Party::Node(_)) && gateway != Gateway::Other;
     };
-    let (Some(ours), Some(theirs)) = (fabric.facts(own), fabric.facts(far)) else { return false };
+    let theirs = there.facts.of(&fabric.facts);
     let wire = alike(ours.wire.speed, theirs.wire.speed)
         && alike(ours.wire.mtu, theirs.wire.mtu)
         && alike(ours.wire.fec, theirs.wire.fec);
@@ -38,7 +39,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let resolved = match gateway {
         Gateway::Other => false,
         Gateway::Unneeded => true,
-        Gateway::Peer => match (near.address(), there.address()) {
+        Gateway::Peer => match (near.address, there.address) {
             (Some(a), Some(b)) => u128::from(a) ^ u128::from(b) == 1,
             // The far end is of a language without addresses and answers by its MAC address.
             (Some(_), None) => lacks_addresses(fabric, far.party),

@@ -6,7 +6,7 @@
 use std::net::Ipv6Addr;
 
 use super::carry::carries;
-use crate::model::cabling::{CableId, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, CableId, Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
@@ -62,8 +62,10 @@ enum Decision {
 impl<'a> Network<'a> {
     /// Works out which cables carry frames.
     pub(crate) fn new(fabric: &'a Fabric) -> Self {
-        let cables = fabric.cabling.cables.iter();
-        let both = |cable| [Side::Lower, Side::Upper].map(|side| carries(fabric, cable, side, Gateway::Peer));
+        let cables = fabric.cabling.cables();
+        let both = |cable: Cable| {
+            [Side::Lower, Side::Upper].map(|side| carries(fabric, &cable, side, Gateway::Peer))
+        };
         let carried = cables.map(both).collect();
         Network { fabric, carries: carried }
     }
@@ -73,7 +75,7 @@ impl<'a> Network<'a> {
         match gateway {
             Gateway::Other => false,
             Gateway::Peer => self.carries[id.0 as usize][usize::from(from == Side::Upper)],
-            Gateway::Unneeded => carries(self.fabric, self.fabric.cabling.cable(id), from, gateway),
+            Gateway::Unneeded => carries(self.fabric, &self.fabric.cabling.cable(id), from, gateway),
         }
     }
 

@@ -93,7 +93,7 @@ fn kernel(
     }
     let read = |settings: &str| {
         let plugs = cabling.at_node(node).iter();
-        let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable).lower.port));
+        let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));
         let faults = surroundings::of_node(settings, ports);
         Ok(faults.into_iter().map(|(_, needle, message)| (needle, message)).collect())
     };

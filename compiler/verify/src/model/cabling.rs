@@ -1,16 +1,24 @@
 //! Who is connected with whom, as the cable lists say.
 //!
 //! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order, by which everything
-//! about a port is kept later (its *slot*). Invariants: memory grows with cables, not with text.
+//! about a port is kept later (its *slot*). Invariants: memory grows with cables, not with text. `cables` is how they are kept,
+//! and `plugs` who has which.
+
+pub(crate) mod cables;
+mod plugs;
 
 use std::collections::HashMap;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::paths;
 use smol_str::SmolStr;
 
 use crate::model::names::{Name, Names};
 use crate::model::place::Place;
 use crate::model::segment::Tier;
+use cables::Cables;
+pub(crate) use plugs::Plug;
+use plugs::Plugs;
 
 /// A switch, by its place in the order of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,8 +86,6 @@ pub(crate) struct End {
 /// A cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cable {
-    /// Line in its list.
-    pub(crate) line: u32,
     /// Length in whole metres, rounded up.
     pub(crate) meters: u32,
     /// The plane.
@@ -96,6 +102,7 @@ pub(crate) struct Cable {
 
 impl Cable {
     /// Returns one end and the other: the one at a side first.
+    #[inline]
     pub(crate) fn ends(&self, side: Side) -> (End, End) {
         match side {
             Side::Lower => (self.lower, self.upper),
@@ -111,15 +118,6 @@ pub(crate) enum Side {
     Lower,
     /// Farther from the NICs.
     Upper,
-}
-
-/// A cable at a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Plug {
-    /// The cable.
-    pub(crate) cable: CableId,
-    /// Which end of it.
-    pub(crate) side: Side,
 }
 
 /// One cable list: its file, and the first of its cables.
@@ -141,7 +139,7 @@ pub(crate) struct Cabling {
     /// Names of the nodes, in order.
     pub(crate) nodes: Vec<SmolStr>,
     /// All cables, list by list.
-    pub(crate) cables: Vec<Cable>,
+    cables: Cables,
     /// The lists, in the order of their cables.
     pub(crate) lists: Vec<List>,
     switch_plugs: Plugs,
@@ -153,34 +151,35 @@ impl Cabling {
     pub(crate) fn new(
         names: Names,
         (switches, nodes): (Vec<SmolStr>, Vec<SmolStr>),
-        mut cables: Vec<Cable>,
+        mut cables: Cables,
         lists: Vec<List>,
     ) -> Self {
-        let (mut at_switch, mut at_node) = (Vec::new(), Vec::new());
-        for (id, cable) in cables.iter().enumerate() {
-            let cable_id = CableId(id as u32);
-            for (side, end) in [(Side::Lower, cable.lower), (Side::Upper, cable.upper)] {
-                let plug = Plug { cable: cable_id, side };
-                match end.party {
-                    Party::Switch(switch) => at_switch.push((switch.0, plug)),
-                    Party::Node(node) => at_node.push((node.0, plug)),
-                }
-            }
-        }
-        let switch_plugs = Plugs::new(switches.len(), &at_switch);
-        let node_plugs = Plugs::new(nodes.len(), &at_node);
-        for plugs in [&switch_plugs, &node_plugs] {
-            for device in 0..plugs.devices() {
-                for (slot, plug) in plugs.of(device).iter().enumerate() {
-                    let cable = &mut cables[plug.cable.0 as usize];
-                    match plug.side {
-                        Side::Lower => cable.lower.slot = slot as u16,
-                        Side::Upper => cable.upper.slot = slot as u16,
-                    }
-                }
-            }
-        }
+        let at_switch = |party| match party {
+            Party::Switch(switch) => Some(switch.0),
+            Party::Node(_) => None,
+        };
+        let at_node = |party| match party {
+            Party::Node(node) => Some(node.0),
+            Party::Switch(_) => None,
+        };
+        let switch_plugs = Plugs::new(switches.len(), &mut cables, at_switch);
+        let node_plugs = Plugs::new(nodes.len(), &mut cables, at_node);
         Cabling { names, switches, nodes, cables, lists, switch_plugs, node_plugs }
+    }
+
+    /// Returns the planes that have a list, in the order of the lists.
+    pub(crate) fn planes(&self) -> impl Iterator<Item = u8> + '_ {
+        let plane = |at: usize| paths::plane_of(&self.lists[at].file);
+        let first = move |at: &usize| (0..*at).all(|other| plane(other) != plane(*at));
+        (0..self.lists.len()).filter(first).filter_map(plane)
+    }
+
+    /// Returns the cables of a plane: those of its list, which names no others.
+    pub(crate) fn in_plane(&self, plane: u8) -> impl Iterator<Item = CableId> + '_ {
+        let ends = self.lists.iter().skip(1).map(|list| list.first).chain([self.cables.len() as u32]);
+        let own =
+            self.lists.iter().zip(ends).filter(move |(list, _)| paths::plane_of(&list.file) == Some(plane));
+        own.flat_map(|(list, end)| list.first..end).map(CableId)
     }
 
     /// Returns all switches.
@@ -189,24 +188,38 @@ impl Cabling {
     }
 
     /// Returns a cable.
-    pub(crate) fn cable(&self, id: CableId) -> &Cable {
-        &self.cables[id.0 as usize]
+    #[inline]
+    pub(crate) fn cable(&self, id: CableId) -> Cable {
+        self.cables.get(id)
+    }
+
+    /// Returns all cables, list by list.
+    pub(crate) fn cables(&self) -> impl ExactSizeIterator<Item = Cable> + '_ {
+        self.cable_ids().map(|id| self.cable(id))
+    }
+
+    /// Returns the numbers of all cables.
+    pub(crate) fn cable_ids(&self) -> impl ExactSizeIterator<Item = CableId> + use<> {
+        (0..self.cables.len() as u32).map(CableId)
     }
 
     /// Returns the cables of a switch, by slot.
+    #[inline]
     pub(crate) fn at_switch(&self, switch: SwitchId) -> &[Plug] {
         self.switch_plugs.of(switch.0 as usize)
     }
 
     /// Returns the cables of a node, by slot.
+    #[inline]
     pub(crate) fn at_node(&self, node: NodeId) -> &[Plug] {
         self.node_plugs.of(node.0 as usize)
     }
 
     /// Returns the cable in a slot of a switch, with its own and its far end.
-    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, &Cable, Side) {
+    #[inline]
+    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         let plug = self.at_switch(switch)[usize::from(slot)];
-        (plug.cable, self.cable(plug.cable), plug.side)
+        (plug.cable(), self.cable(plug.cable()), plug.side())
     }
 
     /// Returns the name of a device.
@@ -245,7 +258,7 @@ impl Cabling {
     /// Returns the line of a cable in its list.
     pub(crate) fn place(&self, id: CableId) -> Place {
         let at = self.lists.partition_point(|list| list.first <= id.0).saturating_sub(1);
-        Place::line(self.lists[at].file.clone(), self.cable(id).line as usize)
+        Place::line(self.lists[at].file.clone(), self.cables.line(id) as usize)
     }
 
     /// Returns the list of a plane's cables; of the first plane where none is known.
@@ -259,48 +272,13 @@ impl Cabling {
     pub(crate) fn positions(&self) -> HashMap<SwitchId, (Tier, u8)> {
         let position = |switch: SwitchId| {
             let plug = self.at_switch(switch).first()?;
-            let cable = self.cable(plug.cable);
-            let tier = match plug.side {
+            let cable = self.cable(plug.cable());
+            let tier = match plug.side() {
                 Side::Lower => cable.kind.lower()?,
                 Side::Upper => cable.kind.upper(),
             };
             Some((switch, (tier, cable.plane)))
         };
         self.switch_ids().filter_map(position).collect()
-    }
-}
-
-/// The cables of all devices, one device after the other.
-#[derive(Debug, Clone, Default)]
-struct Plugs {
-    starts: Vec<u32>,
-    all: Vec<Plug>,
-}
-
-impl Plugs {
-    fn new(devices: usize, plugs: &[(u32, Plug)]) -> Self {
-        let mut starts = vec![0u32; devices + 1];
-        for (device, _) in plugs {
-            starts[*device as usize + 1] += 1;
-        }
-        for at in 0..devices {
-            starts[at + 1] += starts[at];
-        }
-        let mut next = starts.clone();
-        let mut all = vec![Plug { cable: CableId(0), side: Side::Lower }; plugs.len()];
-        for (device, plug) in plugs {
-            let at = &mut next[*device as usize];
-            all[*at as usize] = *plug;
-            *at += 1;
-        }
-        Plugs { starts, all }
-    }
-
-    fn devices(&self) -> usize {
-        self.starts.len().saturating_sub(1)
-    }
-
-    fn of(&self, device: usize) -> &[Plug] {
-        &self.all[self.starts[device] as usize..self.starts[device + 1] as usize]
     }
 }

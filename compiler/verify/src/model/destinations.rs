@@ -42,7 +42,8 @@ const NOBODY: u32 = u32::MAX;
 impl Destinations {
     /// Finds all NICs and their addresses.
     pub(crate) fn find(fabric: &Fabric) -> Self {
-        let mut this = Destinations { nics: Vec::new(), of_cable: vec![NOBODY; fabric.cabling.cables.len()] };
+        let mut this =
+            Destinations { nics: Vec::new(), of_cable: vec![NOBODY; fabric.cabling.cables().len()] };
         this.cables(fabric);
         let mut claims: Vec<Vec<(SwitchId, Ipv6Addr)>> = vec![Vec::new(); this.nics.len()];
         for id in fabric.cabling.switch_ids() {
@@ -65,7 +66,7 @@ impl Destinations {
         let cabling = &fabric.cabling;
         let mut numbers: HashMap<Name, u16> = HashMap::new();
         let mut by_nic: BTreeMap<(NodeId, u16), Vec<CableId>> = BTreeMap::new();
-        for (at, cable) in cabling.cables.iter().enumerate().filter(|(_, cable)| cable.kind == Kind::NicT0) {
+        for (at, cable) in cabling.cables().enumerate().filter(|(_, cable)| cable.kind == Kind::NicT0) {
             let Party::Node(node) = cable.lower.party else { continue };
             let port = cable.lower.port;
             let number = *numbers.entry(port).or_insert_with(|| number(cabling.names.text(port)));

@@ -14,7 +14,7 @@ use crate::model::language::Language;
 use crate::model::qos::QosConfig;
 
 /// An Ethernet address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Mac(pub(crate) [u8; 6]);
 
 impl std::fmt::Display for Mac {

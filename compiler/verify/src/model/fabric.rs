@@ -57,11 +57,13 @@ impl Fabric {
     }
 
     /// Returns a switch, if its files parsed.
+    #[inline]
     pub(crate) fn switch(&self, id: SwitchId) -> Option<&Switch> {
         self.switches[id.0 as usize].as_ref()
     }
 
     /// Returns a node, if the tree describes it.
+    #[inline]
     pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes[id.0 as usize].as_ref()
     }
@@ -92,7 +94,8 @@ impl Fabric {
     }
 
     /// Returns how the device at one end of a cable is configured; nothing where the tree does not say.
-    pub(crate) fn end_state(&self, end: End) -> Option<&EndState> {
+    #[inline]
+    pub(crate) fn end_state(&self, end: End) -> Option<EndState> {
         let ends = match end.party {
             Party::Switch(switch) => &self.switch(switch)?.ends,
             Party::Node(node) => &self.node(node)?.ends,
@@ -101,12 +104,14 @@ impl Fabric {
     }
 
     /// Returns what many ports share, for one end of a cable.
+    #[inline]
     pub(crate) fn facts(&self, end: End) -> Option<&Facts> {
         Some(self.end_state(end)?.facts.of(&self.facts))
     }
 
     /// Returns the cable in a slot of a switch, and its own and far end.
-    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, &Cable, Side) {
+    #[inline]
+    pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         self.cabling.plugged(switch, slot)
     }
 }

@@ -172,7 +172,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
         .map(|at| ((at / numbers.planes) as u16, at % numbers.planes))
         .map(|(zone, plane)| if judged(plane) { work.zone(zone, plane as u8) } else { Default::default() })
         .collect();
-    let mut used = Bits::new(fabric.cabling.cables.len());
+    let mut used = Bits::new(fabric.cabling.cables().len());
     for cable in groups.iter().map(|group| &group.1).chain(zones.iter().map(|zone| &zone.1)).flatten() {
         used.set(cable.0 as usize);
     }
@@ -216,7 +216,7 @@ impl Follow<'_> {
         let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
         let Some(route) = self.fabric.switch(from).and_then(|switch| switch.route(usid)) else { return none };
         let (id, cable, side) = self.fabric.plugged(from, route.slot);
-        let arrives = cable.ends(side).1.party == to && carries(self.fabric, cable, side, route.gateway);
+        let arrives = cable.ends(side).1.party == to && carries(self.fabric, &cable, side, route.gateway);
         Hop { carries: arrives, drained: cable.drained, cable: Some(id) }
     }
 
@@ -269,9 +269,9 @@ impl Follow<'_> {
         let usid = self.layout.nic(plane, group.nics[nic].downlink);
         let down = self.way(t0, usid, Some(cable.lower.party));
         let here = t0.is_some_and(|t0| cable.upper.party == Party::Switch(t0));
-        let sends = nodes::sends(self.fabric, cable, self.layout.t0(plane, group.zone, group.group, 0));
+        let sends = nodes::sends(self.fabric, &cable, self.layout.t0(plane, group.zone, group.group, 0));
         let accepts =
-            usid.is_some_and(|usid| nodes::accepts(self.fabric, cable, self.layout.prefix(plane, usid)));
+            usid.is_some_and(|usid| nodes::accepts(self.fabric, &cable, self.layout.prefix(plane, usid)));
         let way = |carries| Hop { carries, drained: cable.drained, cable: Some(id) };
         [way(here && sends), way(down.carries && down.cable == Some(id) && accepts)]
     }

@@ -15,25 +15,21 @@ use crate::rules::planes::ALIKE;
 /// is reached by the T0's own uSID and its downlink's.
 pub(crate) type Shape = (Kind, Usid, Usid);
 
-/// Returns the cables of each plane as they look, sorted.
+/// Returns the cables of a plane as they look, sorted.
 pub(crate) fn shapes(
     fabric: &Fabric,
     layout: &Layout,
     nic_usids: &[Option<Usid>],
-) -> BTreeMap<u8, Vec<(Shape, u32)>> {
-    let mut planes: BTreeMap<u8, Vec<(Shape, u32)>> = BTreeMap::new();
-    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
-        if let Some(shape) = shape(fabric, layout, nic_usids, CableId(at as u32)) {
-            planes.entry(cable.plane).or_default().push((shape, at as u32));
-        }
-    }
-    for cables in planes.values_mut() {
-        cables.sort_unstable();
-    }
-    planes
+    plane: u8,
+) -> Vec<(Shape, u32)> {
+    let look = |id: CableId| Some((shape(fabric, layout, nic_usids, id)?, id.0));
+    let mut cables: Vec<(Shape, u32)> = Vec::with_capacity(fabric.cabling.in_plane(plane).count());
+    cables.extend(fabric.cabling.in_plane(plane).filter_map(look));
+    cables.sort_unstable();
+    cables
 }
 
-/// Compares the planes and looks for cables that no list names.
+/// Compares the planes, one at a time, and looks for cables that no list names.
 pub(crate) fn check(
     fabric: &Fabric,
     layout: &Layout,
@@ -41,23 +37,48 @@ pub(crate) fn check(
     ways: &PathCables,
     findings: &mut Findings,
 ) {
-    let planes = shapes(fabric, layout, nic_usids);
-    for cables in planes.values() {
-        findings.checked(&ALIKE, cables.len() as u64);
-    }
-    let mut all: Vec<(Shape, u32)> = planes.values().flatten().copied().collect();
-    all.sort_unstable();
-    all.dedup_by_key(|cable| cable.0);
+    let shapes = |plane| shapes(fabric, layout, nic_usids, plane);
     // Where a switch is at fault its cables look otherwise than they are, and the fault is reported there.
     let compared = findings.is_clean() && fabric.slice.is_whole();
+    let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+    let mut all: Vec<(Shape, u32)> = Vec::new();
+    for plane in fabric.cabling.planes() {
+        let count = if compared {
+            let cables = shapes(plane);
+            join(&mut all, &cables);
+            cables.len()
+        } else {
+            let looks = |id: &CableId| shape(fabric, layout, nic_usids, *id).is_some();
+            fabric.cabling.in_plane(plane).filter(looks).count()
+        };
+        findings.checked(&ALIKE, count as u64);
+        counts.insert(plane, count);
+    }
     let planes_wanted = if compared { ways.numbers.planes as u8 } else { 0 };
     for plane in 0..planes_wanted {
-        let cables = planes.get(&plane).map_or(&[][..], Vec::as_slice);
-        if cables.len() != all.len() && !declares(fabric, plane) {
-            missing(fabric, plane, cables, &all, findings);
+        let count = counts.get(&plane).copied().unwrap_or(0);
+        if count != all.len() && !declares(fabric, plane) {
+            missing(fabric, plane, &shapes(plane), &all, findings);
         }
     }
     unused(fabric, &ways.used, findings);
+}
+
+/// Adds the cables of a plane to those of others, of each look the first. Both are sorted.
+fn join(all: &mut Vec<(Shape, u32)>, cables: &[(Shape, u32)]) {
+    let mut known = all.iter().map(|cable| cable.0).peekable();
+    let mut last = None;
+    let mut new: Vec<(Shape, u32)> = Vec::new();
+    for cable in cables {
+        while known.next_if(|shape| *shape < cable.0).is_some() {}
+        if known.peek() != Some(&cable.0) && last.replace(cable.0) != Some(cable.0) {
+            new.push(*cable);
+        }
+    }
+    if !new.is_empty() {
+        all.extend(new);
+        all.sort_unstable();
+    }
 }
 
 /// Tells whether some table says that something is absent from a plane. What exactly is compared with the paths
@@ -81,7 +102,7 @@ fn missing(
         let twin = CableId(*twin);
         let message = format!(
             "plane {plane} has no counterpart of `{}`, and nothing declares it absent",
-            fabric.cabling.describe(fabric.cabling.cable(twin))
+            fabric.cabling.describe(&fabric.cabling.cable(twin))
         );
         findings.broken(Violation::new(&ALIKE, fabric.cabling.place(twin), message));
     }
@@ -110,10 +131,27 @@ fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: Cable
 
 /// Every cable is named by some list.
 fn unused(fabric: &Fabric, used: &Bits, findings: &mut Findings) {
-    for (at, cable) in fabric.cabling.cables.iter().enumerate() {
+    for (at, cable) in fabric.cabling.cables().enumerate() {
         findings.expect(used.get(at), &UNUSED, || {
-            let message = format!("no path uses `{}`", fabric.cabling.describe(cable));
+            let message = format!("no path uses `{}`", fabric.cabling.describe(&cable));
             Violation::new(&UNUSED, fabric.cabling.place(CableId(at as u32)), message)
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_each_look_the_first_cable_is_kept() {
+        let shape = |number| (Kind::T0T1, Usid(number), Usid(7));
+        let mut all = Vec::new();
+        join(&mut all, &[(shape(1), 4), (shape(3), 2), (shape(3), 3)]);
+        assert_eq!(all, [(shape(1), 4), (shape(3), 2)]);
+        join(&mut all, &[(shape(1), 9)]);
+        assert_eq!(all.len(), 2, "nothing is new");
+        join(&mut all, &[(shape(0), 8), (shape(2), 7), (shape(2), 9), (shape(3), 5), (shape(4), 6)]);
+        assert_eq!(all, [(shape(0), 8), (shape(1), 4), (shape(2), 7), (shape(3), 2), (shape(4), 6)]);
     }
 }

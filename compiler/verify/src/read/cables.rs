@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
+use crate::model::cabling::cables::Cables;
 use crate::model::cabling::{Cable, Cabling, End, Kind, List, NodeId, Party, SwitchId};
 use crate::model::names::Names;
 use crate::model::place::Place;
@@ -80,21 +81,13 @@ impl<'s> Lists<'s> {
 
     /// Ends the reading, with nodes in the order of their names.
     pub(crate) fn finish(self) -> Cabling {
-        let Lists { reader: Reader { names, mut cables, .. }, switches, nodes, read } = self;
+        let Lists { reader: Reader { names, cables, .. }, switches, nodes, read } = self;
         let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
         order.sort_unstable_by_key(|at| &nodes[*at as usize]);
         let mut places = vec![0; nodes.len()];
         (0..).zip(&order).for_each(|(place, at)| places[*at as usize] = place);
-        for cable in &mut cables {
-            for end in [&mut cable.lower, &mut cable.upper] {
-                if let Party::Node(node) = &mut end.party {
-                    node.0 = places[node.0 as usize];
-                }
-            }
-        }
         let nodes = order.iter().map(|at| nodes[*at as usize].clone()).collect();
-        cables.shrink_to_fit();
-        Cabling::new(names, (switches, nodes), cables, read)
+        Cabling::new(names, (switches, nodes), cables.finish(&places), read)
     }
 }
 
@@ -114,7 +107,7 @@ struct Reader<'s> {
     /// Tier and plane of each switch, by the first cable that says, and where that is.
     known: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
-    cables: Vec<Cable>,
+    cables: Cables,
 }
 
 impl<'s> Reader<'s> {
@@ -126,7 +119,7 @@ impl<'s> Reader<'s> {
             parties: switches.iter().enumerate().map(switch).collect(),
             known: HashMap::new(),
             lengths: HashMap::new(),
-            cables: Vec::new(),
+            cables: Cables::default(),
         }
     }
 
@@ -151,7 +144,7 @@ impl<'s> Reader<'s> {
             };
             findings.checked(&ROWS, 1);
             match self.row(&row, plane, &Place::line(file, line), findings) {
-                Ok(cable) => self.cables.push(cable),
+                Ok(cable) => self.cables.push(&cable, line as u32),
                 Err(Wrong { message, other }) => {
                     let violation = Violation::new(&ROWS, Place::line(file, line), message);
                     let violation = other.into_iter().fold(violation, Violation::and);
@@ -199,8 +192,7 @@ impl<'s> Reader<'s> {
         }
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
         let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;
-        let line = place.line.unwrap_or(0) as u32;
-        Ok(Cable { line, meters, plane: row.plane, kind, drained, lower, upper })
+        Ok(Cable { meters, plane: row.plane, kind, drained, lower, upper })
     }
 
     fn meters(&mut self, text: &str) -> Result<u32, String> {

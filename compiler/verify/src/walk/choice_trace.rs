@@ -73,7 +73,7 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Ipv6Addr) -> Vec<Line>
     };
     let sender = network.senders(*first).map(|(_, cable)| cable).min_by_key(|cable| meant(*cable));
     if let Some(cable) = sender {
-        let text = format!("a packet to {address} comes over `{}`", cabling.describe(cabling.cable(cable)));
+        let text = format!("a packet to {address} comes over `{}`", cabling.describe(&cabling.cable(cable)));
         lines.push(Line { text, place: None });
     }
     for pair in way.windows(2) {
@@ -141,7 +141,7 @@ fn line(network: &Network<'_>, at: SwitchId, address: Ipv6Addr, step: Option<Ste
         Some(Step::Lost(Some(cable))) => {
             format!(
                 "`{}`, over which frames do not get",
-                fabric.cabling.describe(fabric.cabling.cable(cable))
+                fabric.cabling.describe(&fabric.cabling.cable(cable))
             )
         }
         Some(Step::Lost(None)) | None => "a port without a cable".to_owned(),

@@ -139,7 +139,7 @@ impl Walk<'_> {
             return Fate::Lost;
         };
         let cable = fabric.cabling.cable(start);
-        if !sends(fabric, cable, Some(first)) {
+        if !sends(fabric, &cable, Some(first)) {
             return Fate::Lost;
         }
         let (mut drained, mut switches, mut planes) = (cable.drained, 0, cable.plane == self.plane as u8);
@@ -152,7 +152,7 @@ impl Walk<'_> {
             }
         });
         let Ending::Nic(last, left) = ending else { return Fate::Lost };
-        if !accepts(fabric, fabric.cabling.cable(last), Ipv6Net::new_assert(left, 48).trunc()) {
+        if !accepts(fabric, &fabric.cabling.cable(last), Ipv6Net::new_assert(left, 48).trunc()) {
             return Fate::Lost;
         }
         let there = self.nics.cable(to, self.planes, receiver, self.plane) == Some(last);

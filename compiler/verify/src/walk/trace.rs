@@ -111,7 +111,7 @@ impl Search<'_> {
         let mut steps = vec![TraceStep {
             text: format!(
                 "`{source}` sends to `{receiver}` by {address} over `{}`",
-                cabling.describe(cabling.cable(start))
+                cabling.describe(&cabling.cable(start))
             ),
             place: None,
         }];
@@ -129,7 +129,7 @@ impl Search<'_> {
             Ending::Several => format!("`{last}` has several next hops for it"),
             Ending::ListEnds => format!("the list ends at `{last}`: dropped"),
             Ending::Cable(id) => {
-                format!("the frame does not get over `{}`: lost", cabling.describe(cabling.cable(id)))
+                format!("the frame does not get over `{}`: lost", cabling.describe(&cabling.cable(id)))
             }
             Ending::Loop => "it goes round".to_owned(),
         };

@@ -29,9 +29,9 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         let mut seen = HashSet::new();
         for (slot, plug) in fabric.cabling.at_switch(id).iter().enumerate() {
             let Some((session, agreed)) = speaker.session(slot as u16) else { continue };
-            let drained = fabric.cabling.cable(plug.cable).drained;
-            if seen.insert((plug.side, drained, session.terms)) {
-                terms.entry((kind, plug.side, drained)).or_default().add(Arc::clone(agreed), id);
+            let drained = fabric.cabling.cable(plug.cable()).drained;
+            if seen.insert((plug.side(), drained, session.terms)) {
+                terms.entry((kind, plug.side(), drained)).or_default().add(Arc::clone(agreed), id);
             }
         }
     }

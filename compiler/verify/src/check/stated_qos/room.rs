@@ -47,7 +47,7 @@ pub(super) fn of(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Sta
         if classes == 0 {
             continue;
         }
-        let port = port(own, cable, side).filter(|port| port.meters == u64::from(cable.meters))?;
+        let port = port(own, &cable, side).filter(|port| port.meters == u64::from(cable.meters))?;
         let each = port.pooled_bytes?;
         reserved = reserved.saturating_add(port.reserved_bytes?.saturating_mul(classes));
         pooled = pooled.saturating_add(each.saturating_mul(classes));

@@ -137,15 +137,15 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
     let mut waits = Vec::new();
     for id in cabling.switch_ids() {
         for plug in cabling.at_switch(id) {
-            let joint = match plug.side {
+            let joint = match plug.side() {
                 Side::Upper => Buffer::FromBelow(id),
                 Side::Lower => Buffer::FromAbove(id),
             };
-            let sender = match plug.side {
+            let sender = match plug.side() {
                 Side::Upper => Side::Lower,
                 Side::Lower => Side::Upper,
             };
-            waits.push((Buffer::Behind((plug.cable, sender)), joint));
+            waits.push((Buffer::Behind((plug.cable(), sender)), joint));
         }
         for slot in routed(network, id) {
             let (cable, _, side) = network.fabric.plugged(id, slot);

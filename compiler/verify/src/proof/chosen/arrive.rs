@@ -107,13 +107,13 @@ fn neighbours<'a>(
     let cabling = &network.fabric.cabling;
     let mut last = None;
     cabling.at_switch(id).iter().filter_map(move |plug| {
-        let cable = cabling.cable(plug.cable);
+        let cable = cabling.cable(plug.cable());
         let Party::Switch(far) = cable.ends(side).1.party else { return None };
         if cable.drained && !with_drained {
             return None;
         }
         // Cables to one switch stand together as a rule.
-        (plug.side == side && last.replace(far) != Some(far)).then_some(far)
+        (plug.side() == side && last.replace(far) != Some(far)).then_some(far)
     })
 }
 

@@ -149,7 +149,7 @@ impl Balance<'_> {
         let place = fabric.place(id, About::Route(&text));
         let cable = |slot: u16| {
             let (id, cable, _) = fabric.plugged(id, slot);
-            (fabric.cabling.describe(cable), fabric.cabling.place(id), cable.drained)
+            (fabric.cabling.describe(&cable), fabric.cabling.place(id), cable.drained)
         };
         let violation = match wrong {
             Wrong::Missing(slot) => {

@@ -44,8 +44,8 @@ impl<'a> Behind<'a> {
         };
         let cabling = &self.network.fabric.cabling;
         let mut all = Vec::new();
-        for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side == side) {
-            let cable = cabling.cable(plug.cable);
+        for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side() == side) {
+            let cable = cabling.cable(plug.cable());
             let Party::Switch(next) = cable.ends(side).1.party else { continue };
             // Down from a T1 leads to the T0 itself, down from a T2 to T1s of its zone.
             let leads = match self.tier(id) {

@@ -105,7 +105,7 @@ pub(crate) struct Cables {
 impl Cables {
     pub(crate) fn of(network: &Network<'_>, plane: u8) -> Self {
         let mut between: HashMap<(SwitchId, SwitchId), (u32, u32)> = HashMap::new();
-        let cables = network.fabric.cabling.cables.iter();
+        let cables = network.fabric.cabling.cables();
         for cable in cables.filter(|cable| cable.plane == plane && cable.kind != Kind::NicT0) {
             if let (Party::Switch(lower), Party::Switch(upper)) = (cable.lower.party, cable.upper.party) {
                 let entry = between.entry((lower, upper)).or_default();
@@ -121,8 +121,8 @@ impl Cables {
 fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> {
     let cabling = &network.fabric.cabling;
     let far =
-        cabling.at_switch(id).iter().filter(|plug| plug.side == side).filter_map(|plug| {
-            match cabling.cable(plug.cable).ends(side).1.party {
+        cabling.at_switch(id).iter().filter(|plug| plug.side() == side).filter_map(|plug| {
+            match cabling.cable(plug.cable()).ends(side).1.party {
                 Party::Switch(far) => Some(far),
                 Party::Node(_) => None,
             }
@@ -248,8 +248,8 @@ impl<'a> Capacities<'a> {
         let cabling = &self.network.fabric.cabling;
         let mut counts: HashMap<SwitchId, u128> = HashMap::new();
         let mut slots = Vec::new();
-        for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side == side) {
-            let cable = cabling.cable(plug.cable);
+        for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side() == side) {
+            let cable = cabling.cable(plug.cable());
             let Party::Switch(far) = cable.ends(side).1.party else { continue };
             if parts.contains_key(&far) && (self.with_drained || !cable.drained) {
                 *counts.entry(far).or_default() += 1;

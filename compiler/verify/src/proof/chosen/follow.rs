@@ -278,7 +278,7 @@ impl Follow<'_> {
             let (name, text) = (fabric.cabling.switch(id), self.network.prefix(id, &row, class).to_string());
             let address = self.network.classes.address(class);
             let over = cable.map_or("a port without a cable".to_owned(), |cable| {
-                format!("`{}`", fabric.cabling.describe(fabric.cabling.cable(cable)))
+                format!("`{}`", fabric.cabling.describe(&fabric.cabling.cable(cable)))
             });
             let message =
                 format!("`{name}`: `{text}` leads {address} over {over}, and frames do not get over it");

@@ -23,7 +23,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(ingress) = fabric.switch(id).and_then(|switch| switch.ingress.as_deref()) else { continue };
         let mut plugs = fabric.cabling.at_switch(id).iter();
-        if plugs.all(|plug| fabric.cabling.cable(plug.cable).kind != Kind::NicT0) {
+        if plugs.all(|plug| fabric.cabling.cable(plug.cable()).kind != Kind::NicT0) {
             continue;
         }
         findings.checked(&INGRESS_FILTER, 1);

@@ -133,7 +133,7 @@ impl<'a> Load<'a> {
         for id in tiers.iter().flatten() {
             let sent = self.sent.get(id);
             for (slot, plug) in cabling.at_switch(*id).iter().enumerate() {
-                let cable = cabling.cable(plug.cable);
+                let cable = cabling.cable(plug.cable());
                 let tier = match cable.kind {
                     Kind::NicT0 => continue,
                     Kind::T0T1 => 0,
@@ -142,7 +142,7 @@ impl<'a> Load<'a> {
                 if !cable.drained {
                     let parts = sent.map_or(0, |sent| sent[slot]);
                     let rounded = (parts + (1 << (ROUNDED - 1))) >> ROUNDED;
-                    sums.tiers[tier + usize::from(plug.side == Side::Upper)].cable(rounded);
+                    sums.tiers[tier + usize::from(plug.side() == Side::Upper)].cable(rounded);
                 }
             }
         }

@@ -7,7 +7,7 @@ use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use crate::forward::carry::carries;
-use crate::model::cabling::{CableId, Kind, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, CableId, Kind, Party, Side, SwitchId};
 use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
 use crate::model::destinations::Destinations;
 use crate::model::fabric::Fabric;
@@ -154,7 +154,7 @@ impl<'a> Network<'a> {
 
     /// Returns the NICs that send into a T0, each with its cable.
     pub(crate) fn senders(&self, id: SwitchId) -> impl Iterator<Item = (u32, CableId)> + '_ {
-        let plugs = self.fabric.cabling.at_switch(id).iter().map(|plug| plug.cable);
+        let plugs = self.fabric.cabling.at_switch(id).iter().map(|plug| plug.cable());
         plugs.filter_map(|cable| {
             let nic = self.destinations.at(cable)?;
             self.carries[cable.0 as usize][0].then_some((nic, cable))
@@ -196,23 +196,23 @@ impl<'a> Network<'a> {
 
 /// For each cable, whether frames get up and down.
 fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
-    let over = |cable, side: Side| {
-        let cable: &crate::model::cabling::Cable = cable;
-        match cable.ends(side).0.party {
-            Party::Node(node) if fabric.node(node).is_none() => {
-                let port = fabric.end_state(cable.upper);
-                let facts = fabric.facts(cable.upper);
-                port.is_some_and(|port| port.configured)
-                    && facts.is_some_and(|facts| facts.up && facts.faces_nic != Some(false))
-            }
-            Party::Switch(id) if fabric.switch(id).is_some_and(|switch| !switch.language.addresses) => {
-                carries(fabric, cable, side, Gateway::Unneeded)
-            }
-            Party::Node(_) | Party::Switch(_) => carries(fabric, cable, side, Gateway::Peer),
+    let over = |cable: &Cable, side: Side| match cable.ends(side).0.party {
+        Party::Node(node) if fabric.node(node).is_none() => {
+            let port = fabric.end_state(cable.upper);
+            let facts = fabric.facts(cable.upper);
+            port.is_some_and(|port| port.configured)
+                && facts.is_some_and(|facts| facts.up && facts.faces_nic != Some(false))
         }
+        Party::Switch(id) if fabric.switch(id).is_some_and(|switch| !switch.language.addresses) => {
+            carries(fabric, cable, side, Gateway::Unneeded)
+        }
+        Party::Node(_) | Party::Switch(_) => carries(fabric, cable, side, Gateway::Peer),
     };
-    let both = |cable| [Side::Lower, Side::Upper].map(|side| over(cable, side));
-    fabric.cabling.cables.par_iter().map(both).collect()
+    let both = |at| {
+        let cable = fabric.cabling.cable(CableId(at));
+        [Side::Lower, Side::Upper].map(|side| over(&cable, side))
+    };
+    (0..fabric.cabling.cables().len() as u32).into_par_iter().map(both).collect()
 }
 
 /// Numbers the zones: parts that hang together by nodes, T0s and T1s, over all planes.
@@ -223,7 +223,7 @@ fn zones(fabric: &Fabric) -> Vec<u32> {
         Party::Switch(id) => id.0,
         Party::Node(id) => switches as u32 + id.0,
     };
-    for cable in fabric.cabling.cables.iter().filter(|cable| cable.kind != Kind::T1T2) {
+    for cable in fabric.cabling.cables().filter(|cable| cable.kind != Kind::T1T2) {
         let (a, b) =
             (root(&mut parent, number(cable.lower.party)), root(&mut parent, number(cable.upper.party)));
         parent[a.max(b) as usize] = a.min(b);

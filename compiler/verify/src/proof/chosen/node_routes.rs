@@ -156,7 +156,7 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
 fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeReader<'a>> {
     let slot = row.ways.iter().find_map(|way| way.slot)?;
     let first = readers.first()?;
-    let cable = first.network.fabric.cabling.at_node(first.node)[usize::from(slot)].cable;
+    let cable = first.network.fabric.cabling.at_node(first.node)[usize::from(slot)].cable();
     readers.iter().find(|nic| nic.cables.contains(&cable))
 }
 
@@ -193,7 +193,7 @@ impl NodeReader<'_> {
         let plugs = cabling.at_node(self.node);
         let mut weights: BTreeMap<u8, u64> = BTreeMap::new();
         for way in row.ways.iter() {
-            let plane = cabling.cable(plugs[usize::from(way.slot?)].cable).plane;
+            let plane = cabling.cable(plugs[usize::from(way.slot?)].cable()).plane;
             *weights.entry(plane).or_default() += u64::from(way.weight);
         }
         let (least, most) = (weights.values().min()?, weights.values().max()?);
@@ -213,7 +213,7 @@ impl NodeReader<'_> {
         let first = *classes.first()?;
         let mut over = BTreeSet::new();
         for way in row.ways.iter() {
-            let cable = way.slot.map(|slot| plugs[usize::from(slot)].cable);
+            let cable = way.slot.map(|slot| plugs[usize::from(slot)].cable());
             let Some(cable) = cable.filter(|cable| self.cables.contains(cable)) else {
                 return Some((first, "packets leave by a port that is none of this NIC's".to_owned()));
             };
