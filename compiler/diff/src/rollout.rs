@@ -147,9 +147,15 @@ impl Rollout {
         let mut size = 1;
         for (plane, places) in &work.places {
             let mut left = places.as_slice();
+            // All of a plane often fit together.
+            if fits(old, &base, &gone, left, limit).is_ok() {
+                size = left.len();
+            }
             while !left.is_empty() {
-                size = fitting(old, &base, &gone, left, limit, size)?;
-                let (now, later) = left.split_at(size);
+                let now = fitting(left.len(), size, |count| fits(old, &base, &gone, &left[..count], limit))?;
+                let (now, later) = left.split_at(now);
+                // What is left at the end of a plane says nothing of the next.
+                size = if later.is_empty() { size } else { now.len() };
                 let lost: Vec<Place> = now.iter().filter(|p| work.gone.contains(p)).copied().collect();
                 gone.extend(&lost);
                 let beside = beside(old.fabric(), work.gone.difference(&gone));
@@ -331,29 +337,21 @@ fn fits(
     }
 }
 
-/// Returns how many places from the front can be drained together: the more, the more they take. Waves are mostly of one
+/// Returns how many of so many places can be drained together from the front: the more, the more they take. Waves are mostly of one
 /// size, so it looks around the `last` one first.
-fn fitting(
-    old: &Plan,
-    base: &Fabric,
-    gone: &BTreeSet<Place>,
-    places: &[Place],
-    limit: Limit,
-    last: usize,
-) -> Result<usize, RolloutError> {
-    let take = |count: usize| fits(old, base, gone, &places[..count], limit);
-    if take(places.len()).is_ok() {
-        return Ok(places.len());
-    }
-    let (mut good, mut bad) = (0, places.len());
+fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
+    let (mut good, mut bad) = (0, count + 1);
     // What is around the last size, and then twice as far on each look.
-    let (mut probe, mut step) = (last.clamp(1, bad), 1);
-    while probe < bad && take(probe).is_ok() {
-        good = probe;
-        probe += step;
-        step *= 2;
+    let (mut probe, mut step) = (last.clamp(1, count), 1);
+    while probe < bad {
+        if take(probe).is_err() {
+            bad = probe;
+        } else {
+            good = probe;
+            probe = if good == count { bad } else { (probe + step).min(count) };
+            step *= 2;
+        }
     }
-    bad = bad.min(probe);
     if good == 0 {
         take(1)?;
         good = 1;
@@ -548,4 +546,41 @@ fn what(places: &[Place], old: &Plan) -> String {
         counts.push(crate::words::names(links.into_iter(), 3));
     }
     counts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// What fits when so many do, and how often it was looked.
+    fn found(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
+        let looks = Cell::new(0);
+        let take = |size: usize| {
+            looks.set(looks.get() + 1);
+            assert!((1..=count).contains(&size), "{size} of {count}");
+            if size <= most { Ok(()) } else { Err(()) }
+        };
+        (fitting(count, last, take), looks.get())
+    }
+
+    #[test]
+    fn the_most_that_fits_is_found_from_any_size() {
+        for count in 1..40 {
+            for (last, most) in (1..45).flat_map(|last| (0..45).map(move |most| (last, most))) {
+                let wanted = if most == 0 { Err(()) } else { Ok(most.min(count)) };
+                assert_eq!(found(count, last, most).0, wanted, "{most} of {count} after {last}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wave_of_the_size_before_takes_two_looks() {
+        assert_eq!(found(100_000, 20, 20), (Ok(20), 2));
+        assert_eq!(found(20, 20, 20), (Ok(20), 1), "all that is left");
+        assert_eq!(found(7, 20, 20), (Ok(7), 1), "less than that is left");
+        let (size, looks) = found(100_000, 1, 70_000);
+        assert!(size == Ok(70_000) && looks <= 36, "{looks}");
+    }
 }

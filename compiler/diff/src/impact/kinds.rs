@@ -4,6 +4,7 @@
 //! Invariants: every group of either side belongs to exactly one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use closc_fabric::Fabric;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Topology, ZoneId};
@@ -70,20 +71,22 @@ pub(super) fn kinds(old: &Fabric, new: &Fabric, old_view: &View<'_>, new_view: &
     }
     let none = BTreeSet::new();
     let mut kinds: BTreeMap<Key, (u64, Vec<Sample>)> = BTreeMap::new();
-    for zone in (0..before.zones.max(after.zones)).map(ZoneId) {
-        for group in 0..before.hosts.groups.max(after.hosts.groups) {
-            let profiles = (old_view.profile(zone, group), new_view.profile(zone, group));
-            let special = named.get(&(zone, group)).unwrap_or(&none);
-            let (nics, downlinks) = group_nics(old, new, zone, group, special);
-            if nics.is_empty() {
-                continue;
-            }
-            let entry = kinds.entry((zone, profiles.0, profiles.1, nics)).or_default();
-            entry.0 += 1;
-            if entry.1.len() < 2 {
-                entry.1.push(Sample { group, downlinks });
-            }
+    for run in runs(before, after, old_view.apart().chain(new_view.apart()).chain(named.keys().copied())) {
+        let Run { zone, first, second, count } = run;
+        let profiles = (old_view.profile(zone, first), new_view.profile(zone, first));
+        let special = named.get(&(zone, first)).unwrap_or(&none);
+        let (nics, downlinks) = group_nics(old, new, zone, first, special);
+        if nics.is_empty() {
+            continue;
         }
+        let entry = kinds.entry((zone, profiles.0, profiles.1, nics)).or_default();
+        entry.0 += count;
+        entry.1.push(Sample { group: first, downlinks: downlinks.clone() });
+        entry.1.extend(second.map(|group| Sample { group, downlinks }));
+    }
+    for (_, samples) in kinds.values_mut() {
+        samples.sort_unstable_by_key(|sample| sample.group);
+        samples.truncate(2);
     }
     kinds
         .into_iter()
@@ -96,6 +99,35 @@ pub(super) fn kinds(old: &Fabric, new: &Fabric, old_view: &View<'_>, new_view: &
             samples,
         })
         .collect()
+}
+
+/// Groups of a zone that are alike before anything of them is looked at.
+#[derive(Debug, PartialEq, Eq)]
+struct Run {
+    zone: ZoneId,
+    first: u16,
+    second: Option<u16>,
+    count: u64,
+}
+
+/// Sorts the groups of both topologies into runs: each of those that something says more of, and of each zone the others that both
+/// have, or one has. So what is looked at grows with exceptions and zones, and not with groups.
+fn runs(before: &Topology, after: &Topology, apart: impl Iterator<Item = (ZoneId, u16)>) -> Vec<Run> {
+    let apart: BTreeSet<(ZoneId, u16)> = apart.collect();
+    let (a, b) = (before.hosts.groups, after.hosts.groups);
+    let mut runs = Vec::new();
+    for zone in (0..before.zones.max(after.zones)).map(ZoneId) {
+        let own =
+            |range: &Range<u16>| apart.range((zone, range.start)..(zone, range.end)).map(|(_, group)| *group);
+        for range in [0..a.min(b), a.min(b)..a.max(b)] {
+            runs.extend(own(&range).map(|first| Run { zone, first, second: None, count: 1 }));
+            let mut plain = range.clone().filter(|group| !apart.contains(&(zone, *group)));
+            let (Some(first), second) = (plain.next(), plain.next()) else { continue };
+            let count = range.len() as u64 - own(&range).count() as u64;
+            runs.push(Run { zone, first, second, count });
+        }
+    }
+    runs
 }
 
 /// NICs that an exception names, by themselves or by their cables.
@@ -154,4 +186,39 @@ fn lost(fabric: &Fabric, nic: Nic) -> Option<u16> {
             mask | u16::from(off) << plane
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_tests::shape::{Shape, T2};
+
+    use super::*;
+
+    #[test]
+    fn what_is_looked_at_grows_with_exceptions_and_not_with_groups() {
+        for groups in [4, 40] {
+            let t2 = Some(T2 { zones: 2, steps: 1, parallel: 1, rows: false });
+            let shape = |lines: &str| {
+                Shape { groups, t2: t2.clone(), exceptions: lines.into(), ..Shape::SMALL }.plan()
+            };
+            let lost = "exceptions:\n  drained: [z1-p0-t0-003, z1-p0-t1-001, z0-p1-t1-002]\n  absent: [z0-p0-t0-002--z0-p0-t1-001]\n";
+            let (old, new) = (shape(""), shape(lost));
+            let (before, after) = (old.topology(), new.topology());
+            let runs = runs(before, after, View::of(before).apart().chain(View::of(after).apart()));
+            let of = |run: &Run| (run.zone.0, run.first, run.second, run.count);
+            let others = u64::from(groups) - 1;
+            let wanted = [(0, 1, None, 1), (0, 0, Some(2), others), (1, 2, None, 1), (1, 0, Some(1), others)];
+            assert_eq!(runs.iter().map(of).collect::<Vec<_>>(), wanted);
+        }
+    }
+
+    #[test]
+    fn groups_that_one_side_has_are_apart() {
+        let shape = |groups| Shape { groups, ..Shape::SMALL }.plan();
+        let (old, new) = (shape(3), shape(5));
+        let runs = runs(old.topology(), new.topology(), std::iter::empty());
+        let counts: Vec<(u16, Option<u16>, u64)> =
+            runs.iter().map(|run| (run.first, run.second, run.count)).collect();
+        assert_eq!(counts, [(0, Some(1), 3), (3, Some(4), 2)]);
+    }
 }

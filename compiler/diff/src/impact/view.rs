@@ -3,7 +3,7 @@
 //! In: a topology. Out: usable paths of a plane between two groups, given what each has lost. Invariants: the cables
 //! between two groups carry the same numbers on the way up and down, so a lost uplink counts at either end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 use fixedbitset::FixedBitSet;
@@ -178,22 +178,29 @@ impl<'a> View<'a> {
         Some(lost)
     }
 
-    /// Counts the paths over the T2 tier: for each T0 uplink that is left, the T1 uplinks that are left.
+    /// Counts the paths over the T2 tier: for each T0 uplink that is left, the T1 uplinks that are left. Only uplinks behind
+    /// which something is lost are looked at one by one.
     fn far(&self, plane: usize, lost: &FixedBitSet, from: ZoneId, to: ZoneId) -> u64 {
         let t1 = u64::from(self.topology.t1.up.count);
+        let left = u64::from(self.topology.t0.up.count) - lost.count_ones(..) as u64;
         let crossings = [
             &self.upper[plane],
             &self.crossings[usize::from(from.0)][plane],
             &self.crossings[usize::from(to.0)][plane],
         ];
-        lost.zeroes()
-            .map(|uplink| {
-                let mut blocked = crossings.iter().filter_map(|crossing| crossing.get(&uplink));
-                let Some(first) = blocked.next() else { return t1 };
-                let mut all = first.clone();
-                blocked.for_each(|more| all.union_with(more));
-                t1 - all.count_ones(..) as u64
-            })
-            .sum()
+        let uplinks: BTreeSet<usize> =
+            crossings.iter().flat_map(|crossing| crossing.keys().copied()).collect();
+        let blocked = uplinks.into_iter().filter(|uplink| !lost.contains(*uplink)).map(|uplink| {
+            let mut blocked = crossings.iter().filter_map(|crossing| crossing.get(&uplink));
+            let mut all = blocked.next().cloned().unwrap_or_default();
+            blocked.for_each(|more| all.union_with(more));
+            all.count_ones(..) as u64
+        });
+        left * t1 - blocked.sum::<u64>()
+    }
+
+    /// Returns the groups that have lost something by themselves; the others of a zone are alike.
+    pub(super) fn apart(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
+        self.special.keys().copied()
     }
 }
