@@ -244,7 +244,7 @@ fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
         }
         let digest = hasher.finalize().to_hex()[..32].to_owned();
         let declares = planes::declares(fabric, plane);
-        (!cables.is_empty()).then(|| PlaneCables { plane, cables: cables.len() as u64, digest, declares })
+        (!cables.is_empty()).then_some(PlaneCables { plane, cables: cables.len() as u64, digest, declares })
     };
     let mut all: Vec<u8> = fabric.cabling.planes().collect();
     all.sort_unstable();
