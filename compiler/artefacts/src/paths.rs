@@ -32,6 +32,9 @@ pub const FRR_CONF: &str = "frr.conf";
 /// The configuration of Arista EOS.
 pub const EOS_CONF: &str = "eos.conf";
 
+/// The configuration of NVIDIA Cumulus Linux, for NVUE.
+pub const NVUE_YAML: &str = "nvue.yaml";
+
 /// Which daemons of FRRouting run.
 pub const DAEMONS: &str = "daemons";
 

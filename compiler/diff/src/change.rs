@@ -9,7 +9,7 @@ use std::sync::Arc;
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_platform::{Breakout, Os, Platform};
+use closc_platform::{Breakout, Os, Platform, Release};
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
@@ -322,6 +322,8 @@ fabric_settings! {
     EntropySeed(u64) = entropy.seed, "entropy.seed" => hosts_only, entropy;
     /// Destination port of the transport.
     UdpPort(u16) = entropy.udp_port, "entropy.udp_port" => transport;
+    /// Releases of operating systems.
+    Releases(BTreeMap<Os, Release>) = releases, "releases" => releases;
     /// Quality of service.
     Qos(Profile) = qos, "qos" => queues;
     /// Servers that every device receives.

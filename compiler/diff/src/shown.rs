@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Os, Platform};
+use closc_platform::{Breakout, Os, Platform, Release};
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
@@ -104,6 +104,12 @@ impl Shown for Arc<Pins> {
 impl Shown for Pin {
     fn shown(&self) -> String {
         self.word().to_owned()
+    }
+}
+
+impl Shown for Release {
+    fn shown(&self) -> String {
+        self.to_string()
     }
 }
 

@@ -116,6 +116,10 @@ pub(crate) mod rule {
         hitless("time and log servers carry no traffic of the fabric")
     }
 
+    pub(crate) fn releases<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+        planes(&ALL, "switches are upgraded to the release first, and an upgrade reboots them")
+    }
+
     pub(crate) fn management<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
         hitless("the management network carries no traffic of the fabric")
     }

@@ -44,6 +44,7 @@ fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         platform,
         hardware: hardware(topology, switch),
         os,
+        release: topology.release(os),
         routing: topology.routing,
         system: system(plan, switch),
         srv6,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use closc_artefacts::Routing;
-use closc_platform::{Os, PhysicalPort, Platform};
+use closc_platform::{Os, PhysicalPort, Platform, Release};
 use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
@@ -39,6 +39,8 @@ pub struct DeviceIntent<'a> {
     pub hardware: SmolStr,
     /// Operating system.
     pub os: Os,
+    /// Its release, where releases differ in what is written for them.
+    pub release: Option<Release>,
     /// How packets find their way.
     pub routing: Routing,
     /// Addresses and numbers of the device itself.

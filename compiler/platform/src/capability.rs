@@ -54,6 +54,13 @@ macro_rules! capabilities {
             /// Every capability, in the order of listings.
             pub const ALL: &'static [Capability] = &[$(Capability::$name),+];
 
+            /// Returns its key in the file of an operating system.
+            pub fn key(self) -> &'static str {
+                match self {
+                    $(Capability::$name => stringify!($field),)+
+                }
+            }
+
             /// Returns the words for it in a sentence.
             pub fn words(self) -> &'static str {
                 match self {
@@ -100,6 +107,8 @@ capabilities! {
     Watchdog, watchdog, "the PFC watchdog", "qos.watchdog";
     /// A watchdog that forwards in spite of pauses, or looks when the file says.
     WatchdogDetails, watchdog_details, "a watchdog that forwards or polls at stated times", "qos.watchdog.action, poll";
+    /// A watchdog that says what it sees and drops nothing.
+    WatchdogAlerts, watchdog_alerts, "a watchdog that only notifies", "qos.watchdog.action";
     /// Pauses of other priorities and groups than the number of their class.
     PauseNumbers, pause_numbers, "pause priorities and groups of other numbers than their class", "qos.classes.*.priority, priority_group";
     /// Queues beyond the eighth, and strict ones below weighted ones.

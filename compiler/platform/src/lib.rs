@@ -17,6 +17,7 @@ mod nearest;
 mod os;
 mod port;
 mod read;
+mod release;
 mod required;
 
 pub use breakout::BreakoutError;
@@ -25,5 +26,6 @@ pub use checks::RULES;
 pub use file::schema;
 pub use hardware::Hardware;
 pub use model::*;
-pub use os::Os;
+pub use os::{Os, Releases};
+pub use release::Release;
 pub use required::{Missing, missing};

@@ -3,6 +3,8 @@
 //! In: `templates/<os>/os.yaml`, at compile time. Out: [`Os`], and what holds of each. Invariants: every file answers every
 //! question that this file asks (a test reads them all), so that no other code compares with a name.
 
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use closc_qos::profile::Profile;
@@ -10,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capability, Row, Support, asked};
+use crate::release::Release;
 
 /// Makes the enum, its words and its facts from one list, in the order of listings.
 macro_rules! oses {
@@ -52,6 +55,27 @@ oses! {
     P4, "p4";
     /// Arista EOS: `eos.conf`.
     Eos, "eos";
+    /// NVIDIA Cumulus Linux, configured by NVUE: `nvue.yaml`.
+    Nvue, "nvue";
+}
+
+/// The releases of an operating system that differ in their grammar.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Releases {
+    /// The one that is meant where a fabric file names none.
+    pub default: Release,
+    /// Those whose grammar is known, in order.
+    pub known: Vec<Release>,
+    /// From which release on a capability is there, by its key.
+    since: BTreeMap<String, Release>,
+}
+
+impl Releases {
+    /// Returns the first release that can do something, where not all that are known can.
+    pub fn since(&self, capability: Capability) -> Option<Release> {
+        self.since.get(capability.key()).copied()
+    }
 }
 
 /// What holds of one operating system. What each fact means is said in its file.
@@ -68,6 +92,10 @@ struct Facts {
     has_play: bool,
     port_mtu_max: Option<u16>,
     port_number_max: Option<u16>,
+    thresholds_taken: Option<(i8, i8)>,
+    watchdog_poll_millis: Option<(u32, u32)>,
+    trim_size_max: Option<u32>,
+    releases: Option<Releases>,
     capabilities: Row,
 }
 
@@ -121,6 +149,26 @@ impl Os {
         self.facts().port_number_max
     }
 
+    /// Returns the exponents that buffer thresholds may have, where it does not take all.
+    pub fn thresholds_taken(self) -> Option<RangeInclusive<i8>> {
+        self.facts().thresholds_taken.map(|(least, most)| least..=most)
+    }
+
+    /// Returns the milliseconds between two looks of the watchdog that it takes, where it counts looks and takes no times.
+    pub fn watchdog_poll_millis(self) -> Option<RangeInclusive<u32>> {
+        self.facts().watchdog_poll_millis.map(|(least, most)| least..=most)
+    }
+
+    /// Returns the most bytes that it leaves of a trimmed packet, where it has a limit of its own beside that of the platform.
+    pub fn trim_size_max(self) -> Option<u32> {
+        self.facts().trim_size_max
+    }
+
+    /// Returns its releases, where they differ in what is written for them.
+    pub fn releases(self) -> Option<&'static Releases> {
+        self.facts().releases.as_ref()
+    }
+
     /// Tells how far closc renders a capability for it.
     pub fn support(self, capability: Capability) -> Support {
         self.facts().capabilities.get(capability)
@@ -157,6 +205,17 @@ mod tests {
                         assert!(why.len() > 10 && !why.ends_with('.'), "{os:?} {capability:?}: `{why}`");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn releases_are_in_order_and_say_what_came_when() {
+        for releases in Os::ALL.into_iter().filter_map(Os::releases) {
+            assert!(releases.known.is_sorted() && releases.known.contains(&releases.default));
+            for (key, release) in &releases.since {
+                assert!(Capability::ALL.iter().any(|capability| capability.key() == key), "{key}");
+                assert!(releases.known.contains(release), "{key}");
             }
         }
     }

@@ -11,6 +11,8 @@ pub mod frr;
 pub mod host;
 pub mod linux;
 mod mac;
+mod nvue;
+mod percents;
 pub mod sonic;
 mod text;
 
@@ -28,6 +30,7 @@ pub fn target(os: Os) -> Option<&'static dyn Target> {
         Os::Linux => Some(&linux::Linux),
         Os::P4 => None,
         Os::Eos => Some(&eos::Eos),
+        Os::Nvue => Some(&nvue::Nvue),
     }
 }
 

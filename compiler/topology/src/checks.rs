@@ -67,6 +67,8 @@ mod qos_profile;
 mod qps_range;
 mod rails_of_groups;
 mod rails_of_nics;
+mod release_too_old;
+mod release_unknown;
 mod route_limit;
 mod routing_not_supported;
 mod rows;
@@ -113,6 +115,7 @@ mod w_no_t2;
 mod w_oversubscribed;
 mod w_parallel_locators;
 mod w_public_asn;
+mod w_release_unused;
 mod w_routing_unused;
 mod w_rows_unused;
 mod w_services_unused;
@@ -120,6 +123,7 @@ mod w_software_pause;
 mod w_software_qos;
 mod w_srv6_unused;
 mod w_static_egress;
+mod w_watchdog_times;
 mod wrong_list;
 mod zero_count;
 mod zero_length;
@@ -175,6 +179,8 @@ const CHECKS: &[Check] = checks![
     routing_not_supported,
     no_un,
     own_macs,
+    release_unknown,
+    release_too_old,
     plane_count,
     zero_count,
     nics_over_downlinks,
@@ -273,8 +279,10 @@ const CHECKS: &[Check] = checks![
     w_lossless_traffic,
     w_static_egress,
     w_nearest_shares,
+    w_watchdog_times,
     w_no_effect,
     w_absent_anyway,
+    w_release_unused,
     w_services_unused,
     w_host_files,
     w_no_qp_hash,
@@ -316,6 +324,8 @@ const SETTINGS: &[&Rule] = &[
     &os_not_supported::RULE,
     &routing_not_supported::RULE,
     &no_un::RULE,
+    &release_unknown::RULE,
+    &release_too_old::RULE,
     &usid_gib::RULE,
     &container::RULE,
     &block_length::RULE,

@@ -17,6 +17,7 @@ mod warnings;
 
 use closc_artefacts::Routing;
 use closc_diagnostics::Level;
+use closc_platform::{Os, Release};
 use smol_str::SmolStr;
 
 pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
@@ -54,6 +55,9 @@ document! {
         pub sites: Option<Vec<SiteDoc>> = "sites" => [],
         /// The switches, tier by tier.
         pub tiers: TiersDoc = "tiers",
+        /// The release of an operating system that switches run, by its word, as in `nvue: "5.16"`; for systems whose releases
+        /// differ in what is written for them. Default: the newest whose documents were read.
+        pub releases: Option<Named<Os, Spanned<Release>>> = "releases" => [SWITCHES],
         /// Segment identifiers, for `routing: srv6-static`.
         pub srv6: Option<Srv6Doc> = "srv6" => [ALL],
         /// How traffic is spread over uplinks, for `routing: ecmp-static` and `bgp-unnumbered`.

@@ -17,7 +17,7 @@ mod tuning;
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Sources, Span};
-use closc_platform::Catalogue;
+use closc_platform::{Catalogue, Os, Release};
 use closc_qos::profile::{self, Preset, Profile, ProfileError};
 use ipnet::Ipv6Net;
 
@@ -176,6 +176,16 @@ impl<'a> Draft<'a> {
     /// Tells whether a value was written down.
     pub(crate) fn states(&self, path: impl Into<FieldPath>) -> bool {
         self.stated(path).is_some()
+    }
+
+    /// Returns the release of an operating system and where the file names it; nothing of those whose releases are written
+    /// alike.
+    pub(crate) fn release(&self, os: Os) -> Option<(Release, Option<Span>)> {
+        let named = self.doc.releases.iter().flat_map(|named| &named.0).find(|(own, _)| own.value == os);
+        match named {
+            Some((_, release)) => Some((release.value, Some(release.span))),
+            None => os.releases().map(|releases| (releases.default, None)),
+        }
     }
 
     /// Returns a value as it was written.

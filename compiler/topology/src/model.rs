@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Os, Panel, Platform, Slot};
+use closc_platform::{Breakout, Os, Panel, Platform, Release, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
@@ -61,6 +61,9 @@ pub struct Topology {
     pub mtu: Mtu,
     /// Entropy values of the host path tables.
     pub entropy: Entropy,
+    /// Releases of operating systems that the file names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub releases: BTreeMap<Os, Release>,
     /// Names of devices.
     pub naming: Naming,
     /// Quality of service.
@@ -419,6 +422,11 @@ impl Topology {
     pub fn t1s_below(&self, t2: u16) -> impl Iterator<Item = u16> + use<> {
         let rows = self.t2_rows();
         (t2 % rows..self.t1_count).step_by(usize::from(rows))
+    }
+
+    /// Returns the release of an operating system, where its releases differ in what is written for them.
+    pub fn release(&self, os: Os) -> Option<Release> {
+        self.releases.get(&os).copied().or_else(|| os.releases().map(|releases| releases.default))
     }
 
     /// Returns the hardware and operating system of one switch.

@@ -210,6 +210,14 @@ impl ReadKey for smol_str::SmolStr {
     }
 }
 
+impl ReadKey for closc_platform::Os {
+    const EXPECTED: &'static str = "words of operating systems";
+
+    fn read_key(text: &str) -> Option<Self> {
+        closc_platform::Os::ALL.into_iter().find(|os| os.word() == text)
+    }
+}
+
 impl ReadKey for u16 {
     const EXPECTED: &'static str = "a whole number from 0 to 65535";
 

@@ -37,6 +37,9 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         Capability::WatchdogDetails => profile
             .watchdog()
             .is_some_and(|watchdog| watchdog.poll.is_some() || watchdog.action == WatchdogAction::Forward),
+        Capability::WatchdogAlerts => {
+            profile.watchdog().is_some_and(|watchdog| watchdog.action == WatchdogAction::Alert)
+        }
         Capability::PauseNumbers => profile.lossless().any(|class| {
             let tc = class.tc.get();
             class.priority.get() != tc || class.priority_group.get() != tc || class.queue.get() != tc

@@ -25,6 +25,20 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(trimming) = profile.trimming() else { return };
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Trimming)) {
         let platform = &hardware.platform;
+        let own = trimming.size.zip(hardware.os.trim_size_max());
+        if let Some((size, most)) = own.filter(|(size, most)| size.0 > u64::from(*most) || size.0 % 4 != 0) {
+            let os = hardware.os.word();
+            out.push(
+                Diagnostic::error(
+                    &RULE,
+                    format!("`{os}` trims packets to a multiple of 4 B up to {most} B, not to {size}"),
+                )
+                .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
+                .and(hardware.os_span, format!("for {}", hardware.who))
+                .help("leave `size` out: each platform then gets one that it takes"),
+            );
+            continue;
+        }
         let Some(limits) = &platform.trimming else { continue };
         if let Some(size) = trimming.size.filter(|size| !limits.accepts(*size)) {
             let range = range(limits.size_min, limits.size_max);

@@ -14,19 +14,17 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0708",
     title: "a buffer threshold is not set as it is stated",
     what: "Every operating system and chip in use takes the thresholds of all classes: EOS takes 1/128 to 8, as -7 to 3, on \
-           Tomahawk, and none on Jericho and Qumran.",
+           Tomahawk, and none on Jericho and Qumran. NVUE takes 1/128 to 64 and no limit, as -7 to 7, and where packets come in \
+           one for all lossless classes and one for all others.",
     why: "A queue may take another share of the buffer there than on other switches of the fabric, and one that never drops \
           elsewhere has a limit.",
     example: "routing: ecmp-static\n\
               qos: lossless\n\
               tiers: { t1: { os: eos } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
-    fix: "State thresholds from -7 to 3 for the classes that the message names; on Jericho and Qumran look at what EOS does \
+    fix: "State thresholds that the message names for the classes that it names; on Jericho and Qumran look at what EOS does \
           (`show qos interfaces`, `show platform sand mmu`).",
 };
-
-/// What EOS takes.
-const TAKEN: std::ops::RangeInclusive<i8> = -7..=3;
 
 /// Checks every platform that runs a system with a limit.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
@@ -39,22 +37,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         said.push(id.clone());
+        let taken = os.thresholds_taken().unwrap_or(i8::MIN..=i8::MAX);
         let os = os.word();
         let (message, help) = if hardware.platform.has_virtual_queues() {
             let message = format!(
                 "buffer thresholds and headroom of `{}` are left to `{os}` on `{id}`",
                 profile.name()
             );
-            (message, "fine where the switch divides its deep buffer as you like")
+            (message, "fine where the switch divides its deep buffer as you like".to_owned())
         } else {
-            let beyond = beyond(profile);
+            let beyond = beyond(profile, &taken);
             if beyond.is_empty() {
                 continue;
             }
-            (
-                format!("{beyond} set to the nearest that `{os}` takes on `{id}`"),
-                "state thresholds from -7 to 3",
-            )
+            let (least, most) = taken.into_inner();
+            let help = format!("state thresholds from {least} to {most}");
+            (format!("{beyond} set to the nearest that `{os}` takes on `{id}`"), help)
         };
         out.push(
             Diagnostic::warning(&RULE, message)
@@ -72,8 +70,8 @@ fn os_is_asked(profile: &Profile) -> bool {
 }
 
 /// Names the thresholds that are not taken; nothing where all are.
-fn beyond(profile: &Profile) -> String {
-    let outside = |threshold: DynamicThreshold| !TAKEN.contains(&threshold.get());
+fn beyond(profile: &Profile, taken: &std::ops::RangeInclusive<i8>) -> String {
+    let outside = |threshold: DynamicThreshold| !taken.contains(&threshold.get());
     let named = profile.classes().flat_map(|class| {
         let of = |what: &str, threshold: DynamicThreshold| {
             outside(threshold).then(|| format!("`{what}` {threshold} of `{}`", class.name))

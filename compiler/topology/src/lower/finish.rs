@@ -43,6 +43,12 @@ impl Draft<'_> {
             cables: self.cables(),
             mtu: self.mtu,
             entropy: self.entropy,
+            releases: doc
+                .releases
+                .iter()
+                .flat_map(|all| &all.0)
+                .map(|(os, own)| (os.value, own.value))
+                .collect(),
             naming: self.names.naming.clone(),
             qos: profile,
             services: self.services(),

@@ -199,6 +199,18 @@ impl Read for Fraction {
     }
 }
 
+impl Read for closc_platform::Release {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let parsed = match &item.value {
+            Value::Text(text) => text.parse().ok(),
+            // The number 5.10 would be 5.1: what counts is what was written.
+            Value::Float(_) => reader.written(item.place).parse().ok(),
+            _ => None,
+        };
+        parsed.or_else(|| reader.wrong_type(item, "a release in quotes", "\"5.16\""))
+    }
+}
+
 impl schemars::JsonSchema for Fraction {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Ratio".into()

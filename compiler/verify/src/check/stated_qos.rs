@@ -110,7 +110,7 @@ fn ports(
         };
         let quality = switch.language.quality;
         let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
-            if quality == Quality::Ports {
+            if matches!(quality, Quality::Ports(_)) {
                 findings.broken(broken("has no quality of service of its own"));
             }
             continue;
@@ -162,8 +162,8 @@ impl Compared<'_> {
         faults.extend(self.trimming());
         if self.ranked {
             faults.extend(ranked::faults(self));
-        } else if self.quality == Quality::Ports {
-            faults.extend(ports::faults(self));
+        } else if let Quality::Ports(bounds) = self.quality {
+            faults.extend(ports::faults(self, bounds));
             faults.extend(self.marks());
             return faults;
         } else {

@@ -55,9 +55,19 @@ pub(crate) enum Quality {
     /// Not at all, or by rank alone.
     Unstated,
     /// What ports are given, and bounds of queues; how the buffer is shared out is the switch's business.
-    Ports,
+    Ports(Bounds),
     /// With the pools of the buffer and the counters.
     Whole,
+}
+
+/// How a language bounds queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bounds {
+    /// Each group and queue has a share of the buffer, pauses have room in bytes, and the watchdog has times.
+    Each,
+    /// All lossless classes have one share and all others another, pauses have room by the length of their cable, and the
+    /// watchdog counts looks.
+    Shared,
 }
 
 /// What a port with link-local addresses does.

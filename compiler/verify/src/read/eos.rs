@@ -8,7 +8,7 @@ use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::language::{Asks, Bounds, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
@@ -17,7 +17,7 @@ pub(crate) static LANGUAGE: Language = Language {
     wire: [true, true, true],
     states_peers: false,
     asks: Asks::Everybody,
-    quality: Quality::Ports,
+    quality: Quality::Ports(Bounds::Each),
     link_local: LinkLocal::Talks,
     classes: Numbering::Stated,
     spreading: Spreading::Even,

@@ -20,6 +20,10 @@ pub(crate) enum Target {
     Lossless,
     /// EOS with paused classes, which has no segments.
     Eos,
+    /// Cumulus Linux.
+    Nvue,
+    /// The same with paused classes, of a release that has addresses of both families together.
+    NvueLossless,
 }
 
 impl Target {
@@ -38,6 +42,10 @@ impl Target {
                 .replace(linux, "platform: th5-512x100g, os: eos")
                 .replace("virtual", "dac")
                 .replace("qos: lossy-trim", "qos: lossless"),
+            Target::Nvue => nvue(yaml),
+            Target::NvueLossless => {
+                nvue(yaml).replace("qos: lossy-trim", "qos: lossless") + "releases: { nvue: \"5.14\" }\n"
+            }
             Target::Frr => yaml.replace(linux, "platform: linux, os: frr"),
             Target::Linux => yaml.to_owned(),
             Target::P4 => yaml.replace(linux, "platform: bmv2, os: p4"),
@@ -48,6 +56,12 @@ impl Target {
             ),
         }
     }
+}
+
+/// Cumulus Linux on cages of which every other one is split in eight, and the rest disabled.
+fn nvue(yaml: &str) -> String {
+    yaml.replace("platform: linux, os: linux", "platform: spectrum4-sn5600-256x100g, os: nvue")
+        .replace("virtual", "dac")
 }
 
 /// A source of random fabrics, the same in every run.

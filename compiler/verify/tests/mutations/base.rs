@@ -50,6 +50,10 @@ pub(crate) enum Base {
     ChosenZones,
     /// EOS, with a management network.
     ChosenEos,
+    /// Cumulus Linux, with a management network.
+    Nvue,
+    /// The same with paused classes, where switches choose the way.
+    ChosenNvue,
     /// Nodes with two NICs that netplan and systemd-networkd set up, and whose slots are known.
     Tools,
     /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
@@ -57,7 +61,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 24] = [
+    pub(crate) const ALL: [Base; 26] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -80,6 +84,8 @@ impl Base {
         Base::ChosenP4,
         Base::ChosenZones,
         Base::ChosenEos,
+        Base::Nvue,
+        Base::ChosenNvue,
         Base::Tools,
         Base::ChosenTools,
     ];
@@ -98,6 +104,7 @@ impl Base {
             | Base::BlocksP4
             | Base::BlocksZones
             | Base::Fixed
+            | Base::Nvue
             | Base::Tools
             | Base::Declared => "srv6-static",
             Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless => "bgp-unnumbered",
@@ -107,6 +114,7 @@ impl Base {
             | Base::ChosenP4
             | Base::ChosenZones
             | Base::ChosenEos
+            | Base::ChosenNvue
             | Base::ChosenTools => "ecmp-static",
         }
     }
@@ -129,6 +137,8 @@ impl Base {
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
             Base::ChosenEos => (Target::Eos, chosen),
+            Base::Nvue => (Target::Nvue, chosen),
+            Base::ChosenNvue => (Target::NvueLossless, chosen),
             Base::ChosenLinux => {
                 let exceptions = "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  \
                                   drained: [p0-t0-003--p0-t1-002#2]\n"

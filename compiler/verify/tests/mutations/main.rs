@@ -18,6 +18,7 @@ mod frr;
 mod hosts;
 mod linux;
 mod network;
+mod nvue;
 mod p4;
 mod qos;
 mod sonic;
@@ -37,7 +38,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 34] = [
+const TABLES: [&[Mutation]; 36] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -71,6 +72,8 @@ const TABLES: [&[Mutation]; 34] = [
     network::NETPLAN,
     network::NETWORKD,
     network::CHOSEN,
+    nvue::PORTS,
+    nvue::QUEUES,
     tools::FILES,
 ];
 

@@ -3,16 +3,23 @@
 //! In: settings as the reader names them: `queue 3`, `watchdog timeout`, `egress of queue 3` and so on. Invariants: what is
 //! not stated must not be there; a share of the buffer that the language has no word for is the nearest that it has.
 
+mod shared;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Compared;
+use crate::model::language::Bounds;
 use crate::model::stated::StatedClass;
 
 /// Returns what is not as stated.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
-    let mut faults = queues(port);
+pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
+    let mut faults = queues(port, bounds);
     faults.extend(maps(port));
     faults.extend(pauses(port));
+    if bounds == Bounds::Shared {
+        faults.extend(shared::faults(port));
+        return faults;
+    }
     faults.extend(watched(port));
     faults.extend(counted(port));
     faults.extend(shares(port));
@@ -21,7 +28,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
 }
 
 /// Weighted queues share the port in whole percents.
-fn queues(port: &Compared<'_>) -> Vec<String> {
+fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
     let queued = port.queued();
     let sum: u64 = queued.values().filter_map(|class| class.weight).map(u64::from).sum();
     let mut found: BTreeMap<u8, (&str, u64)> = BTreeMap::new();
@@ -37,7 +44,8 @@ fn queues(port: &Compared<'_>) -> Vec<String> {
             None => own.0 == "strict",
             Some(weight) => {
                 let weight = u64::from(weight);
-                let kind = if watched_class(port, class) { "guaranteed" } else { "percent" };
+                let sure = bounds == Bounds::Each && watched_class(port, class);
+                let kind = if sure { "guaranteed" } else { "percent" };
                 let near = (100 * weight).abs_diff(own.1 * sum) <= sum || own.1 == 1 && 100 * weight < sum;
                 // What is rounded up to 1 is taken from the largest.
                 let largest = queued.values().filter_map(|class| class.weight).max();

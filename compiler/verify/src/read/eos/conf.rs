@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use ipnet::{IpNet, Ipv6Net};
+use ipnet::IpNet;
 
 use super::place::FILE;
 use super::qos::{Mode, QosReader, Refusal};
-use crate::model::device::{Device, FaultKind, Hop, Ports, Route, Via};
+use crate::model::device::{Device, FaultKind, Hop, Ports};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
+use crate::read::text_routes::TextRoutes;
 use crate::read::value::parse;
 
 /// What a site sets as it likes: first words of commands, each a mode or a line.
@@ -63,8 +63,7 @@ struct Reader<'a> {
     qos: QosReader<'a>,
     /// Ports that route and do not switch.
     routed: Vec<u16>,
-    /// Place of the route of each prefix.
-    routes: HashMap<Ipv6Net, usize>,
+    routes: TextRoutes<'a>,
     vrfs: Vec<&'a str>,
     management: Management<'a>,
     forwards: bool,
@@ -87,7 +86,7 @@ pub(super) fn read<'a>(language: &'static Language, text: &'a str) -> Result<Dev
         context: Vec::new(),
         qos: QosReader::default(),
         routed: Vec::new(),
-        routes: HashMap::new(),
+        routes: TextRoutes::default(),
         vrfs: Vec::new(),
         management: Management::default(),
         forwards: false,
@@ -272,24 +271,8 @@ impl<'a> Reader<'a> {
         self.context.push(Context::Site);
     }
 
-    /// Adds a route; further lines of one prefix are further next hops, wherever they are.
     fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
-        let prefix: Ipv6Net = parse(text)?;
-        let known = *self.routes.entry(prefix).or_insert(self.device.routes.len());
-        let Some(route) = self.device.routes.get_mut(known) else {
-            let via = hop.map_or(Via::Blackhole, Via::One);
-            self.device.routes.push(Route { prefix, text: Cow::Borrowed(text), via });
-            return Ok(());
-        };
-        match (&mut route.via, hop) {
-            (Via::One(first), Some(hop)) => route.via = Via::Many(vec![*first, hop]),
-            (Via::Many(hops), Some(hop)) => hops.push(hop),
-            (Via::Blackhole, None) => {}
-            (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
-                return Err(format!("`{text}` is a blackhole and uses a port"));
-            }
-        }
-        Ok(())
+        self.routes.add(parse(text)?, Cow::Borrowed(text), hop)
     }
 
     fn finish(mut self) -> Device<'a> {
@@ -309,6 +292,7 @@ impl<'a> Reader<'a> {
         let (config, dangling) = self.qos.finish(&mut ports);
         self.device.qos = config.map(Arc::new);
         self.device.ports = ports;
+        self.device.routes = self.routes.list;
         for (name, message) in dangling {
             faults.push((FaultKind::Dangling, vec![name], message));
         }

@@ -17,6 +17,7 @@ use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::linux::place::FILE as PORTS;
 use crate::read::linux::{batch, surroundings, switch};
+use crate::read::text_routes::TextRoutes;
 use crate::read::value::parse;
 
 /// FRR 10.5.0 installs no static segment (FRR issue 20092).
@@ -100,7 +101,7 @@ fn configuration<'a>(
         bgp: BgpReader::default(),
         routing,
         left: false,
-        routes: HashMap::new(),
+        routes: TextRoutes::default(),
     };
     for (at, line) in conf.lines().enumerate() {
         let line = line.trim_ascii();
@@ -118,7 +119,8 @@ fn configuration<'a>(
             Ok(()) => {}
         }
     }
-    let Reader { mut device, ports, locators, bgp, .. } = reader;
+    let Reader { mut device, ports, locators, bgp, routes, .. } = reader;
+    device.routes = routes.list;
     locator_faults(&mut device, &locators);
     bgp.finish(&mut device);
     Ok((device, ports))
@@ -141,8 +143,7 @@ struct Reader<'a> {
     routing: Routing,
     /// Whether the configuration is left.
     left: bool,
-    /// Place of the route of each prefix.
-    routes: HashMap<Ipv6Net, usize>,
+    routes: TextRoutes<'a>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -269,24 +270,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Adds a route; further lines of one prefix are further next hops, wherever they stand.
     fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
-        let prefix: Ipv6Net = parse(text)?;
-        let known = *self.routes.entry(prefix).or_insert(self.device.routes.len());
-        let Some(route) = self.device.routes.get_mut(known) else {
-            let via = hop.map_or(Via::Blackhole, Via::One);
-            self.device.routes.push(Route { prefix, text: Cow::Borrowed(text), via });
-            return Ok(());
-        };
-        match (&mut route.via, hop) {
-            (Via::One(first), Some(hop)) => route.via = Via::Many(vec![*first, hop]),
-            (Via::Many(hops), Some(hop)) => hops.push(hop),
-            (Via::Blackhole, None) => {}
-            (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
-                return Err(format!("`{text}` is a blackhole and uses a port"));
-            }
-        }
-        Ok(())
+        self.routes.add(parse(text)?, Cow::Borrowed(text), hop)
     }
 
     fn locator(&mut self, words: &[&'a str]) -> Result<(), Refusal> {

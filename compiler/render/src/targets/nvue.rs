@@ -1,0 +1,174 @@
+//! NVIDIA Cumulus Linux: one `nvue.yaml` for each switch, for `nv config replace`.
+//!
+//! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments and static routes. Invariants: every
+//! port of the switch is named, those without a cable shut; a number that is a key is a string, as NVUE's own schema has it;
+//! management is in the VRF `mgmt`, so that no default route is in the fabric's.
+
+mod panel;
+mod qos;
+
+use std::net::IpAddr;
+
+use closc_artefacts::paths;
+use closc_plan::{DeviceIntent, Hop, Management, Target as Via};
+use closc_platform::Release;
+use serde::Serialize;
+
+use self::panel::{CageView, PortView};
+use self::qos::QosView;
+use super::Target;
+use crate::{Artefact, RenderError, Templates};
+
+/// The release from which on addresses are below their family, and VRFs and time servers elsewhere.
+const BY_FAMILY: Release = Release { major: 5, minor: 15 };
+
+/// The NVUE target.
+pub(super) struct Nvue;
+
+impl Target for Nvue {
+    fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
+        let text = templates.render("nvue/nvue.yaml.j2", &intent.name, &View::of(intent)?)?;
+        Ok(vec![Artefact::new(paths::switch(&intent.name, paths::NVUE_YAML), text)])
+    }
+}
+
+/// A switch, as the templates see it.
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    name: &'a str,
+    fabric: &'a str,
+    release: String,
+    /// Whether addresses are below their family.
+    by_family: bool,
+    /// The VRF of servers.
+    vrf: &'static str,
+    management: Option<ManagementView>,
+    syslog: Vec<IpAddr>,
+    ntp: Vec<IpAddr>,
+    /// In double quotes, as YAML has them.
+    contact: Option<String>,
+    location: Option<String>,
+    cages: Vec<CageView>,
+    ports: Vec<PortView<'a>>,
+    loopback: String,
+    qos: QosView,
+    locators: Vec<LocatorView>,
+    routes: Vec<RouteView<'a>>,
+}
+
+/// The management port.
+#[derive(Debug, Serialize)]
+struct ManagementView {
+    /// The key of the address family.
+    family: &'static str,
+    address: String,
+    gateway: String,
+}
+
+/// An own segment.
+#[derive(Debug, Serialize)]
+struct LocatorView {
+    name: String,
+    prefix: String,
+    block_bits: u8,
+    node_bits: u8,
+}
+
+/// A static route; no next hops: a blackhole.
+#[derive(Debug, Serialize)]
+struct RouteView<'a> {
+    prefix: String,
+    hops: Vec<HopView<'a>>,
+}
+
+/// A next hop.
+#[derive(Debug, Serialize)]
+struct HopView<'a> {
+    gateway: String,
+    port: &'a str,
+}
+
+impl<'a> View<'a> {
+    fn of(intent: &'a DeviceIntent<'a>) -> Result<Self, RenderError> {
+        let system = &intent.system;
+        let qos = QosView::of(intent)?;
+        let release = intent.release.unwrap_or(BY_FAMILY);
+        Ok(View {
+            name: &intent.name,
+            fabric: intent.fabric,
+            release: release.to_string(),
+            by_family: release >= BY_FAMILY,
+            vrf: if system.management.is_some() { "mgmt" } else { "default" },
+            management: system.management.as_ref().map(ManagementView::of),
+            syslog: servers(&system.services.syslog),
+            ntp: servers(&system.services.ntp),
+            contact: system.services.snmp_contact.as_deref().map(quoted),
+            location: system.services.snmp_location.as_deref().map(quoted),
+            cages: panel::cages(intent),
+            ports: panel::ports(intent, &qos),
+            loopback: format!("{}/128", system.loopback),
+            qos,
+            locators: locators(intent),
+            routes: routes(intent),
+        })
+    }
+}
+
+/// A text in double quotes: a string of JSON is one of YAML.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Servers, each once.
+fn servers(servers: &[IpAddr]) -> Vec<IpAddr> {
+    let mut servers = servers.to_vec();
+    servers.sort_unstable();
+    servers.dedup();
+    servers
+}
+
+fn locators(intent: &DeviceIntent<'_>) -> Vec<LocatorView> {
+    let Some(srv6) = &intent.srv6 else { return Vec::new() };
+    let block_bits = srv6.block.prefix_len();
+    let view = |(at, locator): (usize, &closc_plan::Locator)| LocatorView {
+        name: format!("LOC{at}"),
+        prefix: locator.prefix.to_string(),
+        block_bits,
+        node_bits: locator.prefix.prefix_len().saturating_sub(block_bits),
+    };
+    srv6.locators.iter().enumerate().map(view).collect()
+}
+
+fn routes<'a>(intent: &'a DeviceIntent<'a>) -> Vec<RouteView<'a>> {
+    let mut sorted: Vec<_> = intent.routes.iter().collect();
+    sorted.sort_by_key(|route| route.prefix);
+    let view = |route: &closc_plan::Route| RouteView {
+        prefix: route.prefix.to_string(),
+        hops: match &route.target {
+            Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
+            Via::Blackhole => Vec::new(),
+        },
+    };
+    sorted.into_iter().map(view).collect()
+}
+
+impl ManagementView {
+    fn of(management: &Management) -> Self {
+        ManagementView {
+            family: match management.gateway {
+                IpAddr::V4(_) => "ipv4",
+                IpAddr::V6(_) => "ipv6",
+            },
+            address: management.address.to_string(),
+            gateway: management.gateway.to_string(),
+        }
+    }
+}
+
+impl<'a> HopView<'a> {
+    fn of(intent: &'a DeviceIntent<'a>, hop: Hop) -> Option<Self> {
+        let port = intent.ports.get(hop.port)?;
+        let gateway = port.connection.as_ref()?.peer.address().to_string();
+        Some(HopView { gateway, port: &port.physical.name })
+    }
+}

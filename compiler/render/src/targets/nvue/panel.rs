@@ -1,0 +1,95 @@
+//! Cages and ports of a switch.
+//!
+//! In: the intent and its queues. Out: [`CageView`]s of split cages, [`PortView`]s in the order of the panel. Invariants: a
+//! cage is split as all its ports say; one whose lanes another takes is disabled.
+
+use std::collections::BTreeMap;
+
+use closc_plan::{Connection, DeviceIntent, PortIntent};
+use serde::Serialize;
+
+use super::qos::QosView;
+use super::quoted;
+
+/// Serial speed from which Ethernet needs a Reed-Solomon code (802.3 clause 91 for 25G lanes, clause 119 for PAM4).
+const RS_LANE_MBPS: u32 = 25_000;
+
+/// A cage that is split or disabled.
+#[derive(Debug, Serialize)]
+pub(super) struct CageView {
+    number: u16,
+    /// Absent: disabled.
+    split: Option<SplitView>,
+}
+
+/// How a cage is split.
+#[derive(Debug, Serialize)]
+struct SplitView {
+    ports: usize,
+    lanes: usize,
+}
+
+/// A port.
+#[derive(Debug, Serialize)]
+pub(super) struct PortView<'a> {
+    name: &'a str,
+    description: String,
+    mtu: u16,
+    speed: String,
+    correction: &'static str,
+    /// Absent: the port is shut.
+    link: Option<LinkView>,
+}
+
+/// What is plugged into a port.
+#[derive(Debug, Serialize)]
+struct LinkView {
+    address: String,
+    /// The name of its thresholds of marks, and of the DSCP of what is trimmed.
+    kind: String,
+    /// The name of its pauses.
+    pauses: Option<String>,
+}
+
+/// The cages of a switch that are no port as they are.
+pub(super) fn cages(intent: &DeviceIntent<'_>) -> Vec<CageView> {
+    let panel = &intent.platform.panel;
+    let mut found: BTreeMap<u16, CageView> = BTreeMap::new();
+    for port in &intent.ports {
+        let physical = &port.physical;
+        let lanes = physical.lanes.len().max(1);
+        if physical.subport > 0 {
+            let split = Some(SplitView { ports: usize::from(panel.lanes) / lanes, lanes });
+            found.insert(physical.panel, CageView { number: physical.panel, split });
+        }
+        for number in physical.panel + 1..physical.panel + panel.number_step {
+            found.entry(number).or_insert(CageView { number, split: None });
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The ports of a switch, in the order of the panel.
+pub(super) fn ports<'a>(intent: &'a DeviceIntent<'a>, qos: &QosView) -> Vec<PortView<'a>> {
+    let mut order: Vec<usize> = (0..intent.ports.len()).collect();
+    order.sort_by_key(|at| (intent.ports[*at].physical.panel, intent.ports[*at].physical.subport));
+    order.into_iter().map(|at| port(&intent.ports[at], qos.of_port(at))).collect()
+}
+
+fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>) -> PortView<'_> {
+    let physical = &port.physical;
+    let lanes = u32::try_from(physical.lanes.len().max(1)).unwrap_or(u32::MAX);
+    let link = |(connection, (kind, pauses)): (&Connection, (String, Option<String>))| LinkView {
+        address: connection.address.to_string(),
+        kind,
+        pauses,
+    };
+    PortView {
+        name: &physical.name,
+        description: quoted(&port.description),
+        mtu: port.mtu,
+        speed: format!("{}G", physical.speed.mbps() / 1_000),
+        correction: if physical.speed.mbps() / lanes >= RS_LANE_MBPS { "rs" } else { "off" },
+        link: port.connection.as_ref().zip(of_port).map(link),
+    }
+}

@@ -1,0 +1,118 @@
+//! `nvue.yaml` read back with PyYAML and compared with NVUE's own schema, release by release.
+//!
+//! `CLOSC_NVUESCHEMA` names the Python that has the packages `nvueschema` and `PyYAML`; otherwise it is `python3`.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use closc_plan::Plan;
+use closc_tests::shape::plan;
+use serde_json::{Value, json};
+
+use common::switches;
+
+/// Two tiers of split cages, with services and ports without a cable.
+fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
+    plan(&format!(
+        "fabric: nvue\nplanes: 2\nrouting: {routing}\nhosts: {{ groups: 3, per_group: 2, nic: {{ speed: 400G, lanes: 4 }} }}\n\
+         tiers:\n  t0: {{ platform: spectrum4-sn5600, os: nvue, down: {{ count: 2, spare: 1, breakout: 4x200G }}, \
+         up: {{ count: 2, breakout: 2x400G }} }}\n  \
+         t1: {{ platform: spectrum4-sn5600, os: nvue, down: {{ breakout: 2x400G }} }}\n\
+         addresses: {{ management: 10.64.0.0/14 }}\ncables:\n  \
+         nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\n\
+         releases: {{ nvue: \"{release}\" }}\nservices:\n  \
+         ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9, \"1:2:3:4:5:6:7:8\" ]\n  \
+         snmp: {{ contact: 'noc \"24/7\": # 17', location: hall 3 }}\n"
+    ))
+}
+
+/// What a switch is given, by release, fabric and name.
+fn texts() -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for release in ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"] {
+        for (routing, qos) in
+            [("srv6-static", "lossy-trim"), ("ecmp-static", "lossless"), ("ecmp-static", "none")]
+        {
+            if release == "5.13" && qos == "lossy-trim" {
+                continue;
+            }
+            for artefact in switches(&fabric(release, routing, qos)) {
+                let name = artefact.path.iter().nth(1).expect("below `switches/`");
+                let text = String::from_utf8(artefact.bytes).expect("text");
+                texts.insert(format!("{release}/{qos}/{name}"), text);
+            }
+        }
+    }
+    texts
+}
+
+/// The Python that has the schema; a line says where there is none.
+fn python() -> Option<String> {
+    let python = env::var("CLOSC_NVUESCHEMA").unwrap_or_else(|_| "python3".to_owned());
+    let mut import = Command::new(&python);
+    import.args(["-c", "import nvueschema, yaml"]).stdout(Stdio::null()).stderr(Stdio::null());
+    if import.status().is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    closc_skip::skip(format_args!(
+        "{python} cannot import nvueschema and yaml (pip install nvueschema PyYAML; CLOSC_NVUESCHEMA names another Python)"
+    ));
+    None
+}
+
+fn judge(python: &str, texts: &BTreeMap<String, String>) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nvue_schema.py");
+    let mut child = Command::new(python)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("python runs");
+    let input = serde_json::to_vec(&json!(texts)).expect("JSON");
+    child.stdin.take().expect("piped").write_all(&input).expect("it reads all before it writes");
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn the_schema_of_every_release_takes_it() {
+    let Some(python) = python() else { return };
+    let texts = texts();
+    let output = judge(&python, &texts);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(texts.len() >= 100 && counts["files"] == texts.len(), "{counts}");
+    println!("{} keys of {} files are in the schema", counts["keys"], counts["files"]);
+    // The judge is one that can refuse.
+    let (name, text) = texts.first_key_value().expect("there are some");
+    for (from, to) in [
+        ("        ip:\n", "        ipv6:\n"),
+        ("mtu: 9216", "mtu: '9216'"),
+        ("fec: 'rs'", "fec: on"),
+        ("speed: 400G", "speed: 300G"),
+        ("'p0-t0-001'", "17"),
+    ] {
+        assert!(text.contains(from), "{name} has no {from}");
+        let damaged = BTreeMap::from([(name.clone(), text.replacen(from, to, 1))]);
+        assert!(!judge(&python, &damaged).status.success(), "{from} became {to}, and nothing was said");
+    }
+}
+
+#[test]
+fn what_a_release_has_elsewhere_is_there() {
+    let texts = texts();
+    let of = |start: &str| texts.iter().filter(|(name, _)| name.starts_with(start)).collect::<Vec<_>>();
+    for (_, text) in of("5.14").into_iter().chain(of("5.13")) {
+        assert!(text.contains("        ip:\n") && text.contains("      ntp:\n        mgmt:\n"));
+        assert!(!text.contains("ipv6:\n") && !text.contains("        vrf: mgmt\n        ipv4"));
+    }
+    for (_, text) in of("5.15").into_iter().chain(of("5.18")) {
+        assert!(text.contains("        ipv6:\n") && text.contains("      ntp:\n        vrf: mgmt\n"));
+        assert!(!text.contains("        ip:\n"));
+    }
+}

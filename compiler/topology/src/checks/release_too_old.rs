@@ -1,0 +1,68 @@
+//! E0217: what the file asks for came with a later release of an operating system.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::capability::{Capability, asked};
+
+use crate::draft::Draft;
+use crate::field;
+
+/// What the file asks for came with a later release of an operating system.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0217",
+    title: "the release is older than what the file asks for",
+    what: "Every operating system in use has, in the release that `releases` names, what `routing` and `qos` ask for: `nvue` \
+           has SRv6 segments and packet trimming from 5.14 on.",
+    why: "The older release has no key for it and refuses the whole file.",
+    example: "releases: { nvue: \"5.13\" }\n\
+              hosts: { nic: { speed: 800G, lanes: 8 } }\n\
+              tiers:\n\
+              \x20 t0: { platform: spectrum4-sn5600, os: nvue, up: 128 }\n\
+              \x20 t1: { platform: spectrum4-sn5600, os: nvue }",
+    fix: "Name the later release once the switches run it, or ask for another routing and QoS profile.",
+};
+
+/// Checks every kind of switch.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let mut wanted: Vec<(Capability, Option<closc_diagnostics::Span>)> = Vec::new();
+    if draft.routing.is_source_routed() {
+        wanted.push((Capability::Segments, draft.stated(field!("routing"))));
+    }
+    if let Ok(profile) = &draft.qos {
+        wanted.extend(asked(profile).into_iter().map(|capability| (capability, draft.stated(field!("qos")))));
+    }
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.supports(hardware.os)) {
+        let Some((release, span)) = draft.release(hardware.os) else { continue };
+        for (capability, asks) in &wanted {
+            let since = hardware.os.releases().and_then(|releases| releases.since(*capability));
+            let Some(since) = since.filter(|since| release < *since) else { continue };
+            let os = hardware.os.word();
+            let what = capability.words();
+            let diagnostic = Diagnostic::error(&RULE, format!("`{os}` {release} has no {what}"));
+            let diagnostic = match span {
+                Some(span) => diagnostic.at(span, format!("{what} came with {since}")),
+                None => diagnostic.at(hardware.os_span, format!("{what} came with {since}")),
+            };
+            let diagnostic = match asks {
+                Some(asks) => diagnostic.and(*asks, "asks for it"),
+                None => diagnostic.note("it is what a file that says nothing else asks for"),
+            };
+            out.push(
+                diagnostic
+                    .and(hardware.os_span, format!("for {}", hardware.who))
+                    .help(format!("use {since} or later")),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn what_came_later_is_refused() {
+        assert_eq!(message(RULE.example, "E0217"), "`nvue` 5.13 has no uN segments");
+        assert!(!codes(&RULE.example.replace("5.13", "5.14")).contains(&"E0217"));
+    }
+}

@@ -1,0 +1,43 @@
+//! W0805: a release is named of an operating system that no switch runs.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::draft::Draft;
+
+/// A release is named of an operating system that no switch runs.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0805",
+    title: "a release has no effect",
+    what: "Every operating system of which `releases` names one runs on a switch.",
+    why: "It is a leftover, or the switches that were meant run another system.",
+    example: "releases: { nvue: \"5.16\" }",
+    fix: "Remove the line, or name the system at the switches.",
+};
+
+/// Looks for systems that nothing runs.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (os, _) in draft.doc.releases.iter().flat_map(|named| &named.0) {
+        if draft.hardware.iter().any(|hardware| hardware.os == os.value) {
+            continue;
+        }
+        let word = os.value.word();
+        out.push(
+            Diagnostic::warning(&RULE, format!("no switch runs `{word}`, of which a release is named"))
+                .at(os.span, "")
+                .help("remove the line"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn a_release_is_of_a_system_in_use() {
+        assert_eq!(message(RULE.example, "W0805"), "no switch runs `nvue`, of which a release is named");
+        let used = "{ releases: { nvue: \"5.16\" }, tiers: { t1: { os: nvue } } }";
+        assert!(!codes(used).contains(&"W0805"));
+    }
+}

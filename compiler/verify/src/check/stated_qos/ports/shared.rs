@@ -1,0 +1,95 @@
+//! Bounds of a language in which lossless classes share one threshold, all others another, and a watchdog counts looks.
+//!
+//! In: settings as the reader names them: `ingress of lossless`, `egress of queue 3`, `watchdog looks`, all as exponents or
+//! numbers. Invariants: what is not stated must not be there; where classes share a threshold, it is the largest of theirs.
+
+use std::collections::BTreeMap;
+
+use super::super::Compared;
+use crate::model::stated::StatedClass;
+
+/// Exponents that there are words for; the last is no limit.
+const TAKEN: (i32, i32) = (-7, 7);
+
+/// Milliseconds between two looks that a watchdog takes.
+const LOOKS: (u64, u64) = (100, 5_000);
+
+/// Starts of the names of what is compared here.
+const BOUNDS: [&str; 5] = ["ingress of ", "egress of ", "watchdog", "pool ", "trimmed "];
+
+/// Returns what is not as stated.
+pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+    let mut meant = thresholds(port);
+    meant.extend(watchdog(port));
+    meant.extend(pools(port));
+    meant.extend(trimmed(port));
+    let mut faults = Vec::new();
+    for (name, meant) in &meant {
+        let found = port.qos.settings.get(name);
+        if found != Some(meant) {
+            let found = found.map_or("nothing", String::as_str);
+            faults.push(format!("has `{found}` as {name} and not `{meant}`"));
+        }
+    }
+    let is_bound = |name: &str| BOUNDS.iter().any(|start| name.starts_with(start));
+    let others = port.qos.settings.iter().filter(|(name, _)| is_bound(name) && !meant.contains_key(*name));
+    faults.extend(others.map(|(name, value)| format!("has `{value}` as {name}, and none is stated")));
+    faults
+}
+
+fn exponent(text: &str) -> i32 {
+    text.parse::<i32>().unwrap_or(i32::MAX).clamp(TAKEN.0, TAKEN.1)
+}
+
+fn thresholds(port: &Compared<'_>) -> BTreeMap<String, String> {
+    let mut meant: BTreeMap<String, i32> = BTreeMap::new();
+    let mut at_least = |name: String, value: i32| {
+        let own = meant.entry(name).or_insert(value);
+        *own = value.max(*own);
+    };
+    let mut queues: BTreeMap<u8, &StatedClass> = BTreeMap::new();
+    for class in &port.stated.classes {
+        queues.entry(class.queue).or_insert(class);
+        let (ingress, egress) = (exponent(&class.ingress_th), exponent(&class.egress_th));
+        if class.pauses.is_some() {
+            at_least("ingress of lossless".to_owned(), ingress);
+            at_least("egress of lossless".to_owned(), egress);
+        } else {
+            at_least("ingress of others".to_owned(), ingress);
+        }
+    }
+    for (queue, class) in queues.into_iter().filter(|(_, class)| class.pauses.is_none()) {
+        at_least(format!("egress of queue {queue}"), exponent(&class.egress_th));
+    }
+    meant.into_iter().map(|(name, value)| (name, value.to_string())).collect()
+}
+
+/// The watchdog looks once in its time to recover, and acts after as many looks as its time to act takes.
+fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
+    let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
+    let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
+    let Some(stated) = stated.filter(|_| lossless) else { return BTreeMap::new() };
+    let poll = stated.restoration_ms.clamp(LOOKS.0, LOOKS.1);
+    BTreeMap::from([
+        ("watchdog polling-interval".to_owned(), poll.to_string()),
+        ("watchdog looks".to_owned(), stated.detection_ms.div_ceil(poll).max(1).to_string()),
+    ])
+}
+
+/// Halves of the buffer where something pauses.
+fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
+    if port.stated.classes.iter().all(|class| class.pauses.is_none()) {
+        return BTreeMap::new();
+    }
+    ["default-lossless", "default-lossy"].map(|name| (format!("pool {name}"), "50".to_owned())).into()
+}
+
+/// What is trimmed is of the class of its code point.
+fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
+    let class = port.stated.trimmed.and_then(|(dscp, _)| port.stated.dscp.get(usize::from(dscp)));
+    let size = port.of_switch.and_then(|own| own.trimming).map(|trimming| trimming.size_bytes);
+    let both = class.zip(size);
+    both.map(|(class, size)| ("trimmed to".to_owned(), format!("{size} bytes, class {class}")))
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,115 @@
+//! Reads a switch that runs Cumulus Linux from its `nvue.yaml`.
+//!
+//! In: the text. Out: a [`Device`]. Invariants: a list with one entry `set`; every key below it is understood, is the site's
+//! and named as not judged, or is a fault.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::interface::Panel;
+use super::place::FILE;
+use super::qos::QosReader;
+use super::{segments, system};
+use crate::model::device::{Device, FaultKind, Hop};
+use crate::model::language::Language;
+use crate::read::error::ReadError;
+use crate::read::text_routes::TextRoutes;
+use crate::read::value::parse;
+
+/// Reads a file.
+pub(super) fn read<'a>(language: &'static Language, text: &'a str) -> Result<Device<'a>, ReadError> {
+    let whole: Value = serde_saphyr::from_str(text).map_err(|error| {
+        let line = error.location().map(|at| at.line() as usize);
+        ReadError { line, ..ReadError::whole(error.to_string()) }
+    })?;
+    // NVUE's keys are text; a reader of YAML makes a number of `4:`, and this one text of both.
+    let is_number = |line: &str| {
+        let line = line.trim_start();
+        let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        rest.len() < line.len() && rest.starts_with(':')
+    };
+    if let Some(at) = text.lines().position(is_number) {
+        return Err(ReadError::at(at + 1, "a key is a number and no text"));
+    }
+    let entries =
+        whole.as_array().ok_or_else(|| ReadError::whole("it is no list of entries such as `set`"))?;
+    let mut set = None;
+    let mut device = Device::new(language);
+    for entry in entries {
+        let mut entry = Fields::of("entry".to_owned(), Some(entry))?;
+        // Model and version of the switch that a file was saved on.
+        entry.take("header");
+        if let Some(own) = entry.take("set")
+            && set.replace(own).is_some()
+        {
+            return Err(ReadError::whole("`set` is there twice"));
+        }
+        entry.finish(&mut device);
+    }
+    let mut set = Fields::of("set".to_owned(), set)?;
+    let mut panel = Panel::default();
+    for (name, value) in set.below("interface")?.entries() {
+        panel.interface(name, value, &mut device)?;
+    }
+    let mut qos = QosReader::read(set.below("qos")?, &mut device)?;
+    segments::read(set.below("router")?, &mut device)?;
+    qos.trimming = system::read(&mut set, &mut device)?;
+    routes(set.below("vrf")?, &mut panel, &mut device)?;
+    set.finish(&mut device);
+    let attached = panel.finish(&mut device);
+    device.qos = Some(Arc::new(qos.finish(&attached, &mut device)));
+    Ok(device)
+}
+
+fn routes(mut vrfs: Fields<'_>, panel: &mut Panel, device: &mut Device<'_>) -> Result<(), ReadError> {
+    let mut own = vrfs.below("default")?;
+    let mut router = own.below("router")?;
+    let mut found = TextRoutes::default();
+    let all = router.below("static")?;
+    for (prefix, route) in all.entries() {
+        let path = all.path(prefix);
+        let mut route = Fields::of(path.clone(), Some(route))?;
+        if route.text("address-family")? != Some("ipv6-unicast") {
+            return Err(ReadError::whole(format!("`{path}` is of no address family `ipv6-unicast`")));
+        }
+        let ways = route.below("via")?;
+        let parsed = parse(prefix).map_err(ReadError::whole)?;
+        let mut none = true;
+        for (gateway, way) in ways.entries() {
+            none = false;
+            let mut way = Fields::of(ways.path(gateway), Some(way))?;
+            let kind = way.text("type")?;
+            let ports = way.below("interface")?;
+            let ports: Vec<&str> = ports.entries().map(|(port, _)| port).collect();
+            way.finish(device);
+            let hop = match (kind, gateway, &ports[..]) {
+                (Some("blackhole"), "blackhole", []) => None,
+                (Some("ipv6-address"), gateway, [port]) => Some(Hop {
+                    port: panel.index(port),
+                    gateway: Some(parse(gateway).map_err(ReadError::whole)?),
+                    mac: None,
+                    weight: 1,
+                }),
+                _ => {
+                    let message =
+                        format!("`{path}` goes to `{gateway}` over {} ports as `{kind:?}`", ports.len());
+                    device.fault(FaultKind::Unknown, FILE, vec![format!("'{prefix}'")], message);
+                    continue;
+                }
+            };
+            found.add(parsed, Cow::Owned(prefix.to_owned()), hop).map_err(ReadError::whole)?;
+        }
+        if none {
+            return Err(ReadError::whole(format!("`{path}` leads nowhere")));
+        }
+        route.finish(device);
+    }
+    router.finish(device);
+    own.finish(device);
+    vrfs.finish(device);
+    device.routes = found.list;
+    Ok(())
+}

@@ -1,0 +1,303 @@
+//! Reads `interface`: cages, ports, the loopback and the management port.
+//!
+//! In: one interface after the other. Out: ports, and what profiles they are given. Invariants: a port of a split cage is one
+//! that the split gives; addresses of all interfaces are where one release has them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use ipnet::{IpNet, Ipv6Net};
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::place::FILE;
+use crate::model::device::{Device, FaultKind, Ports};
+use crate::read::error::ReadError;
+use crate::read::value::parse;
+
+/// Serial lanes of a cage.
+const LANES: u32 = 8;
+
+/// What a port is given besides its address.
+#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Attached {
+    pub(super) marks: Option<String>,
+    pub(super) scheduler: Option<String>,
+    pub(super) remark: Option<String>,
+    pub(super) pauses: Option<String>,
+    pub(super) watched: bool,
+    pub(super) trims: Vec<u8>,
+}
+
+/// Interfaces as they are read.
+#[derive(Default)]
+pub(super) struct Panel {
+    ports: Ports<'static>,
+    /// Ports and lanes of split cages; none where one is disabled.
+    cages: BTreeMap<String, Option<(u32, Option<u8>)>>,
+    attached: BTreeMap<u16, Attached>,
+    /// Interfaces with addresses below `ip`, and below their family.
+    dialects: [Option<String>; 2],
+}
+
+/// What the address of an interface comes with.
+#[derive(Default)]
+struct Addresses {
+    own: Vec<IpNet>,
+    gateways: Vec<IpAddr>,
+    vrf: Option<String>,
+}
+
+impl Panel {
+    /// Returns the index of a port.
+    pub(super) fn index(&mut self, name: &str) -> u16 {
+        self.ports.index(Cow::Owned(name.to_owned()))
+    }
+
+    /// Reads an interface.
+    pub(super) fn interface(
+        &mut self,
+        name: &str,
+        value: &Value,
+        device: &mut Device<'_>,
+    ) -> Result<(), ReadError> {
+        let mut own = Fields::of(format!("interface.{name}"), Some(value))?;
+        let kind = own.text("type")?;
+        let meant = match name {
+            "lo" => "loopback",
+            "eth0" => "eth",
+            _ => "swp",
+        };
+        if kind.is_some_and(|kind| kind != meant) || meant == "swp" && !name.starts_with("swp") {
+            let message = format!("interface `{name}` is none that the proof knows");
+            device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+            return Ok(());
+        }
+        if meant == "swp" {
+            return self.front(name, own, device);
+        }
+        own.take("description");
+        let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
+        own.finish(device);
+        if meant == "loopback" {
+            for address in addresses {
+                if let IpNet::V6(address) = address {
+                    device.loopbacks.push(address);
+                }
+            }
+            return Ok(());
+        }
+        if vrf.as_deref() != Some("mgmt") {
+            let message =
+                "the management port is not in VRF `mgmt`, and its gateway is one of the fabric".to_owned();
+            device.fault(FaultKind::Setting, FILE, vec!["eth0:".to_owned()], message);
+        }
+        for address in addresses {
+            let gateway =
+                gateways.iter().find(|gateway| gateway.is_ipv4() == matches!(address, IpNet::V4(_)));
+            device.management.push((address, gateway.copied()));
+        }
+        Ok(())
+    }
+
+    fn front(&mut self, name: &str, mut own: Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let mut link = own.below("link")?;
+        if link.has("breakout") {
+            let split = split(&link.below("breakout")?, device)?;
+            self.cages.insert(name.to_owned(), split);
+            link.finish(device);
+            own.finish(device);
+            return Ok(());
+        }
+        let state = link.below("state")?;
+        let states: Vec<&str> = state.entries().map(|(state, _)| state).collect();
+        let up = states == ["up"];
+        if !up && states != ["down"] {
+            return Err(ReadError::whole(format!("`interface.{name}.link.state` is {states:?}")));
+        }
+        let mtu = link.number("mtu")?;
+        let speed = link.text("speed")?.map(mbps).transpose()?;
+        let fec = match link.text("fec")? {
+            None => None,
+            Some("rs") => Some(true),
+            Some("off") => Some(false),
+            Some(other) => return Err(ReadError::whole(format!("`interface.{name}.link.fec` is `{other}`"))),
+        };
+        // The switch chooses where nothing is said.
+        if link.text("auto-negotiate")?.is_some_and(|word| !["on", "enabled"].contains(&word)) {
+            let message = format!("port `{name}` does not negotiate, as cables of copper need");
+            device.fault(FaultKind::Setting, FILE, vec![format!("{name}:"), "auto".to_owned()], message);
+        }
+        link.finish(device);
+        let description = own.text("description")?.map(|text| Cow::Owned(text.to_owned()));
+        let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
+        if !gateways.is_empty() || vrf.is_some() {
+            let message = format!("port `{name}` has a gateway or a VRF");
+            device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+        }
+        let mut addresses_v6: Vec<Ipv6Net> = Vec::new();
+        for address in addresses {
+            match address {
+                IpNet::V6(address) => addresses_v6.push(address),
+                IpNet::V4(address) => {
+                    let message = format!("port `{name}` has `{address}`, and the fabric is IPv6");
+                    device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+                }
+            }
+        }
+        let attached = attached(&mut own, device)?;
+        own.finish(device);
+        let index = self.index(name);
+        self.attached.insert(index, attached);
+        let port = self.ports.port_named(name);
+        port.declared = true;
+        port.up = up;
+        port.wire.mtu = mtu;
+        port.wire.speed = speed;
+        port.wire.fec = fec;
+        port.description = description;
+        port.addresses = addresses_v6;
+        Ok(())
+    }
+
+    /// Reads addresses, of a release before 5.15 below `ip`, of others below the family.
+    fn addresses(
+        &mut self,
+        name: &str,
+        own: &mut Fields<'_>,
+        device: &mut Device<'_>,
+    ) -> Result<Addresses, ReadError> {
+        let mut found = Addresses::default();
+        let before = own.has("ip");
+        let after = ["ipv4", "ipv6", "vrf"].iter().any(|key| own.has(key));
+        if before {
+            self.dialects[0].get_or_insert_with(|| name.to_owned());
+        }
+        if after {
+            self.dialects[1].get_or_insert_with(|| name.to_owned());
+        }
+        let vrf = own.text("vrf")?.map(str::to_owned);
+        for family in ["ip", "ipv4", "ipv6"] {
+            let mut below = own.below(family)?;
+            let fits = |is_v4: bool| family == "ip" || is_v4 == (family == "ipv4");
+            for address in below.below("address")?.set::<IpNet>()? {
+                if !fits(matches!(address, IpNet::V4(_))) {
+                    return Err(ReadError::whole(format!("`{address}` of `{name}` is below `{family}`")));
+                }
+                found.own.push(address);
+            }
+            found.gateways.extend(below.below("gateway")?.set::<IpAddr>()?);
+            if family == "ip" {
+                found.vrf = below.text("vrf")?.map(str::to_owned);
+            }
+            below.finish(device);
+        }
+        found.vrf = found.vrf.or(vrf);
+        Ok(found)
+    }
+
+    /// Looks at what only all interfaces together show.
+    pub(super) fn finish(self, device: &mut Device<'_>) -> BTreeMap<u16, Attached> {
+        let mut faults = Vec::new();
+        if let [Some(before), Some(after)] = &self.dialects {
+            let message = format!("`{before}` has addresses as before 5.15, and `{after}` as from then on");
+            faults.push((FaultKind::Setting, before.clone(), message));
+        }
+        let mut ports = self.ports.finish();
+        for port in &mut ports {
+            let (cage, part) = port
+                .name
+                .split_once('s')
+                .and_then(|_| {
+                    let (cage, part) = port.name.rsplit_once('s')?;
+                    Some((cage, part.parse::<u32>().ok().filter(|_| cage.len() > 2)))
+                })
+                .unwrap_or((&port.name, None));
+            let name = port.name.to_string();
+            match (self.cages.get(cage), part) {
+                (None, None) => {}
+                (Some(Some((count, lanes))), Some(part)) if part < *count => port.lane_count = *lanes,
+                (Some(None), _) => {
+                    faults.push((
+                        FaultKind::Dangling,
+                        name.clone(),
+                        format!("port `{name}` is in a cage that is disabled"),
+                    ));
+                }
+                _ => {
+                    let message = format!("port `{name}` is none that the split of its cage gives");
+                    faults.push((FaultKind::Dangling, name, message));
+                }
+            }
+        }
+        device.ports = ports;
+        for (kind, name, message) in faults {
+            device.fault(kind, FILE, vec![format!("{name}:")], message);
+        }
+        self.attached
+    }
+}
+
+/// Reads how a cage is split.
+fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, Option<u8>)>, ReadError> {
+    let ways: Vec<(&str, &Value)> = breakout.entries().collect();
+    let [(way, value)] = ways[..] else {
+        return Err(ReadError::whole(format!("`{}` is not one way", breakout.path("*"))));
+    };
+    let mut own = Fields::of(breakout.path(way), Some(value))?;
+    let lanes: Option<u8> = match own.text("lanes-per-port")? {
+        Some(text) => Some(parse(text).map_err(ReadError::whole)?),
+        None => None,
+    };
+    own.finish(device);
+    if way == "disabled" {
+        return Ok(None);
+    }
+    let count: u32 = match way.strip_suffix('x') {
+        Some(count) => parse(count).map_err(ReadError::whole)?,
+        None => return Err(ReadError::whole(format!("`{way}` is no way to split a cage"))),
+    };
+    let all = lanes.map(|lanes| u32::from(lanes) * count);
+    if ![2, 4, 8].contains(&count) || all.is_some_and(|all| all > LANES) {
+        return Err(ReadError::whole(format!("a cage has {LANES} lanes, and not those of `{way}`")));
+    }
+    Ok(Some((count, lanes)))
+}
+
+/// Megabits of a speed such as `400G`.
+fn mbps(text: &str) -> Result<u32, ReadError> {
+    let number = text.strip_suffix('G').and_then(|number| number.parse::<u32>().ok());
+    let number = number.and_then(|number| number.checked_mul(1_000));
+    number.ok_or_else(|| ReadError::whole(format!("`{text}` is no speed")))
+}
+
+/// Reads the profiles that a port is given.
+fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, ReadError> {
+    let mut qos = own.below("qos")?;
+    let mut profile = |key: &'static str, device: &mut Device<'_>| -> Result<Option<String>, ReadError> {
+        let mut below = qos.below(key)?;
+        let name = below.text("profile")?.map(str::to_owned);
+        below.finish(device);
+        Ok(name)
+    };
+    let marks = profile("congestion-control", device)?;
+    let scheduler = profile("egress-scheduler", device)?;
+    let remark = profile("remark", device)?;
+    let pauses = profile("pfc", device)?;
+    let is_watched = qos.has("pfc-watchdog");
+    let mut watchdog = qos.below("pfc-watchdog")?;
+    // The schemas of 5.13 to 5.18 have `enable`, documents of 5.16 `enabled`.
+    let watched = match watchdog.text("state")? {
+        None => is_watched,
+        Some(word) => word.starts_with("enable"),
+    };
+    watchdog.finish(device);
+    qos.finish(device);
+    let mut trim = own.below("packet-trim")?;
+    let mut eligible = trim.below("egress-eligibility")?;
+    let trims = eligible.below("traffic-class")?.set()?;
+    eligible.finish(device);
+    trim.finish(device);
+    Ok(Attached { marks, scheduler, remark, pauses, watched, trims })
+}

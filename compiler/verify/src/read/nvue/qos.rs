@@ -1,0 +1,357 @@
+//! Reads `qos`: maps of the switch, profiles of ports, pools and shares of the buffer.
+//!
+//! In: the mapping, and what each port is given. Out: a [`QosConfig`] in which names are resolved. Invariants: a class has the
+//! number of its switch priority; what is named and not there is a fault.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fields::Fields;
+use super::interface::Attached;
+use super::place::FILE;
+use crate::model::device::{Device, FaultKind};
+use crate::model::qos::{PortQos, QosConfig};
+use crate::read::error::ReadError;
+
+/// What becomes of packets that do not fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trimming {
+    /// Bytes that are left.
+    pub(super) size: u16,
+    /// Their switch priority.
+    pub(super) priority: u8,
+    /// Their code point; that of the port where absent.
+    pub(super) dscp: Option<u8>,
+}
+
+/// When a queue is marked: least, most, percent.
+type Marks = BTreeMap<u8, (u64, u64, u64)>;
+
+/// Pauses of a profile.
+#[derive(Debug, Default)]
+struct Pauses {
+    priorities: Vec<u8>,
+    metres: u32,
+}
+
+/// Everything below `qos`.
+#[derive(Debug, Default)]
+pub(super) struct QosReader {
+    pub(super) trimming: Option<Trimming>,
+    dscp_to_class: BTreeMap<u8, u8>,
+    class_to_queue: BTreeMap<u8, u8>,
+    schedulers: BTreeMap<String, BTreeMap<u8, String>>,
+    marks: BTreeMap<String, Marks>,
+    remarks: BTreeMap<String, BTreeMap<u8, u8>>,
+    pauses: BTreeMap<String, Pauses>,
+    /// Milliseconds between looks, and how many of them.
+    watchdog: (u32, u32),
+    /// Priorities of the pool of lossless classes, where there is one.
+    lossless: Option<BTreeSet<u8>>,
+    settings: BTreeMap<String, String>,
+}
+
+/// Returns a number that is a key.
+fn number(path: &str, key: &str, most: u8) -> Result<u8, ReadError> {
+    let found = key.parse().ok().filter(|number| *number <= most);
+    found.ok_or_else(|| ReadError::whole(format!("`{path}` has no `{key}`")))
+}
+
+impl QosReader {
+    /// Reads the mapping.
+    pub(super) fn read(mut qos: Fields<'_>, device: &mut Device<'_>) -> Result<Self, ReadError> {
+        let mut reader = QosReader { watchdog: (100, 3), ..QosReader::default() };
+        reader.maps(&mut qos, device)?;
+        reader.queues(&mut qos, device)?;
+        reader.rewriting(&mut qos, device)?;
+        reader.pausing(&mut qos, device)?;
+        reader.pools(&mut qos, device)?;
+        reader.shares(&mut qos, device)?;
+        qos.finish(device);
+        Ok(reader)
+    }
+
+    fn maps(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let mut all = qos.below("mapping")?;
+        let mut own = all.below("default-global")?;
+        let trust = own.text("trust")?;
+        let codes = own.below("dscp")?;
+        for (code, value) in codes.entries() {
+            let mut below = Fields::of(codes.path(code), Some(value))?;
+            if let Some(class) = below.number::<u8>("switch-priority")?.filter(|class| *class < 8) {
+                self.dscp_to_class.insert(number("dscp", code, 63)?, class);
+            }
+            below.finish(device);
+        }
+        if trust != Some("l3") {
+            self.dscp_to_class.clear();
+        }
+        own.finish(device);
+        all.finish(device);
+        let mut all = qos.below("egress-queue-mapping")?;
+        let mut own = all.below("default-global")?;
+        let classes = own.below("switch-priority")?;
+        for (class, value) in classes.entries() {
+            let mut below = Fields::of(classes.path(class), Some(value))?;
+            if let Some(queue) = below.number::<u8>("traffic-class")?.filter(|queue| *queue < 8) {
+                self.class_to_queue.insert(number("switch-priority", class, 7)?, queue);
+            }
+            below.finish(device);
+        }
+        own.finish(device);
+        all.finish(device);
+        Ok(())
+    }
+
+    fn queues(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let all = qos.below("egress-scheduler")?;
+        for (name, value) in all.entries() {
+            let mut own = Fields::of(all.path(name), Some(value))?;
+            let queues = own.below("traffic-class")?;
+            let found = self.schedulers.entry(name.to_owned()).or_default();
+            for (queue, value) in queues.entries() {
+                let mut below = Fields::of(queues.path(queue), Some(value))?;
+                let share: Option<u8> = below.number("bw-percent")?;
+                let served = match (below.text("mode")?, share) {
+                    (Some("strict"), None) => "strict".to_owned(),
+                    (Some("dwrr"), Some(share)) => format!("percent {share}"),
+                    (mode, share) => format!("{mode:?} {share:?}"),
+                };
+                found.insert(number("traffic-class", queue, 7)?, served);
+                below.finish(device);
+            }
+            own.finish(device);
+        }
+        let all = qos.below("congestion-control")?;
+        for (name, value) in all.entries() {
+            let mut own = Fields::of(all.path(name), Some(value))?;
+            let queues = own.below("traffic-class")?;
+            // NVUE marks traffic class 0 where nothing is said (Quality of Service, Congestion Control).
+            let mut found = Marks::from([(0, (150_000, 1_500_000, 100))]);
+            for (queue, value) in queues.entries() {
+                let mut below = Fields::of(queues.path(queue), Some(value))?;
+                let at = number("traffic-class", queue, 7)?;
+                let marks = (
+                    below.number("min-threshold")?.unwrap_or(150_000),
+                    below.number("max-threshold")?.unwrap_or(1_500_000),
+                    below.number("probability")?.unwrap_or(100),
+                );
+                if below.text("red")?.unwrap_or("disable") != "disable" {
+                    let message = format!("`{}` drops early at random", queues.path(queue));
+                    device.fault(FaultKind::Qos, FILE, vec!["red: enable".to_owned()], message);
+                }
+                match below.text("ecn")?.unwrap_or("enable") {
+                    "enable" => found.insert(at, marks),
+                    _ => found.remove(&at),
+                };
+                below.finish(device);
+            }
+            self.marks.insert(name.to_owned(), found);
+            own.finish(device);
+        }
+        Ok(())
+    }
+
+    fn rewriting(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let all = qos.below("remark")?;
+        for (name, value) in all.entries() {
+            let mut own = Fields::of(all.path(name), Some(value))?;
+            let classes = own.below("switch-priority")?;
+            let found = self.remarks.entry(name.to_owned()).or_default();
+            for (class, value) in classes.entries() {
+                let mut below = Fields::of(classes.path(class), Some(value))?;
+                if let Some(dscp) = below.number::<u8>("dscp")?.filter(|dscp| *dscp < 64) {
+                    found.insert(number("switch-priority", class, 7)?, dscp);
+                }
+                below.finish(device);
+            }
+            // With `rewrite` packets that are whole would be given other code points too.
+            own.finish(device);
+        }
+        Ok(())
+    }
+
+    fn pausing(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let all = qos.below("pfc")?;
+        for (name, value) in all.entries() {
+            let mut own = Fields::of(all.path(name), Some(value))?;
+            let mut priorities: Vec<u8> = own.below("switch-priority")?.set()?;
+            for side in ["tx", "rx"] {
+                if own.text(side)?.unwrap_or("enable") != "enable" {
+                    priorities.clear();
+                }
+            }
+            let metres = own.number("cable-length")?.unwrap_or(10);
+            priorities.sort_unstable();
+            self.pauses.insert(name.to_owned(), Pauses { priorities, metres });
+            own.finish(device);
+        }
+        let mut watchdog = qos.below("pfc-watchdog")?;
+        let poll = watchdog.number("polling-interval")?.unwrap_or(self.watchdog.0);
+        let looks = watchdog.number("robustness")?.unwrap_or(self.watchdog.1);
+        self.watchdog = (poll, looks);
+        watchdog.finish(device);
+        Ok(())
+    }
+
+    fn pools(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let mut all = qos.below("traffic-pool")?;
+        let mut seen: Vec<u8> = Vec::new();
+        let mut sum = 0_u64;
+        for name in ["default-lossless", "default-lossy"] {
+            let is_there = all.has(name);
+            let mut own = all.below(name)?;
+            let percent = own.number::<u8>("memory-percent")?;
+            let priorities: Vec<u8> = own.below("switch-priority")?.set()?;
+            own.finish(device);
+            sum += u64::from(percent.unwrap_or(0));
+            seen.extend(&priorities);
+            if is_there && percent.unwrap_or(0) == 0 {
+                let message = format!("pool `{name}` has no memory");
+                device.fault(FaultKind::Qos, FILE, vec![format!("{name}:")], message);
+            }
+            if let Some(percent) = percent {
+                self.settings.insert(format!("pool {name}"), percent.to_string());
+            }
+            if is_there && name == "default-lossless" {
+                self.lossless = Some(priorities.into_iter().collect());
+            }
+        }
+        seen.sort_unstable();
+        if self.lossless.is_some() && (seen != [0, 1, 2, 3, 4, 5, 6, 7] || sum > 100) {
+            let message = format!("pools take {sum} percent of the buffer and switch priorities {seen:?}");
+            device.fault(FaultKind::Qos, FILE, vec!["traffic-pool:".to_owned()], message);
+        }
+        all.finish(device);
+        Ok(())
+    }
+
+    fn shares(&mut self, qos: &mut Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        let mut all = qos.below("advance-buffer-config")?;
+        let mut own = all.below("default-global")?;
+        for (key, name) in [
+            ("ingress-lossless-buffer", "ingress of lossless"),
+            ("egress-lossless-buffer", "egress of lossless"),
+        ] {
+            let mut below = own.below(key)?;
+            self.share(name.to_owned(), below.text("shared-alpha")?)?;
+            below.finish(device);
+        }
+        let mut ingress = own.below("ingress-lossy-buffer")?;
+        let mut groups = ingress.below("priority-group")?;
+        let mut bulk = groups.below("bulk")?;
+        self.share("ingress of others".to_owned(), bulk.text("shared-alpha")?)?;
+        bulk.finish(device);
+        groups.finish(device);
+        ingress.finish(device);
+        let mut egress = own.below("egress-lossy-buffer")?;
+        let queues = egress.below("traffic-class")?;
+        for (queue, value) in queues.entries() {
+            let mut below = Fields::of(queues.path(queue), Some(value))?;
+            let name = format!("egress of queue {}", number("traffic-class", queue, 7)?);
+            self.share(name, below.text("shared-alpha")?)?;
+            below.finish(device);
+        }
+        egress.finish(device);
+        own.finish(device);
+        all.finish(device);
+        Ok(())
+    }
+
+    fn share(&mut self, name: String, alpha: Option<&str>) -> Result<(), ReadError> {
+        let Some(alpha) = alpha else { return Ok(()) };
+        let exponent = (-7_i32..=6).find(|exponent| {
+            let power = 1_u32 << exponent.unsigned_abs();
+            alpha == if *exponent < 0 { format!("alpha_1_{power}") } else { format!("alpha_{power}") }
+        });
+        let exponent = exponent.or((alpha == "alpha_infinity").then_some(7));
+        let exponent = exponent.ok_or_else(|| ReadError::whole(format!("`{alpha}` is no alpha")))?;
+        self.settings.insert(name, exponent.to_string());
+        Ok(())
+    }
+
+    /// Resolves the names and gives each port its index.
+    pub(super) fn finish(&self, attached: &BTreeMap<u16, Attached>, device: &mut Device<'_>) -> QosConfig {
+        let mut config = QosConfig::default();
+        let mut known: BTreeMap<&Attached, u16> = BTreeMap::new();
+        let mut lost = BTreeSet::new();
+        for (at, own) in attached {
+            let Some(port) = device.ports.get_mut(usize::from(*at)).filter(|port| port.up) else { continue };
+            port.length_m = own.pauses.as_ref().and_then(|name| Some(self.pauses.get(name)?.metres));
+            if let Some(index) = known.get(own) {
+                port.qos = Some(*index);
+                continue;
+            }
+            let index = config.ports.len() as u16;
+            port.qos = Some(index);
+            known.insert(own, index);
+            config.ports.push(self.port(own));
+            let there = [
+                (&own.marks, own.marks.as_ref().is_some_and(|name| self.marks.contains_key(name))),
+                (
+                    &own.scheduler,
+                    own.scheduler.as_ref().is_some_and(|name| self.schedulers.contains_key(name)),
+                ),
+                (&own.remark, own.remark.as_ref().is_some_and(|name| self.remarks.contains_key(name))),
+                (&own.pauses, own.pauses.as_ref().is_some_and(|name| self.pauses.contains_key(name))),
+            ];
+            lost.extend(there.into_iter().filter(|(_, there)| !there).filter_map(|(name, _)| name.clone()));
+        }
+        for name in lost {
+            let message = format!("profile `{name}` is referred to and is not there");
+            device.fault(FaultKind::Dangling, FILE, vec![format!("profile: {name}")], message);
+        }
+        config
+    }
+
+    fn port(&self, own: &Attached) -> PortQos {
+        let mut settings = self.settings.clone();
+        let scheduler = own.scheduler.as_ref().and_then(|name| self.schedulers.get(name));
+        for (queue, served) in scheduler.into_iter().flatten() {
+            settings.insert(format!("queue {queue}"), served.clone());
+        }
+        let pauses = own.pauses.as_ref().and_then(|name| self.pauses.get(name));
+        let pauses: Vec<u8> = pauses.map(|pauses| pauses.priorities.clone()).unwrap_or_default();
+        if own.watched {
+            settings.insert("watchdog polling-interval".to_owned(), self.watchdog.0.to_string());
+            settings.insert("watchdog looks".to_owned(), self.watchdog.1.to_string());
+        }
+        let marks = own.marks.as_ref().and_then(|name| self.marks.get(name));
+        let none = Marks::new();
+        let marks = marks.unwrap_or(&none);
+        let of_class =
+            self.class_to_queue.iter().filter_map(|(class, queue)| Some((*class, *marks.get(queue)?)));
+        for (queue, (least, most, percent)) in marks {
+            let text = format!("{least} to {most} bytes, {percent} percent");
+            settings.insert(format!("marks of queue {queue}"), text);
+        }
+        let remark = own.remark.as_ref().and_then(|name| self.remarks.get(name));
+        let trimmed =
+            self.trimming.and_then(|trim| trim.dscp.or_else(|| remark?.get(&trim.priority).copied()));
+        if let Some(trim) = self.trimming {
+            settings.insert("trimmed to".to_owned(), format!("{} bytes, class {}", trim.size, trim.priority));
+        }
+        let trims = self.class_to_queue.iter().filter(|(_, queue)| own.trims.contains(queue));
+        let identity = |class: &u8| (*class, *class);
+        let room = self.lossless.iter().flatten().copied().filter(|class| pauses.contains(class));
+        PortQos {
+            dscp_to_class: self.dscp_to_class.clone(),
+            class_to_queue: self.class_to_queue.clone(),
+            class_to_group: self.class_to_queue.keys().map(identity).collect(),
+            pause_queues: pauses
+                .iter()
+                .filter_map(|class| Some((*class, *self.class_to_queue.get(class)?)))
+                .collect(),
+            headroom: room.collect(),
+            trims: if self.trimming.is_some() {
+                trims.map(|(class, _)| *class).collect()
+            } else {
+                Vec::new()
+            },
+            trimmed,
+            marks: of_class.collect(),
+            pauses,
+            settings,
+            ..PortQos::default()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads own segments: `router.segment-routing`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use ipnet::Ipv6Net;
+
+use super::fields::Fields;
+use super::place::FILE;
+use crate::model::device::{Device, FaultKind, Segment};
+use crate::read::error::ReadError;
+use crate::read::value::parse;
+
+/// Segments that are taken; what is beyond is accepted and not programmed (release notes of 5.16, 4907468).
+const SEGMENTS_MAX: usize = 256;
+
+/// Reads `router`.
+pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+    let mut routing = router.below("segment-routing")?;
+    let mut srv6 = routing.below("srv6")?;
+    let state = srv6.text("state")?;
+    let mut faults: Vec<(String, String)> = Vec::new();
+    let mut locators = locators(&srv6.below("locator")?, device, &mut faults)?;
+    let mut fixed = routing.below("static")?;
+    let sids = fixed.below("srv6-sid")?;
+    for (text, value) in sids.entries() {
+        let mut sid = Fields::of(sids.path(text), Some(value))?;
+        let prefix: Ipv6Net = parse(text).map_err(ReadError::whole)?;
+        let locator = sid.text("locator-name")?.unwrap_or_default();
+        let behaviour = sid.text("behavior")?.unwrap_or("nothing");
+        sid.finish(device);
+        if behaviour != "uN" {
+            faults.push((format!("'{text}'"), format!("segment `{text}` is `{behaviour}` and not `uN`")));
+        }
+        if locators.remove(locator) != Some(prefix) {
+            let message = format!("segment `{text}` is not that of its locator `{locator}`");
+            faults.push((format!("'{text}'"), message));
+        }
+        device.segments.push(Segment { prefix, text: Cow::Owned(text.to_owned()) });
+    }
+    for name in locators.keys() {
+        faults.push((format!("{name}:"), format!("locator `{name}` has no segment of its own")));
+    }
+    if !device.segments.is_empty() && state != Some("enabled") {
+        faults.push((
+            "segment-routing:".to_owned(),
+            "segments are there and `srv6.state` is not `enabled`".to_owned(),
+        ));
+    }
+    if device.segments.len() > SEGMENTS_MAX {
+        let message = format!(
+            "{} segments are more than the {SEGMENTS_MAX} that are programmed",
+            device.segments.len()
+        );
+        faults.push(("srv6-sid:".to_owned(), message));
+    }
+    for (needle, message) in faults {
+        device.fault(FaultKind::Segment, FILE, vec!["segment-routing:".to_owned(), needle], message);
+    }
+    srv6.finish(device);
+    fixed.finish(device);
+    routing.finish(device);
+    router.finish(device);
+    Ok(())
+}
+
+/// Reads locators by name; adds what is wrong with one to the faults.
+fn locators<'v>(
+    own: &Fields<'v>,
+    device: &mut Device<'_>,
+    faults: &mut Vec<(String, String)>,
+) -> Result<BTreeMap<&'v str, Ipv6Net>, ReadError> {
+    let mut locators: BTreeMap<&str, Ipv6Net> = BTreeMap::new();
+    for (name, value) in own.entries() {
+        let mut locator = Fields::of(own.path(name), Some(value))?;
+        let Some(text) = locator.text("prefix")? else {
+            return Err(ReadError::whole(format!("locator `{name}` has no prefix")));
+        };
+        // What NVUE takes where nothing is said (Segment Routing: 16, 16 and 0).
+        let bits = [("block-length", 16), ("node-length", 16), ("func-length", 0)];
+        let mut found = [0_u8; 3];
+        for ((key, default), slot) in bits.into_iter().zip(&mut found) {
+            *slot = locator.number(key)?.unwrap_or(default);
+        }
+        if found != [32, 16, 0] {
+            let [block, node, function] = found;
+            let message = format!(
+                "locator `{name}` cuts addresses at {block} + {node} + {function} bits and not at 32 + 16 + 0"
+            );
+            faults.push((format!("{name}:"), message));
+        }
+        locators.insert(name, parse(text).map_err(ReadError::whole)?);
+        locator.finish(device);
+    }
+    Ok(locators)
+}

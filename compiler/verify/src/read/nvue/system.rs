@@ -1,0 +1,90 @@
+//! Reads `system` and `service`: the name and trimming; the rest is the site's.
+
+use std::borrow::Cow;
+
+use super::fields::Fields;
+use super::place::FILE;
+use super::qos::Trimming;
+use crate::model::device::{Device, FaultKind};
+use crate::read::error::ReadError;
+
+/// What a site sets as it likes, below `system`.
+const OF_SITE: [&str; 15] = [
+    "aaa",
+    "api",
+    "cli",
+    "config",
+    "date-time",
+    "dns",
+    "docker",
+    "message",
+    "ntp",
+    "security",
+    "snmp-server",
+    "ssh-server",
+    "syslog",
+    "telemetry",
+    "timezone",
+];
+
+/// Reads both; returns what becomes of packets that do not fit.
+pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Option<Trimming>, ReadError> {
+    let mut services = set.below("service")?;
+    for key in ["ntp", "dns", "syslog", "snmp-server", "dhcp-relay", "dhcp-server"] {
+        of_site(&mut services, "service", key, device);
+    }
+    services.finish(device);
+    let mut system = set.below("system")?;
+    device.hostname = system.text("hostname")?.map(|name| Cow::Owned(name.to_owned()));
+    for key in OF_SITE {
+        of_site(&mut system, "system", key, device);
+    }
+    let mut lldp = system.below("lldp")?;
+    if lldp.text("state")? == Some("disabled") {
+        let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
+        device.fault(FaultKind::Setting, FILE, vec!["lldp:".to_owned()], message);
+    }
+    lldp.take("tx-interval");
+    lldp.take("tx-hold-multiplier");
+    lldp.finish(device);
+    let mut forwarding = system.below("forwarding")?;
+    let mut trim = forwarding.below("packet-trim")?;
+    let state = trim.text("state")?;
+    let size = trim.number::<u16>("size")?;
+    let priority = trim.number::<u8>("switch-priority")?;
+    let mut remark = trim.below("remark")?;
+    let dscp = remark.take("dscp");
+    let stated = match dscp {
+        None => None,
+        Some(value) if value.as_str() == Some("port-level") => Some(None),
+        Some(value) => {
+            let own = value.as_u64().and_then(|dscp| u8::try_from(dscp).ok()).filter(|dscp| *dscp < 64);
+            let fault =
+                || ReadError::whole(format!("`system.forwarding.packet-trim.remark.dscp` is {value}"));
+            Some(Some(own.ok_or_else(fault)?))
+        }
+    };
+    remark.finish(device);
+    trim.finish(device);
+    forwarding.finish(device);
+    system.finish(device);
+    let whole = size.zip(priority).zip(stated);
+    match (state, whole) {
+        (Some("enabled"), Some(((size, priority), dscp)))
+            if (256..=1024).contains(&size) && size % 4 == 0 =>
+        {
+            Ok(Some(Trimming { size, priority, dscp }))
+        }
+        (Some("enabled"), _) => Err(ReadError::whole(
+            "`system.forwarding.packet-trim` is enabled without a size of 256 to 1024 by 4, a switch priority or a code point",
+        )),
+        _ => Ok(None),
+    }
+}
+
+/// Names what is the site's.
+fn of_site(fields: &mut Fields<'_>, of: &str, key: &'static str, device: &mut Device<'_>) {
+    if fields.take(key).is_some() {
+        device.not_judged.push(format!("`{of}.{key}` in `{FILE}`"));
+    }
+}

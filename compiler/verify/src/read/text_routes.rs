@@ -1,0 +1,45 @@
+//! Static routes of a text that names one next hop at a time.
+//!
+//! In: a prefix and a next hop, again and again. Out: [`Route`]s in the order of their first mention. Invariants: further next
+//! hops of one prefix are further ways, wherever they are; a blackhole with a next hop is refused.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+use ipnet::Ipv6Net;
+
+use crate::model::device::{Hop, Route, Via};
+
+/// Static routes of a text.
+#[derive(Debug, Default)]
+pub(crate) struct TextRoutes<'a> {
+    /// The routes.
+    pub(crate) list: Vec<Route<'a>>,
+    /// Place of the route of each prefix.
+    known: HashMap<Ipv6Net, usize>,
+}
+
+impl<'a> TextRoutes<'a> {
+    /// Adds a next hop of a prefix; without one, a blackhole.
+    pub(crate) fn add(
+        &mut self,
+        prefix: Ipv6Net,
+        text: Cow<'a, str>,
+        hop: Option<Hop>,
+    ) -> Result<(), String> {
+        let known = *self.known.entry(prefix).or_insert(self.list.len());
+        let Some(route) = self.list.get_mut(known) else {
+            self.list.push(Route { prefix, text, via: hop.map_or(Via::Blackhole, Via::One) });
+            return Ok(());
+        };
+        match (&mut route.via, hop) {
+            (Via::One(first), Some(hop)) => route.via = Via::Many(vec![*first, hop]),
+            (Via::Many(hops), Some(hop)) => hops.push(hop),
+            (Via::Blackhole, None) => {}
+            (Via::Blackhole, Some(_)) | (Via::One(_) | Via::Many(_), None) => {
+                return Err(format!("`{text}` is a blackhole and uses a port"));
+            }
+        }
+        Ok(())
+    }
+}

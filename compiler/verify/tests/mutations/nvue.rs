@@ -1,0 +1,100 @@
+//! Damage to switches that run Cumulus Linux: `nvue.yaml`.
+
+use crate::Mutation;
+use crate::base::Base::{ChosenNvue as Chosen, Nvue};
+use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Lost, More, Same, Text};
+
+const T0: &str = "switches/p0-t0-001/nvue.yaml";
+
+const UP: &str = "      swp33s0:\n";
+
+const NIC: &str = "      swp1s0:\n";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const PORTS: &[Mutation] = &[
+    ("configuration of another switch", Nvue, T0, Same("switches/p0-t0-002/nvue.yaml"), "V0104"),
+    ("name of another switch", Nvue, T0, Text("hostname: 'p0-t0-001'", "hostname: 'p0-t0-002'"), "V0104"),
+    ("no YAML", Nvue, T0, Text("- set:", "- set: ["), "V0102"),
+    ("a name that is a number", Nvue, T0, Text("hostname: 'p0-t0-001'", "hostname: 17"), "V0102"),
+    ("a key twice", Nvue, T0, More("    system:\n      hostname: 'p0-t0-001'\n"), "V0102"),
+    ("a port is shut", Nvue, T0, Behind(UP, "up: {}", "down: {}"), "V0204"),
+    ("a port is not there", Nvue, T0, Cut(UP, "      swp33s1:\n"), "V0204"),
+    ("a port is up and down", Nvue, T0, Behind(UP, "up: {}", "up: {}\n            down: {}"), "V0102"),
+    ("speed of another port", Nvue, T0, Behind(UP, "speed: 100G", "speed: 200G"), "V0302"),
+    ("no unit of speed", Nvue, T0, Behind(UP, "speed: 100G", "speed: '100'"), "V0102"),
+    ("small packets only", Nvue, T0, Behind(UP, "mtu: 9216", "mtu: 1500"), "V0302"),
+    ("a size that is text", Nvue, T0, Behind(UP, "mtu: 9216", "mtu: '9216'"), "V0102"),
+    ("error correction off", Nvue, T0, Behind(UP, "fec: 'rs'", "fec: 'off'"), "V0302"),
+    ("a cage split over other lanes", Nvue, T0, Behind("      swp33:\n", "lanes-per-port: '1'", "lanes-per-port: '2'"), "V0102"),
+    ("a cage split otherwise", Nvue, T0, Behind("      swp33:\n", "8x:\n              lanes-per-port: '1'", "4x:\n              lanes-per-port: '2'"), "V0305"),
+    ("a cage that is not split", Nvue, T0, Cut("      swp33:\n", "      swp34:\n"), "V0103"),
+    ("a cage that is disabled", Nvue, T0, Behind("      swp33:\n", "8x:\n              lanes-per-port: '1'", "disabled: {}"), "V0103"),
+    ("a port is in a VRF", Nvue, T0, Behind(UP, "        ipv6:", "        vrf: mgmt\n        ipv6:"), "V0103"),
+    ("a port in a bridge", Nvue, T0, Behind(UP, "        ipv6:", "        bridge: {}\n        ipv6:"), "V0103"),
+    ("an access list", Nvue, T0, Behind(UP, "        ipv6:", "        acl: {}\n        ipv6:"), "V0103"),
+    ("addresses as before 5.15", Nvue, T0, Behind(UP, "        ipv6:", "        ip:"), "V0105"),
+    ("addresses as from 5.15 on", Chosen, T0, Behind(UP, "        ip:", "        ipv6:"), "V0105"),
+    ("description of another port", Nvue, T0, Behind(UP, "p0-t1-001", "p0-t1-002"), "V0203"),
+    ("no address", Nvue, T0, Lost("fd00:c105:2:1000:1:1:0:a/127"), "V0301"),
+    ("address of another length", Nvue, T0, Text("1000:1:1:0:a/127", "1000:1:1:0:a/64"), "V0301"),
+    ("addresses of two ports exchanged", Nvue, T0, Exchange("2:1000:1:1:0:a/127", "2:1000:1:2:0:a/127"), "V0301"),
+    ("loopback of another switch", Nvue, T0, All("fd00:c105:3::1/128", "fd00:c105:3::2/128"), "V0401"),
+    ("no loopback", Nvue, T0, Lost("fd00:c105:3::1/128"), "V0401"),
+    ("LLDP is off", Nvue, T0, Behind("    system:", "      hostname", "      lldp:\n        state: disabled\n      hostname"), "V0105"),
+    ("BGP", Nvue, T0, Behind("    vrf:", "          static:", "          bgp: {}\n          static:"), "V0103"),
+    ("a bond", Nvue, T0, Behind("    interface:", "      lo:", "      bond1:\n        type: bond\n      lo:"), "V0103"),
+    ("an entry beside", Nvue, T0, More("- unset:\n    interface: {}\n"), "V0103"),
+    ("no segment", Nvue, T0, Cut("        static:\n          srv6-sid", "    system:"), "V0501"),
+    ("the segment of another switch", Nvue, T0, Behind("srv6-sid:", "'fcbb:bbbb:1::/48'", "'fcbb:bbbb:2::/48'"), "V0501"),
+    ("segments are off", Nvue, T0, Behind("srv6:", "state: enabled", "state: disabled"), "V0501"),
+    ("a segment that names a neighbour", Nvue, T0, Text("behavior: uN", "behavior: uA"), "V0501"),
+    ("a locator of another length", Nvue, T0, Text("block-length: 32", "block-length: 16"), "V0501"),
+    ("a segment without a locator", Nvue, T0, Text("locator-name: LOC0", "locator-name: LOC1"), "V0501"),
+    ("a neighbour's segment over another port", Nvue, T0, Behind("'fcbb:bbbb:4001::/48':", "swp33s0: {}", "swp33s1: {}"), "V0603"),
+    ("two segments exchanged", Nvue, T0, Exchange("fcbb:bbbb:4001::/48", "fcbb:bbbb:4002::/48"), "V0605"),
+    ("no blackhole of the block", Nvue, T0, Cut("            'fcbb:bbbb::/32':", "            'fcbb:bbbb:4001::/48':"), "V0602"),
+    ("a next hop that nobody has", Nvue, T0, Text("'fd00:c105:2:1000:1:1:0:b':", "'fd00:c105:2:1000:1:1:0:d':"), "V0603"),
+    ("a next hop of another kind", Nvue, T0, Behind("'fcbb:bbbb:4001::/48':", "type: ipv6-address", "type: interface"), "V0103"),
+    ("a route of another family", Nvue, T0, Behind("'fcbb:bbbb:4001::/48':", "ipv6-unicast", "ipv4-unicast"), "V0102"),
+    ("no route to the zone over an uplink", Chosen, T0, Cut("                'fd00:c105:2:1000:1:2:0:b':", "            'fd00:c105:1:1::/64':"), "V1710"),
+    ("routes to two NICs exchanged", Chosen, T0, Exchange("fd00:c105:1:1::1/128", "fd00:c105:1:1::2/128"), "V1701"),
+];
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const QUEUES: &[Mutation] = &[
+    ("a port without marks", Nvue, T0, Behind(UP, "          congestion-control:\n            profile: edge-100g\n", ""), "V1106"),
+    ("a profile that is not there", Nvue, T0, Behind(UP, "profile: edge-100g", "profile: edge-200g"), "V0103"),
+    ("the profile of another place", Nvue, T0, Behind(UP, "profile: edge-100g", "profile: last-hop-100g"), "V1105"),
+    ("code points are not trusted", Nvue, T0, Text("trust: l3", "trust: l2"), "V1101"),
+    ("a code point of another class", Nvue, T0, Behind("            '4':", "switch-priority: 1", "switch-priority: 2"), "V1101"),
+    ("a code point that is a number", Nvue, T0, Text("            '4':\n              switch-priority", "            4:\n              switch-priority"), "V0102"),
+    ("a class of another queue", Nvue, T0, Behind("egress-queue-mapping", "traffic-class: 2", "traffic-class: 4"), "V1106"),
+    ("a weighted queue is strict", Nvue, T0, Text("mode: dwrr\n              bw-percent: 70", "mode: strict"), "V1106"),
+    ("a strict queue is weighted", Nvue, T0, Text("mode: strict", "mode: dwrr\n              bw-percent: 1"), "V1106"),
+    ("another share of the port", Nvue, T0, Text("bw-percent: 15", "bw-percent: 40"), "V1106"),
+    ("no marks", Nvue, T0, Text("ecn: enable", "ecn: disable"), "V1106"),
+    ("marks from another depth", Nvue, T0, Text("min-threshold: ", "min-threshold: 1"), "V1106"),
+    ("other marks for sure", Nvue, T0, Text("probability: 20", "probability: 90"), "V1106"),
+    ("packets are dropped early", Nvue, T0, Text("red: disable", "red: enable"), "V1105"),
+    ("nothing is trimmed", Nvue, T0, Text("packet-trim:\n          state: enabled", "packet-trim:\n          state: disabled"), "V1103"),
+    ("trimmed to another size", Nvue, T0, Text("size: 256", "size: 512"), "V1106"),
+    ("trimmed to a size that no switch takes", Nvue, T0, Text("size: 256", "size: 258"), "V0102"),
+    ("trimmed into another class", Nvue, T0, Text("switch-priority: 3\n          remark", "switch-priority: 6\n          remark"), "V1103"),
+    ("trimmed packets of the class of others", Nvue, T0, Text("dscp: 12", "dscp: 4"), "V1103"),
+    ("a class that is not trimmed", Nvue, T0, Behind(NIC, "              '1': {}\n", ""), "V1103"),
+    ("a share of all others", Nvue, T0, Behind("bulk:", "alpha_8", "alpha_1_8"), "V1106"),
+    ("a share of a queue", Nvue, T0, Behind("egress-lossy-buffer", "alpha_8", "alpha_2"), "V1106"),
+    ("a share that there is not", Nvue, T0, Behind("bulk:", "alpha_8", "alpha_3"), "V0102"),
+    ("a mode of RoCE", Nvue, T0, Text("      mapping:\n", "      roce:\n        mode: lossless\n      mapping:\n"), "V0103"),
+    ("no pauses", Chosen, T0, Behind(UP, "          pfc:\n            profile: cable-2m\n", ""), "V1102"),
+    ("pauses of another priority", Chosen, T0, Behind("cable-2m:", "'3': {}", "'4': {}"), "V1102"),
+    ("pauses are not sent", Chosen, T0, Behind("cable-2m:", "tx: enable", "tx: disable"), "V1102"),
+    ("pauses over a shorter cable", Chosen, T0, Text("cable-length: ", "cable-length: 10"), "V0303"),
+    ("no watchdog", Chosen, T0, Behind(UP, "state: enable\n", "state: disable\n"), "V1106"),
+    ("a watchdog that looks at other times", Chosen, T0, Text("polling-interval: 1600", "polling-interval: 160"), "V1106"),
+    ("a watchdog that looks more often", Chosen, T0, Text("robustness: 1", "robustness: 5"), "V1106"),
+    ("a lossless class in the other pool", Chosen, T0, Behind("default-lossless:", "'3': {}", "'4': {}"), "V1102"),
+    ("more than the whole buffer", Chosen, T0, Text("memory-percent: 50", "memory-percent: 80"), "V1106"),
+    ("a share of lossless classes", Chosen, T0, Text("alpha_infinity", "alpha_1"), "V1106"),
+    ("no lossless pool", Chosen, T0, Cut("        default-lossless:", "        default-lossy:"), "V1102"),
+];
