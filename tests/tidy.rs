@@ -38,7 +38,7 @@ const STAGES: &[&[&str]] = &[
     &["plan"],
     &["render", "entries", "verify", "switch"],
     &["cabling", "compile", "diff", "exports", "tables", "whatif", "te", "collect", "provision"],
-    &["lab", "lsp", "report"],
+    &["import", "lab", "lsp", "report"],
     &["cli"],
 ];
 

@@ -5,6 +5,7 @@ pub mod collect;
 pub mod control;
 pub mod diff;
 pub mod export;
+pub mod import;
 pub mod lab;
 mod levels;
 pub mod new;
@@ -133,6 +134,8 @@ pub enum Command {
     Platforms(new::PlatformsArgs),
     /// Write a fabric file of a size, with comments
     Init(new::InitArgs),
+    /// Write the fabric file of a plant that stands, from its cables: CSV, NetBox, containerlab, LLDP
+    Import(import::ImportArgs),
     /// Format fabric files; comments stay, and what they say does not change
     Fmt(new::FmtArgs),
     /// Follow the helps of findings that a program can follow: misspelled keys and words, quotes, units

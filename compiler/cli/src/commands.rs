@@ -13,6 +13,7 @@ mod export;
 mod fix;
 mod fmt;
 mod grow;
+mod import;
 mod init;
 mod lab;
 mod man;
@@ -67,6 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
         Command::Platforms(command) => platforms::run(args, command),
         Command::Init(command) => init::run(args, command),
+        Command::Import(command) => import::run(args, command),
         Command::Fmt(command) => fmt::run(args, command),
         Command::Fix(command) => fix::run(args, command),
         Command::Lsp => {

@@ -74,7 +74,7 @@ pub(crate) struct PlatformsArgs {
     pub name: Option<String>,
 }
 
-fn parse_name(text: &str) -> Result<String, String> {
+pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let takes = |sign: char| sign.is_ascii_lowercase() || sign.is_ascii_digit() || sign == '-';
     if text.is_empty() || text.len() > 63 || !text.chars().all(takes) {
         return Err("a fabric is named by `a`-`z`, `0`-`9` and `-`, at most 63 characters".to_owned());
@@ -82,14 +82,14 @@ fn parse_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn parse_os(text: &str) -> Result<Os, String> {
+pub(super) fn parse_os(text: &str) -> Result<Os, String> {
     Os::ALL.into_iter().find(|os| os.word() == text).ok_or_else(|| {
         let words: Vec<&str> = Os::ALL.into_iter().map(Os::word).collect();
         format!("there are {}", words.join(", "))
     })
 }
 
-fn parse_routing(text: &str) -> Result<Routing, String> {
+pub(super) fn parse_routing(text: &str) -> Result<Routing, String> {
     let all = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
     all.into_iter()
         .find(|routing| routing.word() == text)

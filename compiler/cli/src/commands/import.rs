@@ -1,0 +1,160 @@
+//! `closc import`: the fabric file of a plant that stands.
+//!
+//! In: lists of cables, a topology of a lab, or what devices see. Out: a fabric file, and a map of names where those of the plant
+//! are others. Invariants: what is written was compiled and compared with the plant; nothing is replaced.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_compile::front::{self, Options, Source};
+use closc_diagnostics::Levels;
+use closc_diagnostics::show::text;
+use closc_import::{Imported, Plant, Wanted, read};
+use closc_plan::Plan;
+
+use crate::args::Args;
+use crate::args::import::ImportArgs;
+use crate::input;
+use crate::output::{self, Outcome, Usage};
+
+/// The largest file: the cables of a plane of a hundred thousand NICs fit four times.
+const FILE_MAX: u64 = 256 << 20;
+
+/// Imports a plant.
+pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> {
+    for file in std::iter::once(&command.out).chain(&command.map) {
+        if file != output::STANDARD && file.symlink_metadata().is_ok() {
+            bail!("`{file}` is there already: name another file, or remove it");
+        }
+    }
+    let wanted = wanted(command)?;
+    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
+    for (tier, platform) in &wanted.platforms {
+        if catalogue.get(platform).is_none() {
+            let meant = catalogue.suggest(platform).map(|meant| format!("; did you mean `{meant}`?"));
+            bail!("there is no platform `{platform}` for `{tier}`{}", meant.unwrap_or_default());
+        }
+    }
+    let plant = plant(&command.files)?.finish()?;
+    let options = closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), wanted };
+    let how = Options { platforms: args.platforms.clone(), levels: Levels::default() };
+    let found = closc_import::import(&plant, &options, &catalogue, &mut |text| compile(text, &how))?;
+    if !found.renamed.is_empty() && command.map.is_none() {
+        bail!(
+            "{} names of the plant are others in the fabric file: `--map FILE` says where to write which is which",
+            found.renamed.len()
+        );
+    }
+    if let Some(map) = &command.map {
+        output::replace(map, &renamed(&found))?;
+    }
+    output::replace(&command.out, &found.text)?;
+    let outcome = if found.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
+    if command.out == output::STANDARD {
+        found.findings.iter().for_each(output::say);
+        return Ok(outcome);
+    }
+    output::judged(args, outcome, "closc-import/1", &found, |found| summary(command, found))
+}
+
+/// Hardware and routing as they were asked for.
+fn wanted(command: &ImportArgs) -> anyhow::Result<Wanted> {
+    let mut wanted = Wanted { os: command.os, routing: command.routing, ..Wanted::default() };
+    for word in &command.platform {
+        let (tier, platform) = word.split_once('=').unwrap_or(("", word));
+        if !["", "t0", "t1", "t2"].contains(&tier) {
+            bail!(Usage("`--platform` is of `t0`, `t1` or `t2`, as in `t0=NAME`, or of all of them"));
+        }
+        wanted.platforms.insert(tier.to_owned(), platform.to_owned());
+    }
+    Ok(wanted)
+}
+
+/// Compiles a file, or says its first faults.
+fn compile(text: &str, options: &Options) -> Result<Plan, String> {
+    let reading =
+        front::read_text(&Source::Stdin, text.as_bytes(), options).map_err(|error| error.to_string())?;
+    reading.plan.ok_or_else(|| text::all(&reading.diagnostics, &reading.sources, text::Colour::Plain))
+}
+
+/// Reads what was given.
+fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
+    let mut plant = Plant::default();
+    for file in files {
+        if file.is_dir() {
+            let entries = file.read_dir_utf8().with_context(|| format!("cannot list `{file}`"))?;
+            let paths: Result<Vec<Utf8PathBuf>, _> =
+                entries.map(|entry| entry.map(camino::Utf8DirEntry::into_path)).collect();
+            let mut paths = paths.with_context(|| format!("cannot list `{file}`"))?;
+            paths
+                .retain(|path| !path.is_dir() && path.file_name().is_some_and(|name| !name.starts_with('.')));
+            paths.sort();
+            if paths.is_empty() {
+                bail!("there is no file in `{file}`");
+            }
+            for path in &paths {
+                one(&mut plant, path, None)?;
+            }
+            continue;
+        }
+        match file.as_str().split_once('=').filter(|_| !file.exists()) {
+            Some((device, path)) => one(&mut plant, Utf8Path::new(path), Some(device))?,
+            None => one(&mut plant, file, None)?,
+        }
+    }
+    Ok(plant)
+}
+
+/// Reads a file: what a device sees where it is named or the file is neither table nor topology.
+fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
+    let text = output::read(file, FILE_MAX)?;
+    let is_seen = device.is_some()
+        || !matches!(file.extension(), Some("csv" | "yaml" | "yml")) && file != output::STANDARD;
+    if is_seen {
+        let device = device.or(file.file_stem()).unwrap_or_default();
+        let read = read::lldp(plant, file.as_str(), device, text.as_bytes());
+        return read.with_context(|| format!("`{file}` cannot be read"));
+    }
+    read::file(plant, file.as_str(), &text);
+    Ok(())
+}
+
+/// The map as CSV. Names of plants have anything in them.
+fn renamed(found: &Imported) -> String {
+    let cell = |text: &str| {
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text.to_owned()
+        }
+    };
+    let mut out = String::from("old_device,old_port,new_device,new_port\n");
+    for row in &found.renamed {
+        let cells = [&row.old_device, &row.old_port, &row.new_device, &row.new_port].map(|text| cell(text));
+        let _ = writeln!(out, "{}", cells.join(","));
+    }
+    out
+}
+
+fn summary(command: &ImportArgs, found: &Imported) -> String {
+    let mut out = String::new();
+    for finding in &found.findings {
+        let _ = writeln!(out, "{finding}");
+    }
+    let _ = writeln!(
+        out,
+        "`{}`: {} devices; {} of {} cables are where it says, {} more are absent; {} names of the plant are others in it",
+        command.out,
+        found.devices,
+        found.placed,
+        found.cables,
+        found.absent,
+        found.renamed.len()
+    );
+    if found.left_out > 0 {
+        let _ =
+            writeln!(out, "left out: {} links that lead out of the fabric or name no port", found.left_out);
+    }
+    out
+}

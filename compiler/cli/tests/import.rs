@@ -1,0 +1,224 @@
+//! `closc import`: what was exported comes back, and plants that closc did not name are found.
+
+mod common;
+
+use common::Place;
+
+/// Fabrics of few enough cables to be imported in a test without optimisation.
+const FABRICS: &[&str] = &[
+    "topologies/examples/parallel-links.yaml",
+    "topologies/examples/sixteen-planes.yaml",
+    "topologies/examples/three-tiers.yaml",
+    "topologies/examples/two-generations.yaml",
+    "topologies/lab/bgp-unnumbered.yaml",
+    "topologies/lab/eight-planes.yaml",
+    "topologies/lab/eight-planes-blocks-p4.yaml",
+    "topologies/lab/two-planes-p4.yaml",
+    "topologies/reference/meta-ai-zone.yaml",
+    "topologies/reference/roce-pfc-ecn.yaml",
+];
+
+/// The point-to-point lists that `closc export cables` wrote.
+fn lists(place: &Place, folder: &str) -> Vec<String> {
+    let is_list = |name: &String| name.starts_with("point-to-point");
+    let cables = std::fs::read_dir(place.path(&format!("{folder}/cables"))).expect("it was written");
+    let names =
+        cables.map(|entry| entry.expect("it is ours").file_name().into_string().expect("plain names"));
+    let mut found: Vec<String> =
+        names.filter(is_list).map(|name| format!("{folder}/cables/{name}")).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn exported_fabrics_come_back() {
+    let place = Place::new();
+    for fabric in FABRICS {
+        let name = fabric.rsplit('/').next().and_then(|file| file.strip_suffix(".yaml")).expect("a file");
+        let (before, after, file) =
+            (format!("{name}.before"), format!("{name}.after"), format!("{name}.yaml"));
+        place.ends(0, &["export", "cables", fabric, "--out", &before]);
+        let files = lists(&place, &before);
+        let mut words = vec!["import", "--out", &file, "--name", name];
+        words.extend(files.iter().map(String::as_str));
+        place.ends(0, &words);
+        place.ends(0, &["export", "cables", &file, "--out", &after]);
+        for list in files {
+            let again = list.replacen(".before", ".after", 1);
+            assert_eq!(place.read(&list), place.read(&again), "{fabric}: {}", place.read(&file));
+        }
+    }
+}
+
+const LAB: &str = "\
+name: dc
+topology:
+  nodes:
+    spine1: { kind: sonic-vs }
+    spine2: { kind: sonic-vs }
+    leaf1: { kind: sonic-vs }
+    leaf2: { kind: sonic-vs }
+    client1: { kind: linux }
+    client2: { kind: linux }
+    client3: { kind: linux }
+  links:
+    - endpoints: [\"leaf1:eth1\", \"client1:eth1\"]
+    - endpoints: [\"leaf1:eth2\", \"client2:eth1\"]
+    - endpoints: [\"leaf2:eth1\", \"client3:eth1\"]
+    - endpoints: [\"leaf1:eth49\", \"spine1:eth1\"]
+    - endpoints: [\"leaf1:eth50\", \"spine2:eth1\"]
+    - type: veth
+      endpoints:
+        - { node: leaf2, interface: eth49 }
+        - { node: spine1, interface: eth2 }
+    - endpoints: [\"leaf2:eth50\", \"spine2:eth2\"]
+    - endpoints: [\"leaf1:eth60\", \"host:veth0\"]
+";
+
+/// Names of switches are a pattern, those of nodes are in a map, and the link to the host is left out and said.
+#[test]
+fn a_lab_of_others_is_found() {
+    let place = Place::new();
+    place.write("lab.clab.yml", LAB);
+    let why = place.ends(1, &["import", "lab.clab.yml", "--out", "lab.yaml"]);
+    assert!(why.contains("`--map FILE` says where"), "{why}");
+    let said = place.ends(0, &["import", "lab.clab.yml", "--out", "lab.yaml", "--map", "map.csv"]);
+    assert!(said.contains("7 of 7 cables") && said.contains("left out: 1 links"), "{said}");
+    let file = place.read("lab.yaml");
+    assert!(file.contains("t0: \"leaf{index}\"") && file.contains("t1: \"spine{index}\""), "{file}");
+    assert!(file.contains("up: { count: 2, first_cage: 48 }"), "{file}");
+    let map = place.read("map.csv");
+    assert!(map.contains("\nclient3,,su002-n001,\nclient3,eth1,su002-n001,nic0p0\n"), "{map}");
+    place.ends(0, &["check", "lab.yaml"]);
+    assert!(place.ends(1, &["import", "lab.clab.yml", "--out", "lab.yaml"]).contains("is there already"));
+}
+
+const NETBOX: &str = "\
+Device A,Termination A,Device B,Termination B,Status,Length
+SW_1,Ethernet1/1,box-1,eth0,Connected,3.00 m
+SW_1,Ethernet2/1,box-2,eth0,Connected,3 m
+SW_2,Ethernet1/1,box-3,eth0,Connected,3 m
+SW_2,Ethernet2/1,box-4,eth0,Connected,
+SW_1,Ethernet33/1,SW_3,Ethernet1/1,Connected,30 m
+SW_1,Ethernet34/1,SW_4,Ethernet1/1,Connected,30 m
+SW_2,Ethernet33/1,SW_3,Ethernet2/1,Connected,30 m
+SW_2,Ethernet34/1,SW_4,Ethernet2/1,Connected,30 m
+";
+
+/// Roles are in NetBox's list of devices, or nodes are named by hand.
+#[test]
+fn tables_of_netbox_are_read() {
+    let place = Place::new();
+    place.write("cables.csv", NETBOX);
+    place.write("devices.csv", "name,role\nSW_1,Leaf\nSW_2,Leaf\nSW_3,Spine\nSW_4,Spine\n");
+    for (number, more) in [["devices.csv"].as_slice(), &["--nodes", "box-*"]].into_iter().enumerate() {
+        let (file, map) = (format!("{number}.yaml"), format!("{number}.csv"));
+        let words = [&["import", "cables.csv", "--out", &file, "--map", &map], more].concat();
+        place.ends(0, &words);
+        let map = place.read(&map);
+        assert!(map.contains("SW_2,,p0-t0-002,\n") && map.contains("SW_4,,p0-t1-002,\n"), "{map}");
+        assert!(!map.contains("Ethernet"), "ports of switches are where the file has them: {map}");
+    }
+    assert_eq!(place.read("0.yaml"), place.read("1.yaml"));
+}
+
+/// Reports of switches alone: each cable is seen from one end or both, and counts once.
+#[test]
+fn a_living_plant_is_read_by_lldp() {
+    let place = Place::new();
+    place.ends(0, &["export", "cables", "topologies/lab/two-planes.yaml", "--out", "lists"]);
+    let mut blocks = std::collections::BTreeMap::<String, String>::new();
+    for list in lists(&place, "lists") {
+        for line in place.read(&list).lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            for (own, far) in
+                [((cells[2], cells[3]), (cells[8], cells[9])), ((cells[8], cells[9]), (cells[2], cells[3]))]
+            {
+                let block = format!(
+                    "Interface: {}, via: LLDP\n  SysName: {}.dc1\n  PortID: ifname {}\n",
+                    own.1, far.0, far.1
+                );
+                blocks.entry(own.0.to_owned()).or_default().push_str(&block);
+            }
+        }
+    }
+    std::fs::create_dir(place.path("lldp")).expect("the folder is ours");
+    for (device, text) in &blocks {
+        place.write(&format!("lldp/{device}.txt"), text);
+    }
+    let said = place.ends(0, &["import", "lldp", "--out", "living.yaml"]);
+    assert!(said.contains("16 of 16 cables are where it says, 0 more are absent; 0 names"), "{said}");
+}
+
+/// Two cables are exchanged and one is gone: the file has the hole, the report the exchange, with both lines.
+#[test]
+fn what_is_plugged_wrong_is_said() {
+    let place = Place::new();
+    place.ends(0, &["export", "cables", "topologies/lab/two-planes.yaml", "--out", "lists"]);
+    let text = place.read("lists/cables/point-to-point-0.csv");
+    let mut rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let between: Vec<usize> = (1..rows.len()).filter(|row| rows[*row][1] == "t0-t1").collect();
+    let (first, second) = (between[0], between[1]);
+    let far = rows[first][8..10].to_vec();
+    let other = rows[second][8..10].to_vec();
+    rows[first].splice(8..10, other);
+    rows[second].splice(8..10, far);
+    rows.pop();
+    let text: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    place.write("plane-0.csv", text.join("\n"));
+    let words = ["import", "plane-0.csv", "lists/cables/point-to-point-1.csv", "--out", "found.yaml"];
+    let said = place.ends(2, &words);
+    assert!(
+        said.contains("swapped: p0-t0-001--p0-t1-001") && said.contains("p0-t0-001--p0-t1-002"),
+        "{said}"
+    );
+    assert!(said.contains(&format!("plane-0.csv:{}: ", first + 1)), "{said}");
+    assert!(place.read("found.yaml").contains("  absent:\n    - \"p0-t0-002--p0-t1-002\"\n"));
+}
+
+#[test]
+fn what_is_no_clos_is_refused_with_a_place() {
+    let place = Place::new();
+    let titles = "a_device,a_port,b_device,b_port";
+    for (rows, why) in [
+        ("a,1,a,2", "cables.csv:2: `a` is cabled to itself"),
+        (
+            "node1,1,leaf1,1\nnode2,1,leaf1,1",
+            "cables.csv:3: `leaf1` port `1` has a cable already, at cables.csv:2",
+        ),
+        (
+            "node1,1,leaf1,1\nleaf1,2,spine1,1\nspine1,2,spine2,2",
+            "cables.csv:4: no Clos: `spine1` is a T1 and `spine2` is a T1",
+        ),
+        (
+            "node1,1,leaf1,1\nleaf1,2,spine1,1\nnode1,2,spine1,2",
+            "cables.csv:4: no Clos: `node1` is a node and `spine1` is a T1",
+        ),
+        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "which tier `r1` is of does not follow"),
+        ("node1,1,leaf1,1", "no Clos of two or three tiers"),
+        ("leaf1,2,spine1", "cables.csv:2: 3 columns; the titles are 4"),
+        ("leaf1,,spine1,2", "cables.csv:2: the name of a port is empty"),
+        ("", "there is no cable"),
+    ] {
+        place.write("cables.csv", format!("{titles}\n{rows}\n"));
+        let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
+        assert!(said.contains(why), "{rows}: {said}");
+    }
+    let two = "kind,a_device,a_port,b_device,b_port\nnic-t0,n,1,x,1\nt0-t1,x,2,y,1\nt1-t2,x,3,z,1\n";
+    place.write("cables.csv", two);
+    let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
+    assert!(said.contains("cables.csv:4: `x` is a T1 here and a T0 at cables.csv:2"), "{said}");
+    place.write("cables.csv", "x,y\n1,2\n");
+    assert!(
+        place
+            .ends(1, &["import", "cables.csv", "--out", "no.yaml"])
+            .contains("cables.csv:1: no list of cables")
+    );
+    place.write("bad.clab.yml", "topology:\n  nodes: {}\n  links:\n    - endpoints: [\"a:1\", \"b:1\"]\n");
+    assert!(
+        place
+            .ends(1, &["import", "bad.clab.yml", "--out", "no.yaml"])
+            .contains("bad.clab.yml:4: `topology.nodes` has no `a`")
+    );
+    assert!(!place.path("no.yaml").exists());
+}

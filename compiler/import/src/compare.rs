@@ -1,0 +1,132 @@
+//! The plan of a file, compared with the plant that it is of.
+//!
+//! In: a plan, a plant, and where its devices are. Out: planned cables that nothing is plugged for, cables of the plant that are
+//! nowhere in the plan, and ports that have another name. Invariants: every cable of the plant is one that the plan has, or is left over.
+
+use std::collections::{BTreeMap, HashMap};
+
+use closc_plan::Plan;
+use closc_topology::Link;
+use smol_str::SmolStr;
+
+use crate::pattern::natural;
+use crate::plant::Plant;
+use crate::position::{Place, Positions};
+
+/// A port that is called otherwise in the plan.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Port {
+    pub(crate) device: u32,
+    pub(crate) old: SmolStr,
+    pub(crate) new: SmolStr,
+}
+
+/// What came of a comparison.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// Planned cables that are in the plant, by the number of the plant's cable.
+    pub(crate) matched: Vec<Option<Link>>,
+    /// Planned cables of which no end has a cable.
+    pub(crate) missing: Vec<Link>,
+    /// Planned cables of which an end has another cable.
+    pub(crate) occupied: Vec<Link>,
+    /// Cables that the plan does not have.
+    pub(crate) left: Vec<u32>,
+    /// Ports that have another name.
+    pub(crate) ports: Vec<Port>,
+}
+
+/// The devices at the ends of a cable: the lower one, and the upper one.
+fn ends(plan: &Plan, devices: &HashMap<Place, u32>, link: Link) -> [Option<u32>; 2] {
+    let upper = plan.fabric().upper_end(link).map(|(switch, _)| Place::Switch(switch));
+    let lower = match link {
+        Link::Host(port) => Place::Node(plan.topology().node_of(port.nic).0),
+        Link::Fabric { lower, .. } => Place::Switch(lower),
+    };
+    [Some(lower), upper].map(|place| devices.get(&place?).copied())
+}
+
+/// Compares. Where ports need not have the names of the plan, cables between the same devices are matched in the order of
+/// their ports.
+pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_may_differ: bool) -> Compared {
+    let devices = positions.devices();
+    let mut found = Compared { matched: vec![None; plant.cables.len()], ..Compared::default() };
+    let mut open: Vec<Open> = Vec::new();
+    for link in plan.fabric().links() {
+        let at = ends(plan, &devices, link);
+        let names = plan.cable_ends(link);
+        let plug = |device: Option<u32>, port: &str| plant.plugged(device?, plant.ports.find(port)?);
+        let plugs = [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)];
+        match plugs {
+            [Some(a), Some(b)] if a == b => found.matched[a as usize] = Some(link),
+            _ => open.push((link, at, plugs)),
+        }
+    }
+    if ports_may_differ {
+        open = by_device(plan, plant, open, positions, &mut found);
+    }
+    for (link, at, plugs) in open {
+        let is_occupied = plugs.iter().flatten().any(|cable| found.matched[*cable as usize].is_none());
+        let both = at[0].is_some() && at[1].is_some();
+        if is_occupied && both && !ports_may_differ {
+            found.occupied.push(link);
+        } else {
+            found.missing.push(link);
+        }
+    }
+    found.left =
+        (0..).zip(&found.matched).filter(|(_, link)| link.is_none()).map(|(cable, _)| cable).collect();
+    found
+}
+
+/// A planned cable with its devices, and what is plugged into their ports.
+type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
+
+/// Matches what is left by the devices at both ends, and returns what is still open.
+fn by_device(
+    plan: &Plan,
+    plant: &Plant,
+    open: Vec<Open>,
+    positions: &Positions,
+    found: &mut Compared,
+) -> Vec<Open> {
+    let mut left: BTreeMap<(u32, u32), Vec<(u32, usize)>> = BTreeMap::new();
+    for (number, cable) in (0..).zip(&plant.cables) {
+        if found.matched[number as usize].is_none() {
+            let [a, b] = cable.ends.map(|plug| plug.device);
+            let is_lower_first = positions.levels[a as usize] < positions.levels[b as usize];
+            let (key, lower) = if is_lower_first { ((a, b), 0) } else { ((b, a), 1) };
+            left.entry(key).or_default().push((number, lower));
+        }
+    }
+    let nic = |number: u32| positions.nics.numbers.get(&number).copied();
+    for cables in left.values_mut() {
+        // The last ones are taken first.
+        cables.sort_by_key(|(number, lower)| {
+            let port = plant.cables[*number as usize].ends[*lower].port;
+            std::cmp::Reverse((nic(*number), natural(plant.ports.name(port))))
+        });
+    }
+    let mut still = Vec::new();
+    for (link, at, plugs) in open {
+        let taken = match at {
+            [Some(a), Some(b)] => left.get_mut(&(a, b)).and_then(Vec::pop),
+            _ => None,
+        };
+        let Some((number, lower)) = taken else {
+            still.push((link, at, plugs));
+            continue;
+        };
+        found.matched[number as usize] = Some(link);
+        let names = plan.cable_ends(link);
+        let cable = &plant.cables[number as usize];
+        for (end, new) in [(lower, names.lower.1), (1 - lower, names.upper.1)] {
+            let plug = cable.ends[end];
+            let old = plant.ports.name(plug.port).clone();
+            if old != new {
+                found.ports.push(Port { device: plug.device, old, new });
+            }
+        }
+    }
+    still
+}

@@ -1,0 +1,274 @@
+//! Which hardware has ports of these names.
+//!
+//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue that call
+//! them so, the best first, with the split of their cages. Invariants: every port is on the panel of what is returned.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use closc_artefacts::Routing;
+use closc_platform::{Breakout, Catalogue, Os, Platform, Slot};
+use closc_qos::units::Speed;
+use smol_str::SmolStr;
+
+use crate::plant::{Level, Plant};
+
+/// The most platforms that are kept for a tier.
+const KEPT: usize = 24;
+
+/// What somebody says that the plant is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Platforms by the tier's word, or of all tiers by an empty one.
+    pub platforms: BTreeMap<String, String>,
+    /// The operating system of all switches.
+    pub os: Option<Os>,
+    /// How packets find their way.
+    pub routing: Option<Routing>,
+}
+
+impl Wanted {
+    fn platform(&self, level: Level) -> Option<&str> {
+        let word = match level {
+            Level::Node => return None,
+            Level::T0 => "t0",
+            Level::T1 => "t1",
+            Level::T2 => "t2",
+        };
+        self.platforms.get(word).or_else(|| self.platforms.get("")).map(String::as_str)
+    }
+}
+
+/// Where the ports of a side are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Block {
+    pub(crate) breakout: Breakout,
+    pub(crate) first_cage: u16,
+}
+
+/// Hardware whose ports have the names that were seen.
+#[derive(Debug, Clone)]
+pub(crate) struct Fit {
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) os: Os,
+    pub(crate) down: Block,
+    pub(crate) up: Block,
+    /// Whether its ports are called so; else ports are mapped by their order.
+    pub(crate) is_named: bool,
+}
+
+impl Fit {
+    /// What the platform has where nothing else is said.
+    pub(crate) fn default_block(platform: &Platform, is_up: bool) -> Block {
+        let first_cage = if is_up { platform.panel.cages / 2 } else { 0 };
+        Block { breakout: platform.panel.default_breakout, first_cage }
+    }
+
+    /// A key by which equal fits are known.
+    pub(crate) fn key(&self) -> (SmolStr, Os, Block, Block) {
+        (self.platform.id.clone(), self.os, self.down, self.up)
+    }
+
+    /// The numbers of ports by their names, from 0, on one side.
+    pub(crate) fn indices(&self, is_up: bool) -> HashMap<SmolStr, u16> {
+        let block = if is_up { self.up } else { self.down };
+        let parts = u16::from(block.breakout.ports);
+        let cages = block.first_cage..self.platform.panel.cages;
+        let slots = cages.flat_map(|cage| (0..block.breakout.ports).map(move |part| (cage, part)));
+        slots
+            .map(|(cage, part)| {
+                let slot = Slot { cage, part, breakout: block.breakout };
+                let index = (cage - block.first_cage) * parts + u16::from(part);
+                (self.platform.port_name(slot), index)
+            })
+            .collect()
+    }
+}
+
+/// The names of ports of a split: of each port its cage from 0, and cage and part as the panel numbers them.
+type Cages = HashMap<SmolStr, (u16, (u16, u8))>;
+
+/// A platform under an operating system, with the names of its ports once somebody asked.
+struct Panel {
+    platform: Arc<Platform>,
+    os: Os,
+    splits: OnceCell<Vec<(Breakout, Cages)>>,
+}
+
+impl Panel {
+    /// The names of its ports, split by split.
+    fn splits(&self) -> &[(Breakout, Cages)] {
+        self.splits.get_or_init(|| {
+            let panel = &self.platform.panel;
+            let split = |breakout: &Breakout| {
+                let slots =
+                    (0..panel.cages).flat_map(|cage| (0..breakout.ports).map(move |part| (cage, part)));
+                let named = slots.map(|(cage, part)| {
+                    let slot = Slot { cage, part, breakout: *breakout };
+                    let number = panel.first_number.saturating_add(cage.saturating_mul(panel.number_step));
+                    let subport = if breakout.ports == 1 { 0 } else { part + 1 };
+                    (self.platform.port_name(slot), (cage, (number, subport)))
+                });
+                (*breakout, named.collect())
+            };
+            panel.breakouts.iter().map(split).collect()
+        })
+    }
+
+    /// Whether its ports begin with the word that all of these begin with.
+    fn is_near(&self, ports: &Ports) -> bool {
+        let breakout = self.platform.panel.default_breakout;
+        let own = self.platform.port_name(Slot { cage: 0, part: 0, breakout });
+        ports.iter().all(|(port, _, _)| word(port) == word(&own))
+    }
+}
+
+/// What a name begins with.
+fn word(name: &str) -> &str {
+    name.find(|sign: char| !sign.is_ascii_alphabetic()).map_or(name, |end| &name[..end])
+}
+
+/// The catalogue as the names of its ports.
+pub(crate) struct Panels(Vec<Panel>);
+
+impl Panels {
+    pub(crate) fn new(catalogue: &Catalogue) -> Self {
+        let under = |platform: &Arc<Platform>| {
+            let panel = |os: &Os| Panel { platform: platform.under(*os), os: *os, splits: OnceCell::new() };
+            platform.oses.iter().map(panel).collect::<Vec<_>>()
+        };
+        Panels(catalogue.iter().flat_map(under).collect())
+    }
+
+    /// Those that are wanted of a tier.
+    fn wanted(&self, level: Level, wanted: &Wanted) -> impl Iterator<Item = &Panel> {
+        let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
+        self.0.iter().filter(move |panel| {
+            id.as_ref().is_none_or(|id| panel.platform.id == *id) && os.is_none_or(|os| panel.os == os)
+        })
+    }
+}
+
+/// Ports of a side, with their speeds, cages and parts of cages where they are known.
+type Ports = BTreeSet<(SmolStr, Option<Speed>, Option<(u16, u8)>)>;
+
+/// Ports of a side by their numbers.
+type Seen = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
+
+/// The ports that switches of a level have cables in, downwards and upwards, part by part.
+fn ports<K: Ord>(
+    plant: &Plant,
+    levels: &[Level],
+    level: Level,
+    part: impl Fn(u32) -> K,
+) -> BTreeMap<K, [Seen; 2]> {
+    let mut seen: BTreeMap<K, [Seen; 2]> = BTreeMap::new();
+    for cable in &plant.cables {
+        for (own, other) in [(0, 1), (1, 0)] {
+            let (own, other) = (cable.ends[own], cable.ends[other]);
+            if levels[own.device as usize] == level {
+                let is_up = levels[other.device as usize] > level;
+                let sides = seen.entry(part(own.device)).or_default();
+                sides[usize::from(is_up)].insert((own.port, own.speed, own.cage));
+            }
+        }
+    }
+    seen
+}
+
+/// Finds the platforms that switches of a tier may be, part by part. Parts of the same ports are looked up once.
+pub(crate) fn fits_by<K: Ord + Copy>(
+    plant: &Plant,
+    levels: &[Level],
+    level: Level,
+    part: impl Fn(u32) -> K,
+    panels: &Panels,
+    wanted: &Wanted,
+) -> Vec<(K, Vec<Fit>)> {
+    let mut known: BTreeMap<[Seen; 2], Vec<Fit>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (key, seen) in ports(plant, levels, level, part) {
+        if let Some(fits) = known.get(&seen) {
+            found.push((key, fits.clone()));
+            continue;
+        }
+        let [down, up] = seen.each_ref().map(|side| -> Ports {
+            side.iter().map(|(port, speed, cage)| (plant.ports.name(*port).clone(), *speed, *cage)).collect()
+        });
+        let near = panels.wanted(level, wanted).filter(|panel| panel.is_near(&down) && panel.is_near(&up));
+        let mut fits: Vec<(u32, Fit)> = near.flat_map(|panel| fit(panel, &down, &up)).collect();
+        fits.sort_by_key(|(cost, _)| *cost);
+        fits.truncate(KEPT);
+        let fits: Vec<Fit> = fits.into_iter().map(|(_, fit)| fit).collect();
+        known.insert(seen, fits.clone());
+        found.push((key, fits));
+    }
+    found
+}
+
+/// The cages of ports under a split; nothing where a port is not of it.
+fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<u16>> {
+    let cage = |(name, speed, seen): &(SmolStr, Option<Speed>, Option<(u16, u8)>)| {
+        let (cage, own) = *names.get(name)?;
+        let is_it = speed.is_none_or(|speed| speed == breakout.speed) && seen.is_none_or(|seen| seen == own);
+        is_it.then_some(cage)
+    };
+    ports.iter().map(cage).collect()
+}
+
+/// The ways in which a platform has the ports, each with what speaks against it.
+fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(u32, Fit)> {
+    let (platform, os) = (&of.platform, of.os);
+    let panel = &platform.panel;
+    let middle = panel.cages / 2;
+    let side = |ports: &Ports| -> Vec<(Breakout, BTreeSet<u16>)> {
+        let split =
+            |(breakout, names): &(Breakout, Cages)| Some((*breakout, cages(names, ports, *breakout)?));
+        let mut found: Vec<_> = of.splits().iter().filter_map(split).collect();
+        if ports.is_empty() {
+            found.retain(|(breakout, _)| *breakout == panel.default_breakout);
+        }
+        found
+    };
+    let mut fits = Vec::new();
+    for (down_split, down_cages) in side(down) {
+        for (up_split, up_cages) in side(up) {
+            let ends = |cages: &BTreeSet<u16>| Some((*cages.first()?, *cages.last()?));
+            let (down_first, up_first) = match (ends(&down_cages), ends(&up_cages)) {
+                (Some((_, last)), Some((first, _))) if last < first => {
+                    (0, if first >= middle && last < middle { middle } else { first })
+                }
+                (Some((first, _)), Some((low, last))) if last < first => {
+                    (first, if low >= middle { middle } else { low })
+                }
+                (Some(_), None) => (0, middle),
+                (None, Some((first, _))) => (0, if first >= middle { middle } else { first }),
+                (Some(_), Some(_)) | (None, None) => continue,
+            };
+            let odd = u32::from(down_split != panel.default_breakout)
+                + u32::from(up_split != panel.default_breakout);
+            let ports = u32::from(platform.ports_max(down_split));
+            let cost = u32::from(os.is_programmed()) * 1_000_000 + odd * 100_000 + ports;
+            let fit = Fit {
+                platform: Arc::clone(platform),
+                os,
+                down: Block { breakout: down_split, first_cage: down_first },
+                up: Block { breakout: up_split, first_cage: up_first },
+                is_named: true,
+            };
+            fits.push((cost, fit));
+        }
+    }
+    fits
+}
+
+/// Hardware for ports that no platform calls so: what is wanted, else the kernel's, which has the most.
+pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &Wanted) -> Option<Fit> {
+    let is_named = wanted.platform(level).is_some();
+    let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.buffer.is_none());
+    let most = any.max_by_key(|panel| (panel.platform.panel.cages, !panel.os.is_programmed()))?;
+    let platform = Arc::clone(&most.platform);
+    let (down, up) = (Fit::default_block(&platform, false), Fit::default_block(&platform, true));
+    Some(Fit { platform, os: most.os, down, up, is_named: false })
+}

@@ -1,0 +1,348 @@
+//! From a plant to a file: candidates are written, compiled by the caller and compared, until one has every cable.
+//!
+//! In: a plant, a catalogue, and a way to compile. Out: the file, a map of names, findings. Invariants: the file that is returned
+//! was compiled, and has every cable of the plant that no finding names.
+
+mod except;
+mod hardware;
+
+use std::collections::BTreeMap;
+
+use closc_artefacts::Routing;
+use closc_plan::Plan;
+use closc_platform::Catalogue;
+use closc_topology::naming::{Numbers as Holes, Placeholder};
+use closc_topology::{Naming, TierId};
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use crate::compare::{Compared, compare};
+use crate::fit::{Fit, Panels, Wanted};
+use crate::level::levels;
+use crate::pattern::pattern;
+use crate::plant::{Fault, Level, Plant, Refused, Stuff};
+use crate::position::{self, Place, Positions};
+use crate::shape::{self, Numbers};
+use crate::text::{Exceptions, File, Rest, Stuffs, text};
+
+use hardware::Hardware;
+
+/// The most files that are compiled to find the one.
+const TRIES_MAX: usize = 400;
+
+/// What somebody says of the plant.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The name of the fabric.
+    pub name: String,
+    /// Names of nodes, with `*` for any characters.
+    pub nodes: Vec<String>,
+    /// Hardware.
+    pub wanted: Wanted,
+}
+
+/// A name of the plant, and what it is in the fabric file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Renamed {
+    /// The device in the plant.
+    pub old_device: String,
+    /// The port there; empty for the device itself.
+    pub old_port: String,
+    /// The device in the file.
+    pub new_device: String,
+    /// The port there.
+    pub new_port: String,
+}
+
+/// A plant as a fabric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// The fabric file.
+    #[serde(skip)]
+    pub text: String,
+    /// Devices that have cables.
+    pub devices: u64,
+    /// Cables of the plant.
+    pub cables: u64,
+    /// Those of them that the fabric has.
+    pub placed: u64,
+    /// Links that lead out of the fabric, or to neighbours without a name.
+    pub left_out: u64,
+    /// Cables that the fabric would have, were they not absent.
+    pub absent: u64,
+    /// What is plugged otherwise than the file says.
+    pub findings: Vec<String>,
+    /// Names that are others in the file.
+    #[serde(skip)]
+    pub renamed: Vec<Renamed>,
+}
+
+/// Compiles a fabric file, or says why it is refused.
+pub(crate) type Compile<'a> = dyn FnMut(&str) -> Result<Plan, String> + 'a;
+
+/// A file that was compiled.
+struct Candidate {
+    numbers: Numbers,
+    hardware: Hardware,
+    naming: Vec<(&'static str, String)>,
+    rest: Rest,
+    plan: Plan,
+    compared: Compared,
+}
+
+impl Candidate {
+    fn wrong(&self) -> usize {
+        self.compared.left.len() + self.compared.occupied.len()
+    }
+}
+
+/// Finds the fabric of a plant.
+///
+/// # Errors
+///
+/// Returns why it is none, with places.
+pub fn import(
+    plant: &Plant,
+    options: &Options,
+    catalogue: &Catalogue,
+    compile: &mut Compile<'_>,
+) -> Result<Imported, Refused> {
+    let panels = Panels::new(catalogue);
+    let positions = positions(plant, options, &panels)?;
+    let stuffs = stuffs(plant, &positions);
+    let found = search(plant, &positions, options, &panels, &stuffs, compile)?;
+    refuse_others(plant, &positions, &found)?;
+    let exceptions = except::exceptions(plant, &positions, &found.plan, &found.compared, &found.hardware);
+    let file = File {
+        name: &options.name,
+        numbers: &found.numbers,
+        tiers: &found.hardware.tiers,
+        rest: found.rest,
+        stuffs: &stuffs,
+        naming: &found.naming,
+        exceptions: &exceptions,
+    };
+    let text = text(&file);
+    let refused =
+        |why: String| Refused::from(Fault { place: None, text: format!("what was found is refused: {why}") });
+    let plan = compile(&text).map_err(refused)?;
+    let compared = compare(&plan, plant, &positions, found.hardware.ports_may_differ(&positions));
+    let findings = except::findings(plant, &positions, &plan, &compared);
+    Ok(Imported {
+        text,
+        devices: plant.device_count() as u64,
+        cables: plant.cables() as u64,
+        placed: (plant.cables() - compared.left.len()) as u64,
+        left_out: plant.left_out,
+        absent: found.compared.missing.len() as u64,
+        findings,
+        renamed: except::renamed(plant, &positions, &plan, &compared),
+    })
+}
+
+/// Finds out where devices are: by closc's own names, else by the graph.
+fn positions(plant: &Plant, options: &Options, panels: &Panels) -> Result<Positions, Refused> {
+    if options.nodes.is_empty()
+        && let Some(places) = position::by_name(plant)
+    {
+        return Ok(position::positions(plant, position::levels_of(&places), places, true));
+    }
+    let levels = levels(plant, &options.nodes)?;
+    let fits = hardware::whole(plant, &levels, panels, &options.wanted);
+    let places = position::by_graph(plant, &levels, &fits)?;
+    Ok(position::positions(plant, levels, places, false))
+}
+
+/// Tries what the plant may be, the likeliest first.
+fn search(
+    plant: &Plant,
+    positions: &Positions,
+    options: &Options,
+    panels: &Panels,
+    stuffs: &Stuffs,
+    compile: &mut Compile<'_>,
+) -> Result<Candidate, Refused> {
+    let hardware = hardware::candidates(plant, positions, panels, &options.wanted)?;
+    let naming = naming(plant, positions);
+    let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
+    let mut best: Option<Candidate> = None;
+    let mut why = String::new();
+    let mut tries = 0;
+    for (hardware, numbers) in hardware.iter().flat_map(|hardware| {
+        let fits = hardware.fits();
+        shape::numbers(plant, positions, &fits).into_iter().map(move |numbers| (hardware, numbers))
+    }) {
+        'one: for naming in &namings {
+            for rest in rests(hardware, options, numbers.planes, numbers.third.is_some()) {
+                tries += 1;
+                let exceptions = Exceptions { devices: hardware.devices(plant), ..Exceptions::default() };
+                let file = File {
+                    name: &options.name,
+                    numbers: &numbers,
+                    tiers: &hardware.tiers,
+                    rest,
+                    stuffs,
+                    naming,
+                    exceptions: &exceptions,
+                };
+                let plan = match compile(&text(&file)) {
+                    Ok(plan) => plan,
+                    Err(refused) => {
+                        if why.is_empty() {
+                            why = refused;
+                        }
+                        if tries >= TRIES_MAX {
+                            break 'one;
+                        }
+                        continue;
+                    }
+                };
+                let compared = compare(&plan, plant, positions, hardware.ports_may_differ(positions));
+                let (numbers, hardware, naming) = (numbers.clone(), hardware.clone(), naming.clone());
+                let found = Candidate { numbers, hardware, naming, rest, plan, compared };
+                if best.as_ref().is_none_or(|best| found.wrong() < best.wrong()) {
+                    best = Some(found);
+                }
+                break 'one;
+            }
+        }
+        if tries >= TRIES_MAX || best.as_ref().is_some_and(|best| best.wrong() == 0) {
+            break;
+        }
+    }
+    best.ok_or_else(|| {
+        Fault { place: None, text: format!("no fabric of these cables passes the checks: {why}") }.into()
+    })
+}
+
+/// What cables do not show, the usual first.
+fn rests(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Rest> {
+    let routings: Vec<Routing> = match options.wanted.routing {
+        Some(routing) => vec![routing],
+        None => vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered],
+    };
+    let has_buffer = hardware.tiers.iter().flatten().any(|tier| tier.base.platform.buffer.is_some());
+    let qos: &[&str] = if has_buffer { &["lossy-trim", "lossless", "none"] } else { &["none"] };
+    let widths: &[&str] = match (zoned, planes > 8) {
+        (false, false) => &["", "plan: plane-in-block"],
+        (false, true) => &["widths: { role: 2, plane: 4, zone: 0, index: 10 }", "plan: plane-in-block"],
+        (true, false) => &[
+            "",
+            "widths: { role: 3, plane: 3, zone: 3, index: 7 }",
+            "widths: { role: 2, plane: 3, zone: 4, index: 7 }",
+            "plan: plane-in-block",
+        ],
+        (true, true) => &["widths: { role: 2, plane: 4, zone: 3, index: 7 }", "plan: plane-in-block"],
+    };
+    let mut rests = Vec::new();
+    for routing in routings {
+        for srv6 in widths {
+            rests.extend(qos.iter().map(|qos| Rest { routing, srv6, qos }));
+        }
+    }
+    rests
+}
+
+/// Lengths and media that most cables of a kind have.
+fn stuffs(plant: &Plant, positions: &Positions) -> Stuffs {
+    let mut counts: BTreeMap<(&'static str, Option<u16>), BTreeMap<u32, u64>> = BTreeMap::new();
+    for cable in &plant.cables {
+        let [a, b] = cable.ends.map(|plug| plug.device);
+        let lower = if positions.levels[a as usize] < positions.levels[b as usize] { a } else { b };
+        let (kind, zone) = match positions.places[lower as usize] {
+            Place::Node(_) => ("nic-t0", None),
+            Place::Switch(switch) if switch.tier == TierId::T0 => ("t0-t1", None),
+            Place::Switch(switch) => ("t1-t2", Some(switch.zone.0)),
+        };
+        *counts.entry((kind, None)).or_default().entry(cable.stuff).or_default() += 1;
+        if zone.is_some() {
+            *counts.entry((kind, zone)).or_default().entry(cable.stuff).or_default() += 1;
+        }
+    }
+    let mut found = Stuffs::default();
+    for ((kind, zone), counts) in counts {
+        let most = counts.into_iter().max_by_key(|(stuff, count)| (*count, std::cmp::Reverse(*stuff)));
+        let Some((most, _)) = most else { continue };
+        let most: &Stuff = &plant.stuffs[most as usize];
+        match zone {
+            None => {
+                found.kinds.insert(kind, most.clone());
+            }
+            Some(zone) if found.kinds.get(kind) != Some(most) => {
+                found.by_zone.insert(zone, most.clone());
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// The patterns that names of the plant have, where they are not closc's own.
+fn naming(plant: &Plant, positions: &Positions) -> Vec<(&'static str, String)> {
+    if positions.by_name {
+        return Vec::new();
+    }
+    let zoned = positions.levels.contains(&Level::T2);
+    let usual = Naming::default_for(zoned);
+    let kinds: [(&'static str, Level, &[Placeholder]); 4] = [
+        ("t0", Level::T0, Naming::ZONED),
+        ("t1", Level::T1, Naming::ZONED),
+        ("t2", Level::T2, Naming::SHARED),
+        ("node", Level::Node, Naming::NODE),
+    ];
+    let mut found = Vec::new();
+    for (key, level, allowed) in kinds {
+        let names: Vec<(SmolStr, Holes)> = (0..)
+            .zip(&positions.places)
+            .filter(|(device, _)| positions.levels[*device as usize] == level)
+            .map(|(device, place)| (plant.devices.name(device).clone(), holes(*place)))
+            .collect();
+        let own = match position::tier(level) {
+            Some(tier) => usual.tier_pattern(tier).to_string(),
+            None => usual.node_pattern().to_string(),
+        };
+        found.extend(pattern(&names, allowed).map(|p| p.to_string()).filter(|p| *p != own).map(|p| (key, p)));
+    }
+    found
+}
+
+fn holes(place: Place) -> Holes {
+    match place {
+        Place::Switch(switch) => Holes::default()
+            .with(Placeholder::Plane, u16::from(switch.plane.0))
+            .with(Placeholder::Zone, switch.zone.0)
+            .with(Placeholder::Index, switch.index),
+        Place::Node(node) => Holes::default()
+            .with(Placeholder::Zone, node.zone.0)
+            .with(Placeholder::Unit, node.unit)
+            .with(Placeholder::Node, node.index),
+    }
+}
+
+/// What has too little of the best fabric is none.
+fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Result<(), Refused> {
+    let (all, left, missing) = (plant.cables(), found.compared.left.len(), found.compared.missing.len());
+    let too_many_left = left * 3 > all;
+    let too_many_missing = !positions.by_name && missing > 2 * (all - left);
+    if !too_many_left && !too_many_missing {
+        return Ok(());
+    }
+    let mut faults = vec![Fault {
+        place: None,
+        text: format!(
+            "no Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there"
+        ),
+    }];
+    for number in found.compared.left.iter().take(10) {
+        let cable = &plant.cables[*number as usize];
+        let [a, b] = cable.ends.map(|plug| plant.devices.name(plug.device));
+        faults.push(Fault {
+            place: Some(plant.place(cable.at)),
+            text: format!("`{a}` to `{b}` is at no place of it"),
+        });
+    }
+    Err(Refused(faults))
+}
+
+/// The fit of each tier.
+pub(crate) type Fits = [Option<Fit>; 3];

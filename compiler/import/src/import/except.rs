@@ -1,0 +1,217 @@
+//! What of a plant differs from the numbers that were found: exceptions, findings, and other names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_cabling::{Device, Judge, Neighbour, Sighting};
+use closc_plan::Plan;
+use closc_topology::{Link, Nic, Switch};
+
+use super::Renamed;
+use super::hardware::Hardware;
+use crate::compare::Compared;
+use crate::plant::{Plant, Stuff};
+use crate::position::{Place, Positions};
+use crate::text::Exceptions;
+
+/// The exceptions of a plan: what is absent, cables of other lengths or media, switches of other hardware.
+pub(crate) fn exceptions(
+    plant: &Plant,
+    positions: &Positions,
+    plan: &Plan,
+    compared: &Compared,
+    hardware: &Hardware,
+) -> Exceptions {
+    let mut cables = Vec::new();
+    for (cable, link) in plant.cables.iter().zip(&compared.matched) {
+        let Some(link) = link else { continue };
+        let own: &Stuff = &plant.stuffs[cable.stuff as usize];
+        let usual = plan.fabric().cable(*link);
+        let length = own.0.filter(|length| *length != usual.length);
+        let medium = own.1.clone().filter(|medium| *medium != usual.medium);
+        if length.is_some() || medium.is_some() {
+            // Both are written: what stands alone would be completed from its kind, which is the same.
+            cables.push((plan.link_name(*link), own.clone()));
+        }
+    }
+    Exceptions { absent: absent(positions, plan, compared), cables, devices: hardware.devices(plant) }
+}
+
+/// Names of what is absent: whole devices, whole NICs, then single cables.
+fn absent(positions: &Positions, plan: &Plan, compared: &Compared) -> Vec<String> {
+    let devices = positions.devices();
+    let fabric = plan.fabric();
+    let has = |place| devices.contains_key(&place);
+    let switches = fabric.switches().filter(|switch| !has(Place::Switch(*switch)));
+    let mut names: Vec<String> = switches.map(|switch| plan.switch_name(switch).to_string()).collect();
+    let nodes = fabric.nodes().filter(|node| !has(Place::Node(*node)));
+    names.extend(nodes.map(|node| plan.node_name(node).to_string()));
+    let plugged: BTreeSet<Nic> = compared.matched.iter().flatten().filter_map(|link| nic(*link)).collect();
+    let occupied: BTreeSet<Nic> = compared.occupied.iter().filter_map(|link| nic(*link)).collect();
+    let mut gone: BTreeSet<Nic> = BTreeSet::new();
+    let is_there = |switch: Switch| has(Place::Switch(switch));
+    for link in &compared.missing {
+        let upper = fabric.upper_end(*link).is_some_and(|(switch, _)| is_there(switch));
+        match *link {
+            Link::Host(port) => {
+                let (node, number) = plan.topology().node_of(port.nic);
+                if !has(Place::Node(node)) {
+                    continue;
+                }
+                if !plugged.contains(&port.nic) && !occupied.contains(&port.nic) {
+                    if gone.insert(port.nic) {
+                        names.push(plan.topology().naming.nic(node, number));
+                    }
+                } else if upper {
+                    names.push(plan.link_name(*link));
+                }
+            }
+            Link::Fabric { lower, .. } => {
+                if upper && is_there(lower) {
+                    names.push(plan.link_name(*link));
+                }
+            }
+        }
+    }
+    ranges(&names)
+}
+
+fn nic(link: Link) -> Option<Nic> {
+    match link {
+        Link::Host(port) => Some(port.nic),
+        Link::Fabric { .. } => None,
+    }
+}
+
+/// Writes names that differ in their last number as ranges.
+fn ranges(names: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut run: Option<(&str, u64, u64, usize)> = None;
+    let close = |run: Option<(&str, u64, u64, usize)>, found: &mut Vec<String>| {
+        let Some((head, first, last, width)) = run else { return };
+        if first == last {
+            found.push(format!("{head}{first:0width$}"));
+        } else {
+            found.push(format!("{head}[{first:0width$}-{last:0width$}]"));
+        }
+    };
+    for name in names {
+        let head = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        let digits = &name[head.len()..];
+        let number = digits.parse::<u64>().ok();
+        match (run, number) {
+            (Some((own, first, last, width)), Some(number))
+                if own == head && last + 1 == number && width == digits.len() =>
+            {
+                run = Some((own, first, number, width));
+            }
+            (before, Some(number)) => {
+                close(before, &mut found);
+                run = Some((head, number, number, digits.len()));
+            }
+            (before, None) => {
+                close(before, &mut found);
+                run = None;
+                found.push(name.clone());
+            }
+        }
+    }
+    close(run, &mut found);
+    found
+}
+
+/// The name of a device in the plan.
+fn name(plan: &Plan, place: Place) -> String {
+    match place {
+        Place::Switch(switch) => plan.switch_name(switch).to_string(),
+        Place::Node(node) => plan.node_name(node).to_string(),
+    }
+}
+
+/// What is plugged otherwise than the plan says: which cables are exchanged or wrong, and where each of them was read.
+pub(crate) fn findings(
+    plant: &Plant,
+    positions: &Positions,
+    plan: &Plan,
+    compared: &Compared,
+) -> Vec<String> {
+    if compared.left.is_empty() && compared.occupied.is_empty() {
+        return Vec::new();
+    }
+    let own = |device: u32| name(plan, positions.places[device as usize]);
+    let touched: BTreeSet<u32> = compared
+        .left
+        .iter()
+        .flat_map(|cable| plant.cables[*cable as usize].ends.map(|plug| plug.device))
+        .collect();
+    let mut sightings: BTreeMap<u32, Vec<Sighting>> = BTreeMap::new();
+    for cable in &plant.cables {
+        for (near, far) in [(0, 1), (1, 0)] {
+            let (near, far) = (cable.ends[near], cable.ends[far]);
+            if touched.contains(&near.device) {
+                let neighbour = Neighbour {
+                    system: Some(own(far.device)),
+                    chassis: None,
+                    ports: vec![plant.ports.name(far.port).to_string()],
+                };
+                sightings.entry(near.device).or_default().push(Sighting {
+                    port: plant.ports.name(near.port).to_string(),
+                    neighbours: vec![neighbour],
+                    ..Sighting::default()
+                });
+            }
+        }
+    }
+    let mut found = Vec::new();
+    if compared.ports.is_empty() {
+        let devices: BTreeMap<u32, Device> =
+            touched.iter().filter_map(|device| Some((*device, Device::find(plan, &own(*device))?))).collect();
+        let reporting: BTreeSet<Device> = devices.values().copied().collect();
+        let mut judge = Judge::new(plan, &reporting);
+        for (device, seen) in &sightings {
+            if let Some(at) = devices.get(device) {
+                judge.device(*at, seen);
+            }
+        }
+        found.extend(judge.finish().findings.iter().map(ToString::to_string));
+    }
+    for number in &compared.left {
+        let cable = &plant.cables[*number as usize];
+        let [a, b] = cable
+            .ends
+            .map(|plug| format!("{} {}", plant.devices.name(plug.device), plant.ports.name(plug.port)));
+        found.push(format!("{}: {a} -- {b} is at no place of the fabric", plant.place(cable.at)));
+    }
+    found
+}
+
+/// Devices and ports that have another name in the plan.
+pub(crate) fn renamed(
+    plant: &Plant,
+    positions: &Positions,
+    plan: &Plan,
+    compared: &Compared,
+) -> Vec<Renamed> {
+    let new = |device: u32| name(plan, positions.places[device as usize]);
+    let mut found = Vec::new();
+    for device in 0..plant.device_count() as u32 {
+        let (old, new) = (plant.devices.name(device).to_string(), new(device));
+        if old != new {
+            found.push(Renamed {
+                old_device: old,
+                old_port: String::new(),
+                new_device: new,
+                new_port: String::new(),
+            });
+        }
+    }
+    for port in &compared.ports {
+        found.push(Renamed {
+            old_device: plant.devices.name(port.device).to_string(),
+            old_port: port.old.to_string(),
+            new_device: new(port.device),
+            new_port: port.new.to_string(),
+        });
+    }
+    found.sort();
+    found
+}

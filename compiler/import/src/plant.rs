@@ -1,0 +1,294 @@
+//! A plant: devices, and cables between their ports.
+//!
+//! In: cables one by one, each with its place in a file. Out: a [`Plant`]. Invariants: a port has one cable; no cable ends where
+//! it begins; names are kept once, so that millions of cables fit into memory.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+
+use closc_qos::units::{Length, Speed};
+use smol_str::SmolStr;
+
+/// The most cables of a plant.
+pub(crate) const CABLES_MAX: usize = 1 << 23;
+
+/// The longest name of a device or port.
+const NAME_MAX: usize = 255;
+
+/// The most faults that are kept.
+const FAULTS_MAX: usize = 100;
+
+/// What a device is: a node, or a switch of a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Level {
+    /// A server.
+    Node,
+    /// A switch that nodes are cabled to.
+    T0,
+    /// The tier above.
+    T1,
+    /// The tier above that.
+    T2,
+}
+
+impl Level {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Level::Node => "a node",
+            Level::T0 => "a T0",
+            Level::T1 => "a T1",
+            Level::T2 => "a T2",
+        }
+    }
+}
+
+/// A place in a file that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    pub(crate) file: u32,
+    /// Line, from 1.
+    pub(crate) line: u32,
+}
+
+/// One end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plug {
+    pub(crate) device: u32,
+    pub(crate) port: u32,
+    pub(crate) speed: Option<Speed>,
+    /// Cage on the panel, and the part of it that is plugged, as the panel numbers them.
+    pub(crate) cage: Option<(u16, u8)>,
+}
+
+/// Length and medium, as far as they are known.
+pub(crate) type Stuff = (Option<Length>, Option<SmolStr>);
+
+/// A cable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cable {
+    pub(crate) ends: [Plug; 2],
+    /// Which length and medium.
+    pub(crate) stuff: u32,
+    pub(crate) at: At,
+}
+
+/// What a reader says of a cable.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row<'a> {
+    pub(crate) devices: [&'a str; 2],
+    pub(crate) ports: [&'a str; 2],
+    pub(crate) speeds: [Option<Speed>; 2],
+    pub(crate) cages: [Option<(u16, u8)>; 2],
+    pub(crate) stuff: Stuff,
+    /// What the first and second end are.
+    pub(crate) levels: Option<[Level; 2]>,
+}
+
+/// Something that keeps a plant from being a fabric.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// File and line, where there is one.
+    pub place: Option<String>,
+    /// What is wrong.
+    pub text: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "{place}: {}", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
+}
+
+/// Why a plant is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct Refused(pub Vec<Fault>);
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Refused(vec![fault])
+    }
+}
+
+/// Names, each with a number.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<SmolStr, u32>,
+    names: Vec<SmolStr>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.names.len()).expect("there are fewer names than ends of cables");
+        self.names.push(SmolStr::new(name));
+        self.numbers.insert(SmolStr::new(name), number);
+        number
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    pub(crate) fn name(&self, number: u32) -> &SmolStr {
+        &self.names[number as usize]
+    }
+}
+
+/// Devices and cables.
+#[derive(Debug, Default)]
+pub struct Plant {
+    pub(crate) devices: Names,
+    pub(crate) ports: Names,
+    pub(crate) cables: Vec<Cable>,
+    pub(crate) stuffs: Vec<Stuff>,
+    /// What readers say that devices are.
+    pub(crate) levels: HashMap<u32, (Level, At)>,
+    /// Words that tell what a device may be, such as its role.
+    pub(crate) roles: HashMap<SmolStr, SmolStr>,
+    /// Links that lead out of the fabric.
+    pub(crate) left_out: u64,
+    plugged: HashMap<(u32, u32), u32>,
+    stuff_numbers: HashMap<Stuff, u32>,
+    files: Vec<String>,
+    faults: Vec<Fault>,
+}
+
+impl Plant {
+    /// Begins a file; what is added next is of it.
+    pub(crate) fn file(&mut self, name: &str) -> u32 {
+        self.files.push(name.to_owned());
+        u32::try_from(self.files.len() - 1).expect("there are fewer files than cables")
+    }
+
+    /// File and line as people write them.
+    pub(crate) fn place(&self, at: At) -> String {
+        format!("{}:{}", self.files[at.file as usize], at.line)
+    }
+
+    /// Keeps a fault.
+    pub(crate) fn fault(&mut self, at: At, text: impl Into<String>) {
+        if self.faults.len() < FAULTS_MAX {
+            let place = Some(self.place(at));
+            self.faults.push(Fault { place, text: text.into() });
+        }
+    }
+
+    /// Returns what was added, or all that is wrong with it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the faults.
+    pub fn finish(self) -> Result<Plant, Refused> {
+        if !self.faults.is_empty() {
+            return Err(Refused(self.faults));
+        }
+        if self.cables.is_empty() {
+            return Err(Fault { place: None, text: "there is no cable in what was read".to_owned() }.into());
+        }
+        Ok(self)
+    }
+
+    /// Returns how many cables there are.
+    pub fn cables(&self) -> usize {
+        self.cables.len()
+    }
+
+    /// Adds a cable.
+    pub(crate) fn add(&mut self, row: &Row<'_>, at: At) {
+        for (name, what) in
+            row.devices.iter().map(|name| (name, "device")).chain(row.ports.iter().map(|name| (name, "port")))
+        {
+            if name.is_empty() || name.len() > NAME_MAX || name.chars().any(char::is_control) {
+                return self.fault(at, format!("the name of a {what} is empty, too long or not printable"));
+            }
+        }
+        if row.devices[0] == row.devices[1] {
+            let text = format!("`{}` is cabled to itself: no switch or node of a Clos is", row.devices[0]);
+            return self.fault(at, text);
+        }
+        if self.cables.len() == CABLES_MAX {
+            return self.fault(at, format!("there are more than {CABLES_MAX} cables"));
+        }
+        let end = |plant: &mut Plant, side: usize| Plug {
+            device: plant.devices.number(row.devices[side]),
+            port: plant.ports.number(row.ports[side]),
+            speed: row.speeds[side],
+            cage: row.cages[side],
+        };
+        let ends = [end(self, 0), end(self, 1)];
+        let number = u32::try_from(self.cables.len()).expect("CABLES_MAX fits");
+        for (side, plug) in ends.iter().enumerate() {
+            if let Entry::Occupied(other) = self.plugged.entry((plug.device, plug.port)) {
+                let other = &self.cables[*other.get() as usize];
+                let text = format!(
+                    "`{}` port `{}` has a cable already, at {}",
+                    row.devices[side],
+                    row.ports[side],
+                    self.place(other.at)
+                );
+                return self.fault(at, text);
+            }
+        }
+        for plug in &ends {
+            self.plugged.insert((plug.device, plug.port), number);
+        }
+        for (plug, level) in ends.iter().zip(row.levels.into_iter().flatten()) {
+            self.say_level(plug.device, level, at);
+        }
+        let next = u32::try_from(self.stuffs.len()).expect("fewer than cables");
+        let stuff = *self.stuff_numbers.entry(row.stuff.clone()).or_insert(next);
+        if stuff == next {
+            self.stuffs.push(row.stuff.clone());
+        }
+        self.cables.push(Cable { ends, stuff, at });
+    }
+
+    /// Adds a cable that its other end may have reported before.
+    pub(crate) fn add_seen(&mut self, row: &Row<'_>, at: At) {
+        let known = |plant: &Plant, side: usize| {
+            let device = plant.devices.find(row.devices[side])?;
+            plant.plugged.get(&(device, plant.ports.find(row.ports[side])?)).copied()
+        };
+        match (known(self, 0), known(self, 1)) {
+            (Some(a), Some(b)) if a == b => {}
+            _ => self.add(row, at),
+        }
+    }
+
+    fn say_level(&mut self, device: u32, level: Level, at: At) {
+        match self.levels.entry(device) {
+            Entry::Vacant(entry) => {
+                entry.insert((level, at));
+            }
+            Entry::Occupied(entry) if entry.get().0 == level => {}
+            Entry::Occupied(entry) => {
+                let (other, before) = *entry.get();
+                let name = self.devices.name(device).clone();
+                let text = format!(
+                    "`{name}` is {} here and {} at {}: a device has one tier",
+                    level.label(),
+                    other.label(),
+                    self.place(before)
+                );
+                self.fault(at, text);
+            }
+        }
+    }
+
+    /// How many devices have cables.
+    pub(crate) fn device_count(&self) -> usize {
+        self.devices.names.len()
+    }
+
+    /// The cable in a port.
+    pub(crate) fn plugged(&self, device: u32, port: u32) -> Option<u32> {
+        self.plugged.get(&(device, port)).copied()
+    }
+}

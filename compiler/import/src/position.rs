@@ -1,0 +1,118 @@
+//! Where every device is in the fabric.
+//!
+//! In: a plant, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a node the number of its
+//! NIC. Invariants: no two devices have one coordinate. Names in closc's own form say where a device is; else the ports that it is
+//! plugged into do, and where these contradict each other, the order of names.
+
+mod graph;
+mod nics;
+
+use std::collections::HashMap;
+
+use closc_topology::{Naming, Node, Switch, TierId};
+
+use crate::fit::Fit;
+use crate::plant::{Fault, Level, Plant, Refused};
+
+pub(crate) use nics::Nics;
+
+/// The place of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Place {
+    Switch(Switch),
+    Node(Node),
+}
+
+/// Where everything is.
+#[derive(Debug)]
+pub(crate) struct Positions {
+    /// The tier of each device.
+    pub(crate) levels: Vec<Level>,
+    /// The place of each device.
+    pub(crate) places: Vec<Place>,
+    /// Whether names said so.
+    pub(crate) by_name: bool,
+    /// The NICs of nodes.
+    pub(crate) nics: Nics,
+}
+
+impl Positions {
+    /// The switch of a device.
+    pub(crate) fn switch(&self, device: u32) -> Option<Switch> {
+        match self.places[device as usize] {
+            Place::Switch(switch) => Some(switch),
+            Place::Node(_) => None,
+        }
+    }
+
+    /// The devices by their places.
+    pub(crate) fn devices(&self) -> HashMap<Place, u32> {
+        self.places.iter().zip(0..).map(|(place, device)| (*place, device)).collect()
+    }
+}
+
+/// The tier of a level.
+pub(crate) fn tier(level: Level) -> Option<TierId> {
+    match level {
+        Level::Node => None,
+        Level::T0 => Some(TierId::T0),
+        Level::T1 => Some(TierId::T1),
+        Level::T2 => Some(TierId::T2),
+    }
+}
+
+/// The level of a tier.
+pub(crate) fn level_of(tier: TierId) -> Level {
+    match tier {
+        TierId::T0 => Level::T0,
+        TierId::T1 => Level::T1,
+        TierId::T2 => Level::T2,
+    }
+}
+
+/// Reads places from names in closc's own form; nothing if a device has another.
+pub(crate) fn by_name(plant: &Plant) -> Option<Vec<Place>> {
+    [false, true].into_iter().find_map(|zoned| {
+        let naming = Naming::default_for(zoned);
+        (0..plant.device_count())
+            .map(|device| {
+                let name = plant.devices.name(device as u32);
+                let switch = naming.parse_switch(name).map(Place::Switch);
+                switch.or_else(|| naming.parse_node(name).map(Place::Node))
+            })
+            .collect()
+    })
+}
+
+/// The levels that places say.
+pub(crate) fn levels_of(places: &[Place]) -> Vec<Level> {
+    let level = |place: &Place| match place {
+        Place::Switch(switch) => level_of(switch.tier),
+        Place::Node(_) => Level::Node,
+    };
+    places.iter().map(level).collect()
+}
+
+/// Finds places by the graph.
+pub(crate) fn by_graph(
+    plant: &Plant,
+    levels: &[Level],
+    fits: &[Option<Fit>; 3],
+) -> Result<Vec<Place>, Refused> {
+    let places = graph::Graph::new(plant, levels, fits).places()?;
+    let mut taken: HashMap<Place, u32> = HashMap::new();
+    for (place, device) in places.iter().zip(0..) {
+        if let Some(other) = taken.insert(*place, device) {
+            let (a, b) = (plant.devices.name(other), plant.devices.name(device));
+            let text = format!("no Clos: `{a}` and `{b}` would have the same place");
+            return Err(Fault { place: None, text }.into());
+        }
+    }
+    Ok(places)
+}
+
+/// Puts places and NICs together.
+pub(crate) fn positions(plant: &Plant, levels: Vec<Level>, places: Vec<Place>, by_name: bool) -> Positions {
+    let nics = nics::nics(plant, &places);
+    Positions { levels, places, by_name, nics }
+}

@@ -1,0 +1,104 @@
+//! NICs: which one of its node a cable is of.
+//!
+//! In: places of devices. Out: rails, NICs of a node, and a number for each cable of a node. Ports of nodes in closc's own form
+//! (`nic2p3`) say it; else NICs are counted by the T0 group they are on, and there by the T0's ports.
+
+use std::collections::{BTreeMap, HashMap};
+
+use closc_topology::{Node, Switch};
+
+use super::Place;
+use crate::pattern::natural;
+use crate::plant::Plant;
+
+/// The NICs of nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Nics {
+    /// NICs of a node.
+    pub(crate) per_node: u16,
+    /// T0 groups that they are spread over.
+    pub(crate) rails: u16,
+    /// The NIC of each cable of a node, by the cable's number.
+    pub(crate) numbers: HashMap<u32, u16>,
+}
+
+/// A cable of a node.
+struct Attached {
+    cable: u32,
+    node: Node,
+    t0: Switch,
+    node_port: u32,
+    t0_port: u32,
+}
+
+fn attached(plant: &Plant, places: &[Place]) -> Vec<Attached> {
+    let cables = plant.cables.iter().zip(0..);
+    let of = |(cable, number): (&crate::plant::Cable, u32)| {
+        let [a, b] = cable.ends;
+        let (node, t0) = if matches!(places[a.device as usize], Place::Node(_)) { (a, b) } else { (b, a) };
+        match (places[node.device as usize], places[t0.device as usize]) {
+            (Place::Node(at), Place::Switch(switch)) => {
+                Some(Attached { cable: number, node: at, t0: switch, node_port: node.port, t0_port: t0.port })
+            }
+            _ => None,
+        }
+    };
+    cables.filter_map(of).collect()
+}
+
+/// Reads `nic2p3`.
+fn named(port: &str) -> Option<(u16, u8)> {
+    let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
+    let (number, plane): (u8, u8) = (nic.parse().ok()?, plane.parse().ok()?);
+    (format!("nic{number}p{plane}") == port).then_some((u16::from(number), plane))
+}
+
+/// Finds the NICs.
+pub(super) fn nics(plant: &Plant, places: &[Place]) -> Nics {
+    let cables = attached(plant, places);
+    let by_name: Option<Vec<u16>> =
+        cables.iter().map(|cable| Some(named(plant.ports.name(cable.node_port))?.0)).collect();
+    match by_name {
+        Some(numbers) => {
+            let per_node = numbers.iter().max().map_or(1, |last| last + 1);
+            let wrong = |rails: u16| {
+                let is_wrong = |(cable, nic): &(&Attached, &u16)| {
+                    u32::from(cable.t0.index)
+                        != u32::from(cable.node.unit) * u32::from(rails) + u32::from(**nic % rails)
+                };
+                cables.iter().zip(&numbers).filter(is_wrong).count()
+            };
+            let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
+            let per_node = per_node.next_multiple_of(rails);
+            let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
+            Nics { per_node, rails, numbers }
+        }
+        None => counted(plant, &cables),
+    }
+}
+
+/// Counts NICs group by group, plane by plane.
+fn counted(plant: &Plant, cables: &[Attached]) -> Nics {
+    let mut groups: BTreeMap<(Node, Switch), Vec<&Attached>> = BTreeMap::new();
+    let mut reached: BTreeMap<Node, Vec<u16>> = BTreeMap::new();
+    for cable in cables {
+        groups.entry((cable.node, cable.t0)).or_default().push(cable);
+        reached.entry(cable.node).or_default().push(cable.t0.index);
+    }
+    let rails = reached.values_mut().map(|groups| {
+        groups.sort_unstable();
+        groups.dedup();
+        groups.len()
+    });
+    let rails = u16::try_from(rails.max().unwrap_or(1)).unwrap_or(u16::MAX);
+    let share = groups.values().map(Vec::len).max().unwrap_or(1);
+    let mut numbers = HashMap::new();
+    for ((_, t0), group) in &mut groups {
+        group.sort_by_key(|cable| natural(plant.ports.name(cable.t0_port)));
+        for (at, cable) in group.iter().zip(0_u16..).map(|(cable, at)| (at, cable)) {
+            numbers.insert(cable.cable, at * rails + t0.index % rails);
+        }
+    }
+    let per_node = u16::try_from(share).unwrap_or(u16::MAX).saturating_mul(rails);
+    Nics { per_node, rails, numbers }
+}

@@ -1,0 +1,46 @@
+//! Readers of plants: tables, labs, and what devices see.
+//!
+//! In: the text of a file. Out: cables in a [`Plant`]. Invariants: the form is found out from the text; a line that says less than
+//! it should is a fault with its place.
+
+mod containerlab;
+mod table;
+
+use closc_cabling::ReadError;
+
+use crate::plant::{At, Plant, Row};
+
+/// Reads a list of cables, a list of devices with their roles, or a topology of containerlab.
+pub fn file(plant: &mut Plant, name: &str, text: &str) {
+    let text = text.trim_start_matches('\u{feff}');
+    let is_lab = text.lines().any(|line| line.trim_end() == "topology:");
+    if is_lab { containerlab::read(plant, name, text) } else { table::read(plant, name, text) }
+}
+
+/// Reads what a device sees of its neighbours (LLDP). A neighbour without a name or a port is left out and counted.
+///
+/// # Errors
+///
+/// Returns why the text says nothing.
+pub fn lldp(plant: &mut Plant, file: &str, device: &str, text: &[u8]) -> Result<(), ReadError> {
+    let sightings = closc_cabling::read(text)?;
+    let number = plant.file(file);
+    for sighting in &sightings {
+        let named = sighting.neighbours.iter().find_map(|neighbour| {
+            let system = neighbour.system.as_deref().filter(|name| !name.is_empty())?;
+            Some((system, neighbour.ports.first()?))
+        });
+        let Some((far, port)) = named else {
+            plant.left_out += u64::from(!sighting.neighbours.is_empty());
+            continue;
+        };
+        let row = Row {
+            devices: [device, far.split('.').next().unwrap_or(far)],
+            ports: [&sighting.port, port],
+            speeds: [sighting.speed, None],
+            ..Row::default()
+        };
+        plant.add_seen(&row, At { file: number, line: 1 });
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Tables: lists of cables, and lists of devices.
+//!
+//! | columns | who writes it |
+//! |---|---|
+//! | `a_device,a_port,b_device,b_port`, and if known `kind`, `a_cage`, `a_part`, `a_speed`, the same of b, `length`, `medium` | `closc export cables`, people |
+//! | `lower_device,lower_port,upper_device,upper_port`, `kind`, `length`, `medium` | `cables/plane-P.csv` of a tree |
+//! | `side_a_device,side_a_name,side_b_device,side_b_name`, `length`, `length_unit` | NetBox, import of cables |
+//! | `Device A,Termination A,Device B,Termination B`, `Length` | NetBox, export of the table of cables |
+//! | `name,role` | NetBox, import and export of devices |
+
+use closc_qos::units::{Length, Speed};
+use csv::{ReaderBuilder, StringRecord, Trim};
+use smol_str::SmolStr;
+
+use crate::plant::{At, Level, Plant, Row};
+
+/// Columns of both ends: device, port, device, port.
+const FORMS: [[&str; 4]; 4] = [
+    ["a_device", "a_port", "b_device", "b_port"],
+    ["lower_device", "lower_port", "upper_device", "upper_port"],
+    ["side_a_device", "side_a_name", "side_b_device", "side_b_name"],
+    ["device_a", "termination_a", "device_b", "termination_b"],
+];
+
+/// Reads a table.
+pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
+    let file = plant.file(name);
+    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
+    let first = At { file, line: 1 };
+    let titles: Vec<String> = match reader.headers() {
+        Ok(record) => record.iter().map(|title| title.to_lowercase().replace(' ', "_")).collect(),
+        Err(error) => return plant.fault(first, format!("no titles of columns: {error}")),
+    };
+    let column = |title: &str| titles.iter().position(|other| other == title);
+    let ends = FORMS.iter().find_map(|form| {
+        let found: Vec<usize> = form.iter().filter_map(|title| column(title)).collect();
+        <[usize; 4]>::try_from(found).ok()
+    });
+    let roles = column("name").zip(column("role").or_else(|| column("device_role")));
+    if ends.is_none() && roles.is_none() {
+        return plant.fault(
+            first,
+            "no list of cables or devices: the columns `a_device,a_port,b_device,b_port` are wanted, or those of NetBox, or \
+             `name,role`",
+        );
+    }
+    let side = Side {
+        kind: column("kind"),
+        speeds: [column("a_speed"), column("b_speed")],
+        cages: ["a", "b"].map(|end| column(&format!("{end}_cage")).zip(column(&format!("{end}_part")))),
+        length: column("length"),
+        unit: column("length_unit"),
+        medium: column("medium"),
+    };
+    let mut record = StringRecord::new();
+    loop {
+        let at = |record: &StringRecord| {
+            let line = record.position().map_or(1, csv::Position::line);
+            At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }
+        };
+        match reader.read_record(&mut record) {
+            Ok(false) => return,
+            Ok(true) => {}
+            Err(error) => {
+                let line = error.position().map_or(1, csv::Position::line);
+                let at = At { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
+                let text = match error.kind() {
+                    csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                        format!("{len} columns; the titles are {expected_len}")
+                    }
+                    _ => format!("it cannot be read: {error}"),
+                };
+                return plant.fault(at, text);
+            }
+        }
+        match (ends, roles) {
+            (Some(ends), _) => cable(plant, &record, ends, &side, at(&record)),
+            (None, Some((name, role))) => {
+                let (name, role) = (&record[name], &record[role]);
+                plant.roles.insert(SmolStr::new(name), SmolStr::new(role));
+            }
+            (None, None) => return,
+        }
+    }
+}
+
+/// Columns of what is said besides the ends.
+struct Side {
+    kind: Option<usize>,
+    speeds: [Option<usize>; 2],
+    cages: [Option<(usize, usize)>; 2],
+    length: Option<usize>,
+    unit: Option<usize>,
+    medium: Option<usize>,
+}
+
+fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
+    let cell =
+        |column: Option<usize>| column.and_then(|column| record.get(column)).filter(|text| !text.is_empty());
+    let [a, a_port, b, b_port] = ends.map(|column| record.get(column).unwrap_or_default());
+    if [a, a_port, b, b_port].iter().any(|text| text.contains(',')) {
+        return plant.fault(at, "an end of this cable is several ports: write a line for each");
+    }
+    let levels = match cell(side.kind) {
+        None => None,
+        Some("nic-t0") => Some([Level::Node, Level::T0]),
+        Some("t0-t1") => Some([Level::T0, Level::T1]),
+        Some("t1-t2") => Some([Level::T1, Level::T2]),
+        Some(other) => {
+            return plant.fault(at, format!("`{other}` is no kind of cable: `nic-t0`, `t0-t1` or `t1-t2`"));
+        }
+    };
+    let mut speeds = [None; 2];
+    for (speed, column) in speeds.iter_mut().zip(side.speeds) {
+        match cell(column).map(str::parse::<Speed>) {
+            None => {}
+            Some(Ok(value)) => *speed = Some(value),
+            Some(Err(error)) => return plant.fault(at, error.to_string()),
+        }
+    }
+    let mut cages = [None; 2];
+    for (cage, columns) in cages.iter_mut().zip(side.cages) {
+        let Some((number, part)) = columns else { continue };
+        let Some(number) = cell(Some(number)) else { continue };
+        match (number.parse::<u16>(), cell(Some(part)).unwrap_or("0").parse::<u8>()) {
+            (Ok(number), Ok(part)) => *cage = Some((number, part)),
+            _ => return plant.fault(at, "a cage and a part of it are numbers"),
+        }
+    }
+    let length = match cell(side.length).map(|text| length(text, cell(side.unit).unwrap_or_default())) {
+        None => None,
+        Some(Ok(value)) => Some(value),
+        Some(Err(error)) => return plant.fault(at, error),
+    };
+    let medium = cell(side.medium).map(SmolStr::new);
+    let row =
+        Row { devices: [a, b], ports: [a_port, b_port], speeds, cages, stuff: (length, medium), levels };
+    plant.add(&row, at);
+}
+
+/// `30m`, `30.00 m`, or a number whose unit is in another column.
+fn length(text: &str, unit: &str) -> Result<Length, String> {
+    let plain: String = format!("{text}{unit}").chars().filter(|sign| !sign.is_whitespace()).collect();
+    let digits = plain.find(|sign: char| sign.is_ascii_alphabetic()).unwrap_or(plain.len());
+    let (number, unit) = plain.split_at(digits);
+    let number =
+        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number}{unit}").parse::<Length>().map_err(|error| error.to_string())
+}

@@ -1,0 +1,191 @@
+//! The numbers of a fabric, from where its devices are.
+//!
+//! In: positions. Out: numbers that reach every device; several where wiring to T2s can be meant in more than one way, the likeliest
+//! first. Invariants: numbers are the smallest that reach everything.
+
+use std::collections::{BTreeMap, HashMap};
+
+use closc_topology::{Switch, TierId};
+use smol_str::SmolStr;
+
+use crate::fit::Fit;
+use crate::plant::Plant;
+use crate::position::{Place, Positions};
+
+/// The numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) planes: u16,
+    pub(crate) zones: u16,
+    pub(crate) groups: u16,
+    pub(crate) groups_by_zone: BTreeMap<u16, u16>,
+    pub(crate) per_group: u16,
+    pub(crate) per_group_by_zone: BTreeMap<u16, u16>,
+    pub(crate) nics_per_node: u16,
+    pub(crate) rails: u16,
+    pub(crate) t1_count: u16,
+    pub(crate) t0_parallel: u16,
+    pub(crate) third: Option<Third>,
+}
+
+/// Of the third tier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Third {
+    pub(crate) parallel: u16,
+    /// Uplinks of a T1.
+    pub(crate) up: u16,
+    /// Rows of T2s, where T1s do not reach all of them.
+    pub(crate) rows: Option<u16>,
+    pub(crate) ports_per_zone: u16,
+}
+
+/// A cable between switches, the lower one first.
+struct Step {
+    lower: Switch,
+    upper: Switch,
+    upper_port: u32,
+}
+
+fn steps<'a>(plant: &'a Plant, positions: &'a Positions) -> impl Iterator<Item = Step> + 'a {
+    plant.cables.iter().filter_map(|cable| {
+        let [a, b] = cable.ends;
+        let (lower, upper) = (positions.switch(a.device)?, positions.switch(b.device)?);
+        Some(if lower.tier < upper.tier {
+            Step { lower, upper, upper_port: b.port }
+        } else {
+            Step { lower: upper, upper: lower, upper_port: a.port }
+        })
+    })
+}
+
+/// The most cables between two switches, by the lower tier.
+fn parallel(plant: &Plant, positions: &Positions, lower: TierId) -> u16 {
+    let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
+    for step in steps(plant, positions).filter(|step| step.lower.tier == lower) {
+        *counts.entry((step.lower, step.upper)).or_default() += 1;
+    }
+    counts.into_values().max().unwrap_or(1)
+}
+
+/// One more than the largest.
+fn count(indices: impl Iterator<Item = u16>) -> u16 {
+    indices.max().map_or(0, |last| last.saturating_add(1))
+}
+
+/// Finds the numbers.
+pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>; 3]) -> Vec<Numbers> {
+    let switches: Vec<Switch> =
+        (0..positions.places.len() as u32).filter_map(|device| positions.switch(device)).collect();
+    let of = |tier: TierId| switches.iter().filter(move |switch| switch.tier == tier);
+    let nodes = || {
+        positions.places.iter().filter_map(|place| match place {
+            Place::Node(node) => Some(*node),
+            Place::Switch(_) => None,
+        })
+    };
+    let (rails, nics_per_node) = (positions.nics.rails.max(1), positions.nics.per_node.max(1));
+    let share = (nics_per_node / rails).max(1);
+    let mut groups: BTreeMap<u16, u16> = BTreeMap::new();
+    let mut per_group: BTreeMap<u16, u16> = BTreeMap::new();
+    for t0 in of(TierId::T0) {
+        let groups = groups.entry(t0.zone.0).or_default();
+        *groups = (*groups).max(t0.index.saturating_add(1).next_multiple_of(rails));
+    }
+    for node in nodes() {
+        let groups = groups.entry(node.zone.0).or_default();
+        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(rails));
+        let per_group = per_group.entry(node.zone.0).or_default();
+        *per_group = (*per_group).max(node.index.saturating_add(1).saturating_mul(share));
+    }
+    let zones = count(switches.iter().map(|switch| switch.zone.0).chain(nodes().map(|node| node.zone.0)));
+    let fewer = |all: &BTreeMap<u16, u16>| -> (u16, BTreeMap<u16, u16>) {
+        let most = all.values().copied().max().unwrap_or(1);
+        let of_zone = |zone: u16| (zone, all.get(&zone).copied().unwrap_or(0));
+        (most, (0..zones).map(of_zone).filter(|(_, count)| *count < most).collect())
+    };
+    let (groups, groups_by_zone) = fewer(&groups);
+    let (per_group, mut per_group_by_zone) = fewer(&per_group);
+    // What a zone without nodes could have is not seen.
+    per_group_by_zone.retain(|_, count| *count > 0);
+    let base = Numbers {
+        planes: count(switches.iter().map(|switch| u16::from(switch.plane.0))),
+        zones,
+        groups,
+        groups_by_zone,
+        per_group,
+        per_group_by_zone,
+        nics_per_node,
+        rails,
+        t1_count: count(of(TierId::T1).map(|t1| t1.index)),
+        t0_parallel: parallel(plant, positions, TierId::T0),
+        third: None,
+    };
+    let t2_count = count(of(TierId::T2).map(|t2| t2.index));
+    if t2_count == 0 {
+        return vec![base];
+    }
+    let parallel = parallel(plant, positions, TierId::T1);
+    let with = |rows: Option<u16>| {
+        let up = rows.map_or(t2_count, |rows| t2_count.div_ceil(rows)).saturating_mul(parallel);
+        let strides = rows.unwrap_or(1);
+        let ports_per_zone = zone_ports(plant, positions, fits[2].as_ref(), strides, parallel, base.t1_count);
+        Numbers { third: Some(Third { parallel, up, rows, ports_per_zone }), ..base.clone() }
+    };
+    rows(plant, positions, base.t1_count).into_iter().map(with).collect()
+}
+
+/// In how many rows T2s may be, `None` where every T1 reaches every T2; the likeliest first.
+fn rows(plant: &Plant, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
+    let ways = steps(plant, positions).filter(|step| step.lower.tier == TierId::T1);
+    let common =
+        ways.fold(0_u16, |common, step| greatest(common, step.lower.index.abs_diff(step.upper.index)));
+    match common {
+        1 => vec![None],
+        0 if t1_count <= 1 => vec![None],
+        0 => vec![Some(t1_count), None],
+        common => {
+            let divides = |rows: &u16| {
+                common.is_multiple_of(*rows) && (*rows >= t1_count || t1_count.is_multiple_of(*rows))
+            };
+            (2..=common).rev().filter(divides).map(Some).chain([None]).collect()
+        }
+    }
+}
+
+/// The greatest common divisor.
+fn greatest(mut a: u16, mut b: u16) -> u16 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The downlinks of a T2 that are kept for each zone: what most cables say, else as many as there are.
+fn zone_ports(
+    plant: &Plant,
+    positions: &Positions,
+    t2: Option<&Fit>,
+    rows: u16,
+    parallel: u16,
+    t1_count: u16,
+) -> u16 {
+    let least = t1_count.div_ceil(rows).saturating_mul(parallel).max(1);
+    let Some(names) = t2.filter(|fit| fit.is_named).map(|fit| fit.indices(false)) else { return least };
+    let names: HashMap<SmolStr, u16> = names;
+    let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
+    for step in steps(plant, positions).filter(|step| step.upper.tier == TierId::T2 && step.lower.zone.0 > 0)
+    {
+        let Some(port) = names.get(plant.ports.name(step.upper_port)) else { continue };
+        for cable in 0..parallel {
+            let within = (step.lower.index / rows).saturating_mul(parallel).saturating_add(cable);
+            let before = port.checked_sub(within).filter(|before| before.is_multiple_of(step.lower.zone.0));
+            if let Some(ports) =
+                before.map(|before| before / step.lower.zone.0).filter(|ports| *ports >= least)
+            {
+                *votes.entry(ports).or_default() += 1;
+            }
+        }
+    }
+    let best = votes.into_iter().max_by_key(|(ports, votes)| (*votes, std::cmp::Reverse(*ports)));
+    best.map_or(least, |(ports, _)| ports)
+}

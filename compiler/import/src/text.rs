@@ -1,0 +1,254 @@
+//! A fabric file from numbers, hardware and exceptions.
+//!
+//! In: what was found. Out: text. Invariants: what follows from something else is not written.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_artefacts::Routing;
+use closc_platform::Breakout;
+use closc_topology::TierId;
+
+use crate::fit::{Block, Fit};
+use crate::plant::Stuff;
+use crate::shape::Numbers;
+
+/// Hardware of a tier, and of its parts that have other hardware.
+#[derive(Debug, Clone)]
+pub(crate) struct TierHardware {
+    pub(crate) base: Fit,
+    pub(crate) by_plane: BTreeMap<u16, Fit>,
+    pub(crate) by_zone: BTreeMap<u16, Fit>,
+}
+
+/// What is not seen in cables and has to be something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rest {
+    pub(crate) routing: Routing,
+    pub(crate) srv6: &'static str,
+    pub(crate) qos: &'static str,
+}
+
+/// Lengths and media, by kind of cable.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stuffs {
+    pub(crate) kinds: BTreeMap<&'static str, Stuff>,
+    pub(crate) by_zone: BTreeMap<u16, Stuff>,
+}
+
+/// What differs from the numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Exceptions {
+    pub(crate) absent: Vec<String>,
+    pub(crate) cables: Vec<(String, Stuff)>,
+    pub(crate) devices: Vec<(String, Fit)>,
+}
+
+/// All that is written.
+pub(crate) struct File<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) numbers: &'a Numbers,
+    pub(crate) tiers: &'a [Option<TierHardware>; 3],
+    pub(crate) rest: Rest,
+    pub(crate) stuffs: &'a Stuffs,
+    pub(crate) naming: &'a [(&'static str, String)],
+    pub(crate) exceptions: &'a Exceptions,
+}
+
+/// Writes a breakout and a first cage, where they are not what follows from the platform.
+fn block(out: &mut Vec<String>, own: Block, usual: Block) {
+    if own.breakout != usual.breakout {
+        out.push(format!("breakout: {}", own.breakout));
+    }
+    if own.first_cage != usual.first_cage {
+        out.push(format!("first_cage: {}", own.first_cage));
+    }
+}
+
+/// `KEY: COUNT`, or in full.
+fn ports(key: &str, count: Option<u16>, own: Block, usual: Block) -> Option<String> {
+    let mut parts = Vec::new();
+    block(&mut parts, own, usual);
+    match (count, parts.is_empty()) {
+        (Some(count), true) => Some(format!("{key}: {count}")),
+        (None, true) => None,
+        (Some(count), false) => Some(format!("{key}: {{ count: {count}, {} }}", parts.join(", "))),
+        (None, false) => Some(format!("{key}: {{ {} }}", parts.join(", "))),
+    }
+}
+
+fn hardware(fit: &Fit) -> Vec<String> {
+    vec![format!("platform: {}", fit.platform.id), format!("os: {}", fit.os.word())]
+}
+
+fn tier(out: &mut String, tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) {
+    let TierHardware { base, by_plane, by_zone } = hardware_of;
+    let usual = |is_up| Fit::default_block(&base.platform, is_up);
+    let mut parts = hardware(base);
+    let third = numbers.third.as_ref();
+    match tier {
+        TierId::T0 => {
+            parts.extend(ports("down", None, base.down, usual(false)));
+            parts.extend(ports(
+                "up",
+                Some(numbers.t1_count.saturating_mul(numbers.t0_parallel)),
+                base.up,
+                usual(true),
+            ));
+            parts.extend((numbers.t0_parallel > 1).then(|| format!("parallel: {}", numbers.t0_parallel)));
+        }
+        TierId::T1 => {
+            parts.extend(ports("down", None, base.down, usual(false)));
+            if let Some(third) = third {
+                parts.extend(ports("up", Some(third.up), base.up, usual(true)));
+                parts.extend((third.parallel > 1).then(|| format!("parallel: {}", third.parallel)));
+            }
+        }
+        TierId::T2 => {
+            parts.extend(ports("down", None, base.down, usual(false)));
+            if let Some(third) = third {
+                parts.extend(third.rows.map(|rows| format!("wiring: rows, rows: {rows}")));
+                parts.push(format!("ports_per_zone: {}", third.ports_per_zone));
+            }
+        }
+    }
+    let mut nested = String::new();
+    if !by_plane.is_empty() {
+        let each = by_plane.iter().map(|(plane, fit)| format!("{plane}: {{ {} }}", hardware(fit).join(", ")));
+        let _ = write!(nested, ", by_plane: {{ {} }}", each.collect::<Vec<_>>().join(", "));
+    }
+    if !by_zone.is_empty() {
+        let each = by_zone.iter().map(|(zone, fit)| {
+            let mut parts = hardware(fit);
+            parts.extend(ports("down", None, fit.down, Fit::default_block(&fit.platform, false)));
+            if tier != TierId::T2 && (tier == TierId::T0 || third.is_some()) {
+                parts.extend(ports("up", None, fit.up, Fit::default_block(&fit.platform, true)));
+            }
+            format!("{zone}: {{ {} }}", parts.join(", "))
+        });
+        let _ = write!(nested, ", by_zone: {{ {} }}", each.collect::<Vec<_>>().join(", "));
+    }
+    let _ = writeln!(out, "  {}: {{ {}{nested} }}", tier.word(), parts.join(", "));
+}
+
+fn stuff((length, medium): &Stuff) -> Option<String> {
+    let length = length.map(|length| format!("length: {length}"));
+    let medium = medium.as_ref().map(|medium| format!("medium: {medium}"));
+    let parts: Vec<String> = length.into_iter().chain(medium).collect();
+    (!parts.is_empty()).then(|| format!("{{ {} }}", parts.join(", ")))
+}
+
+fn map(counts: &BTreeMap<u16, u16>) -> String {
+    let each: Vec<String> = counts.iter().map(|(zone, count)| format!("{zone}: {count}")).collect();
+    format!("{{ {} }}", each.join(", "))
+}
+
+/// The NIC that a port of a plane is a part of.
+fn nic(planes: u16, fit: &Fit, split: Breakout) -> String {
+    let lanes =
+        u16::from((fit.platform.panel.lanes / split.ports.max(1)).max(1)).saturating_mul(planes).min(255);
+    let lanes = lanes - lanes % planes;
+    let mbps = u64::from(split.speed.mbps()) * u64::from(planes);
+    let speed = match mbps {
+        whole if whole.is_multiple_of(1_000) => format!("{}G", whole / 1_000),
+        other => format!("{other}M"),
+    };
+    format!("{{ speed: {speed}, lanes: {} }}", lanes.max(planes))
+}
+
+/// Writes the file.
+pub(crate) fn text(file: &File<'_>) -> String {
+    let File { name, numbers, tiers, rest, stuffs, naming, exceptions } = file;
+    let mut out = format!(
+        "# Imported from the cables of a plant; what cables do not show is assumed, and said so.\nfabric: {name}\n"
+    );
+    let _ = writeln!(out, "planes: {}", numbers.planes);
+    let _ = writeln!(out, "routing: {}  # assumed", rest.routing.word());
+    if numbers.third.is_some() {
+        let _ = writeln!(out, "zones: {}", numbers.zones);
+    }
+    let _ = writeln!(out, "hosts:\n  groups: {}", numbers.groups);
+    if !numbers.groups_by_zone.is_empty() {
+        let _ = writeln!(out, "  groups_by_zone: {}", map(&numbers.groups_by_zone));
+    }
+    let _ = writeln!(out, "  per_group: {}", numbers.per_group);
+    if !numbers.per_group_by_zone.is_empty() {
+        let _ = writeln!(out, "  per_group_by_zone: {}", map(&numbers.per_group_by_zone));
+    }
+    let _ = writeln!(out, "  nics_per_node: {}\n  rails: {}", numbers.nics_per_node, numbers.rails);
+    if let Some(t0) = &tiers[0] {
+        let _ = writeln!(out, "  nic: {}", nic(numbers.planes, &t0.base, t0.base.down.breakout));
+        let other = |fit: &Fit| fit.down.breakout.speed != t0.base.down.breakout.speed;
+        let by_zone: Vec<String> = t0
+            .by_zone
+            .iter()
+            .filter(|(_, fit)| other(fit))
+            .map(|(zone, fit)| format!("{zone}: {}", nic(numbers.planes, fit, fit.down.breakout)))
+            .collect();
+        if !by_zone.is_empty() {
+            let _ = writeln!(out, "  nic_by_zone: {{ {} }}", by_zone.join(", "));
+        }
+    }
+    out.push_str("tiers:\n");
+    for (id, found) in TierId::ALL.into_iter().zip(tiers.iter()) {
+        if let Some(found) = found {
+            tier(&mut out, id, found, numbers);
+        }
+    }
+    if !rest.srv6.is_empty() {
+        let _ = writeln!(out, "srv6: {{ {} }}", rest.srv6);
+    }
+    cables(&mut out, stuffs);
+    let _ = writeln!(out, "qos: {}  # assumed", rest.qos);
+    if !naming.is_empty() {
+        out.push_str("naming:\n");
+        for (key, pattern) in *naming {
+            let _ = writeln!(out, "  {key}: \"{pattern}\"");
+        }
+    }
+    except(&mut out, exceptions);
+    out
+}
+
+fn cables(out: &mut String, stuffs: &Stuffs) {
+    let kinds: Vec<String> =
+        stuffs.kinds.iter().filter_map(|(kind, own)| Some(format!("  {kind}: {}\n", stuff(own)?))).collect();
+    let zones: Vec<String> =
+        stuffs.by_zone.iter().filter_map(|(zone, own)| Some(format!("{zone}: {}", stuff(own)?))).collect();
+    if kinds.is_empty() && zones.is_empty() {
+        return;
+    }
+    out.push_str("cables:\n");
+    out.push_str(&kinds.concat());
+    if !zones.is_empty() {
+        let _ = writeln!(out, "  by_zone: {{ {} }}", zones.join(", "));
+    }
+}
+
+fn except(out: &mut String, exceptions: &Exceptions) {
+    let Exceptions { absent, cables, devices } = exceptions;
+    if absent.is_empty() && cables.is_empty() && devices.is_empty() {
+        return;
+    }
+    out.push_str("exceptions:\n");
+    if !absent.is_empty() {
+        out.push_str("  absent:\n");
+        for name in absent {
+            let _ = writeln!(out, "    - \"{name}\"");
+        }
+    }
+    if !cables.is_empty() {
+        out.push_str("  cables:\n");
+        for (name, own) in cables {
+            if let Some(own) = stuff(own) {
+                let _ = writeln!(out, "    \"{name}\": {own}");
+            }
+        }
+    }
+    if !devices.is_empty() {
+        out.push_str("  devices:\n");
+        for (name, fit) in devices {
+            let _ = writeln!(out, "    \"{name}\": {{ {} }}", hardware(fit).join(", "));
+        }
+    }
+}
