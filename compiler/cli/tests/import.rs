@@ -220,5 +220,9 @@ fn what_is_no_clos_is_refused_with_a_place() {
             .ends(1, &["import", "bad.clab.yml", "--out", "no.yaml"])
             .contains("bad.clab.yml:4: `topology.nodes` has no `a`")
     );
+    let far = "p0-t0-001,eth501,p0-t1-001,eth1\nsu001-n001,nic0p0,p0-t0-001,eth1\nsu60000-n60000,nic0p0,p15-t0-60000,eth2\n";
+    place.write("cables.csv", format!("{titles}\n{far}"));
+    let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
+    assert!(said.contains("is one of them far from the others?"), "{said}");
     assert!(!place.path("no.yaml").exists());
 }

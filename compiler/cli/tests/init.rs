@@ -13,6 +13,10 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
         ("--nics 16 --planes 2 --speed 200G --platform linux --os frr --routing bgp-unnumbered", 16),
         ("--nics 131072 --planes 8 --speed 800G", 131_072),
         ("--nics 2048 --planes 2 --speed 800G --platform spectrum4-sn5600", 2048),
+        ("--nics 64 --planes 2 --speed 200G --platform linux --tiers 3", 64),
+        ("--nics 64 --planes 2 --speed 200G --platform linux --tiers 3 --routing ecmp-static", 64),
+        ("--nics 262144 --planes 4 --speed 400G", 262_144),
+        ("--nics 16384 --planes 1 --speed 800G --tiers 3", 16_384),
     ]
     .into_iter()
     .enumerate()
@@ -30,6 +34,8 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     }
     place.ends(0, &["compile", "1.yaml", "--out", "tree", "-D", "warnings"]);
     place.ends(0, &["verify", "tree"]);
+    place.ends(0, &["compile", "5.yaml", "--out", "high", "-D", "warnings"]);
+    place.ends(0, &["verify", "high"]);
     // Without a terminal nobody is asked, and standard output has the file.
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
@@ -41,7 +47,8 @@ fn what_cannot_be_made_is_said_with_what_can() {
     for (flags, wanted) in [
         ("--out mine.yaml", "`mine.yaml` is there already"),
         ("--nics 1021", "`--nics 1024` may"),
-        ("--nics 4000000", "two tiers of these switches have at most"),
+        ("--nics 4000000", "three tiers of these switches have at most"),
+        ("--nics 4000000 --tiers 2", "two tiers of these switches have at most"),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
         ("--platform th2-64x100g --speed 6400G", "has no ports of 1.6T"),
         ("--speed 4M", "no switch of the catalogue has ports of 1M"),

@@ -30,6 +30,9 @@ use hardware::Hardware;
 /// The most files that are compiled to find the one.
 const TRIES_MAX: usize = 400;
 
+/// The most cables that a fabric reaches for each one that is there, besides some tens of thousands.
+const REACHED_MAX: u64 = 64;
+
 /// What somebody says of the plant.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -166,12 +169,12 @@ fn search(
     let naming = naming(plant, positions);
     let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
     let mut best: Option<Candidate> = None;
-    let mut why = String::new();
-    let mut tries = 0;
+    let (mut why, mut tries) = (String::new(), 0);
     for (hardware, numbers) in hardware.iter().flat_map(|hardware| {
         let fits = hardware.fits();
         shape::numbers(plant, positions, &fits).into_iter().map(move |numbers| (hardware, numbers))
     }) {
+        within_reach(plant, &numbers)?;
         'one: for naming in &namings {
             for rest in rests(hardware, options, numbers.planes, numbers.third.is_some()) {
                 tries += 1;
@@ -213,6 +216,18 @@ fn search(
     best.ok_or_else(|| {
         Fault { place: None, text: format!("no fabric of these cables passes the checks: {why}") }.into()
     })
+}
+
+/// Refuses numbers that reach far more cables than there are.
+fn within_reach(plant: &Plant, numbers: &Numbers) -> Result<(), Refused> {
+    let (reached, there) = (numbers.reached(), plant.cables() as u64);
+    if reached <= there.saturating_mul(REACHED_MAX).saturating_add(1 << 16) {
+        return Ok(());
+    }
+    let text = format!(
+        "no Clos: names and ports reach {reached} cables, and {there} are there: is one of them far from the others?"
+    );
+    Err(Fault { place: None, text }.into())
 }
 
 /// What cables do not show, the usual first.

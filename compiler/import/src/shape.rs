@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use closc_topology::{Switch, TierId};
+use closc_topology::{Node, Switch, TierId};
 use smol_str::SmolStr;
 
 use crate::fit::Fit;
@@ -39,6 +39,15 @@ pub(crate) struct Third {
     pub(crate) ports_per_zone: u16,
 }
 
+impl Numbers {
+    /// The cables of nodes and T0s that the numbers reach.
+    pub(crate) fn reached(&self) -> u64 {
+        let t0s = u64::from(self.planes) * u64::from(self.zones) * u64::from(self.groups);
+        let ports = u64::from(self.per_group) + u64::from(self.t1_count) * u64::from(self.t0_parallel);
+        t0s.saturating_mul(ports)
+    }
+}
+
 /// A cable between switches, the lower one first.
 struct Step {
     lower: Switch,
@@ -62,7 +71,8 @@ fn steps<'a>(plant: &'a Plant, positions: &'a Positions) -> impl Iterator<Item =
 fn parallel(plant: &Plant, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
     for step in steps(plant, positions).filter(|step| step.lower.tier == lower) {
-        *counts.entry((step.lower, step.upper)).or_default() += 1;
+        let count = counts.entry((step.lower, step.upper)).or_default();
+        *count = count.saturating_add(1);
     }
     counts.into_values().max().unwrap_or(1)
 }
@@ -72,24 +82,27 @@ fn count(indices: impl Iterator<Item = u16>) -> u16 {
     indices.max().map_or(0, |last| last.saturating_add(1))
 }
 
+fn node(place: Place) -> Option<Node> {
+    match place {
+        Place::Node(node) => Some(node),
+        Place::Switch(_) => None,
+    }
+}
+
 /// Finds the numbers.
 pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>; 3]) -> Vec<Numbers> {
     let switches: Vec<Switch> =
         (0..positions.places.len() as u32).filter_map(|device| positions.switch(device)).collect();
     let of = |tier: TierId| switches.iter().filter(move |switch| switch.tier == tier);
-    let nodes = || {
-        positions.places.iter().filter_map(|place| match place {
-            Place::Node(node) => Some(*node),
-            Place::Switch(_) => None,
-        })
-    };
+    let nodes = || positions.places.iter().copied().filter_map(node);
     let (rails, nics_per_node) = (positions.nics.rails.max(1), positions.nics.per_node.max(1));
     let share = (nics_per_node / rails).max(1);
     let mut groups: BTreeMap<u16, u16> = BTreeMap::new();
     let mut per_group: BTreeMap<u16, u16> = BTreeMap::new();
     for t0 in of(TierId::T0) {
         let groups = groups.entry(t0.zone.0).or_default();
-        *groups = (*groups).max(t0.index.saturating_add(1).next_multiple_of(rails));
+        *groups =
+            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(rails).unwrap_or(u16::MAX));
     }
     for node in nodes() {
         let groups = groups.entry(node.zone.0).or_default();

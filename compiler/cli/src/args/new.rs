@@ -31,6 +31,9 @@ pub(crate) struct InitArgs {
     /// How packets find their way
     #[arg(long, value_name = "ROUTING", default_value = Routing::Srv6Static.word(), value_parser = parse_routing)]
     pub routing: Routing,
+    /// Tiers of switches, 2 or 3; two where they are enough if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=3))]
+    pub tiers: Option<u8>,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = parse_name)]
     pub name: String,

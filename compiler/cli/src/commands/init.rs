@@ -34,6 +34,7 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
         nics_per_node: command.nics_per_node,
         os: command.os,
         routing: command.routing,
+        tiers: command.tiers,
     };
     let platforms = shape::platforms(&catalogue, &want, command.platform.as_deref())?;
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };

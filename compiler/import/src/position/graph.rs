@@ -141,7 +141,8 @@ impl<'a> Graph<'a> {
             let [a, b] = cable.ends.map(|plug| plug.device);
             let (a, b) = if self.levels[a as usize] < self.levels[b as usize] { (a, b) } else { (b, a) };
             if self.levels[a as usize] == lower && self.levels[b as usize] != Level::Node {
-                *counts.entry((a, b)).or_default() += 1;
+                let count = counts.entry((a, b)).or_default();
+                *count = count.saturating_add(1);
             }
         }
         counts.into_values().max().unwrap_or(1)
@@ -185,7 +186,7 @@ impl<'a> Graph<'a> {
         for device in devices {
             let next = next.entry(place(device)).or_default();
             indices[device as usize] = *next;
-            *next += 1;
+            *next = next.saturating_add(1);
         }
     }
 
@@ -247,11 +248,14 @@ impl<'a> Graph<'a> {
             cables[device].iter().map(|(t0, _)| indices[*t0 as usize]).collect()
         };
         let nodes = self.of_level(Level::Node);
-        let rails = nodes.iter().map(|node| groups(node).len()).max().unwrap_or(1).max(1) as u16;
+        let rails =
+            nodes.iter().map(|node| groups(node).len()).max().unwrap_or(1).clamp(1, usize::from(u16::MAX))
+                as u16;
         let mut on_one: HashMap<(u32, u32), u16> = HashMap::new();
         for (node, cables) in &cables {
             for (t0, _) in cables {
-                *on_one.entry((*node, *t0)).or_default() += 1;
+                let count = on_one.entry((*node, *t0)).or_default();
+                *count = count.saturating_add(1);
             }
         }
         let share = on_one.into_values().max().unwrap_or(1);
@@ -276,8 +280,9 @@ impl<'a> Graph<'a> {
         let number = |node: u32| {
             let (zone, unit) = unit(&node);
             let next = next.entry((zone, unit)).or_default();
-            *next += 1;
-            (node, Node { zone: ZoneId(zone), unit, index: *next - 1 })
+            let index = *next;
+            *next = next.saturating_add(1);
+            (node, Node { zone: ZoneId(zone), unit, index })
         };
         nodes.into_iter().map(number).collect()
     }

@@ -69,7 +69,7 @@ pub(super) fn nics(plant: &Plant, places: &[Place]) -> Nics {
                 cables.iter().zip(&numbers).filter(is_wrong).count()
             };
             let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
-            let per_node = per_node.next_multiple_of(rails);
+            let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
             let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
             Nics { per_node, rails, numbers }
         }
@@ -96,7 +96,7 @@ fn counted(plant: &Plant, cables: &[Attached]) -> Nics {
     for ((_, t0), group) in &mut groups {
         group.sort_by_key(|cable| natural(plant.ports.name(cable.t0_port)));
         for (at, cable) in group.iter().zip(0_u16..).map(|(cable, at)| (at, cable)) {
-            numbers.insert(cable.cable, at * rails + t0.index % rails);
+            numbers.insert(cable.cable, at.saturating_mul(rails).saturating_add(t0.index % rails));
         }
     }
     let per_node = u16::try_from(share).unwrap_or(u16::MAX).saturating_mul(rails);

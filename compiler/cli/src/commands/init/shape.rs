@@ -1,4 +1,4 @@
-//! Shapes of two tiers that may have the size that is wanted.
+//! Shapes of two or three tiers that may have the size that is wanted.
 //!
 //! In: what is wanted, and the catalogue. Out: shapes, the best first; the checks have the last word. Invariants: no tier is
 //! oversubscribed, a T0 has as many uplinks as NICs, and no switch is the only one that a plane rests on.
@@ -19,6 +19,8 @@ pub(super) struct Want {
     pub(super) nics_per_node: u8,
     pub(super) os: Option<Os>,
     pub(super) routing: Routing,
+    /// Tiers; as many as it takes if nothing is said.
+    pub(super) tiers: Option<u8>,
 }
 
 impl Want {
@@ -29,7 +31,7 @@ impl Want {
     }
 }
 
-/// A fabric of two tiers.
+/// A fabric of two tiers, or of three.
 pub(super) struct Shape<'a> {
     pub(super) platform: &'a Platform,
     pub(super) os: Os,
@@ -39,16 +41,37 @@ pub(super) struct Shape<'a> {
     pub(super) groups: u32,
     /// Cables from a T0 to each T1.
     pub(super) parallel: u32,
-    /// Ports of a T1 that are kept free.
+    /// What is above the T1s.
+    pub(super) third: Option<Third>,
+    /// Ports of a switch of the last tier that are kept free.
     pub(super) spare: u32,
     pub(super) qos: &'static str,
+}
+
+/// The third tier: each T1 has as many uplinks as downlinks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Third {
+    pub(super) zones: u32,
+    /// Rows of T2s; a T2 reaches all T1s of its row. With one it reaches all.
+    pub(super) rows: u32,
+}
+
+impl Third {
+    /// Ports of a T2 for each zone.
+    pub(super) fn ports_per_zone(self, t1s: u32) -> u32 {
+        t1s / self.rows
+    }
 }
 
 impl Shape<'_> {
     /// Ports of its switches in a plane, used or not.
     fn cost(&self) -> u32 {
         let ports = u32::from(self.platform.ports_max(self.breakout));
-        (self.groups + self.per_group / self.parallel) * ports
+        let below = self.groups + self.per_group / self.parallel;
+        match self.third {
+            None => below * ports,
+            Some(third) => (third.zones * below + third.rows * self.groups).saturating_mul(ports),
+        }
     }
 
     /// Whether cages are split otherwise than the platform is sold.
@@ -126,12 +149,57 @@ const T1S_MIN: u32 = 4;
 /// The most shapes that are tried.
 const TRIED: usize = 100;
 
-/// Returns shapes, those of the fewest ports first; of as many, those that keep none free.
+/// Returns shapes of so many tiers as are wanted, of two before those of three where nothing is wanted; of each number those of the
+/// fewest ports first, and of as many, those that keep none free.
 pub(super) fn candidates<'a>(want: &Want, choices: &[Choice<'a>]) -> Vec<Shape<'a>> {
-    let mut shapes: Vec<Shape<'a>> = choices.iter().flat_map(|choice| shapes(want, choice)).collect();
-    shapes.sort_by_key(|shape| (shape.cost(), shape.spare > 0, shape.is_split()));
-    shapes.truncate(TRIED);
-    shapes
+    let best = |mut shapes: Vec<Shape<'a>>| {
+        shapes.sort_by_key(|shape| (shape.cost(), shape.spare > 0, shape.is_split()));
+        shapes.truncate(TRIED);
+        shapes
+    };
+    let mut found = Vec::new();
+    if want.tiers != Some(3) {
+        found.extend(best(choices.iter().flat_map(|choice| shapes(want, choice)).collect()));
+    }
+    if want.tiers != Some(2) {
+        found.extend(best(choices.iter().flat_map(|choice| three_tiers(want, choice)).collect()));
+    }
+    found
+}
+
+/// The most zones: uSIDs and addresses have four bits for them.
+const ZONES_MAX: u32 = 16;
+
+/// Shapes of three tiers. No cables are parallel: each T2 reaches the T1s of one row, and rows are as few as its ports allow.
+fn three_tiers<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
+    let (ports, node) = (choice.ports(), u32::from(want.nics_per_node));
+    let mut found = Vec::new();
+    for per_group in
+        (T1S_MIN..=ports / 2).filter(|count| want.nics.is_multiple_of(*count) && count.is_multiple_of(node))
+    {
+        let total = want.nics / per_group;
+        for zones in (2..=ZONES_MAX).filter(|zones| total.is_multiple_of(*zones)) {
+            let groups = total / zones;
+            let fits = |rows: &u32| per_group.is_multiple_of(*rows) && zones * per_group / rows <= ports;
+            let rows = (1..=per_group).find(fits);
+            let Some(rows) = rows.filter(|_| groups >= 2 && groups <= ports / 2) else { continue };
+            let used = zones * per_group / rows;
+            let spare = if choice.platform.buffer.is_some() && used * 2 < ports { ports - used } else { 0 };
+            let of = |qos| Shape {
+                platform: choice.platform,
+                os: choice.os,
+                breakout: choice.breakout,
+                per_group,
+                groups,
+                parallel: 1,
+                third: Some(Third { zones, rows }),
+                spare,
+                qos,
+            };
+            found.extend(qos(choice).into_iter().map(of));
+        }
+    }
+    found
 }
 
 fn shapes<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
@@ -158,6 +226,7 @@ fn shapes<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
                 per_group,
                 groups,
                 parallel,
+                third: None,
                 spare,
                 qos,
             };
@@ -176,15 +245,23 @@ fn qos(choice: &Choice<'_>) -> Vec<&'static str> {
     }
 }
 
+/// The most NICs of a plane of such switches.
+fn most(want: &Want, ports: u32) -> u32 {
+    let half = ports / 2;
+    if want.tiers == Some(2) { ports * half } else { half.saturating_mul(half).saturating_mul(ZONES_MAX) }
+}
+
 /// Says why there is no shape, and what would have one.
 pub(super) fn why_none(want: &Want, choices: &[Choice<'_>]) -> String {
-    let most = choices.iter().map(|choice| choice.ports() * (choice.ports() / 2)).max().unwrap_or_default();
+    let most = choices.iter().map(|choice| most(want, choice.ports())).max().unwrap_or_default();
     let nics = number(want.nics.into());
     if want.nics > most {
         return format!(
-            "two tiers of these switches have at most {} NICs, and {nics} are wanted: more planes have faster T0s, and \
-             larger fabrics have a third tier, which is written by hand (`docs/language.md`)",
-            number(most.into())
+            "{} tiers of these switches have at most {} NICs, and {nics} are wanted: more planes have slower ports, of which \
+             switches have more{}",
+            if want.tiers == Some(2) { "two" } else { "three" },
+            number(most.into()),
+            if want.tiers == Some(2) { ", and `--tiers 3` has more room" } else { "" }
         );
     }
     let near = (want.nics + 1..=most).find(|nics| nics.is_power_of_two()).unwrap_or(most);
