@@ -8,6 +8,7 @@
 pub mod ansible;
 pub mod dhcp;
 pub mod hardware;
+pub mod site_tree;
 pub mod ztp;
 
 use closc_render::Artefact;

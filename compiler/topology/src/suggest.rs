@@ -38,11 +38,11 @@ const LONGEST: usize = 100;
 pub(crate) fn instead(what: &str, word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     match (what, word.as_str()) {
-        (
-            "operating system",
-            "eos" | "nxos" | "nx-os" | "junos" | "ios-xr" | "iosxr" | "sros" | "srlinux",
-        ) => Some("configurations of this system are not made: use `sonic`, or `frr` on a Linux"),
-        ("operating system", "cumulus" | "dent" | "debian" | "ubuntu" | "vyos") => {
+        ("operating system", "nxos" | "nx-os" | "junos" | "ios-xr" | "iosxr" | "sros" | "srlinux") => {
+            Some("configurations of this system are not made: use `sonic`, or `frr` on a Linux")
+        }
+        ("operating system", "cumulus" | "cumulus-linux") => Some("use `nvue`"),
+        ("operating system", "dent" | "debian" | "ubuntu" | "vyos") => {
             Some("use `frr` for FRRouting on a Linux, or `linux` for the kernel alone")
         }
         ("operating system", "bmv2" | "tofino") => Some("use `p4`"),

@@ -216,7 +216,7 @@ pub(crate) struct AnsibleArgs {
     /// Folder to write `ansible/` into
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Folder with what the site adds to the configuration of SONiC switches, as for `push`
+    /// Folder with what the site adds: JSON for SONiC, as for `push`, and YAML for Cumulus Linux
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
 }

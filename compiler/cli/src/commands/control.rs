@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, Manifest, paths};
 use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
 use closc_files::{FileError, Folder, Reason};
+use closc_provision::site_tree::SiteTree;
 use closc_sonic::Overlay;
 use indicatif::ProgressBar;
 
@@ -217,10 +218,24 @@ pub(super) fn n_sonic(fleet: &Fleet) -> usize {
 
 /// Reads what a site adds: every `.json` file of a folder.
 pub(super) fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
+    let texts = texts(path, "json")?;
+    let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
+}
+
+/// Reads what the site adds as trees of YAML.
+pub(super) fn site_tree(path: &Utf8Path) -> anyhow::Result<SiteTree> {
+    let texts = texts(path, "yaml")?;
+    let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    SiteTree::parse(files).map_err(anyhow::Error::msg).with_context(|| format!("overlay `{path}`"))
+}
+
+/// Reads the files of a folder that have an extension, by name.
+fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String)>> {
     let mut names = Vec::new();
     for entry in path.read_dir_utf8().with_context(|| format!("`{path}`"))? {
         let entry = entry.with_context(|| format!("`{path}`"))?;
-        if entry.path().extension() == Some("json") {
+        if entry.path().extension() == Some(extension) {
             names.push(entry.file_name().to_owned());
         }
     }
@@ -230,8 +245,7 @@ pub(super) fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
         let text = output::read(&path.join(&name), closc_files::TEXT_MAX)?;
         texts.push((name, text));
     }
-    let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
+    Ok(texts)
 }
 
 /// Tells whether a switch takes part.

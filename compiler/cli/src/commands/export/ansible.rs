@@ -1,5 +1,7 @@
 //! `closc export ansible`: an inventory of all switches, and a play that brings each its configuration.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use closc_plan::Plan;
 use closc_platform::Os;
 use closc_provision::ansible::{self, Device};
@@ -35,17 +37,27 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
             ));
         }
     }
+    let without = AtomicUsize::new(0);
     let written = switches.par_iter().map(|switch| {
         if plan.os(*switch).is_programmed() {
             return Ok(Vec::new());
         }
         let name = plan.switch_name(*switch);
-        let files = source.files(*switch)?.files.into_iter();
+        let made = source.files(*switch)?;
+        without.fetch_add(usize::from(made.lacks_users), Ordering::Relaxed);
+        let files = made.named.into_iter();
         let artefacts: Vec<Artefact> =
             files.map(|(file, bytes)| Artefact::new(ansible::path(&name, &file), bytes)).collect();
         put(&command.out, &artefacts)
     });
     let mut files = written.collect::<anyhow::Result<Vec<Vec<String>>>>()?.concat();
+    let without = without.into_inner();
+    if without > 0 && !args.quiet {
+        output::say(format!(
+            "warning: the files of {without} switches name no user accounts (`system.aaa.user`), and `nv config replace` removes \
+             those that a switch has: give them with `--overlay`"
+        ));
+    }
     let devices: Vec<Device> = switches.iter().map(|switch| device(plan, *switch)).collect();
     files.extend(put(&command.out, &ansible::render(&devices, plan.topology().zones > 1))?);
     list(args, files)

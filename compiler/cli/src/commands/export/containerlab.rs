@@ -60,7 +60,7 @@ fn of_switch(
     switch: Switch,
 ) -> anyhow::Result<(Device, Vec<Artefact>)> {
     let name = plan.switch_name(switch);
-    let mut files = source.files(switch)?.files;
+    let mut files = source.files(switch)?.named;
     let container = Container::of(&name, &names(&files))?;
     let mut numbered = BTreeMap::new();
     if container.numbers_interfaces {

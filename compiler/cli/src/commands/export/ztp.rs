@@ -99,7 +99,7 @@ impl Site<'_> {
         let serial = self.hardware.get(&*name).and_then(|row| row.serial.as_ref());
         let mut artefacts = ztp::device(&self.command.url, &device, serial);
         artefacts.extend(
-            made.files.into_iter().map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
+            made.named.into_iter().map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
         );
         put(&self.command.out, &artefacts)
     }

@@ -1,0 +1,212 @@
+//! What a site adds to configurations that replace all that a switch has, as a tree of YAML: user accounts, AAA, DNS, SSH.
+//!
+//! In: the texts of a folder, one mapping each, and what closc wrote for a switch. Out: both together. Invariants: what closc
+//! writes of ports, queues, segments and routes is closc's; two that say different things of one path are refused, so their
+//! order does not matter; keys and text stay text for readers of YAML 1.1 and 1.2.
+//!
+//! ```yaml
+//! devices: ["p*-t0-*"]
+//! set: { system: { aaa: { user: { cumulus: { role: system-admin } } } } }
+//! ```
+
+use std::fmt::Write as _;
+
+use closc_sonic::fits;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Paths below which nothing is the site's; a `*` ends a name.
+const OWN: [&[&str]; 4] = [&["interface", "swp*"], &["qos"], &["router"], &["vrf", "default"]];
+
+/// What a site adds.
+#[derive(Debug, Default)]
+pub struct SiteTree {
+    files: Vec<(String, Part)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    #[serde(default)]
+    devices: Vec<String>,
+    set: Map<String, Value>,
+}
+
+/// What a switch is given.
+#[derive(Debug)]
+pub struct Merged {
+    /// The file.
+    pub text: String,
+    /// Whether user accounts are in it; without them the switch loses those that it has.
+    pub has_users: bool,
+}
+
+impl SiteTree {
+    /// Reads files by name and text.
+    ///
+    /// # Errors
+    ///
+    /// Says which file is no YAML of this form.
+    pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+        let mut made = SiteTree::default();
+        for (name, text) in files {
+            let part = serde_saphyr::from_str(text).map_err(|error| format!("`{name}`: {error}"))?;
+            made.files.push((name.to_owned(), part));
+        }
+        Ok(made)
+    }
+
+    /// Puts what a site adds to a switch into what closc wrote for it.
+    ///
+    /// # Errors
+    ///
+    /// Refuses what is closc's, and two values of one path.
+    pub fn merged(&self, device: &str, own: &str) -> Result<Merged, String> {
+        let entries: Vec<Map<String, Value>> =
+            serde_saphyr::from_str(own).map_err(|error| format!("`{device}`: {error}"))?;
+        let set = entries.into_iter().find_map(|mut entry| entry.remove("set"));
+        let Some(Value::Object(mut set)) = set else { return Err(format!("`{device}` has no `set`")) };
+        let mut changed = false;
+        for (file, part) in &self.files {
+            if !part.devices.is_empty() && !part.devices.iter().any(|pattern| fits(pattern, device)) {
+                continue;
+            }
+            changed = true;
+            merge(&mut set, &part.set, &mut Vec::new())
+                .map_err(|fault| format!("`{file}` for `{device}`: {fault}"))?;
+        }
+        let users = set.get("system").and_then(|system| system.get("aaa")).and_then(|aaa| aaa.get("user"));
+        let has_users = users.and_then(Value::as_object).is_some_and(|users| !users.is_empty());
+        if !changed {
+            return Ok(Merged { text: own.to_owned(), has_users });
+        }
+        let first = own.lines().next().unwrap_or_default();
+        let mut text = format!(
+            "{first} With the site's part.
+- set:
+"
+        );
+        write(&mut text, &set, 4);
+        Ok(Merged { text, has_users })
+    }
+}
+
+fn merge(
+    own: &mut Map<String, Value>,
+    site: &Map<String, Value>,
+    path: &mut Vec<String>,
+) -> Result<(), String> {
+    for (key, value) in site {
+        path.push(key.clone());
+        let said = path.join(".");
+        match (own.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(more)) => merge(below, more, path)?,
+            (Some(known), value) if known == value => {}
+            (Some(_), _) => return Err(format!("`{said}` is said otherwise already")),
+            (None, Value::Null) => return Err(format!("`{said}` has no value; an empty one is `{{}}`")),
+            (None, _) if is_own(path) => {
+                return Err(format!("`{said}` is closc's: say it in the fabric file"));
+            }
+            // What is closc's may be further down.
+            (None, Value::Object(more)) => {
+                let mut below = Map::new();
+                merge(&mut below, more, path)?;
+                own.insert(key.clone(), Value::Object(below));
+            }
+            (None, value) => {
+                own.insert(key.clone(), value.clone());
+            }
+        }
+        path.pop();
+    }
+    Ok(())
+}
+
+fn is_own(path: &[String]) -> bool {
+    let fits = |(word, name): (&&str, &String)| match word.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => word == name,
+    };
+    OWN.iter().any(|own| path.len() >= own.len() && own.iter().zip(path).all(fits))
+}
+
+fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
+    for (key, value) in map {
+        let _ = write!(out, "{:indent$}{}:", "", text(key));
+        match value {
+            Value::Object(below) if !below.is_empty() => {
+                out.push('\n');
+                write(out, below, indent + 2);
+            }
+            Value::String(value) => {
+                let _ = writeln!(out, " {}", text(value));
+            }
+            // JSON is YAML.
+            other => {
+                let _ = writeln!(out, " {other}");
+            }
+        }
+    }
+}
+
+/// A text as it is where no reader takes it for anything else, and in quotes otherwise.
+fn text(text: &str) -> String {
+    let is_word = text.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-' || sign == b'_');
+    let starts = text.starts_with(|sign: char| sign.is_ascii_alphabetic());
+    let is_taken = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"]
+        .contains(&text.to_ascii_lowercase().as_str());
+    if is_word && starts && !is_taken { text.to_owned() } else { Value::from(text).to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN_TEXT: &str = "# a of b.\n- set:\n    interface:\n      swp1: { link: { mtu: 9216 } }\n    system:\n      hostname: 'a'\n      forwarding: {}\n";
+
+    fn merged(site: &str) -> Result<Merged, String> {
+        SiteTree::parse([("site.yaml", site)])?.merged("a", OWN_TEXT)
+    }
+
+    #[test]
+    fn both_parts_are_there_and_read_back() {
+        let site =
+            "set: { system: { aaa: { user: { '17': { role: 'on', 'full-name': 'a: b' } } }, hostname: a } }";
+        let merged = merged(site).unwrap();
+        assert!(merged.has_users);
+        let back: Vec<Map<String, Value>> = serde_saphyr::from_str(&merged.text).unwrap();
+        let user = &back[0]["set"]["system"]["aaa"]["user"]["17"];
+        assert_eq!((user["role"].as_str(), user["full-name"].as_str()), (Some("on"), Some("a: b")));
+        assert_eq!(back[0]["set"]["interface"]["swp1"]["link"]["mtu"], 9216);
+        assert!(back[0]["set"]["system"]["forwarding"].is_object());
+        assert!(merged.text.contains("\"17\":") && merged.text.contains("role: \"on\""), "{}", merged.text);
+    }
+
+    #[test]
+    fn what_is_closcs_is_refused() {
+        for (site, fault) in [
+            ("set: { interface: { swp1: { link: { mtu: 1500 } } } }", "said otherwise"),
+            ("set: { interface: { swp1: { acl: {} } } }", "closc's"),
+            ("set: { interface: { swp9: {} } }", "closc's"),
+            ("set: { qos: {} }", "closc's"),
+            ("set: { vrf: { default: { router: {} } } }", "closc's"),
+            ("set: { system: { hostname: b } }", "said otherwise"),
+            ("set: { system: { dns: } }", "no value"),
+            ("sets: {}", "site.yaml"),
+        ] {
+            let message = merged(site).map(|merged| merged.text).unwrap_err();
+            assert!(message.contains(fault), "{site}: {message}");
+        }
+    }
+
+    #[test]
+    fn without_accounts_it_is_said() {
+        assert!(
+            !merged("{ devices: [b], set: { system: { aaa: { user: { x: {} } } } } }").unwrap().has_users
+        );
+        assert!(!merged("set: { system: { aaa: {} } }").unwrap().has_users);
+        assert!(
+            merged("set: { vrf: { mgmt: {} }, system: { aaa: { user: { x: {} } } } }").unwrap().has_users
+        );
+    }
+}
