@@ -1,4 +1,5 @@
-//! Runs the README's tour as it stands: every `$` line of a console block, in order, from the top of the tree.
+//! Runs the README's tour and the guides as they stand: every `$` line of a console block, in order, each page in a folder of
+//! its own that has the shipped topologies.
 //!
 //! A line of output stands for itself, with `...` for any text; a line `...` stands for any lines. Blocks marked
 //! `root` are skipped, with a message, where the test does not run as root or the kernel has no uSIDs.
@@ -126,8 +127,22 @@ impl Drop for Apart {
 
 #[test]
 fn the_tour_works_as_it_is_written() {
-    let steps = steps(&std::fs::read_to_string(root().join("README.md")).expect("there is a README"));
-    assert!(steps.len() >= 8, "the tour has only {} commands", steps.len());
+    walk(&root().join("README.md"));
+}
+
+#[test]
+fn guides_work_as_they_are_written() {
+    let guides = std::fs::read_dir(root().join("docs/guides")).expect("there are guides");
+    let mut guides: Vec<_> = guides.map(|guide| guide.expect("it can be read").path()).collect();
+    guides.sort();
+    assert!(guides.len() >= 4, "there are only {} guides", guides.len());
+    guides.iter().for_each(|guide| walk(guide));
+}
+
+/// Runs the commands of a page.
+fn walk(page: &Path) {
+    let steps = steps(&std::fs::read_to_string(page).expect("the page is there"));
+    assert!(steps.len() >= 8, "{} has only {} commands", page.display(), steps.len());
     // The tour runs in a folder with nothing but a link, so that its `out` folder does not land in the tree.
     let place = Place::new();
     let bin = Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("the binary lies in a folder");
