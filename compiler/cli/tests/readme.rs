@@ -136,7 +136,9 @@ fn guides_work_as_they_are_written() {
     let mut guides: Vec<_> = guides.map(|guide| guide.expect("it can be read").path()).collect();
     guides.sort();
     assert!(guides.len() >= 4, "there are only {} guides", guides.len());
-    guides.iter().for_each(|guide| walk(guide));
+    for guide in &guides {
+        walk(guide);
+    }
 }
 
 /// Runs the commands of a page.
