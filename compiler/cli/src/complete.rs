@@ -81,16 +81,18 @@ fn fit(arg: Arg, path: &str) -> Arg {
     let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let name = name.unwrap_or_default();
     let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    // Reports of devices have any name: `[DEVICE=]FILE|DIR`.
     if arg.is_positional()
-        && ["file", "files", "old", "new", "source", "reports"].contains(&arg.get_id().as_str())
+        && ["file", "files", "old", "new", "source"].contains(&arg.get_id().as_str())
+        && !name.contains('|')
     {
         return arg.add(ArgValueCompleter::new(fabric_files()));
     }
+    if name != "KEYS" && is(&["FILE", "PATH", "SOCKET", "PEM", "KEY", "PUB", "SUMMARY", "OLD"]) {
+        return arg.value_hint(ValueHint::AnyPath);
+    }
     if is(&["DIR", "TREE"]) || arg.get_id() == "tree" {
         return arg.value_hint(ValueHint::DirPath);
-    }
-    if is(&["FILE", "PATH", "SOCKET", "PEM", "KEY", "PUB", "SUMMARY", "OLD"]) {
-        return arg.value_hint(ValueHint::AnyPath);
     }
     if is(&["PROGRAM", "COMMAND"]) {
         return arg.value_hint(ValueHint::ExecutablePath);
@@ -121,8 +123,8 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
         (_, "select") => Some(ArgValueCompleter::new(select)),
         ("whatif", "each" | "random") => words(words::kinds),
         ("platforms", "name") | ("init", "platform") => words(words::platforms),
-        ("init", "os") => words(words::systems),
-        ("init", "routing") => words(words::routings),
+        (_, "os") => words(words::systems),
+        (_, "routing") => words(words::routings),
         ("export tables", "only") => words(words::tables),
         ("export host", "only") => words(words::host_outputs),
         ("fix", "code") => words(words::codes),
@@ -211,6 +213,9 @@ mod tests {
             "PORT_MBPS",
             "PATIENCE",
             "ARGUMENTS",
+            "NAME=IMAGE",
+            "[TIER=]NAME",
+            "KEYS",
         ];
         let mut left = Vec::new();
         walk(&command(), "", &mut |path, arg| {
