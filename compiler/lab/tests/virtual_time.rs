@@ -72,9 +72,92 @@ fn a_dead_plane_costs_its_share() {
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let phase = &report.phases[1];
     assert!((phase.plan_percent - 50.0).abs() < 0.01, "{phase:?}");
-    eprintln!("XX {phase:?}");
     // Within 2 % of it.
     assert!((phase.percent.unwrap() - phase.plan_percent).abs() < 1.0, "{phase:?}");
+}
+
+/// Two planes of two T0s, with as many uplinks as NICs: none to spare.
+fn without_spare(uplinks: u32) -> String {
+    let text = shipped("lab/two-planes-p4");
+    let text = text.replace("per_group: 2", &format!("per_group: {uplinks}"));
+    text.replace("up: 2", &format!("up: {uplinks}")).replace("os: linux", "os: none")
+}
+
+/// All NICs send over T1s at line rate, and a T0 loses one of its uplinks in one plane: hosts keep planes equal, so that plane
+/// limits the other, and 1 / uplinks of goodput is lost. By share of paths it would be half of that.
+fn a_cut_uplink_costs_its_share_of_all_planes(uplinks: u32) {
+    let compiled = compile(&without_spare(uplinks), "vi");
+    let cut = "duration: 2200ms\nsteps:\n  - { at: 1s, cut: p0-t0-001--p0-t1-001 }\n";
+    // Messages of ten packets, as many as fill three quarters of the queues of the uplinks that are left, 64 packets each:
+    // acknowledgements have room, and no path that works is taken for bad.
+    let outstanding = (48 * (uplinks - 1) / (10 * uplinks)) as usize;
+    let full = Orders { every: None, outstanding, ..orders(Transport::Spray, Pattern::Bisection) };
+    let report = run(&compiled, cut, &full);
+    assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
+    let switched = report.switches.unwrap();
+    assert_eq!(switched.trimmed, 0, "no queue overflows: {switched:?}");
+    // Line rate: 1000 of 1166 bytes of a frame are those of messages, and acknowledgements take a sixteenth.
+    let line = f64::from(uplinks) * 2.0 * 2.0 * 25.0 * (1000.0 / 1166.0) * (15.0 / 16.0);
+    let before = report.before_mbps.unwrap() / line;
+    assert!(before > 0.88, "{before} of line rate");
+    let (least, most) = (report.planes[0].min(report.planes[1]), report.planes[0].max(report.planes[1]));
+    assert!(least * 100 >= most * 98, "planes are not equal: {:?}", report.planes);
+    let left = 100.0 * f64::from(uplinks - 1) / f64::from(uplinks);
+    let found = report.phases[1].percent.unwrap();
+    assert!((found - left).abs() < 3.0, "{found} % of {left} %, {:.1} % of line rate before", 100.0 * before);
+}
+
+#[test]
+fn one_of_two_uplinks_costs_a_half() {
+    a_cut_uplink_costs_its_share_of_all_planes(2);
+}
+
+#[test]
+fn one_of_four_uplinks_costs_a_quarter() {
+    a_cut_uplink_costs_its_share_of_all_planes(4);
+}
+
+#[test]
+fn one_of_eight_uplinks_costs_an_eighth() {
+    a_cut_uplink_costs_its_share_of_all_planes(8);
+}
+
+#[test]
+fn the_scenario_of_an_uplink_is_met() {
+    let compiled = compile(&shipped("lab/two-planes-p4"), "vj");
+    let full = Orders { every: None, outstanding: 2, ..orders(Transport::Spray, Pattern::Bisection) };
+    let report = run(&compiled, &shipped("lab/scenarios/t0-t1-link"), &full);
+    assert!(report.is_met(), "{:?}", report.unmet);
+    let left: Vec<f64> = report.phases.iter().filter_map(|phase| phase.percent).collect();
+    assert!(left.len() == 3 && (left[1] - 50.0).abs() < 3.0 && (left[2] - 100.0).abs() < 3.0, "{left:?}");
+}
+
+/// As many NICs as share threads: the order in which these are done must not show.
+#[test]
+fn a_seed_gives_one_report_of_256_nics() {
+    let text =
+        shipped("lab/two-planes-p4").replace("groups: 2", "groups: 16").replace("os: linux", "os: none");
+    let compiled = compile(&text.replace("per_group: 2", "per_group: 16").replace("up: 2", "up: 4"), "vk");
+    let dies = "duration: 1300ms\nsteps:\n  - { at: 1s, cut: p0-t1-001 }\n  \
+        - { at: 1050ms, loss: { cable: p1-t0-001--p1-t1-002, percent: 50 } }\n";
+    let small = Orders {
+        message_bytes: 2_000,
+        outstanding: 1,
+        every: Some(Duration::from_millis(250)),
+        ..orders(Transport::Spray, Pattern::AllToAll)
+    };
+    let json = |threads: usize, orders: &Orders| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let report = pool.install(|| run(&compiled, dies, orders));
+        assert_eq!((report.setting.nics, report.messages.lost, report.wrong_bytes), (256, 0, 0));
+        assert!(report.steps.iter().all(|step| step.lost_packets > 0), "{:?}", report.steps);
+        serde_json::to_string(&report).unwrap()
+    };
+    let first = json(1, &small);
+    assert!(first == json(4, &small), "the same seed, another number of threads");
+    // The seed is in the report, which does not count.
+    let other = json(4, &Orders { seed: 2, ..small });
+    assert_ne!(first.replacen("\"seed\":1", "\"seed\":2", 1), other);
 }
 
 #[test]
