@@ -6,6 +6,7 @@ use common::Place;
 
 /// Fabrics of few enough cables to be imported in a test without optimisation.
 const FABRICS: &[&str] = &[
+    "topologies/examples/exceptions.yaml",
     "topologies/examples/parallel-links.yaml",
     "topologies/examples/sixteen-planes.yaml",
     "topologies/examples/three-tiers.yaml",
@@ -174,6 +175,99 @@ fn what_is_plugged_wrong_is_said() {
     );
     assert!(said.contains(&format!("plane-0.csv:{}: ", first + 1)), "{said}");
     assert!(place.read("found.yaml").contains("  absent:\n    - \"p0-t0-002--p0-t1-002\"\n"));
+}
+
+/// Columns of both ends, without what a topology of containerlab does not have.
+fn ends_of(place: &Place, folder: &str) -> Vec<String> {
+    let rows = |list: &String| -> Vec<String> {
+        let text = place.read(list);
+        let row = |line: &str| -> Vec<String> { line.split(',').map(str::to_owned).collect() };
+        let titles = row(text.lines().next().unwrap_or_default());
+        let columns = ["a_device", "a_port", "b_device", "b_port"]
+            .map(|title| titles.iter().position(|other| other == title).expect("the column is there"));
+        text.lines().skip(1).map(|line| columns.map(|column| row(line)[column].clone()).join(",")).collect()
+    };
+    lists(place, folder).iter().flat_map(rows).collect()
+}
+
+/// What `export containerlab` writes of a fabric comes back with the same cables.
+#[test]
+fn labs_of_containers_come_back() {
+    let place = Place::new();
+    for name in ["bgp-unnumbered", "two-planes", "eight-planes"] {
+        let (fabric, file) = (format!("topologies/lab/{name}.yaml"), format!("{name}.yaml"));
+        let (lab, before, after) = (format!("{name}.lab"), format!("{name}.before"), format!("{name}.after"));
+        place.ends(0, &["export", "containerlab", &fabric, "--out", &lab, "--quiet"]);
+        let topology = format!("{lab}/{name}.clab.yml");
+        place.ends(0, &["import", &topology, "--out", &file, "--name", name]);
+        place.ends(0, &["export", "cables", &fabric, "--out", &before, "--quiet"]);
+        place.ends(0, &["export", "cables", &file, "--out", &after, "--quiet"]);
+        let cables = ends_of(&place, &before);
+        assert!(!cables.is_empty() && cables == ends_of(&place, &after), "{name}: {}", place.read(&file));
+    }
+}
+
+/// A plane, a switch and single cables are drained: the cable lists of the tree of what was imported say the same.
+#[test]
+fn drained_cables_of_a_tree_come_back() {
+    let place = Place::new();
+    let fabric = place.read("topologies/lab/two-planes.yaml");
+    for (number, drained) in [
+        "\"p0-t1-002\"",
+        "\"plane 1\"",
+        "\"p0-t0-001--p0-t1-002\", \"su002-n001/nic0.p1\"",
+        "\"plane 0\", \"p1-t0-001\", \"p1-t0-002--p1-t1-001\"",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let [own, tree, again, file] =
+            ["own.yaml", "tree", "again", "yaml"].map(|word| format!("{number}.{word}"));
+        place.write(&own, format!("{fabric}exceptions: {{ drained: [{drained}] }}\n"));
+        place.ends(0, &["compile", &own, "--out", &tree, "--quiet"]);
+        let cables = [0, 1].map(|plane| format!("{tree}/cables/plane-{plane}.csv"));
+        place.ends(0, &["import", &cables[0], &cables[1], "--out", &file, "--name", "two-planes"]);
+        place.ends(0, &["compile", &file, "--out", &again, "--quiet"]);
+        let found = place.read(&file);
+        for name in drained.split(", ") {
+            assert!(found.contains(&format!("    - {name}\n")), "{drained}: {found}");
+        }
+        for list in cables {
+            let text = place.read(&list);
+            assert_eq!(text, place.read(&list.replace(".tree", ".again")), "{drained}: {found}");
+        }
+    }
+    let list = "0.tree/cables/plane-0.csv";
+    place.write("odd.csv", place.read(list).replacen(",drained\n", ",half\n", 1));
+    let said = place.ends(1, &["import", "odd.csv", "--out", "odd.yaml"]);
+    assert!(said.contains("`half` is no state of a cable: `up` or `drained`"), "{said}");
+}
+
+/// Types that are one medium are that; those that leave it open are said, with what is assumed.
+#[test]
+fn types_of_netbox_become_media() {
+    let place = Place::new();
+    let mut rows = NETBOX.lines();
+    let mut typed = format!("{},Type\n", rows.next().expect("titles"));
+    for row in rows {
+        let kind = if row.contains("box-1") {
+            "CAT6a"
+        } else if row.contains("box") {
+            "Direct Attach Copper (Passive)"
+        } else {
+            "Single-mode Fiber (OS2)"
+        };
+        typed.push_str(&format!("{row},{kind}\n"));
+    }
+    place.write("cables.csv", typed);
+    let words = ["import", "cables.csv", "--out", "found.yaml", "--map", "map.csv", "--nodes", "box-*"];
+    let said = place.ends(0, &words);
+    let glass = "cables.csv:6: the type `Single-mode Fiber (OS2)` is more than one medium: `dr` is assumed, by the length (4 cables)";
+    let other = "cables.csv:2: the type `CAT6a` is no medium: the usual one is assumed (1 cables)";
+    assert!(said.contains(glass) && said.contains(other), "{said}");
+    let file = place.read("found.yaml");
+    assert!(file.contains("nic-t0: { length: 3m, medium: dac }"), "{file}");
+    assert!(file.contains("t0-t1: { length: 30m, medium: dr }"), "{file}");
 }
 
 #[test]

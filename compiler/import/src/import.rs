@@ -3,8 +3,10 @@
 //! In: a plant, a catalogue, and a way to compile. Out: the file, a map of names, findings. Invariants: the file that is returned
 //! was compiled, and has every cable of the plant that no finding names.
 
+mod drained;
 mod except;
 mod hardware;
+mod ranges;
 
 use std::collections::BTreeMap;
 
@@ -75,6 +77,8 @@ pub struct Imported {
     pub absent: u64,
     /// What is plugged otherwise than the file says.
     pub findings: Vec<String>,
+    /// What was read and is assumed to mean something.
+    pub notes: Vec<String>,
     /// Names that are others in the file.
     #[serde(skip)]
     pub renamed: Vec<Renamed>,
@@ -139,6 +143,7 @@ pub fn import(
         left_out: plant.left_out,
         absent: found.compared.missing.len() as u64,
         findings,
+        notes: plant.notes(),
         renamed: except::renamed(plant, &positions, &plan, &compared),
     })
 }

@@ -3,8 +3,8 @@
 //! In: cables one by one, each with its place in a file. Out: a [`Plant`]. Invariants: a port has one cable; no cable ends where
 //! it begins; names are kept once, so that millions of cables fit into memory.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use closc_qos::units::{Length, Speed};
@@ -15,6 +15,9 @@ pub(crate) const CABLES_MAX: usize = 1 << 23;
 
 /// The longest name of a device or port.
 const NAME_MAX: usize = 255;
+
+/// The longest type of a cable in a message.
+const KIND_MAX: usize = 60;
 
 /// The most faults that are kept.
 const FAULTS_MAX: usize = 100;
@@ -83,6 +86,8 @@ pub(crate) struct Row<'a> {
     pub(crate) stuff: Stuff,
     /// What the first and second end are.
     pub(crate) levels: Option<[Level; 2]>,
+    /// Whether it carries no new traffic.
+    pub(crate) is_drained: bool,
 }
 
 /// Something that keeps a plant from being a fabric.
@@ -148,6 +153,8 @@ pub struct Plant {
     pub(crate) ports: Names,
     pub(crate) cables: Vec<Cable>,
     pub(crate) stuffs: Vec<Stuff>,
+    /// Cables that carry no new traffic, by number.
+    pub(crate) drained: HashSet<u32>,
     /// What readers say that devices are.
     pub(crate) levels: HashMap<u32, (Level, At)>,
     /// Words that tell what a device may be, such as its role.
@@ -157,6 +164,8 @@ pub struct Plant {
     plugged: HashMap<(u32, u32), u32>,
     stuff_numbers: HashMap<Stuff, u32>,
     files: Vec<String>,
+    /// Types of cables that say no medium, with the medium that is taken, how many there are, and the first.
+    types: BTreeMap<(SmolStr, Option<&'static str>), (u64, At)>,
     faults: Vec<Fault>,
 }
 
@@ -178,6 +187,31 @@ impl Plant {
             let place = Some(self.place(at));
             self.faults.push(Fault { place, text: text.into() });
         }
+    }
+
+    /// Keeps a type of cable that says no medium, with the medium that is taken for it.
+    pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: At) {
+        // What is no type is as long as it likes.
+        let kind: SmolStr = kind.chars().filter(|sign| !sign.is_control()).take(KIND_MAX).collect();
+        if self.types.len() < FAULTS_MAX || self.types.contains_key(&(kind.clone(), taken)) {
+            self.types.entry((kind, taken)).or_insert((0, at)).0 += 1;
+        }
+    }
+
+    /// What is assumed of cables whose type says no medium.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, At))| {
+            let place = self.place(*at);
+            match taken {
+                Some(medium) => format!(
+                    "{place}: the type `{kind}` is more than one medium: `{medium}` is assumed, by the length ({count} cables)"
+                ),
+                None => format!(
+                    "{place}: the type `{kind}` is no medium: the usual one is assumed ({count} cables)"
+                ),
+            }
+        };
+        self.types.iter().map(note).collect()
     }
 
     /// Returns what was added, or all that is wrong with it.
@@ -246,6 +280,9 @@ impl Plant {
         let stuff = *self.stuff_numbers.entry(row.stuff.clone()).or_insert(next);
         if stuff == next {
             self.stuffs.push(row.stuff.clone());
+        }
+        if row.is_drained {
+            self.drained.insert(number);
         }
         self.cables.push(Cable { ends, stuff, at });
     }

@@ -4,6 +4,7 @@
 //! it should is a fault with its place.
 
 mod containerlab;
+mod medium;
 mod table;
 
 use closc_cabling::ReadError;

@@ -40,6 +40,7 @@ pub(crate) struct Stuffs {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exceptions {
     pub(crate) absent: Vec<String>,
+    pub(crate) drained: Vec<String>,
     pub(crate) cables: Vec<(String, Stuff)>,
     pub(crate) devices: Vec<(String, Fit)>,
 }
@@ -226,14 +227,16 @@ fn cables(out: &mut String, stuffs: &Stuffs) {
 }
 
 fn except(out: &mut String, exceptions: &Exceptions) {
-    let Exceptions { absent, cables, devices } = exceptions;
-    if absent.is_empty() && cables.is_empty() && devices.is_empty() {
+    let Exceptions { absent, drained, cables, devices } = exceptions;
+    if absent.is_empty() && drained.is_empty() && cables.is_empty() && devices.is_empty() {
         return;
     }
     out.push_str("exceptions:\n");
-    if !absent.is_empty() {
-        out.push_str("  absent:\n");
-        for name in absent {
+    for (key, names) in
+        [("absent", absent), ("drained", drained)].iter().filter(|(_, names)| !names.is_empty())
+    {
+        let _ = writeln!(out, "  {key}:");
+        for name in *names {
             let _ = writeln!(out, "    - \"{name}\"");
         }
     }

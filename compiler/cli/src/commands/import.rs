@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     output::replace(&command.out, &found.text)?;
     let outcome = if found.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
     if command.out == output::STANDARD {
-        found.findings.iter().for_each(output::say);
+        said(&found).for_each(output::say);
         return Ok(outcome);
     }
     output::judged(args, outcome, "closc-import/1", &found, |found| summary(command, found))
@@ -137,10 +137,15 @@ fn renamed(found: &Imported) -> String {
     out
 }
 
+/// Findings, then notes.
+fn said(found: &Imported) -> impl Iterator<Item = String> {
+    found.findings.iter().cloned().chain(found.notes.iter().map(|note| format!("note: {note}")))
+}
+
 fn summary(command: &ImportArgs, found: &Imported) -> String {
     let mut out = String::new();
-    for finding in &found.findings {
-        let _ = writeln!(out, "{finding}");
+    for line in said(found) {
+        let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(
         out,

@@ -7,13 +7,15 @@ use closc_plan::Plan;
 use closc_topology::{Link, Nic, Switch};
 
 use super::Renamed;
+use super::drained;
 use super::hardware::Hardware;
+use super::ranges::ranges;
 use crate::compare::Compared;
 use crate::plant::{Plant, Stuff};
 use crate::position::{Place, Positions};
 use crate::text::Exceptions;
 
-/// The exceptions of a plan: what is absent, cables of other lengths or media, switches of other hardware.
+/// The exceptions of a plan: what is absent or drained, cables of other lengths or media, switches of other hardware.
 pub(crate) fn exceptions(
     plant: &Plant,
     positions: &Positions,
@@ -33,7 +35,12 @@ pub(crate) fn exceptions(
             cables.push((plan.link_name(*link), own.clone()));
         }
     }
-    Exceptions { absent: absent(positions, plan, compared), cables, devices: hardware.devices(plant) }
+    Exceptions {
+        absent: absent(positions, plan, compared),
+        drained: drained::drained(plant, plan, compared),
+        cables,
+        devices: hardware.devices(plant),
+    }
 }
 
 /// Names of what is absent: whole devices, whole NICs, then single cables.
@@ -80,43 +87,6 @@ fn nic(link: Link) -> Option<Nic> {
         Link::Host(port) => Some(port.nic),
         Link::Fabric { .. } => None,
     }
-}
-
-/// Writes names that differ in their last number as ranges.
-fn ranges(names: &[String]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut run: Option<(&str, u64, u64, usize)> = None;
-    let close = |run: Option<(&str, u64, u64, usize)>, found: &mut Vec<String>| {
-        let Some((head, first, last, width)) = run else { return };
-        if first == last {
-            found.push(format!("{head}{first:0width$}"));
-        } else {
-            found.push(format!("{head}[{first:0width$}-{last:0width$}]"));
-        }
-    };
-    for name in names {
-        let head = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
-        let digits = &name[head.len()..];
-        let number = digits.parse::<u64>().ok();
-        match (run, number) {
-            (Some((own, first, last, width)), Some(number))
-                if own == head && last + 1 == number && width == digits.len() =>
-            {
-                run = Some((own, first, number, width));
-            }
-            (before, Some(number)) => {
-                close(before, &mut found);
-                run = Some((head, number, number, digits.len()));
-            }
-            (before, None) => {
-                close(before, &mut found);
-                run = None;
-                found.push(name.clone());
-            }
-        }
-    }
-    close(run, &mut found);
-    found
 }
 
 /// The name of a device in the plan.

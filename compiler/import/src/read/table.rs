@@ -3,15 +3,17 @@
 //! | columns | who writes it |
 //! |---|---|
 //! | `a_device,a_port,b_device,b_port`, and if known `kind`, `a_cage`, `a_part`, `a_speed`, the same of b, `length`, `medium` | `closc export cables`, people |
-//! | `lower_device,lower_port,upper_device,upper_port`, `kind`, `length`, `medium` | `cables/plane-P.csv` of a tree |
-//! | `side_a_device,side_a_name,side_b_device,side_b_name`, `length`, `length_unit` | NetBox, import of cables |
-//! | `Device A,Termination A,Device B,Termination B`, `Length` | NetBox, export of the table of cables |
+//! | `lower_device,lower_port,upper_device,upper_port`, `kind`, `length`, `medium`, `state` | `cables/plane-P.csv` of a tree |
+//! | `side_a_device,side_a_name,side_b_device,side_b_name`, `type`, `length`, `length_unit` | NetBox, import of cables |
+//! | `Device A,Termination A,Device B,Termination B`, `Type`, `Length` | NetBox, export of the table of cables |
 //! | `name,role` | NetBox, import and export of devices |
 
+use closc_artefacts::cables::State;
 use closc_qos::units::{Length, Speed};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use smol_str::SmolStr;
 
+use super::medium::medium;
 use crate::plant::{At, Level, Plant, Row};
 
 /// Columns of both ends: device, port, device, port.
@@ -44,14 +46,7 @@ pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
              `name,role`",
         );
     }
-    let side = Side {
-        kind: column("kind"),
-        speeds: [column("a_speed"), column("b_speed")],
-        cages: ["a", "b"].map(|end| column(&format!("{end}_cage")).zip(column(&format!("{end}_part")))),
-        length: column("length"),
-        unit: column("length_unit"),
-        medium: column("medium"),
-    };
+    let side = Side::of(column);
     let mut record = StringRecord::new();
     loop {
         let at = |record: &StringRecord| {
@@ -92,6 +87,24 @@ struct Side {
     length: Option<usize>,
     unit: Option<usize>,
     medium: Option<usize>,
+    kind_of_netbox: Option<usize>,
+    state: Option<usize>,
+}
+
+impl Side {
+    fn of(column: impl Fn(&str) -> Option<usize>) -> Self {
+        Side {
+            kind: column("kind"),
+            speeds: [column("a_speed"), column("b_speed")],
+            cages: ["a", "b"].map(|end| column(&format!("{end}_cage")).zip(column(&format!("{end}_part")))),
+            length: column("length"),
+            unit: column("length_unit"),
+            medium: column("medium"),
+            kind_of_netbox: column("side_a_device").or(column("device_a")).and_then(|_| column("type")),
+            // Lists of others may mean something else by it.
+            state: column("lower_device").and_then(|_| column("state")),
+        }
+    }
 }
 
 fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
@@ -132,10 +145,42 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
         Some(Ok(value)) => Some(value),
         Some(Err(error)) => return plant.fault(at, error),
     };
-    let medium = cell(side.medium).map(SmolStr::new);
-    let row =
-        Row { devices: [a, b], ports: [a_port, b_port], speeds, cages, stuff: (length, medium), levels };
+    let medium = match (cell(side.medium), cell(side.kind_of_netbox)) {
+        (Some(word), _) => Some(SmolStr::new(word)),
+        (None, Some(kind)) => meant(plant, kind, length, at),
+        (None, None) => None,
+    };
+    let is_drained = match cell(side.state).map_or(Ok(false), is_drained) {
+        Ok(is_drained) => is_drained,
+        Err(error) => return plant.fault(at, error),
+    };
+    let row = Row {
+        devices: [a, b],
+        ports: [a_port, b_port],
+        speeds,
+        cages,
+        stuff: (length, medium),
+        levels,
+        is_drained,
+    };
     plant.add(&row, at);
+}
+
+/// The medium of a type of NetBox. What leaves it open is noted.
+fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
+    let meant = medium(kind, length);
+    if meant.is_none_or(|meant| !meant.is_sure) {
+        plant.note(kind, meant.map(|meant| meant.medium), at);
+    }
+    meant.map(|meant| SmolStr::new_static(meant.medium))
+}
+
+/// Reads the state of a cable.
+fn is_drained(word: &str) -> Result<bool, String> {
+    match State::from_word(word) {
+        Some(state) => Ok(state == State::Drained),
+        None => Err(format!("`{word}` is no state of a cable: `up` or `drained`")),
+    }
 }
 
 /// `30m`, `30.00 m`, or a number whose unit is in another column.

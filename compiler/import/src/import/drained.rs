@@ -1,0 +1,89 @@
+//! What lists of cables call drained, as `exceptions.drained` has it: planes, switches, then single cables.
+//!
+//! In: a plan without exceptions, and the cables of it that are drained. Out: names. Invariants: exactly these cables are drained
+//! by what is named; a switch or plane is named where all of its cables that are there are drained.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_topology::{Link, PlaneId, Switch};
+
+use super::ranges::ranges;
+use crate::compare::Compared;
+use crate::plant::Plant;
+
+/// How many cables are there, and which of them are drained.
+#[derive(Default)]
+struct Share {
+    all: usize,
+    drained: Vec<Link>,
+}
+
+impl Share {
+    fn add(&mut self, link: Link, is_drained: bool) {
+        self.all += 1;
+        if is_drained {
+            self.drained.push(link);
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.all == self.drained.len()
+    }
+}
+
+/// The switches at the ends of a cable.
+fn switches(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
+    let lower = match link {
+        Link::Host(_) => None,
+        Link::Fabric { lower, .. } => Some(lower),
+    };
+    lower.into_iter().chain(plan.fabric().upper_end(link).map(|(switch, _)| switch))
+}
+
+/// Names what is drained.
+pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<String> {
+    if plant.drained.is_empty() {
+        return Vec::new();
+    }
+    let mut planes: BTreeMap<PlaneId, Share> = BTreeMap::new();
+    let mut by_switch: BTreeMap<Switch, Share> = BTreeMap::new();
+    for (link, number) in compared.matched.iter().zip(0_u32..) {
+        let Some(link) = *link else { continue };
+        let is_drained = plant.drained.contains(&number);
+        planes.entry(link.plane()).or_default().add(link, is_drained);
+        for switch in switches(plan, link) {
+            by_switch.entry(switch).or_default().add(link, is_drained);
+        }
+    }
+    let mut left: BTreeSet<Link> = planes.values().flat_map(|share| share.drained.iter().copied()).collect();
+    let mut names = Vec::new();
+    // The language has no fabric of which every plane is drained.
+    if planes.values().any(|share| !share.is_whole()) {
+        for (plane, share) in planes.iter().filter(|(_, share)| share.is_whole()) {
+            names.push(format!("plane {plane}"));
+            share.drained.iter().for_each(|link| {
+                left.remove(link);
+            });
+        }
+    }
+    let mut whole: Vec<(Switch, Share)> =
+        by_switch.into_iter().filter(|(_, share)| share.is_whole()).collect();
+    whole.sort_by_key(|(_, share)| Reverse(share.all));
+    let mut chosen = BTreeSet::new();
+    for (switch, share) in &whole {
+        // One cable is named itself.
+        if share.drained.iter().filter(|link| left.contains(*link)).nth(1).is_some() {
+            chosen.insert(*switch);
+            share.drained.iter().for_each(|link| {
+                left.remove(link);
+            });
+        }
+    }
+    let chosen: Vec<String> = chosen.into_iter().map(|switch| plan.switch_name(switch).to_string()).collect();
+    let links: Vec<String> = left.into_iter().map(|link| plan.link_name(link)).collect();
+    names.extend(ranges(&chosen));
+    names.extend(ranges(&links));
+    names
+}

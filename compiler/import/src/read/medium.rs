@@ -1,0 +1,80 @@
+//! NetBox's types of cables as media.
+//!
+//! In: a type, as NetBox imports it (`dac-passive`) or exports it (`Direct Attach Copper (Passive)`), and a length. Out: a medium, and
+//! whether the type says it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type that is the glass says nothing of
+//! the optic: the one of the shortest reach that carries the length is taken.
+
+use closc_qos::units::Length;
+use closc_topology::media::Medium;
+
+/// A medium that a type may mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Meant {
+    pub(super) medium: &'static str,
+    /// Whether the type means nothing else.
+    pub(super) is_sure: bool,
+}
+
+/// What a type means; nothing where the language has no such medium.
+pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
+    let kind = kind.to_lowercase();
+    let is = |value: &str, label: &str| {
+        // Grades of glass are behind the word: `mmf-om4`, `Multimode Fiber (OM4)`.
+        let begins = |word: &str| {
+            kind.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ' ']))
+        };
+        begins(value) || begins(label)
+    };
+    let media: &[&'static str] = if is("dac-passive", "direct attach copper (passive)") {
+        &["dac"]
+    } else if is("dac-active", "direct attach copper (active)") {
+        &["acc", "aec"]
+    } else if is("aoc", "active optical cabling") {
+        &["aoc"]
+    } else if is("mmf", "multimode fiber") {
+        &["sr"]
+    } else if is("smf", "singlemode fiber") || is("smf", "single-mode fiber") {
+        &["dr", "fr", "lr", "er"]
+    } else {
+        return None;
+    };
+    let carries = |word: &&&'static str| {
+        let reach = Medium::find(word).and_then(|medium| medium.reaches().last());
+        length.is_none_or(|length| reach.is_none_or(|reach| length <= reach.length))
+    };
+    let medium = media.iter().find(carries).or(media.last())?;
+    Some(Meant { medium, is_sure: matches!(*medium, "dac" | "aoc") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values and labels are those of NetBox 4.
+    #[test]
+    fn values_and_labels_are_media() {
+        for (kind, meters, medium) in [
+            ("dac-passive", Some(2), Some("dac")),
+            ("Direct Attach Copper (Passive)", None, Some("dac")),
+            ("dac-active", Some(3), Some("acc")),
+            ("Direct Attach Copper (Active)", Some(6), Some("aec")),
+            ("aoc", Some(30), Some("aoc")),
+            ("Active Optical Cabling (AOC)", None, Some("aoc")),
+            ("mmf", Some(30), Some("sr")),
+            ("Multimode Fiber (OM4)", None, Some("sr")),
+            ("mmf-om5", None, Some("sr")),
+            ("smf", None, Some("dr")),
+            ("smf-os2", Some(501), Some("fr")),
+            ("Single-mode Fiber (OS1)", Some(2_001), Some("lr")),
+            ("Singlemode Fiber", Some(90_000), Some("er")),
+            ("cat6a", None, None),
+            ("Power", None, None),
+            ("smfx", None, None),
+        ] {
+            let found = super::medium(kind, meters.map(Length::from_meters));
+            assert_eq!(found.map(|meant| meant.medium), medium, "{kind} {meters:?}");
+            let is_sure = matches!(medium, Some("dac" | "aoc"));
+            assert!(found.is_none_or(|meant| meant.is_sure == is_sure), "{kind}");
+        }
+    }
+}
