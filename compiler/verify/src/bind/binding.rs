@@ -1,9 +1,8 @@
 //! The work on one switch: what it is bound to, and how it is reported.
 
-use std::collections::HashMap;
-
 use closc_artefacts::Routing;
 use closc_diagnostics::Rule;
+use hashbrown::HashMap;
 
 use super::lanes::Lanes;
 use super::nics::NicCables;

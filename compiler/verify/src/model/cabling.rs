@@ -7,10 +7,9 @@
 pub(crate) mod cables;
 mod plugs;
 
-use std::collections::HashMap;
-
 use camino::Utf8PathBuf;
 use closc_artefacts::paths;
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use crate::model::names::{Name, Names};

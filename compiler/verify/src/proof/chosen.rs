@@ -8,6 +8,7 @@
 
 pub(crate) mod addresses;
 pub(crate) mod arrive;
+mod attempts;
 pub(crate) mod balance;
 pub(crate) mod behind;
 pub(crate) mod capacity;

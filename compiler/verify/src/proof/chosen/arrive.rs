@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::attempts::{Attempts, Places, Ways};
 use super::counts::DeliveryCounts;
 use super::network::{Network, Step};
 use crate::finding::{Findings, Violation};
@@ -117,21 +118,13 @@ fn neighbours<'a>(
     })
 }
 
-/// Numbers of paths by class.
-#[derive(Debug, Clone)]
-struct Attempts {
-    /// Those that arrive.
-    arrive: Vec<u128>,
-    /// All that are tried.
-    tried: Vec<u128>,
-}
-
 /// What arrives in a plane.
 struct Arrivals<'a> {
     network: &'a Network<'a>,
     every: Each<Bits>,
     some: Each<Bits>,
-    ways: Each<Arc<Attempts>>,
+    places: Places,
+    ways: Each<Attempts>,
     /// Sums over the same neighbours, which whole tiers have alike.
     sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Attempts>>,
 }
@@ -143,8 +136,14 @@ pub(crate) fn count(
     could: &Each<Bits>,
     findings: &mut Findings,
 ) -> DeliveryCounts {
-    let mut arrivals =
-        Arrivals { network, every: Each::new(), some: Each::new(), ways: Each::new(), sums: HashMap::new() };
+    let mut arrivals = Arrivals {
+        network,
+        every: Each::new(),
+        some: Each::new(),
+        places: Places::of(&network.accepted, network.classes.len()),
+        ways: Each::new(),
+        sums: HashMap::new(),
+    };
     for tier in [Tier::T0, Tier::T1, Tier::T2] {
         for id in &tiers[tier as usize] {
             arrivals.switch(*id, true);
@@ -173,11 +172,11 @@ impl Arrivals<'_> {
         let choice = &network.choices[id.0 as usize];
         let len = network.classes.len();
         let (mut every, mut some) = (Bits::new(len), Bits::new(len));
-        let mut ways = Attempts { arrive: vec![0; len], tried: vec![1; len] };
+        let mut ways = vec![Ways::LOST; self.places.len()];
         for run in choice.delivered.runs() {
             every.set_run(run);
             some.set_run(run);
-            ways.arrive[range(run)].fill(1);
+            ways[self.places.range(run)].fill(Ways::ARRIVES);
         }
         for row in &choice.rows {
             if row.ways.is_empty() {
@@ -189,7 +188,7 @@ impl Arrivals<'_> {
         }
         self.every.insert(id, above, every);
         self.some.insert(id, above, some);
-        self.ways.insert(id, above, Arc::new(ways));
+        self.ways.insert(id, above, Attempts::of(&ways));
     }
 
     fn sets(&self, row: &Row, steps: &[Step], above: bool, (every, some): (&mut Bits, &mut Bits)) {
@@ -227,49 +226,42 @@ impl Arrivals<'_> {
         bits
     }
 
-    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut Attempts) {
+    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut [Ways]) {
         if steps.len() > 4 {
             let sums = self.sums(steps, above);
-            for run in row.classes.runs().iter().map(range) {
-                own.arrive[run.clone()].copy_from_slice(&sums.arrive[run.clone()]);
-                own.tried[run.clone()].copy_from_slice(&sums.tried[run]);
+            for run in row.classes.runs() {
+                sums.copy_to(self.places.range(run), own);
             }
             return;
         }
-        for run in row.classes.runs().iter().map(range) {
-            own.tried[run.clone()].fill(0);
+        for run in row.classes.runs() {
+            own[self.places.range(run)].fill(Ways::NONE);
             for step in steps {
-                self.add(*step, above, run.clone(), own);
+                self.add(*step, above, run, own);
             }
         }
     }
 
     /// Adds the ways over one step for some classes.
-    fn add(&self, step: Step, above: bool, run: Range<usize>, sum: &mut Attempts) {
+    fn add(&self, step: Step, above: bool, run: &Range<u32>, sum: &mut [Ways]) {
         let behind = match step {
             Step::Switch { id, up } if !(up && above) => self.ways.get(id, !up),
             Step::Switch { .. } | Step::Nic(..) | Step::Lost(_) => None,
         };
         if let Some(behind) = behind {
-            for class in run {
-                sum.arrive[class] = sum.arrive[class].saturating_add(behind.arrive[class]);
-                sum.tried[class] = sum.tried[class].saturating_add(behind.tried[class]);
-            }
+            behind.add_to(self.places.range(run), sum);
             return;
         }
-        for class in run.clone() {
-            sum.tried[class] = sum.tried[class].saturating_add(1);
-        }
+        sum[self.places.range(run)].iter_mut().for_each(|own| own.add(Ways::LOST));
         if let Step::Nic(nic, _) = step
             && let Some(class) = self.network.class_of(nic).filter(|class| self.network.serves(nic, *class))
-            && run.contains(&(class as usize))
+            && run.contains(&class)
         {
-            sum.arrive[class as usize] += 1;
+            sum[self.places.range(&(class..class + 1))].iter_mut().for_each(|own| own.arrive += 1);
         }
     }
 
     fn sums(&mut self, steps: &[Step], above: bool) -> Arc<Attempts> {
-        let len = self.network.classes.len();
         let mut key: Vec<Option<(SwitchId, bool)>> = Vec::with_capacity(steps.len());
         let mut shared = true;
         for step in steps {
@@ -286,11 +278,11 @@ impl Arrivals<'_> {
         if let Some(known) = self.sums.get(&key).filter(|_| shared) {
             return Arc::clone(known);
         }
-        let mut sums = Attempts { arrive: vec![0; len], tried: vec![0; len] };
+        let mut sums = vec![Ways::NONE; self.places.len()];
         for step in steps {
-            self.add(*step, above, 0..len, &mut sums);
+            self.add(*step, above, &(0..self.network.classes.len() as u32), &mut sums);
         }
-        let sums = Arc::new(sums);
+        let sums = Arc::new(Attempts::of(&sums));
         if shared {
             self.sums.insert(key, Arc::clone(&sums));
         }
@@ -320,7 +312,8 @@ impl Arrivals<'_> {
         if senders == 0 {
             return counts;
         }
-        for class in network.accepted.iter() {
+        let ways = ways.within(0..self.places.len()).flat_map(|(run, ways)| run.map(move |_| ways));
+        for (class, ways) in network.accepted.iter().zip(ways) {
             let at = class as usize;
             let receivers = network.classes.nics[at].len() as u128;
             // Nobody sends to itself over the fabric.
@@ -329,8 +322,8 @@ impl Arrivals<'_> {
             counts.possible += if could.get(at) { pairs } else { 0 };
             counts.arrive += if every.get(at) { pairs } else { 0 };
             counts.doubtful += if some.get(at) && !every.get(at) { pairs } else { 0 };
-            counts.ways = counts.ways.saturating_add(pairs.saturating_mul(ways.arrive[at]));
-            counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried[at]));
+            counts.ways = counts.ways.saturating_add(pairs.saturating_mul(ways.arrive));
+            counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried));
         }
         counts
     }
@@ -354,8 +347,4 @@ impl Arrivals<'_> {
             findings.broken(Violation::new(&DROPPED, place, message).towards(id, address));
         }
     }
-}
-
-fn range(run: &Range<u32>) -> Range<usize> {
-    run.start as usize..run.end as usize
 }

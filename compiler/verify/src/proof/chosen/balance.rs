@@ -76,8 +76,12 @@ impl Balance<'_> {
             return;
         }
         let mut kinds: BTreeMap<u32, ClassId> = BTreeMap::new();
+        let mut last = None;
         for class in row.classes.iter().filter(|class| reach.get(*class as usize)) {
-            if let Some(kind) = self.of_class[class as usize] {
+            // Neighbours are of one kind as a rule.
+            if let Some(kind) =
+                self.of_class[class as usize].filter(|kind| last.replace(*kind) != Some(*kind))
+            {
                 kinds.entry(kind).or_insert(class);
             }
         }
@@ -124,8 +128,9 @@ impl Balance<'_> {
         for way in row.ways.iter() {
             *weights.entry(way.slot?).or_default() += u128::from(way.weight);
         }
-        let part_of = |slot: u16| shares.iter().find(|(at, _)| *at == slot).map(|(_, part)| *part);
-        if let Some(slot) = weights.keys().find(|slot| part_of(**slot).is_none()) {
+        // Shares rise by slot.
+        let is_share = |slot: u16| shares.binary_search_by_key(&slot, |(at, _)| *at).is_ok();
+        if let Some(slot) = weights.keys().find(|slot| !is_share(**slot)) {
             return Some(Wrong::Needless(*slot));
         }
         // A pin is somebody's wish, and as good as any other cable behind which something is left.

@@ -6,7 +6,9 @@
 //! switch of a tier has.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 
 use super::network::Network;
 use crate::model::cabling::{Kind, Party, Side, SwitchId};
@@ -53,7 +55,16 @@ impl Ord for Part {
 }
 
 pub(crate) fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    match (u64::try_from(a), u64::try_from(b)) {
+        // Nearly all numbers are small, and those are divided many times faster.
+        (Ok(a), Ok(b)) => small_gcd(a, b).into(),
+        _ if b == 0 => a,
+        _ => gcd(b, a % b),
+    }
+}
+
+fn small_gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { small_gcd(b, a % b) }
 }
 
 /// What was planned: what the best-connected switches have, over all planes.
@@ -232,7 +243,7 @@ impl<'a> Capacities<'a> {
         if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
     }
 
-    /// What is left from a switch to a T0 over each of its cables, by slot.
+    /// What is left from a switch to a T0 over each of its cables, by slot, rising.
     pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Part)> {
         let (side, next): (Side, Vec<SwitchId>) = match self.tier(id) {
             Some(Tier::T1) if self.same_zone(id, t0) => (Side::Upper, vec![t0]),
@@ -272,5 +283,14 @@ mod tests {
         assert_eq!(third.plus(Part::new(1, 6)), Part::new(1, 2));
         assert!(third < Part::new(1, 2) && Part::NONE < third);
         assert_eq!(third.by(2), Part::new(1, 6));
+    }
+
+    #[test]
+    fn divisors_are_found_of_all_numbers() {
+        for (a, b, divisor) in [(0, 0, 0), (0, 7, 7), (7, 0, 7), (12, 18, 6), (1, 1, 1)] {
+            assert_eq!(gcd(a, b), divisor);
+            assert_eq!(gcd(a << 80, b << 80), divisor << 80);
+        }
+        assert_eq!(gcd(6 << 70, 9), 3);
     }
 }

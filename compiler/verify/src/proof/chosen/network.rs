@@ -1,8 +1,8 @@
 //! The fabric as packets see it, where switches choose the next hop.
 
-use std::collections::HashMap;
 use std::net::Ipv6Addr;
 
+use hashbrown::HashMap;
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 

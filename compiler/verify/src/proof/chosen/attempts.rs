@@ -1,0 +1,161 @@
+//! Numbers of ways by class of destinations, kept as runs of classes that have the same.
+//!
+//! In: numbers of one switch, class by class. Out: the same. Invariants: what comes out is what was put in. Most switches have few
+//! numbers, so memory grows with switches; where every class has numbers of its own it grows with both, and nothing is
+//! less exact. Only classes of NICs have a place here: nobody asks for ways to others.
+
+use std::ops::Range;
+
+use crate::proof::bits::Bits;
+
+/// Ways to a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ways {
+    /// Those that arrive.
+    pub(super) arrive: u128,
+    /// All that are tried.
+    pub(super) tried: u128,
+}
+
+impl Ways {
+    /// No way was looked at.
+    pub(super) const NONE: Ways = Ways { arrive: 0, tried: 0 };
+    /// One is tried, and comes to nothing.
+    pub(super) const LOST: Ways = Ways { arrive: 0, tried: 1 };
+    /// One is tried, and arrives.
+    pub(super) const ARRIVES: Ways = Ways { arrive: 1, tried: 1 };
+
+    /// Adds others.
+    pub(super) fn add(&mut self, other: Ways) {
+        self.arrive = self.arrive.saturating_add(other.arrive);
+        self.tried = self.tried.saturating_add(other.tried);
+    }
+}
+
+/// The places of classes of NICs among their like.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// For each class, and behind the last, how many classes of NICs are before it.
+    before: Vec<u32>,
+}
+
+impl Places {
+    /// Numbers the classes of NICs.
+    pub(super) fn of(accepted: &Bits, classes: usize) -> Self {
+        let mut before = Vec::with_capacity(classes + 1);
+        let mut count = 0;
+        for class in 0..classes {
+            before.push(count);
+            count += u32::from(accepted.get(class));
+        }
+        before.push(count);
+        Places { before }
+    }
+
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.before.last().map_or(0, |count| *count as usize)
+    }
+
+    /// Returns the places of the classes of NICs in a run of classes.
+    pub(super) fn range(&self, run: &Range<u32>) -> Range<usize> {
+        self.before[run.start as usize] as usize..self.before[run.end as usize] as usize
+    }
+}
+
+/// Ways to all classes of NICs from one switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Attempts {
+    /// The end of each run, and the ways to every class in it; rising, from the first place to the last.
+    runs: Box<[(u32, Ways)]>,
+}
+
+impl Attempts {
+    /// Keeps the ways by place.
+    pub(super) fn of(ways: &[Ways]) -> Self {
+        let mut runs = Vec::new();
+        for (at, own) in ways.iter().enumerate() {
+            match runs.last_mut() {
+                Some((end, last)) if *last == *own => *end = at as u32 + 1,
+                _ => runs.push((at as u32 + 1, *own)),
+            }
+        }
+        Attempts { runs: runs.into() }
+    }
+
+    /// Returns the ways by runs inside a range of places.
+    pub(super) fn within(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Ways)> + '_ {
+        let first = self.runs.partition_point(|(end, _)| *end as usize <= range.start);
+        let mut at = range.start;
+        self.runs[first..].iter().map_while(move |(end, ways)| {
+            let run = at..(*end as usize).min(range.end);
+            at = run.end;
+            (!run.is_empty()).then_some((run, *ways))
+        })
+    }
+
+    /// Adds all of a range to what is there.
+    pub(super) fn add_to(&self, range: Range<usize>, sum: &mut [Ways]) {
+        for (run, ways) in self.within(range) {
+            sum[run].iter_mut().for_each(|own| own.add(ways));
+        }
+    }
+
+    /// Puts all of a range in the place of what is there.
+    pub(super) fn copy_to(&self, range: Range<usize>, to: &mut [Ways]) {
+        for (run, ways) in self.within(range) {
+            to[run].fill(ways);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ways(number: u128) -> Ways {
+        Ways { arrive: number, tried: number + 1 }
+    }
+
+    #[test]
+    fn only_classes_of_nics_have_a_place() {
+        let mut accepted = Bits::new(7);
+        [1, 2, 5].into_iter().for_each(|class| accepted.set(class));
+        let places = Places::of(&accepted, 7);
+        assert_eq!(places.len(), 3);
+        assert_eq!(
+            [0..7, 0..1, 2..6, 3..5, 6..7].map(|run| places.range(&run)),
+            [0..3, 0..0, 1..3, 2..2, 3..3]
+        );
+        assert_eq!(Places::of(&Bits::new(0), 0).len(), 0);
+    }
+
+    #[test]
+    fn what_comes_out_is_what_was_put_in() {
+        for numbers in [vec![], vec![4], vec![1, 1, 1], vec![1, 2, 3], vec![0, 0, 7, 7, 0, 9, 9, 9]] {
+            let all: Vec<Ways> = numbers.iter().map(|number| ways(*number)).collect();
+            let kept = Attempts::of(&all);
+            for start in 0..=all.len() {
+                for end in start..=all.len() {
+                    let (mut copied, mut added) = (vec![ways(50); all.len()], vec![ways(50); all.len()]);
+                    kept.copy_to(start..end, &mut copied);
+                    kept.add_to(start..end, &mut added);
+                    for at in 0..all.len() {
+                        let inside = (start..end).contains(&at);
+                        let sum = Ways { arrive: 50 + all[at].arrive, tried: 51 + all[at].tried };
+                        assert_eq!(copied[at], if inside { all[at] } else { ways(50) });
+                        assert_eq!(added[at], if inside { sum } else { ways(50) });
+                    }
+                }
+            }
+        }
+        assert_eq!(Attempts::of(&[Ways::LOST; 4096]).runs.len(), 1);
+    }
+
+    #[test]
+    fn numbers_end_at_the_greatest() {
+        let mut sum = [Ways { arrive: u128::MAX, tried: u128::MAX - 1 }; 2];
+        Attempts::of(&[ways(5); 2]).add_to(0..2, &mut sum);
+        assert_eq!(sum, [Ways { arrive: u128::MAX, tried: u128::MAX }; 2]);
+    }
+}
