@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::attempts::{Attempts, Places, Ways};
+use super::attempts::{Attempts, Paths, Places};
 use super::counts::DeliveryCounts;
 use super::network::{Network, Step};
 use crate::finding::{Findings, Violation};
@@ -172,11 +172,11 @@ impl Arrivals<'_> {
         let choice = &network.choices[id.0 as usize];
         let len = network.classes.len();
         let (mut every, mut some) = (Bits::new(len), Bits::new(len));
-        let mut ways = vec![Ways::LOST; self.places.len()];
+        let mut ways = vec![Paths::LOST; self.places.len()];
         for run in choice.delivered.runs() {
             every.set_run(run);
             some.set_run(run);
-            ways[self.places.range(run)].fill(Ways::ARRIVES);
+            ways[self.places.range(run)].fill(Paths::ARRIVES);
         }
         for row in &choice.rows {
             if row.ways.is_empty() {
@@ -226,7 +226,7 @@ impl Arrivals<'_> {
         bits
     }
 
-    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut [Ways]) {
+    fn numbers(&mut self, row: &Row, steps: &[Step], above: bool, own: &mut [Paths]) {
         if steps.len() > 4 {
             let sums = self.sums(steps, above);
             for run in row.classes.runs() {
@@ -235,7 +235,7 @@ impl Arrivals<'_> {
             return;
         }
         for run in row.classes.runs() {
-            own[self.places.range(run)].fill(Ways::NONE);
+            own[self.places.range(run)].fill(Paths::NONE);
             for step in steps {
                 self.add(*step, above, run, own);
             }
@@ -243,7 +243,7 @@ impl Arrivals<'_> {
     }
 
     /// Adds the ways over one step for some classes.
-    fn add(&self, step: Step, above: bool, run: &Range<u32>, sum: &mut [Ways]) {
+    fn add(&self, step: Step, above: bool, run: &Range<u32>, sum: &mut [Paths]) {
         let behind = match step {
             Step::Switch { id, up } if !(up && above) => self.ways.get(id, !up),
             Step::Switch { .. } | Step::Nic(..) | Step::Lost(_) => None,
@@ -252,7 +252,7 @@ impl Arrivals<'_> {
             behind.add_to(self.places.range(run), sum);
             return;
         }
-        sum[self.places.range(run)].iter_mut().for_each(|own| own.add(Ways::LOST));
+        sum[self.places.range(run)].iter_mut().for_each(|own| own.add(Paths::LOST));
         if let Step::Nic(nic, _) = step
             && let Some(class) = self.network.class_of(nic).filter(|class| self.network.serves(nic, *class))
             && run.contains(&class)
@@ -278,7 +278,7 @@ impl Arrivals<'_> {
         if let Some(known) = self.sums.get(&key).filter(|_| shared) {
             return Arc::clone(known);
         }
-        let mut sums = vec![Ways::NONE; self.places.len()];
+        let mut sums = vec![Paths::NONE; self.places.len()];
         for step in steps {
             self.add(*step, above, &(0..self.network.classes.len() as u32), &mut sums);
         }

@@ -8,25 +8,25 @@ use std::ops::Range;
 
 use crate::proof::bits::Bits;
 
-/// Ways to a class.
+/// Paths to a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ways {
+pub(super) struct Paths {
     /// Those that arrive.
     pub(super) arrive: u128,
     /// All that are tried.
     pub(super) tried: u128,
 }
 
-impl Ways {
+impl Paths {
     /// No way was looked at.
-    pub(super) const NONE: Ways = Ways { arrive: 0, tried: 0 };
+    pub(super) const NONE: Paths = Paths { arrive: 0, tried: 0 };
     /// One is tried, and comes to nothing.
-    pub(super) const LOST: Ways = Ways { arrive: 0, tried: 1 };
+    pub(super) const LOST: Paths = Paths { arrive: 0, tried: 1 };
     /// One is tried, and arrives.
-    pub(super) const ARRIVES: Ways = Ways { arrive: 1, tried: 1 };
+    pub(super) const ARRIVES: Paths = Paths { arrive: 1, tried: 1 };
 
     /// Adds others.
-    pub(super) fn add(&mut self, other: Ways) {
+    pub(super) fn add(&mut self, other: Paths) {
         self.arrive = self.arrive.saturating_add(other.arrive);
         self.tried = self.tried.saturating_add(other.tried);
     }
@@ -63,16 +63,16 @@ impl Places {
     }
 }
 
-/// Ways to all classes of NICs from one switch.
+/// Paths to all classes of NICs from one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Attempts {
     /// The end of each run, and the ways to every class in it; rising, from the first place to the last.
-    runs: Box<[(u32, Ways)]>,
+    runs: Box<[(u32, Paths)]>,
 }
 
 impl Attempts {
     /// Keeps the ways by place.
-    pub(super) fn of(ways: &[Ways]) -> Self {
+    pub(super) fn of(ways: &[Paths]) -> Self {
         let mut runs = Vec::new();
         for (at, own) in ways.iter().enumerate() {
             match runs.last_mut() {
@@ -84,7 +84,7 @@ impl Attempts {
     }
 
     /// Returns the ways by runs inside a range of places.
-    pub(super) fn within(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Ways)> + '_ {
+    pub(super) fn within(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Paths)> + '_ {
         let first = self.runs.partition_point(|(end, _)| *end as usize <= range.start);
         let mut at = range.start;
         self.runs[first..].iter().map_while(move |(end, ways)| {
@@ -95,14 +95,14 @@ impl Attempts {
     }
 
     /// Adds all of a range to what is there.
-    pub(super) fn add_to(&self, range: Range<usize>, sum: &mut [Ways]) {
+    pub(super) fn add_to(&self, range: Range<usize>, sum: &mut [Paths]) {
         for (run, ways) in self.within(range) {
             sum[run].iter_mut().for_each(|own| own.add(ways));
         }
     }
 
     /// Puts all of a range in the place of what is there.
-    pub(super) fn copy_to(&self, range: Range<usize>, to: &mut [Ways]) {
+    pub(super) fn copy_to(&self, range: Range<usize>, to: &mut [Paths]) {
         for (run, ways) in self.within(range) {
             to[run].fill(ways);
         }
@@ -113,8 +113,8 @@ impl Attempts {
 mod tests {
     use super::*;
 
-    fn ways(number: u128) -> Ways {
-        Ways { arrive: number, tried: number + 1 }
+    fn ways(number: u128) -> Paths {
+        Paths { arrive: number, tried: number + 1 }
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn what_comes_out_is_what_was_put_in() {
         for numbers in [vec![], vec![4], vec![1, 1, 1], vec![1, 2, 3], vec![0, 0, 7, 7, 0, 9, 9, 9]] {
-            let all: Vec<Ways> = numbers.iter().map(|number| ways(*number)).collect();
+            let all: Vec<Paths> = numbers.iter().map(|number| ways(*number)).collect();
             let kept = Attempts::of(&all);
             for start in 0..=all.len() {
                 for end in start..=all.len() {
@@ -142,20 +142,20 @@ mod tests {
                     kept.add_to(start..end, &mut added);
                     for at in 0..all.len() {
                         let inside = (start..end).contains(&at);
-                        let sum = Ways { arrive: 50 + all[at].arrive, tried: 51 + all[at].tried };
+                        let sum = Paths { arrive: 50 + all[at].arrive, tried: 51 + all[at].tried };
                         assert_eq!(copied[at], if inside { all[at] } else { ways(50) });
                         assert_eq!(added[at], if inside { sum } else { ways(50) });
                     }
                 }
             }
         }
-        assert_eq!(Attempts::of(&[Ways::LOST; 4096]).runs.len(), 1);
+        assert_eq!(Attempts::of(&[Paths::LOST; 4096]).runs.len(), 1);
     }
 
     #[test]
     fn numbers_end_at_the_greatest() {
-        let mut sum = [Ways { arrive: u128::MAX, tried: u128::MAX - 1 }; 2];
+        let mut sum = [Paths { arrive: u128::MAX, tried: u128::MAX - 1 }; 2];
         Attempts::of(&[ways(5); 2]).add_to(0..2, &mut sum);
-        assert_eq!(sum, [Ways { arrive: u128::MAX, tried: u128::MAX }; 2]);
+        assert_eq!(sum, [Paths { arrive: u128::MAX, tried: u128::MAX }; 2]);
     }
 }
