@@ -4,6 +4,7 @@
 //! where it means nothing; what 0 means elsewhere is in the help of its argument. A test walks all arguments.
 
 use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
+use closc_qos::units::Bytes;
 
 #[cfg(test)]
 mod tests;
@@ -16,10 +17,22 @@ pub(super) const PARALLEL_MAX: u16 = 1024;
 const SECONDS_MAX: u64 = 7 * 24 * 3600;
 /// A tebibyte.
 pub(super) const MEBIBYTES_MAX: u32 = 1 << 20;
+/// A terabyte.
+const FLOW_BYTES_MAX: u64 = 1_000_000_000_000;
 /// Rows of a list that is kept in memory in order.
 const SHOWN_MAX: i64 = 100_000;
 /// Repetitions of which each has a row in the answer.
 const TRIALS_MAX: u64 = 1_000_000;
+
+/// What a flow sends, of which none is no flow, and a terabyte takes a NIC of 800 Gb/s ten seconds.
+pub(super) fn flow(text: &str) -> Result<Bytes, String> {
+    let bytes = text.parse::<Bytes>().map_err(|error| format!("{error}"))?;
+    if (1..=FLOW_BYTES_MAX).contains(&bytes.0) {
+        Ok(bytes)
+    } else {
+        Err(format!("{bytes} is not between 1B and 1000GB"))
+    }
+}
 
 /// Threads; 0 for as many as there are processors.
 pub(super) fn threads() -> RangedI64ValueParser<u16> {

@@ -55,8 +55,8 @@ pub(crate) struct SimulationArgs {
     /// Who sends to whom
     #[arg(long, value_name = "PATTERN", default_value = "permutation", conflicts_with = "demand")]
     pub flows: Flows,
-    /// What each flow sends over all planes
-    #[arg(long, value_name = "BYTES", default_value = "64MB", conflicts_with = "demand")]
+    /// What each flow sends over all planes, at most 1000GB
+    #[arg(long, value_name = "BYTES", default_value = "64MB", conflicts_with = "demand", value_parser = number::flow)]
     pub bytes: Bytes,
     /// Where the draw of a permutation starts
     #[arg(long, value_name = "N", default_value_t = 1)]
