@@ -290,6 +290,7 @@ fn what_is_no_clos_is_refused_with_a_place() {
         ),
         ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "which tier `r1` is of does not follow"),
         ("node1,1,leaf1,1", "no Clos of two or three tiers"),
+        ("su001-n001,nic0p0,p0-t0-001,eth1", "no Clos of two or three tiers"),
         ("leaf1,2,spine1", "cables.csv:2: 3 columns; the titles are 4"),
         ("leaf1,,spine1,2", "cables.csv:2: the name of a port is empty"),
         ("", "there is no cable"),

@@ -20,7 +20,7 @@ use smol_str::SmolStr;
 
 use crate::compare::{Compared, compare};
 use crate::fit::{Fit, Panels, Wanted};
-use crate::level::levels;
+use crate::level::{complete, levels};
 use crate::pattern::pattern;
 use crate::plant::{Fault, Level, Plant, Refused, Stuff};
 use crate::position::{self, Place, Positions};
@@ -153,7 +153,9 @@ fn positions(plant: &Plant, options: &Options, panels: &Panels) -> Result<Positi
     if options.nodes.is_empty()
         && let Some(places) = position::by_name(plant)
     {
-        return Ok(position::positions(plant, position::levels_of(&places), places, true));
+        let levels = position::levels_of(&places);
+        complete(&levels)?;
+        return Ok(position::positions(plant, levels, places, true));
     }
     let levels = levels(plant, &options.nodes)?;
     let fits = hardware::whole(plant, &levels, panels, &options.wanted);

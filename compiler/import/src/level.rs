@@ -165,12 +165,17 @@ fn check(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
             break;
         }
     }
-    let has = |level| levels.contains(&level);
-    if faults.is_empty() && !(has(Level::Node) && has(Level::T0) && has(Level::T1)) {
-        let text =
-            "no Clos of two or three tiers: nodes, T0s and T1s are wanted, with the cables between them"
-                .to_owned();
-        faults.push(Fault { place: None, text });
+    if faults.is_empty() {
+        return complete(levels);
     }
-    if faults.is_empty() { Ok(()) } else { Err(Refused(faults)) }
+    Err(Refused(faults))
+}
+
+/// Every tier that a Clos has at least is there.
+pub(crate) fn complete(levels: &[Level]) -> Result<(), Refused> {
+    if [Level::Node, Level::T0, Level::T1].iter().all(|level| levels.contains(level)) {
+        return Ok(());
+    }
+    let text = "no Clos of two or three tiers: nodes, T0s and T1s are wanted, with the cables between them";
+    Err(Fault { place: None, text: text.to_owned() }.into())
 }
