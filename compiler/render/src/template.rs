@@ -169,7 +169,10 @@ mod tests {
         let why = check("fr/daemons.j2", "").unwrap_err();
         assert!(why.contains("`fr/daemons.j2`") && why.contains("did you mean `frr/daemons.j2`?"), "{why}");
         let why = check("notes.txt", "").unwrap_err();
-        assert!(why.ends_with("folders of templates are `eos`, `frr`, `host`, `linux`, `sonic`"), "{why}");
+        assert!(
+            why.ends_with("folders of templates are `eos`, `frr`, `host`, `linux`, `nvue`, `sonic`"),
+            "{why}"
+        );
     }
 
     #[test]

@@ -282,9 +282,9 @@ const CHECKS: &[Check] = checks![
     w_watchdog_times,
     w_no_effect,
     w_absent_anyway,
-    w_release_unused,
     w_services_unused,
     w_host_files,
+    w_release_unused,
     w_no_qp_hash,
     w_ecmp_unused,
 ];

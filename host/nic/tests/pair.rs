@@ -190,29 +190,6 @@ fn a_nic_that_is_dead_is_not_asked_for_ever() {
     });
 }
 
-/// An answer that came back over another path than the probe and was lost there would be laid on the path of the probe.
-#[test]
-fn answers_come_back_over_the_path_that_is_probed() {
-    with(|net| {
-        talk(net, 0, 200);
-        net.loss.insert(Cable::Uplink(2, 0, 1), 1000);
-        for round in 0..3_000 {
-            if round % 500 == 0 {
-                net.say(0, &[1]);
-            }
-            net.run(10 * MS);
-            for n in 0..2 {
-                let status = net.agents[n].status(&net.at(n));
-                let bad = status.channels.first().map_or(0, |channel| channel.assumed_bad);
-                assert!(bad <= 1, "agent {n} condemned {bad} paths at {} ms", net.now_ns / MS);
-            }
-        }
-        assert!(net.answers.len() > 500);
-        let other = net.answers.iter().find(|(asked, took)| asked != took);
-        assert_eq!(other, None, "plane and entropy value that were asked about, and those that were taken");
-    });
-}
-
 /// The neighbour table has the MAC address of another T0 in the place of the one that died.
 #[test]
 fn a_t0_that_is_replaced_by_another_is_used_again() {

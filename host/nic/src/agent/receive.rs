@@ -239,10 +239,8 @@ impl Agent {
             Message::PairProbe(probe) => {
                 let Some(channel) = self.channel(at, source) else { return };
                 self.mark_alive(channel, probe.ports);
-                if !self.answer_back(at, batch, channel, probe) {
-                    let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
-                    self.answer(at, batch, channel, &Message::PairAnswer(answer));
-                }
+                let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
+                self.answer(at, batch, channel, &Message::PairAnswer(answer));
             }
             Message::PairAnswer(probe) => self.pair_answer(at, source, probe),
             Message::Sack(sack) => self.sack(at, source, sack),

@@ -206,24 +206,6 @@ impl Agent {
         self.send_over(at, channel, batch, pick, (Next::Udp, len + UDP_LEN, class), Cargo::Probe);
     }
 
-    /// Answers a probe over the path that it came by, so that an answer that is lost says something of that path and of no
-    /// other. Tells whether that path is there.
-    pub(super) fn answer_back(
-        &mut self,
-        at: &At<'_>,
-        batch: &mut Batch,
-        channel: usize,
-        probe: &PairProbe,
-    ) -> bool {
-        let choice = at.table.choice(probe.entropy);
-        if choice.plane != probe.plane || !at.table.in_range(choice) || !self.is_up(probe.plane) {
-            return false;
-        }
-        let outer = at.table.outer(&self.channels[channel].to, probe.entropy);
-        let answer = Message::PairAnswer(PairProbe { ports: self.engine.own_ports(), ..*probe });
-        self.send_message(batch, (probe.plane, probe.entropy, &outer.address), &answer)
-    }
-
     /// Sends pieces of writes while windows and the batch have room. Tells whether more is to be sent at once.
     pub fn pump(&mut self, at: &At<'_>, batch: &mut Batch) -> bool {
         self.clock.turn(at.now_ns);

@@ -249,7 +249,7 @@ impl Agent {
         (0..self.ports.len() as u8).map(|plane| u32::from(self.is_up(plane))).sum()
     }
 
-    pub(super) fn is_up(&self, plane: u8) -> bool {
+    fn is_up(&self, plane: u8) -> bool {
         let port = self.ports.get(usize::from(plane));
         port.is_some_and(|port| port.carrier && !port.t0_dead && port.ethernet.is_some())
     }

@@ -91,8 +91,6 @@ pub(crate) struct Net<'a> {
     pub(crate) swapped: BTreeMap<(usize, u8), u8>,
     /// T0s of planes that were replaced by others, which have another MAC address.
     pub(crate) replaced: Vec<u8>,
-    /// Answers to probes of paths that left: the plane and the entropy value of the path, and those that the answer took.
-    pub(crate) answers: Vec<((u8, u32), (u8, u32))>,
     /// What each node got.
     pub(crate) got: [Vec<Vec<u8>>; 2],
     /// Agents whose process gets no processor: what comes for them waits in their socket.
@@ -122,7 +120,6 @@ impl<'a> Net<'a> {
             cut: 0,
             swapped: BTreeMap::new(),
             replaced: Vec::new(),
-            answers: Vec::new(),
             got: [Vec::new(), Vec::new()],
             frozen: [false; 2],
             sockets: [VecDeque::new(), VecDeque::new()],
@@ -239,15 +236,6 @@ impl<'a> Net<'a> {
         [2, 0, 0, u8::from(self.replaced.contains(&plane)), 0, plane]
     }
 
-    /// Notes which path an answer to a probe of a path takes.
-    fn note_answer(&mut self, plane: u8, frame: &[u8]) {
-        let word = |at: usize| u32::from_be_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
-        // UDP right behind the IPv6 header, and then the kind, cookie, number, epoch, entropy value and plane of a message.
-        if frame[20] == 17 && frame[65] == 3 {
-            self.answers.push(((frame[84], word(80)), (plane, word(14) & 0xf_ffff)));
-        }
-    }
-
     /// Sends what an agent made on its way.
     fn leave(&mut self, from: usize) {
         let frames: Vec<(u8, Vec<u8>)> =
@@ -255,7 +243,6 @@ impl<'a> Net<'a> {
         self.batch.clear();
         for (plane, mut frame) in frames {
             self.count += 1;
-            self.note_answer(plane, &frame);
             let there = self.swapped.get(&(from, plane)).copied().unwrap_or(plane);
             let is_for_another = frame[..6] != self.mac(there);
             if is_for_another || usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
