@@ -257,7 +257,7 @@ fn types_of_netbox_become_media() {
         } else {
             "Single-mode Fiber (OS2)"
         };
-        typed.push_str(&format!("{row},{kind}\n"));
+        typed.extend([row, ",", kind, "\n"]);
     }
     place.write("cables.csv", typed);
     let words = ["import", "cables.csv", "--out", "found.yaml", "--map", "map.csv", "--nodes", "box-*"];
