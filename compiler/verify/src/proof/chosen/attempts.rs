@@ -120,7 +120,9 @@ mod tests {
     #[test]
     fn only_classes_of_nics_have_a_place() {
         let mut accepted = Bits::new(7);
-        [1, 2, 5].into_iter().for_each(|class| accepted.set(class));
+        for class in [1, 2, 5] {
+            accepted.set(class);
+        }
         let places = Places::of(&accepted, 7);
         assert_eq!(places.len(), 3);
         assert_eq!(
@@ -149,7 +151,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Attempts::of(&[Paths::LOST; 4096]).runs.len(), 1);
+        assert_eq!(Attempts::of(&vec![Paths::LOST; 4096]).runs.len(), 1);
     }
 
     #[test]
