@@ -15,12 +15,14 @@ use crate::check::bgp::speakers;
 use crate::check::delay::{self, Lengths};
 use crate::model::cabling::CableId;
 use crate::model::fabric::Fabric;
+use crate::model::segment::Tier;
 use crate::model::stated::Stated;
+use crate::model::switch::Switch;
 use crate::proof::chosen::network::Network;
 use crate::proof::planes;
 
 /// Runs of values of a kind that are kept: planes, tiers and zones are runs of their own in every plan of addresses.
-const RUNS: usize = 64;
+const RUNS: usize = 1024;
 
 /// What parts have to have alike, or must not share.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -137,29 +139,58 @@ pub(crate) fn digest(value: &impl Debug) -> String {
 
 /// Values that are used once in the fabric.
 fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
-    let mut values: BTreeMap<&str, Vec<u128>> = BTreeMap::new();
-    let mut add = |kind, value| values.entry(kind).or_default().push(value);
+    let mut values: BTreeMap<&str, Values> = BTreeMap::new();
+    let mut add = |kind, placed, value| {
+        let values = values.entry(kind).or_default();
+        if placed { &mut values.placed } else { &mut values.lone }.push(value);
+    };
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
-        switch.loopbacks.iter().for_each(|net| add("loopback", u128::from(net.addr())));
+        let placed = switch.place().is_some();
+        switch.loopbacks.iter().for_each(|net| add("loopback", placed, u128::from(net.addr())));
         if let Some(mac) = switch.mac.or_else(|| switch.ends.get(0).and_then(|end| end.mac)) {
-            add("MAC address", mac.0.iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte)));
+            add("MAC address", placed, mac.0.iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte)));
         }
-        switch.management.iter().for_each(|(net, _)| add("management address", bits(net.addr())));
+        switch.management.iter().for_each(|(net, _)| add("management address", placed, bits(net.addr())));
     }
-    for (_, speaker) in speakers(fabric) {
-        add("autonomous system", speaker.asn.into());
-        speaker.router_id.into_iter().for_each(|id| add("router id", u32::from(id).into()));
+    for (id, speaker) in speakers(fabric) {
+        let place = fabric.switch(id).and_then(Switch::place);
+        // As in a fabric that is whole: switches of one plane and tier share a number, and one without cables may share it
+        // with any but a T0.
+        if place.is_some() {
+            add("autonomous system", true, speaker.asn.into());
+        }
+        if place.is_none_or(|(tier, _)| tier == Tier::T0) {
+            add("autonomous system of a T0", place.is_some(), speaker.asn.into());
+        }
+        speaker.router_id.into_iter().for_each(|id| add("router id", place.is_some(), u32::from(id).into()));
     }
     for cable in fabric.cabling.cables() {
         let address = [cable.upper, cable.lower]
             .into_iter()
             .find_map(|end| fabric.end_state(end).and_then(|state| state.address));
         if let Some(address) = address {
-            add("prefix of a cable", u128::from(address) >> 1);
+            add("prefix of a cable", true, u128::from(address) >> 1);
         }
     }
-    values.into_iter().map(|(kind, values)| (kind.to_owned(), runs(values))).collect()
+    values.into_iter().map(|(kind, values)| (kind.to_owned(), values.runs())).collect()
+}
+
+/// Values of a kind. Those of switches without cables are judged by one part, whatever plane they are meant for, and lie
+/// between values of others.
+#[derive(Default)]
+struct Values {
+    placed: Vec<u128>,
+    lone: Vec<u128>,
+}
+
+impl Values {
+    /// Runs that hold all values. Runs of lone ones hold nothing else.
+    fn runs(self) -> Vec<[String; 2]> {
+        let mut all = runs(self.placed, RUNS);
+        all.extend(runs(self.lone, usize::MAX));
+        all
+    }
 }
 
 fn bits(address: IpAddr) -> u128 {
@@ -170,13 +201,13 @@ fn bits(address: IpAddr) -> u128 {
 }
 
 /// Runs that hold all values, cut where the gaps are widest.
-fn runs(mut values: Vec<u128>) -> Vec<[String; 2]> {
+fn runs(mut values: Vec<u128>, most: usize) -> Vec<[String; 2]> {
     values.sort_unstable();
     let gaps = values.windows(2).zip(1..).map(|(pair, at)| (pair[1] - pair[0], at)).filter(|gap| gap.0 > 1);
-    let mut widest: BinaryHeap<Reverse<(u128, usize)>> = BinaryHeap::with_capacity(RUNS);
+    let mut widest: BinaryHeap<Reverse<(u128, usize)>> = BinaryHeap::new();
     for gap in gaps {
         widest.push(Reverse(gap));
-        if widest.len() == RUNS {
+        if widest.len() == most {
             widest.pop();
         }
     }
@@ -285,11 +316,11 @@ mod tests {
 
     #[test]
     fn runs_hold_every_value_and_are_few() {
-        let runs = |values: &[u128]| super::runs(values.to_vec());
+        let runs = |values: &[u128]| super::runs(values.to_vec(), RUNS);
         assert_eq!(runs(&[]), Vec::<[String; 2]>::new());
         assert_eq!(runs(&[7, 1, 2, 3]), [["1", "3"], ["7", "7"]].map(|run| run.map(str::to_owned)));
-        let many: Vec<u128> = (0..1000).map(|at| at * at).collect();
-        let found = super::runs(many.clone());
+        let many: Vec<u128> = (0..5000).map(|at| at * at).collect();
+        let found = super::runs(many.clone(), RUNS);
         assert_eq!(found.len(), RUNS);
         let number = |text: &String| u128::from_str_radix(text, 16).unwrap();
         let held = |value: &u128| found.iter().any(|[a, b]| (number(a)..=number(b)).contains(value));

@@ -181,6 +181,34 @@ fn damage_that_no_part_sees_is_found() {
     }
 }
 
+/// A switch that lost its only cable is judged with the first plane. It shares its number with the others of its own plane and
+/// tier, as it may, and with a T0 it may not.
+#[test]
+fn a_switch_without_cables_is_judged_beside_its_own_plane() {
+    let exceptions = "exceptions:\n  absent:\n    - p1-t0-001--p1-t1-002\n  drained: []\n  cables: {}\n";
+    let shape =
+        Shape { planes: 2, groups: 1, per_group: 1, exceptions: exceptions.to_owned(), ..THREE_PLANES };
+    for routing in ROUTINGS {
+        let mut tree = memory(&planned(&shape, routing)).unwrap();
+        let merged = merge(&slices(&tree, 2)).unwrap();
+        assert!(merged.holds(), "{routing:?}:\n{}", merged.text());
+        if routing != Routing::BgpUnnumbered {
+            continue;
+        }
+        let path = |switch| format!("switches/{switch}/frr.conf");
+        let number = |tree: &Memory, switch| {
+            let text = String::from_utf8(tree.files[Utf8Path::new(&path(switch))].clone()).unwrap();
+            text.lines().find_map(|line| line.strip_prefix("router bgp ")).unwrap().to_owned()
+        };
+        let (own, other) = (number(&tree, "p1-t1-002"), number(&tree, "p1-t0-001"));
+        assert_eq!(own, number(&tree, "p1-t1-001"));
+        damage(&mut tree, &path("p1-t1-002"), &own, &other);
+        assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V1804"));
+        let merged = merge(&slices(&tree, 2)).unwrap();
+        assert!(codes(&merged).contains(&"V0401"), "{}", merged.text());
+    }
+}
+
 /// Both NICs of a group are led to by each other's address, on every switch of one plane.
 #[test]
 fn nics_that_are_exchanged_in_one_plane_are_found() {

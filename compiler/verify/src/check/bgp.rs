@@ -23,6 +23,7 @@ use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
+use crate::model::switch::Switch;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED};
 
 /// Holds what switches are given against each other.
@@ -49,7 +50,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
 
 /// Tells whether two switches may have one number. A switch without cables is in no plane or tier, and harms nobody.
 fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
-    let place = |id| fabric.switch(id).and_then(|switch| switch.tier.zip(switch.plane));
+    let place = |id| fabric.switch(id).and_then(Switch::place);
     match (place(one), place(other)) {
         (Some(one), Some(other)) => one == other && one.0 != Tier::T0,
         (Some(known), None) | (None, Some(known)) => known.0 != Tier::T0,

@@ -219,6 +219,11 @@ impl FactsId {
 }
 
 impl Switch {
+    /// Returns the tier and plane, where cables say them.
+    pub(crate) fn place(&self) -> Option<(Tier, u8)> {
+        self.tier.zip(self.plane)
+    }
+
     /// Returns the route of a uSID: the only one, or nothing.
     pub(crate) fn route(&self, usid: Usid) -> Option<SegmentRoute> {
         let first = self.routes.partition_point(|route| route.usid < usid);
