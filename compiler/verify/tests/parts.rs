@@ -181,6 +181,21 @@ fn damage_that_no_part_sees_is_found() {
     }
 }
 
+/// A NIC that no plane leads to.
+#[test]
+fn a_nic_without_a_plane_loads_parts_as_the_whole() {
+    let exceptions = "exceptions:\n  absent:\n    - su001-n001/nic0.p1\n  drained:\n    - su001-n001/nic0.p0\n  cables: {}\n";
+    let shape = Shape { planes: 2, per_group: 4, t1: 1, exceptions: exceptions.to_owned(), ..THREE_PLANES };
+    for routing in ROUTINGS {
+        let plan = planned(&shape, routing);
+        let tree = memory(&plan).unwrap();
+        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        let parts: Vec<Memory> = (0..2).map(|index| memory_of(&plan, shard(index, 2)).unwrap()).collect();
+        same(&whole, &merge(&slices(&tree, 2)).unwrap(), true);
+        same(&whole, &merge(&proved(&parts)).unwrap(), false);
+    }
+}
+
 /// A switch that lost its only cable is judged with the first plane. It shares its number with the others of its own plane and
 /// tier, as it may, and with a T0 it may not.
 #[test]

@@ -32,13 +32,15 @@ pub(crate) struct Network<'a> {
     pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
 }
 
-/// NICs by number, with their addresses and a mark that those on the same switches share.
+/// NICs by number, with their addresses and a mark that those share that are on the same switches by cables of which the same
+/// are drained: what holds for one of a class holds for all, in a part as in the whole.
 fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Ipv6Addr, u64)> {
-    let mut marks: HashMap<Vec<Party>, u64> = HashMap::new();
+    let mut marks: HashMap<Vec<(Party, bool)>, u64> = HashMap::new();
     let mut named = Vec::with_capacity(destinations.nics.len());
     for (number, nic) in destinations.nics.iter().enumerate() {
         let Some(address) = nic.address else { continue };
-        let above: Vec<Party> = nic.cables.iter().map(|id| fabric.cabling.cable(*id).upper.party).collect();
+        let cables = nic.cables.iter().map(|id| fabric.cabling.cable(*id));
+        let above: Vec<(Party, bool)> = cables.map(|cable| (cable.upper.party, cable.drained)).collect();
         let next = marks.len() as u64;
         named.push((number as u32, address, *marks.entry(above).or_insert(next)));
     }
@@ -173,7 +175,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Tells whether the cable of any NIC of a class is drained in a plane.
+    /// Tells whether the cables of the NICs of a class are drained in a plane.
     pub(crate) fn drained(&self, class: ClassId, plane: u8) -> bool {
         let cabling = &self.fabric.cabling;
         let nics = self.classes.nics[class as usize].iter();
