@@ -17,7 +17,8 @@ pub struct DeliveryCounts {
     pub ways: u128,
     /// Ways that are tried, whether or not they arrive.
     pub tried: u128,
-    /// Classes of destinations.
+    /// Classes of destinations that the planes of a proof tell apart: how much work it is, and no result. Of parts the most counts, and
+    /// the whole may have more.
     pub classes: u64,
 }
 
