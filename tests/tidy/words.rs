@@ -57,6 +57,7 @@ const KEPT: &[(&str, &str, &str)] = &[
         "longest_taken",
         "a field of JSON, which tools know by this name",
     ),
+    ("docs/schemas/closc-device-1.json", "longest_taken", "a field of JSON, which tools know by this name"),
     ("p4/pipelines/fabric/include/ingress.p4", "admit", P4C),
     ("p4/pipelines/fabric/include/ingress_check.p4", "admits", P4C),
     ("p4/pipelines/fabric/include/trim.p4", "learns", P4C),

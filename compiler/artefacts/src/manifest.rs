@@ -103,6 +103,7 @@ impl Entry {
 
 /// Numbers of a fabric, after exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Planes.
     pub planes: u64,

@@ -3,10 +3,11 @@
 use std::fmt::{self, Write as _};
 
 use closc_qos::units::Speed;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What was compared, and what is wrong.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// Devices that report.
     pub devices: u64,
@@ -23,7 +24,7 @@ pub struct Report {
 }
 
 /// A port of a device.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct PortAt {
     /// The device.
     pub device: String,
@@ -32,7 +33,7 @@ pub struct PortAt {
 }
 
 /// A planned cable.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CableAt {
     /// Its name in fabric files.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct CableAt {
 }
 
 /// Something that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Finding {
     /// Cables exchanged ends among themselves: each is plugged in, at ends of the others.

@@ -128,8 +128,8 @@ pub enum Command {
     /// Write files for other programs: hosts, schedulers, orchestrators
     #[command(subcommand)]
     Export(export::ExportCommand),
-    /// Print the JSON Schema of fabric files
-    Schema,
+    /// Print the JSON Schema of fabric files, or of a document that commands print
+    Schema(SchemaArgs),
     /// List the platforms of the catalogue, or say what one of them has: cages, splits, buffer, limits, sources
     Platforms(new::PlatformsArgs),
     /// Write a fabric file of a size, with comments
@@ -167,6 +167,14 @@ pub enum Command {
     },
     /// Write manual pages; `--format markdown` prints all of them as one page
     Man(ManArgs),
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemaArgs {
+    /// A document such as `closc-verify/1`, or `documents`, which lists them; fabric files if nothing is given
+    #[arg(value_name = "DOCUMENT")]
+    pub document: Option<String>,
 }
 
 /// Arguments of `man`.

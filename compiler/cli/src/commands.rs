@@ -21,6 +21,7 @@ mod merge;
 mod paths;
 mod platforms;
 mod push;
+mod schema;
 pub mod switch;
 mod te;
 mod verify;
@@ -33,9 +34,6 @@ use closc_diff::Turn;
 use crate::args::export::ExportCommand;
 use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome, Usage};
-
-/// The schema as it is committed; a test compares it with the types.
-const SCHEMA: &str = include_str!("../../../topologies/topology.schema.json");
 
 /// Runs the command that was asked for.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -65,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Te(command) => te::run(args, command),
         Command::Explain(command) => explain::run(args, command),
         Command::Export(command) => export::run(args, command),
-        Command::Schema => output::print(SCHEMA).map(|()| Outcome::Fine),
+        Command::Schema(command) => schema::run(args, command),
         Command::Platforms(command) => platforms::run(args, command),
         Command::Init(command) => init::run(args, command),
         Command::Import(command) => import::run(args, command),

@@ -216,6 +216,7 @@ mod tests {
             "NAME=IMAGE",
             "[TIER=]NAME",
             "KEYS",
+            "DOCUMENT",
         ];
         let mut left = Vec::new();
         walk(&command(), "", &mut |path, arg| {

@@ -11,7 +11,7 @@ use closc_plan::Plan;
 use closc_platform::Catalogue;
 
 use crate::args::{Args, Format};
-use crate::output;
+use crate::output::{self, DIAGNOSTICS, Findings};
 
 /// A fabric that was read and found valid.
 pub struct Input {
@@ -46,8 +46,8 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     match args.format {
         Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => people(diagnostics, sources),
         Format::Json if diagnostics.has_errors() => {
-            let value = serde_json::json!({ "diagnostics": json::all(diagnostics, sources) });
-            if let Ok(text) = output::document("closc-diagnostics/1", &value) {
+            let findings = Findings { diagnostics: json::all(diagnostics, sources) };
+            if let Ok(text) = output::document(&DIAGNOSTICS, &findings) {
                 let _ = output::print(&text);
             }
         }

@@ -2,11 +2,14 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _};
+use std::marker::PhantomData;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
 use closc_artefacts::disk;
 use closc_diagnostics::printable;
+use closc_diagnostics::show::json::JsonDiagnostic;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
@@ -58,36 +61,77 @@ pub const USAGE: u8 = 64;
 #[error("{0}")]
 pub struct Usage(pub &'static str);
 
-/// A document: what it is, and what is in it.
+/// A kind of document: its name, and the type that is written. `commands/schema.rs` lists all of them.
+pub struct Document<T> {
+    /// Kind and version, for example `closc-check/1`: the value of `schema`, which comes first.
+    pub name: &'static str,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Document<T> {
+    /// Names a kind of document.
+    pub const fn new(name: &'static str) -> Self {
+        Document { name, of: PhantomData }
+    }
+}
+
+/// What is in a document that is a list.
+#[derive(JsonSchema)]
+pub(crate) struct Items<T> {
+    #[expect(dead_code, reason = "only its form is asked for: what is written borrows its items")]
+    items: Vec<T>,
+}
+
+/// Errors and warnings of a file that has errors.
+pub(crate) const DIAGNOSTICS: Document<Findings<'static>> = Document::new("closc-diagnostics/1");
+
+/// What was found in a fabric file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Findings<'a> {
+    /// Errors and warnings, in the order of the file.
+    pub diagnostics: Vec<JsonDiagnostic<'a>>,
+}
+
+/// Why a command failed.
+pub(crate) const ERROR: Document<Failure> = Document::new("closc-error/1");
+
+/// What is said where a command failed.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Failure {
+    /// Why, and what it was about.
+    error: String,
+}
+
+/// A document as it is written.
 #[derive(Serialize)]
-struct Document<'a, T> {
+struct Written<'a, T> {
     schema: &'a str,
     #[serde(flatten)]
     value: &'a T,
 }
 
-/// A document that is a list.
+/// A document that is a list, as it is written.
 #[derive(Serialize)]
 struct List<'a, T> {
     schema: &'a str,
     items: &'a [T],
 }
 
-/// Writes a document of a schema, for example `closc-check/1`, as JSON.
-pub fn document<T: Serialize>(schema: &str, value: &T) -> anyhow::Result<String> {
-    let text = serde_json::to_string_pretty(&Document { schema, value });
+/// Writes a document as JSON.
+pub fn document<T: Serialize>(document: &Document<T>, value: &T) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(&Written { schema: document.name, value });
     Ok(text.context("the result has no JSON form")? + "\n")
 }
 
 /// Prints a result as a document, or as the text that `human` makes of it.
 pub fn result<T: Serialize>(
     format: Format,
-    schema: &str,
+    document: &Document<T>,
     value: &T,
     human: impl FnOnce(&T) -> String,
 ) -> anyhow::Result<()> {
     match format {
-        Format::Json => print(&document(schema, value)?),
+        Format::Json => print(&self::document(document, value)?),
         Format::Human | Format::Github | Format::Markdown | Format::Html | Format::Rows(_) => {
             print(&human(value))
         }
@@ -97,13 +141,13 @@ pub fn result<T: Serialize>(
 /// The same of results that are a list.
 pub fn results<T: Serialize>(
     format: Format,
-    schema: &str,
+    document: &Document<Items<T>>,
     items: &[T],
     human: impl FnOnce(&[T]) -> String,
 ) -> anyhow::Result<()> {
     match format {
         Format::Json => {
-            let text = serde_json::to_string_pretty(&List { schema, items });
+            let text = serde_json::to_string_pretty(&List { schema: document.name, items });
             print(&(text.context("the result has no JSON form")? + "\n"))
         }
         Format::Human | Format::Github | Format::Markdown | Format::Html | Format::Rows(_) => {
@@ -116,12 +160,12 @@ pub fn results<T: Serialize>(
 pub(crate) fn judged<T: Serialize>(
     args: &Args,
     outcome: Outcome,
-    schema: &str,
+    document: &Document<T>,
     value: &T,
     human: impl FnOnce(&T) -> String,
 ) -> anyhow::Result<Outcome> {
     if args.format == Format::Json || !is_silent(args, outcome) {
-        result(args.format, schema, value, human)?;
+        result(args.format, document, value, human)?;
     }
     Ok(outcome)
 }
@@ -175,8 +219,9 @@ pub fn failure(error: &anyhow::Error, format: Format) {
             say(format_args!("error: {text}"));
         }
         Format::Json => {
-            let document = serde_json::json!({ "schema": "closc-error/1", "error": text });
-            let _ = print(&format!("{document}\n"));
+            if let Ok(document) = document(&ERROR, &Failure { error: text }) {
+                let _ = print(&document);
+            }
         }
         Format::Github => {
             let text = text.replace('%', "%25").replace('\n', "%0A");

@@ -21,7 +21,7 @@ use crate::swap::Staging;
 use crate::{CompileError, Job, Unit};
 
 /// What one run did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Report {
     /// Files in the tree, without the manifest.
     pub files: u64,

@@ -10,6 +10,7 @@ use closc_diagnostics::figures::number;
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
 use closc_topology::{Cable, Link};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::change::{Change, Setting, TierSetting};
@@ -19,7 +20,7 @@ use crate::summary::Kind;
 use crate::words::plural;
 
 /// What to do with a cable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Pull it out.
@@ -42,7 +43,7 @@ impl Action {
 }
 
 /// One cable of the order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
     /// What to do.
     pub action: Action,
@@ -66,7 +67,7 @@ pub struct Job {
 }
 
 /// Everything to be done.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WorkOrder {
     /// New switches.
     pub switches_added: usize,

@@ -3,6 +3,7 @@
 //! In: nothing. Out: [`Report`] and its parts; every view and the JSON are drawn from them. Invariants: identical changes are one line
 //! with a count; the names behind a count are there where they were asked for.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::touched::Artefacts;
@@ -11,7 +12,7 @@ use crate::touched::Artefacts;
 pub const FORMAT: &str = "closc-diff/1";
 
 /// What happens to a thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sign {
     /// It comes.
@@ -34,7 +35,7 @@ impl Sign {
 }
 
 /// One change, or many alike.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// What happens.
     pub sign: Sign,
@@ -53,7 +54,7 @@ pub struct Line {
 }
 
 /// One side.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// Where it was read from, as it was named.
     pub source: String,
@@ -64,7 +65,7 @@ pub struct Side {
 }
 
 /// How a difference can be rolled out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rollout {
     /// Whether nothing in use is touched.
     pub hitless: bool,
@@ -73,7 +74,7 @@ pub struct Rollout {
 }
 
 /// Pairs of NICs whose paths change alike.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {
     /// How many.
     pub pairs: u64,
@@ -96,7 +97,7 @@ pub struct Pairs {
 }
 
 /// What a difference does to traffic.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Impact {
     /// Planes in which anything is touched.
     pub planes: Vec<u8>,
@@ -107,7 +108,7 @@ pub struct Impact {
 }
 
 /// One step of a wave.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaveStep {
     /// A word such as `deny-paths`.
     pub action: String,
@@ -118,7 +119,7 @@ pub struct WaveStep {
 }
 
 /// One wave of a rollout.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wave {
     /// The plane that it touches; absent where it takes nothing away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +141,7 @@ pub struct Wave {
 }
 
 /// Everything about a difference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Form of the report.
     pub format: String,
@@ -172,7 +173,7 @@ pub struct Report {
 }
 
 /// What of the switches of a tier and plane is touched.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedTier {
     /// The plane.
     pub plane: u8,

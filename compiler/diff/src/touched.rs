@@ -137,7 +137,7 @@ fn subject(thing: Thing) -> Subject {
 }
 
 /// How many artefacts of a kind come, change and go.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Artefacts {
     /// What they are.
     pub kind: String,

@@ -15,6 +15,7 @@ use closc_plan::Plan;
 use closc_platform::Catalogue;
 use closc_topology::naming::{Numbers as Holes, Placeholder};
 use closc_topology::{Naming, TierId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -60,7 +61,7 @@ pub struct Renamed {
 }
 
 /// A plant as a fabric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Imported {
     /// The fabric file.
     #[serde(skip)]

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::LabError;
@@ -50,7 +51,7 @@ pub struct Lab {
 }
 
 /// What came up.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UpReport {
     /// The fabric.
     pub fabric: String,
@@ -68,11 +69,12 @@ pub struct UpReport {
     pub again: bool,
     /// Where its switches are reached over P4Runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub inventory: Option<Utf8PathBuf>,
 }
 
 /// What went down.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DownReport {
     /// The fabric.
     pub fabric: String,
@@ -85,13 +87,14 @@ pub struct DownReport {
 }
 
 /// What is up.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Status {
     /// The fabric.
     pub fabric: String,
     /// What runs its switches.
     pub target: Target,
     /// The tree it was brought up from.
+    #[schemars(with = "String")]
     pub tree: Utf8PathBuf,
     /// Switches.
     pub switches: usize,
@@ -103,6 +106,7 @@ pub struct Status {
     pub changes: Vec<String>,
     /// Where its switches are reached over P4Runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub inventory: Option<Utf8PathBuf>,
 }
 

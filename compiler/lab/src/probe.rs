@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::LabError;
@@ -20,7 +21,7 @@ use crate::tree::{DeviceKind, Tree};
 use crate::walk::PacketPath;
 
 /// What self-probes found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProbeReport {
     /// Probes to the T0 and back: sent, and come back.
     pub t0: Count,
@@ -33,7 +34,7 @@ pub struct ProbeReport {
 }
 
 /// Probes sent and come back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Count {
     /// Sent.
     pub sent: u64,
@@ -42,7 +43,7 @@ pub struct Count {
 }
 
 /// What losses point at.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Accused {
     /// One cable.

@@ -10,6 +10,7 @@ use std::net::Ipv6Addr;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::Model;
@@ -35,7 +36,7 @@ pub enum Extent {
 }
 
 /// What a sample was drawn from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Drawn {
     /// Paths of the fabric.
     pub of: u64,

@@ -5,6 +5,7 @@
 
 use std::net::Ipv6Addr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::{Model, PortId};
@@ -32,7 +33,7 @@ pub struct PathRef<'a> {
 }
 
 /// A path in a report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PathName {
     /// Sending NIC.
     pub from: String,

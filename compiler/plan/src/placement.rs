@@ -15,6 +15,7 @@ mod job;
 use std::collections::BTreeMap;
 
 use closc_topology::Node;
+use schemars::JsonSchema;
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -47,7 +48,7 @@ pub struct PlacedNode {
 }
 
 /// What leaves zones and units in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Crossing {
     /// Zones that the job is in.
     pub zones: usize,

@@ -77,7 +77,16 @@ impl schemars::JsonSchema for Breakout {
         "Breakout".into()
     }
 
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        if generator.contract().is_serialize() {
+            let speed = generator.subschema_for::<Speed>();
+            return schemars::json_schema!({
+                "description": "ports a cage is split into, and the speed of each",
+                "type": "object",
+                "properties": { "ports": { "type": "integer", "minimum": 0, "maximum": 255 }, "speed": speed },
+                "required": ["ports", "speed"]
+            });
+        }
         schemars::json_schema!({
             "description": "ports a cage is split into, `x` and the speed of each, as in `8x100G`",
             "type": "string",

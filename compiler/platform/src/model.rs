@@ -56,7 +56,7 @@ pub struct PhysicalPort {
 }
 
 /// One switch SKU.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Platform {
     /// Name used in YAML, for example `th5-512x100g`.
     pub id: SmolStr,
@@ -81,7 +81,7 @@ pub struct Platform {
 }
 
 /// The front panel: equal cages of equal lanes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Panel {
     /// Cages.
     pub cages: u16,
@@ -156,7 +156,7 @@ pub enum PortNaming {
 }
 
 /// SONiC's names for a SKU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sonic {
     /// `DEVICE_METADATA.hwsku` where none of `hwskus` fits.
     pub hwsku: String,
@@ -169,7 +169,7 @@ pub struct Sonic {
 }
 
 /// Packet buffer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Buffer {
     /// The whole shared buffer.
     pub total: Bytes,
@@ -182,7 +182,7 @@ pub struct Buffer {
 }
 
 /// What a platform takes as settings of trimming.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TrimmingLimits {
     /// The least that may be left of a packet.
     pub size_min: Bytes,
@@ -202,7 +202,7 @@ impl TrimmingLimits {
 }
 
 /// Table sizes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Limits {
     /// Local SIDs (MY_SID).
     pub my_sids: u32,
@@ -217,7 +217,7 @@ pub struct Limits {
 }
 
 /// What a platform can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 // Six independent facts, each asked by its name; no combination is a state.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Features {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 /// An exact, non-negative fraction.
@@ -21,7 +22,7 @@ pub(crate) fn exact(numerator: impl Into<u128>, denominator: impl Into<u128>) ->
 }
 
 /// The unit of a [`Term`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Bytes.
@@ -94,8 +95,18 @@ impl Serialize for Value {
     }
 }
 
+impl JsonSchema for Value {
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "description": "An exact value, rounded to three decimals" })
+    }
+}
+
 /// One step of a calculation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Term {
     /// What it is, in words.
     pub name: Cow<'static, str>,
@@ -117,7 +128,7 @@ impl fmt::Display for Term {
 }
 
 /// The steps of one calculation, in the order they were made.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Breakdown {
     terms: Vec<Term>,

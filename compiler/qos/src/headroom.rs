@@ -26,6 +26,7 @@ pub use model::{Model, UnknownModel};
 pub use nic::{NicBuffer, nic_buffer};
 pub use quanta::{interface_bit_times, pause_quanta};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::codes::DynamicThreshold;
@@ -36,7 +37,7 @@ use crate::units::Bytes;
 pub const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
 
 /// What a lossless priority group of a port is given, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Headroom {
     /// Whose formula it is.
     pub model: Model,

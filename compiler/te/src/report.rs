@@ -5,6 +5,7 @@
 
 use closc_plan::Plan;
 use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engineer::Outcome;
@@ -19,7 +20,7 @@ const HOTTEST: usize = 10;
 const UNPLACED: usize = 1000;
 
 /// What came out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// Name and version of this form.
     pub format: &'static str,
@@ -60,7 +61,7 @@ pub struct Report {
 }
 
 /// A way of putting traffic on paths.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Method {
     /// `te`, `ecmp-fluid` or `ecmp-hashed`.
     pub name: &'static str,
@@ -71,7 +72,7 @@ pub struct Method {
 }
 
 /// Utilisation of a tier of cables in one direction.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tier {
     /// Which cables, and which way.
     pub tier: &'static str,
@@ -81,7 +82,7 @@ pub struct Tier {
 }
 
 /// Utilisation of many cables.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Figures {
     /// Cables that can be used.
     pub cables: u64,
@@ -94,7 +95,7 @@ pub struct Figures {
 }
 
 /// A cable that is among the fullest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HotLink {
     /// The cable.
     pub cable: String,
@@ -111,7 +112,7 @@ pub struct HotLink {
 }
 
 /// A demand that is not carried in full.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Unplaced {
     /// Who sends.
     pub from: String,

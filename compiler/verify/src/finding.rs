@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use closc_diagnostics::Rule;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::cabling::SwitchId;
@@ -18,10 +19,11 @@ use crate::model::segment::Usid;
 const KEPT: u64 = 16;
 
 /// A rule that a tree breaks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// The rule.
     #[serde(serialize_with = "code")]
+    #[schemars(with = "String")]
     pub rule: &'static Rule,
     /// One line in the user's names.
     pub message: String,
@@ -86,7 +88,7 @@ impl Violation {
 }
 
 /// One line of the trace of a packet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceStep {
     /// What happens.
     pub text: String,
@@ -96,7 +98,7 @@ pub struct TraceStep {
 }
 
 /// How often a rule was applied, and how often it was broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// Facts checked.
     pub facts: u64,

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use closc_artefacts::Routing;
 use closc_diagnostics::Rule;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Tally, Violation};
@@ -21,7 +22,7 @@ use crate::walk::exhaustive::WalkCounts;
 const SUBJECT_MAX: usize = 76;
 
 /// The outcome of a verification.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// Name of the fabric.
     pub fabric: String,
@@ -59,7 +60,7 @@ pub struct Report {
 }
 
 /// What was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ReadCounts {
     /// Files.
     pub files: u64,
@@ -96,7 +97,7 @@ pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
 }
 
 /// What a rule was applied to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleCounts {
     /// The rule's code.
     pub code: &'static str,

@@ -3,10 +3,12 @@
 //! In: a fabric, and domains that its owner lists. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
 //! an element takes cables, switches, NICs or planes away and nothing else; two elements may take the same.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use closc_fabric::{Fabric, PortUse};
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Something that fails as one.
@@ -147,6 +149,17 @@ impl Kind {
 impl Serialize for Kind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
+    }
+}
+
+impl JsonSchema for Kind {
+    fn schema_name() -> Cow<'static, str> {
+        "Kind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words = Kind::ALL.map(Kind::word);
+        json_schema!({ "type": "string", "enum": words, "description": "What can fail" })
     }
 }
 

@@ -6,6 +6,7 @@
 
 use closc_nic::agent::Ban;
 use closc_plan::Plan;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::element::Element;
@@ -17,7 +18,7 @@ pub(crate) const DENIALS_MAX: usize = 256;
 const REMEMBERED_MS: u64 = 60_000;
 
 /// How far a denial is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// It ought to be.
@@ -57,7 +58,7 @@ impl Stage {
 }
 
 /// One denial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Denial {
     /// Its number; never used twice.

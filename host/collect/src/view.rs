@@ -8,6 +8,7 @@ mod metrics;
 
 use closc_plan::Plan;
 use closc_topology::{Switch, TierId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use metrics::metrics;
@@ -24,7 +25,7 @@ const LIST_MAX: usize = 1000;
 const FAULTS_MAX: usize = 8;
 
 /// How the fabric is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Its name.
     pub fabric: String,
@@ -47,7 +48,7 @@ pub struct Summary {
 }
 
 /// Agents, counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Agents {
     /// NICs of the fabric.
     pub nics: usize,
@@ -62,7 +63,7 @@ pub struct Agents {
 }
 
 /// Switches whose counters are read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SwitchesView {
     /// Switches that answer.
     pub read: usize,
@@ -76,7 +77,7 @@ pub struct SwitchesView {
 }
 
 /// A plane.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PlaneView {
     /// Its number.
     pub plane: u8,
@@ -85,7 +86,7 @@ pub struct PlaneView {
 }
 
 /// The switches of a tier and the cables below them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TierView {
     /// `t0`, `t1` or `t2`.
     pub tier: &'static str,
@@ -104,7 +105,7 @@ pub struct TierView {
 }
 
 /// A verdict.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictView {
     /// What, by its name.
     pub element: String,
@@ -137,7 +138,7 @@ pub struct VerdictView {
 }
 
 /// A denial, with what agents say of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DenialView {
     /// The denial.
     #[serde(flatten)]
@@ -154,7 +155,7 @@ pub struct DenialView {
 }
 
 /// A source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SourceView {
     /// What it is called.
     pub name: String,

@@ -10,6 +10,7 @@ use closc_runtime::Info;
 use closc_runtime::check::{self, Violation};
 use closc_runtime::info::{LookupError, Table};
 use closc_runtime::proto::v1;
+use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 use v1::entity::Entity;
@@ -19,7 +20,7 @@ use crate::roles::{Role, Roles};
 use crate::state::shown;
 
 /// Entries that a switch does without, as its P4Info has no table for them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct LeftOut {
     /// What the table is for.

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::fault::Fault;
 use crate::target::Cookie;
 
 /// How one switch differs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "drift", rename_all = "kebab-case")]
 pub enum DeviceDrift {
     /// It does not.
@@ -34,7 +35,7 @@ pub enum DeviceDrift {
 }
 
 /// One entry that differs, by names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Difference {
     /// It is wanted and not there.

@@ -63,7 +63,9 @@ pub fn difference<'s>(wanted: &'s State, live: &'s State) -> Vec<Change<'s>> {
 }
 
 /// How many updates of each kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 pub struct Counts {
     /// Entities that are added.
     pub insert: u64,

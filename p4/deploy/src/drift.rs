@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::device_drift::DeviceDrift;
@@ -15,7 +16,7 @@ use crate::parallel::each;
 use crate::progress::Progress;
 
 /// How the switches of a fleet differ from what is wanted of them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct DriftReport {
     /// Every switch by name.

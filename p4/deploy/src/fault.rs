@@ -1,6 +1,7 @@
 //! What can go wrong with one switch. Every message names the switch, what was being done, and the table and entry
 //! where there is one.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use closc_runtime::Info;
 use closc_runtime::client::{ClientError, WriteError};
 use closc_runtime::proto::v1;
 use closc_runtime::render;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::ser::SerializeStruct as _;
 use thiserror::Error;
@@ -145,7 +147,7 @@ pub enum Fault {
 }
 
 /// An update that the switch refused, by names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Refused {
     /// The update.
     pub update: String,
@@ -320,6 +322,29 @@ impl Serialize for Fault {
         fields.serialize_field("message", &self.to_string())?;
         fields.serialize_field("refused", self.refused())?;
         fields.end()
+    }
+}
+
+/// A fault as it is written.
+#[derive(JsonSchema)]
+#[schemars(rename = "Fault")]
+#[expect(dead_code, reason = "only its form is asked for")]
+struct Written {
+    /// What kind of fault it is.
+    kind: String,
+    /// What went wrong.
+    message: String,
+    /// The updates that were refused, as many as are shown.
+    refused: Vec<Refused>,
+}
+
+impl JsonSchema for Fault {
+    fn schema_name() -> Cow<'static, str> {
+        Written::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
     }
 }
 

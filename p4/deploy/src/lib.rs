@@ -50,7 +50,7 @@ pub use invalid::InvalidState;
 pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
 pub use member::Member;
 pub use options::PushOptions;
-pub use plan::{Plan, PlanFileError, PlanResult, plan};
+pub use plan::{Plan, PlanFile, PlanFileError, PlanResult, Preview, plan};
 pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};
 pub use roles::RolesError;

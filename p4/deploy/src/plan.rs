@@ -4,6 +4,7 @@
 //! shown is what is sent; a plan is refused by a switch that is not as it was.
 
 mod file;
+mod preview;
 mod show;
 mod sonic;
 
@@ -12,7 +13,8 @@ use std::sync::Arc;
 
 use closc_sonic::Change;
 
-pub use file::PlanFileError;
+pub use file::{PlanFile, PlanFileError};
+pub use preview::Preview;
 
 use crate::device::{self, load};
 use crate::device_plan::DevicePlan;
@@ -157,6 +159,11 @@ impl Plan {
     /// Shows exactly what will be sent, switches with the same updates together.
     pub fn show(&self) -> String {
         show::show(self) + &show::left_out(self) + &sonic::show(self)
+    }
+
+    /// Says the same for programs.
+    pub fn preview(&self) -> Preview {
+        Preview::of(self)
     }
 
     /// Writes the plan as a file.

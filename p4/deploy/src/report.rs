@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use closc_runtime::client::PipelineChange;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bind::{self, LeftOut};
@@ -10,7 +11,7 @@ use crate::difference::Counts;
 use crate::fault::Fault;
 
 /// What was done about the pipeline of a switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PipelineStep {
     /// It ran already.
@@ -32,7 +33,7 @@ impl From<PipelineChange> for PipelineStep {
 }
 
 /// A switch that is as it should be, read back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Pushed {
     /// What was done about the pipeline.
@@ -49,7 +50,7 @@ pub struct Pushed {
 }
 
 /// What became of one switch.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// It is as it should be.
@@ -61,7 +62,7 @@ pub enum Outcome {
 }
 
 /// What became of a push.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct PushReport {
     /// Every switch by name.

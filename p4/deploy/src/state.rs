@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use closc_runtime::proto::v1;
 use closc_runtime::{EntityKey, Info, canonical, render};
 use prost::Message as _;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Replication;
@@ -104,7 +105,7 @@ impl State {
 }
 
 /// The digest of a state, object by object.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct StateDigest {
     /// Tables, action profiles and whatever else holds entities, by name; those without entities are not there.
@@ -112,7 +113,7 @@ pub struct StateDigest {
 }
 
 /// The digest of the entities of one object.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectDigest {
     /// How many there are.
     pub entities: u64,

@@ -1,5 +1,6 @@
 //! One switch as a controller reaches it, and the program it is to run.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use closc_artefacts::Files;
 use closc_runtime::client::{Client, ClientError, ClientTls, Controller, Endpoint, Options, Pipeline};
 use closc_runtime::order::Order;
 use closc_runtime::{DeviceId, ElectionId, Info, RoleName};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use tonic::transport::Channel;
 
 use crate::inventory::{Defaults, Device, Inventory, InventoryError, Tls};
@@ -219,6 +221,20 @@ impl fmt::Display for Cookie {
 impl serde::Serialize for Cookie {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for Cookie {
+    fn schema_name() -> Cow<'static, str> {
+        "Cookie".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^0x[0-9a-f]{16}$",
+            "description": "The number of a pipeline, in hexadecimal"
+        })
     }
 }
 

@@ -13,7 +13,10 @@ use closc_plan::Plan;
 use crate::args::Args;
 use crate::args::cables::{CablesCommand, CheckArgs};
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What devices see of each other, compared with the plan.
+pub(crate) const CABLES: Document<Report> = Document::new("closc-cables/1");
 
 /// The largest report: 512 ports with long descriptions fit a hundred times.
 const REPORT_MAX: u64 = 64 << 20;
@@ -45,9 +48,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     }
     let report = judge.finish();
     let outcome = if report.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
-    output::judged(args, outcome, "closc-cables/1", &report, |report: &Report| {
-        report.text(command.shown as usize)
-    })
+    output::judged(args, outcome, &CABLES, &report, |report: &Report| report.text(command.shown as usize))
 }
 
 /// The reports that were given, with the devices they are of.

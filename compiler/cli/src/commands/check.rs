@@ -10,17 +10,24 @@ use closc_artefacts::Counts;
 use closc_compile::front::{self, FrontError, Reading, Source};
 use closc_diagnostics::figures::number;
 use closc_diagnostics::printable;
-use closc_diagnostics::show::json;
+use closc_diagnostics::show::json::{self, JsonDiagnostic};
 use closc_plan::Plan;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::{Args, CheckArgs, Format};
 use crate::input;
-use crate::output::{self, Outcome, Usage};
+use crate::output::{self, Document, Items, Outcome, Usage};
 
-#[derive(Serialize)]
-struct Result {
+/// What a file describes.
+pub(crate) const CHECK: Document<Result> = Document::new("closc-check/1");
+
+/// What became of each of several files.
+pub(crate) const CHECKS: Document<Items<Item>> = Document::new("closc-checks/1");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Result {
     fabric: String,
     routing: &'static str,
     counts: Counts,
@@ -28,13 +35,14 @@ struct Result {
 }
 
 /// What became of one of several files.
-#[derive(Serialize)]
-struct Item {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Item {
     file: String,
     /// Why it cannot be read.
     error: Option<String>,
     /// What it describes, where it is valid.
     check: Option<Result>,
+    #[schemars(with = "Vec<JsonDiagnostic<'static>>")]
     diagnostics: Vec<Value>,
 }
 
@@ -45,7 +53,7 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     }
     let [file] = command.files.as_slice() else { return several(args, command) };
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
-    output::judged(args, Outcome::Fine, "closc-check/1", &result(&input.plan, input.warnings), human)
+    output::judged(args, Outcome::Fine, &CHECK, &result(&input.plan, input.warnings), human)
 }
 
 fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
@@ -71,7 +79,7 @@ fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
         }
     }
     if args.format == Format::Json {
-        output::results(args.format, "closc-checks/1", &items, |_| String::new())?;
+        output::results(args.format, &CHECKS, &items, |_| String::new())?;
     } else if failed > 0 {
         let all = command.files.len();
         output::say(format_args!("{failed} of {all} files cannot be compiled"));

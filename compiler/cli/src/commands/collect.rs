@@ -17,7 +17,10 @@ use crate::audit::Audit;
 use crate::commands::control;
 use crate::commands::watch::Stop;
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What agents say, and what is broken.
+pub(crate) const COLLECT: Document<Summary> = Document::new("closc-collect/1");
 
 /// Collects until Ctrl-C or SIGTERM, or for so many seconds.
 pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
@@ -67,7 +70,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     if command.seconds.is_none() {
         return Ok(Outcome::Fine);
     }
-    output::result(args.format, "closc-collect/1", &summary, human)?;
+    output::result(args.format, &COLLECT, &summary, human)?;
     Ok(if summary.n_verdicts == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 

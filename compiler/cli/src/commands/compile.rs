@@ -11,8 +11,11 @@ use closc_render::Templates;
 
 use crate::args::{Args, CompileArgs};
 use crate::input::{self, Input};
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
 use crate::{objects, progress, tree};
+
+/// What was written of a tree.
+pub(crate) const COMPILE: Document<Report> = Document::new("closc-compile/1");
 
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
@@ -42,9 +45,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     }
     if let Some(place) = out.filter(|place| !tree::is_archive(place)) {
         let report = written(args, &job, Target { place, force: command.force, sync })?;
-        output::judged(args, Outcome::Fine, "closc-compile/1", &report, |report| {
-            human(&input, place, report)
-        })?;
+        output::judged(args, Outcome::Fine, &COMPILE, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
 }

@@ -4,7 +4,7 @@
 //! trees by their manifests, and what switches hold with the entries that the other side wants.
 
 mod live;
-mod patches;
+pub(crate) mod patches;
 mod side;
 
 use anyhow::{Context as _, bail};
@@ -17,12 +17,15 @@ use closc_render::Templates;
 
 use crate::args::diff::DiffArgs;
 use crate::args::{Args, Format};
-use crate::output::{self, Outcome, Usage};
+use crate::output::{self, Document, Outcome, Usage};
 
 pub use live::{LIVE, digest};
 pub(crate) use side::Reading;
 pub(crate) use side::one;
 pub use side::{Planned, Side, plans, unchanged};
+
+/// What changes between two fabrics.
+pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);
 
 /// Columns where the width of the terminal is not known.
 const WIDTH: usize = 100;
@@ -55,7 +58,7 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     };
     let Some(report) = report else { return Ok(Outcome::Failed) };
     if let Some(file) = &command.out {
-        output::replace(file, &output::document(closc_diff::FORMAT, &report)?)?;
+        output::replace(file, &output::document(&DIFF, &report)?)?;
         if file == output::STANDARD {
             return Ok(outcome(&report));
         }
@@ -159,7 +162,7 @@ fn check(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<()>
 pub fn print(args: &Args, report: &Report, list: bool) -> anyhow::Result<()> {
     let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
     let text = match args.format {
-        Format::Json => output::document(closc_diff::FORMAT, report)?,
+        Format::Json => output::document(&DIFF, report)?,
         Format::Github => show::github::draw(report),
         Format::Human | Format::Rows(_) => show::human::draw(report, width, list),
         Format::Markdown => show::markdown::draw(report),

@@ -1,13 +1,16 @@
 //! `closc drift`: how live switches differ from the compiled tree.
 
 use anyhow::bail;
-use closc_deploy::{SonicOptions, drift};
+use closc_deploy::{DriftReport, SonicOptions, drift};
 use closc_diagnostics::printable;
 
 use crate::args::Args;
 use crate::args::control::DriftArgs;
 use crate::commands::control;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// How live switches differ from a tree.
+pub(crate) const DRIFT: Document<DriftReport> = Document::new("closc-drift/1");
 
 /// Compares; exits with 2 where something differs.
 pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
@@ -27,5 +30,5 @@ pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     } else {
         Outcome::Differences
     };
-    output::judged(args, outcome, "closc-drift/1", &report, |report| printable::lines(&report.show()))
+    output::judged(args, outcome, &DRIFT, &report, |report| printable::lines(&report.show()))
 }

@@ -1,7 +1,7 @@
 //! `closc explain`: the page of a diagnostic code, the list of codes, a device, or a headroom.
 
-mod device;
-mod headroom;
+pub(crate) mod device;
+pub(crate) mod headroom;
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,23 @@ use anyhow::bail;
 use closc_diagnostics::Rule;
 use closc_platform::Os;
 use closc_platform::capability::{Capability, Support};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Args, ExplainArgs};
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Items, Outcome};
 
-#[derive(Serialize)]
-struct Page {
+/// A diagnostic code, with its page.
+pub(crate) const CODE: Document<Page> = Document::new("closc-code/1");
+
+/// Every diagnostic code.
+pub(crate) const CODES: Document<Items<Page>> = Document::new("closc-codes/1");
+
+/// What each target expresses.
+pub(crate) const TARGETS: Document<Items<TargetPage>> = Document::new("closc-targets/1");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Page {
     code: &'static str,
     title: &'static str,
     what: &'static str,
@@ -40,7 +50,7 @@ pub fn run(args: &Args, command: &ExplainArgs) -> anyhow::Result<Outcome> {
 
 fn codes(args: &Args) -> anyhow::Result<Outcome> {
     let pages: Vec<Page> = rules().into_iter().map(page).collect();
-    output::results(args.format, "closc-codes/1", &pages, |pages| {
+    output::results(args.format, &CODES, &pages, |pages| {
         pages.iter().fold(String::new(), |mut text, page| {
             let _ = writeln!(text, "{}  {}", page.code, page.title);
             text
@@ -50,14 +60,14 @@ fn codes(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// What is rendered for one target.
-#[derive(Serialize)]
-struct TargetPage {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TargetPage {
     target: &'static str,
     renders: Vec<Rendered>,
 }
 
 /// How far one thing is rendered: `whole`, `part` or `none`, and why it is not whole.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Rendered {
     what: &'static str,
     settings: &'static str,
@@ -81,7 +91,7 @@ fn targets(args: &Args) -> anyhow::Result<Outcome> {
             TargetPage { target: os.title(), renders }
         })
         .collect();
-    output::results(args.format, "closc-targets/1", &pages, |pages| pages.iter().map(target_text).collect())?;
+    output::results(args.format, &TARGETS, &pages, |pages| pages.iter().map(target_text).collect())?;
     Ok(Outcome::Fine)
 }
 
@@ -99,7 +109,7 @@ fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
     let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)) else {
         bail!("`{code}` is no code; `closc explain codes` lists them");
     };
-    output::result(args.format, "closc-code/1", &page(rule), |_| rule.page())?;
+    output::result(args.format, &CODE, &page(rule), |_| rule.page())?;
     Ok(Outcome::Fine)
 }
 

@@ -11,7 +11,7 @@ mod host;
 mod kubernetes;
 mod mininet;
 mod mrc;
-mod ranks;
+pub(crate) mod ranks;
 mod report;
 mod resources;
 mod scheduler;
@@ -27,11 +27,15 @@ use camino::Utf8Path;
 use closc_artefacts::disk::{self, Sync};
 use closc_exports::File;
 use closc_render::Artefact;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::args::export::ExportCommand;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What an export wrote.
+pub(crate) const EXPORT: Document<Written> = Document::new("closc-export/1");
 
 /// Exports what was asked for.
 pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
@@ -55,8 +59,8 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
 }
 
 /// What an export wrote.
-#[derive(Serialize)]
-struct Written {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Written {
     files: Vec<String>,
 }
 
@@ -68,7 +72,7 @@ fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<
 /// Lists what was written.
 fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
     let written = Written { files };
-    output::judged(args, Outcome::Fine, "closc-export/1", &written, |written| {
+    output::judged(args, Outcome::Fine, &EXPORT, &written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");
             text

@@ -10,23 +10,27 @@ use camino::Utf8Path;
 use closc_compile::front::{self, Fixed, Source};
 use closc_diagnostics::Trust;
 use closc_files::TEXT_MAX;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::args::new::FixArgs;
 use crate::input;
-use crate::output::{self, Outcome, Usage};
+use crate::output::{self, Document, Items, Outcome, Usage};
+
+/// What was mended in files.
+pub(crate) const FIX: Document<Items<Mended>> = Document::new("closc-fix/1");
 
 /// What was done to a file.
-#[derive(Serialize)]
-struct Mended {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Mended {
     file: String,
     fixes: Vec<Made>,
     /// Errors that are left.
     errors: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Made {
     code: &'static str,
     line: usize,
@@ -56,7 +60,7 @@ pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
     if args.quiet || command.files.iter().any(|file| is_printed(file)) {
         return Ok(outcome);
     }
-    output::results(args.format, "closc-fix/1", &done, |done| {
+    output::results(args.format, &FIX, &done, |done| {
         let fixes = done.iter().flat_map(|file| file.fixes.iter().map(move |fix| (&file.file, fix)));
         fixes.fold(String::new(), |mut text, (file, fix)| {
             let _ = writeln!(text, "{file}:{}: {}: {}", fix.line, fix.code, fix.help);

@@ -10,16 +10,20 @@ use camino::Utf8Path;
 use closc_compile::front::Source;
 use closc_diagnostics::Sources;
 use closc_files::TEXT_MAX;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::args::new::FmtArgs;
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Items, Outcome};
+
+/// Which files were formatted.
+pub(crate) const FMT: Document<Items<Formatted>> = Document::new("closc-fmt/1");
 
 /// What became of a file.
-#[derive(Serialize)]
-struct Formatted {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Formatted {
     file: String,
     changed: bool,
 }
@@ -46,7 +50,7 @@ pub(super) fn run(args: &Args, command: &FmtArgs) -> anyhow::Result<Outcome> {
     if args.quiet && !command.check {
         return Ok(outcome);
     }
-    output::results(args.format, "closc-fmt/1", &done, |done| {
+    output::results(args.format, &FMT, &done, |done| {
         done.iter().filter(|file| file.changed).fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{}: {verb}", file.file);
             text

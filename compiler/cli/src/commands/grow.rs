@@ -5,7 +5,10 @@ use closc_diff::grow::WorkOrder;
 use crate::args::diff::GrowArgs;
 use crate::args::{Args, Format};
 use crate::commands::diff;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// The cables to plug, pull or move.
+pub(crate) const GROW: Document<WorkOrder> = Document::new("closc-grow/1");
 
 /// Prints the work order.
 pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
@@ -16,5 +19,5 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
         output::print(&order.csv())?;
         return Ok(outcome);
     }
-    output::judged(args, outcome, "closc-grow/1", &order, WorkOrder::summary)
+    output::judged(args, outcome, &GROW, &order, WorkOrder::summary)
 }

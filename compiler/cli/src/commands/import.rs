@@ -16,7 +16,10 @@ use closc_plan::Plan;
 use crate::args::Args;
 use crate::args::import::ImportArgs;
 use crate::input;
-use crate::output::{self, Outcome, Usage};
+use crate::output::{self, Document, Outcome, Usage};
+
+/// What was made of a plant.
+pub(crate) const IMPORT: Document<Imported> = Document::new("closc-import/1");
 
 /// The largest file: the cables of a plane of a hundred thousand NICs fit four times.
 const FILE_MAX: u64 = 256 << 20;
@@ -55,7 +58,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
         said(&found).for_each(output::say);
         return Ok(outcome);
     }
-    output::judged(args, outcome, "closc-import/1", &found, |found| summary(command, found))
+    output::judged(args, outcome, &IMPORT, &found, |found| summary(command, found))
 }
 
 /// Hardware and routing as they were asked for.

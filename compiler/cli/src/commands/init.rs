@@ -14,11 +14,17 @@ use closc_compile::front::{self, Options, Source};
 use closc_diagnostics::Levels;
 use closc_qos::units::Speed;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use self::shape::{Shape, Want};
-use crate::args::Args;
 use crate::args::new::InitArgs;
+use crate::args::{Args, Format};
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// The file that was written.
+pub(crate) const INIT: Document<Written> = Document::new("closc-init/1");
 
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
@@ -45,7 +51,7 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
         for written in std::iter::once(plain).chain(known) {
             if is_good(&written, &want, &options)? {
                 output::replace(&command.out, &written)?;
-                say(args, command, &want, &shape);
+                say(args, command, &want, &shape)?;
                 return Ok(Outcome::Fine);
             }
         }
@@ -60,14 +66,38 @@ fn is_good(text: &str, want: &Want, options: &Options) -> anyhow::Result<bool> {
     Ok(reading.diagnostics.is_empty() && reading.plan.as_ref().is_some_and(has_size))
 }
 
-fn say(args: &Args, command: &InitArgs, want: &Want, shape: &Shape<'_>) {
-    if args.quiet || command.out == output::STANDARD {
-        return;
+/// What was written.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Written {
+    file: String,
+    nics: u32,
+    planes: u16,
+    platform: String,
+    os: &'static str,
+}
+
+fn say(args: &Args, command: &InitArgs, want: &Want, shape: &Shape<'_>) -> anyhow::Result<()> {
+    if command.out == output::STANDARD {
+        return Ok(());
+    }
+    if args.format == Format::Json {
+        let written = Written {
+            file: command.out.to_string(),
+            nics: want.nics,
+            planes: want.planes,
+            platform: shape.platform.id.to_string(),
+            os: shape.os.word(),
+        };
+        return output::print(&output::document(&INIT, &written)?);
+    }
+    if args.quiet {
+        return Ok(());
     }
     output::say(format_args!(
         "`{}`: {} NICs in {} planes of `{}`; next: `closc check {}`",
         command.out, want.nics, want.planes, shape.platform.id, command.out
     ));
+    Ok(())
 }
 
 /// Returns what was given, else what somebody at a terminal says, else the default.

@@ -3,8 +3,8 @@
 //! The source is a compiled tree, or a fabric file, which is compiled into the lab's own folder first. Everything
 //! the lab does comes from the tree.
 
-mod job;
-mod run;
+pub(crate) mod job;
+pub(crate) mod run;
 mod trees;
 
 use std::io::Write as _;
@@ -13,8 +13,12 @@ use std::sync::Mutex;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use closc_lab::test::TestReport;
 use closc_lab::tree::Digests;
-use closc_lab::{Interrupt, Lab, LinkLayer, Options, Progress, Watch, privilege};
+use closc_lab::{
+    CutReport, DownReport, Interrupt, Lab, LinkLayer, MiswireReport, Options, Progress, Status, UpReport,
+    Watch, privilege,
+};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -24,8 +28,29 @@ use crate::commands::compile;
 use crate::input;
 use crate::labs;
 use crate::limits;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Items, Outcome};
 use crate::progress;
+
+/// What was brought up.
+pub(crate) const UP: Document<UpReport> = Document::new("closc-lab-up/1");
+
+/// What walking paths came to.
+pub(crate) const TEST: Document<TestReport> = Document::new("closc-lab-test/1");
+
+/// How a lab is.
+pub(crate) const STATUS: Document<Status> = Document::new("closc-lab-status/1");
+
+/// Labs that are up.
+pub(crate) const LABS: Document<Items<Status>> = Document::new("closc-labs/1");
+
+/// What the walk found of two cables that were swapped.
+pub(crate) const MISWIRE: Document<MiswireReport> = Document::new("closc-lab-miswire/1");
+
+/// What probes found of a cable that was cut.
+pub(crate) const CUT: Document<CutReport> = Document::new("closc-lab-cut/1");
+
+/// What was taken down.
+pub(crate) const DOWN: Document<DownReport> = Document::new("closc-lab-down/1");
 
 /// Runs a lab command.
 pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
@@ -45,12 +70,12 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             take_target(&mut options, target)?;
             with_tree(args, lab, &options, |tree, options| {
                 let (_, report) = Lab::up(tree, options, &watch)?;
-                print(args, "closc-lab-up/1", &report, true)
+                print(args, &UP, &report, true)
             })
         }
         LabCommand::Test { lab, extent } => with_tree(args, lab, &options, |tree, options| {
             let report = Lab::open(tree, options)?.walk(extent.extent(), &watch)?;
-            print(args, "closc-lab-test/1", &report, report.is_fine())
+            print(args, &TEST, &report, report.is_fine())
         }),
         LabCommand::Status { source: None, .. } => list(args, &options),
         LabCommand::Status { source: Some(source), no_digests } => {
@@ -58,7 +83,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             with_tree(args, &lab, &options, |tree, options| {
                 let status = Lab::open(tree, options)?.status();
                 let fine = status.complete && status.missing.is_empty();
-                print(args, "closc-lab-status/1", &status, fine)
+                print(args, &STATUS, &status, fine)
             })
         }
         LabCommand::Down(lab) => down(args, lab, &options),
@@ -67,20 +92,20 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
                 let mut lab = Lab::open(tree, options)?;
                 let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
                 restore_unless(*keep, &mut lab, &watch)?;
-                print(args, "closc-lab-miswire/1", &report, report.test.misdelivered == 0)
+                print(args, &MISWIRE, &report, report.test.misdelivered == 0)
             })
         }
         LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             let report = lab.cut(cable, &watch)?;
             restore_unless(*keep, &mut lab, &watch)?;
-            print(args, "closc-lab-cut/1", &report, report.is_found())
+            print(args, &CUT, &report, report.is_found())
         }),
         LabCommand::Job(command) => job::run(args, command, &options, &watch),
         LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             lab.restore(&watch)?;
-            print(args, "closc-lab-status/1", &lab.status(), true)
+            print(args, &STATUS, &lab.status(), true)
         }),
         LabCommand::Serve { tree, socket, listen, no_digests } => {
             serve(tree, socket, *listen, digests(*no_digests), &interrupt)
@@ -99,7 +124,7 @@ fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Resul
 /// Says which labs are up.
 fn list(args: &Args, options: &Options) -> anyhow::Result<Outcome> {
     let labs = closc_lab::list(options)?;
-    output::results(args.format, "closc-labs/1", &labs, |labs| match labs {
+    output::results(args.format, &LABS, &labs, |labs| match labs {
         [] => "no lab is up\n".to_owned(),
         labs => labs.iter().map(ToString::to_string).collect(),
     })?;
@@ -111,7 +136,7 @@ fn down(args: &Args, lab: &LabArgs, options: &Options) -> anyhow::Result<Outcome
     let Some(fabric) = fabric_name(args, lab)? else { return Ok(Outcome::Failed) };
     let report = closc_lab::down(&fabric, options)?;
     trees::clear(options, &fabric)?;
-    print(args, "closc-lab-down/1", &report, true)
+    print(args, &DOWN, &report, true)
 }
 
 /// Answers a second signal.
@@ -150,12 +175,12 @@ fn serve(
 
 fn print<T: Serialize + ToString>(
     args: &Args,
-    schema: &str,
+    document: &Document<T>,
     report: &T,
     fine: bool,
 ) -> anyhow::Result<Outcome> {
     let outcome = if fine { Outcome::Fine } else { Outcome::Failed };
-    output::judged(args, outcome, schema, report, ToString::to_string)
+    output::judged(args, outcome, document, report, ToString::to_string)
 }
 
 /// Hands over the tree of a lab, the one that was named or one compiled from the file that was named, and how it is

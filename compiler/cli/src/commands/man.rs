@@ -4,10 +4,14 @@ use anyhow::Context as _;
 use clap::CommandFactory as _;
 use closc_artefacts::disk;
 use closc_manual::Manual;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Args, Format, ManArgs};
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// Pages that were written.
+pub(crate) const MAN: Document<Written> = Document::new("closc-man/1");
 
 const MANUAL: Manual<'static> = Manual {
     section: "1",
@@ -37,8 +41,8 @@ const MANUAL: Manual<'static> = Manual {
 };
 
 /// What was written.
-#[derive(Serialize)]
-struct Written {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Written {
     folder: String,
     pages: Vec<String>,
 }
@@ -60,7 +64,7 @@ pub(super) fn run(args: &Args, command: &ManArgs) -> anyhow::Result<Outcome> {
     }
     let pages = pages.into_iter().map(|page| page.name).collect();
     let written = Written { folder: folder.to_string(), pages };
-    output::judged(args, Outcome::Fine, "closc-man/1", &written, |written| {
+    output::judged(args, Outcome::Fine, &MAN, &written, |written| {
         format!("{} pages in {}\n", written.pages.len(), written.folder)
     })
 }

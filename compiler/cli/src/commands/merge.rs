@@ -46,5 +46,5 @@ fn is_answer(text: &str) -> bool {
     struct Form {
         schema: String,
     }
-    serde_json::from_str::<Form>(text).is_ok_and(|form| form.schema == whatif::EACH)
+    serde_json::from_str::<Form>(text).is_ok_and(|form| form.schema == whatif::EACH.name)
 }

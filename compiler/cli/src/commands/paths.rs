@@ -6,15 +6,19 @@ use std::net::Ipv6Addr;
 use anyhow::bail;
 use closc_plan::{Path, PathTable, Plan};
 use closc_topology::Nic;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Args, Format, PathsArgs};
 use crate::input;
 use crate::names::{self, Avoid};
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
 
-#[derive(Serialize)]
-struct Listing {
+/// The paths between two NICs.
+pub(crate) const PATHS: Document<Listing> = Document::new("closc-paths/1");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
     from: End,
     to: End,
     paths_planned: usize,
@@ -22,13 +26,13 @@ struct Listing {
     paths: Vec<Entry>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct End {
     nic: String,
     address: Ipv6Addr,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Entry {
     entropy: u32,
     plane: u8,
@@ -40,7 +44,7 @@ struct Entry {
     hops: Vec<Hop>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Hop {
     switch: String,
     enters: String,
@@ -74,7 +78,7 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
         bail!("no path is left: {} were planned, and all are denied or avoided", listing.paths_planned);
     }
     match args.format {
-        Format::Json => output::result(args.format, "closc-paths/1", &listing, |_| String::new())?,
+        Format::Json => output::result(args.format, &PATHS, &listing, |_| String::new())?,
         Format::Human | Format::Github | Format::Markdown | Format::Html | Format::Rows(_) => {
             output::print(&human(&listing))?;
         }

@@ -5,15 +5,23 @@ mod page;
 use std::fmt::Write as _;
 
 use anyhow::bail;
+use closc_platform::Platform;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::args::new::PlatformsArgs;
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Items, Outcome};
 
-#[derive(Serialize)]
-struct Entry {
+/// What a platform has.
+pub(crate) const PLATFORM: Document<Platform> = Document::new("closc-platform/1");
+
+/// The platforms of the catalogue.
+pub(crate) const PLATFORMS: Document<Items<Entry>> = Document::new("closc-platforms/1");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Entry {
     id: String,
     title: String,
     ports: u16,
@@ -31,7 +39,7 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
                 None => bail!("there is no platform `{name}`; `closc platforms` lists them"),
             }
         };
-        output::result(args.format, "closc-platform/1", &**platform, page::page)?;
+        output::result(args.format, &PLATFORM, &**platform, page::page)?;
         return Ok(Outcome::Fine);
     }
     let entries: Vec<Entry> = catalogue
@@ -45,7 +53,7 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
             oses: platform.oses.iter().map(|os| os.word()).collect(),
         })
         .collect();
-    output::results(args.format, "closc-platforms/1", &entries, |entries| {
+    output::results(args.format, &PLATFORMS, &entries, |entries| {
         entries.iter().fold(String::new(), |mut text, entry| {
             let oses = entry.oses.join(",");
             let _ = writeln!(text, "{:<22} {:>5} ports  {:<18} {}", entry.id, entry.ports, oses, entry.title);

@@ -11,15 +11,22 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    Fleet, Gate, PushOptions, PushReport, SonicOptions, Target, open_gate, plan, push, push_plan,
+    Fleet, Gate, Plan, Preview, PushOptions, PushReport, SonicOptions, Target, open_gate, plan, push,
+    push_plan,
 };
 use closc_diagnostics::printable;
 
-use crate::args::Args;
 use crate::args::control::PushArgs;
+use crate::args::{Args, Format};
 use crate::audit::Audit;
 use crate::commands::{control, diff};
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What a push did.
+pub(crate) const PUSH: Document<PushReport> = Document::new("closc-push/1");
+
+/// What a push would do.
+pub(crate) const PREVIEW: Document<Preview> = Document::new("closc-push-preview/1");
 
 /// Pushes a tree, a saved plan, or shows what would be pushed.
 pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
@@ -98,8 +105,7 @@ fn saved_plan(
     let path = &command.fleet.source;
     let (plan, text) = control::saved_plan(path)?;
     if command.dry_run {
-        output::plain(&plan.show())?;
-        return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
+        return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", path, text.as_bytes())?;
     let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
@@ -129,6 +135,16 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
         output::replace(path, &plan.to_json())?;
     }
     if command.dry_run {
+        return shown(args, &plan);
+    }
+    Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences })
+}
+
+/// Shows what a push would send.
+fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
+    if args.format == Format::Json {
+        output::print(&output::document(&PREVIEW, &plan.preview())?)?;
+    } else {
         output::plain(&plan.show())?;
     }
     Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences })
@@ -171,7 +187,7 @@ fn ended(report: &PushReport) -> (bool, serde_json::Value) {
 
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
     let outcome = if report.is_good() { Outcome::Fine } else { Outcome::Failed };
-    output::judged(args, outcome, "closc-push/1", report, |report| printable::lines(&human(report)))?;
+    output::judged(args, outcome, &PUSH, report, |report| printable::lines(&human(report)))?;
     if report.devices.is_empty() {
         bail!("no switch was selected");
     }

@@ -14,7 +14,10 @@ use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, PinLine, Re
 use crate::args::te::TeArgs;
 use crate::args::{Args, Format};
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// Demands that were placed.
+pub(crate) const TE: Document<Report> = Document::new("closc-te/1");
 
 /// Places the demands.
 pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
@@ -38,7 +41,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     }
     match args.format {
         Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => {
-            output::result(args.format, "closc-te/1", &report, human)?;
+            output::result(args.format, &TE, &report, human)?;
         }
         Format::Github => output::print(&annotations(&report))?,
     }

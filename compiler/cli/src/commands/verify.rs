@@ -18,8 +18,11 @@ use indicatif::ProgressBar;
 
 use crate::args::{Args, Format, PartArgs, VerifyArgs};
 use crate::commands::compile::start_threads;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
 use crate::{input, objects, progress, tree};
+
+/// What of a tree is proved.
+pub(crate) const VERIFY: Document<Report> = Document::new("closc-verify/1");
 
 /// Verifies a tree.
 pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
@@ -65,7 +68,7 @@ fn write(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// Shows what was found in a tree, and says how that ends.
 pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Result<Outcome> {
     let outcome = if report.holds() { Outcome::Fine } else { Outcome::Failed };
-    output::judged(args, outcome, "closc-verify/1", report, |report| match args.format {
+    output::judged(args, outcome, &VERIFY, report, |report| match args.format {
         Format::Github => annotations(tree, report),
         Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => report.text(),
     })

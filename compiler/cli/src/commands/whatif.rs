@@ -19,10 +19,22 @@ use closc_whatif::{
 use crate::args::Args;
 use crate::args::whatif::WhatifArgs;
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What failures that were named leave to all pairs.
+pub(crate) const ANSWER: Document<Answer> = Document::new("closc-whatif-answer/1");
+
+/// What failures drawn at random leave.
+pub(crate) const TRIALS: Document<Trials> = Document::new("closc-whatif-trials/1");
+
+/// What a series of failures and repairs leaves.
+pub(crate) const TRACE: Document<Trace> = Document::new("closc-whatif-trace/1");
+
+/// Two fabrics side by side.
+pub(crate) const AGAINST: Document<Against> = Document::new("closc-whatif-against/1");
 
 /// Form of an answer to every failure of some kinds.
-pub(crate) const EACH: &str = "closc-whatif-each/1";
+pub(crate) const EACH: Document<Each> = Document::new("closc-whatif-each/1");
 
 /// Answers the question.
 pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
@@ -64,7 +76,7 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     let outcome = WhatIf::new(elements).fail(&given, command.worst as usize);
     let seed = (!command.random.is_empty()).then_some(command.seed);
     let report = Answer::new(elements, &given, seed, &outcome);
-    output::result(args.format, "closc-whatif-answer/1", &report, show::answer)?;
+    output::result(args.format, &ANSWER, &report, show::answer)?;
     Ok(ended(outcome.newly_cut_off))
 }
 
@@ -103,7 +115,7 @@ fn each(
 
 /// Prints what every failure of some kinds costs. Where no kind was asked for, nobody asked whether some pair is cut off.
 pub(crate) fn answered(args: &Args, report: &Each) -> anyhow::Result<Outcome> {
-    output::result(args.format, EACH, report, show::each)?;
+    output::result(args.format, &EACH, report, show::each)?;
     let cut_off = report.classes.iter().map(|cost| cost.pairs_cut_off).max().unwrap_or(0);
     Ok(if report.overview { Outcome::Fine } else { ended(cut_off) })
 }
@@ -124,7 +136,7 @@ fn trials(
         trials.push(Trial::new(elements, seed, failed.len(), &outcome));
     }
     let report = Trials::new(elements, trials);
-    output::result(args.format, "closc-whatif-trials/1", &report, show::trials)?;
+    output::result(args.format, &TRIALS, &report, show::trials)?;
     Ok(ended(report.pairs_newly_cut_off_max))
 }
 
@@ -136,7 +148,7 @@ fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path
     }
     let moments = WhatIf::given(elements, given).follow(&events);
     let report = Trace::new(elements, given, &moments);
-    output::result(args.format, "closc-whatif-trace/1", &report, show::trace)?;
+    output::result(args.format, &TRACE, &report, show::trace)?;
     Ok(ended(moments.iter().map(|moment| moment.outcome.newly_cut_off).max().unwrap_or(0)))
 }
 
@@ -146,7 +158,7 @@ fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
     let report = Against::new((plan, &ours), (&input.plan, &other));
-    output::result(args.format, "closc-whatif-against/1", &report, show::against)?;
+    output::result(args.format, &AGAINST, &report, show::against)?;
     Ok(Outcome::Fine)
 }
 

@@ -3,6 +3,8 @@
 //! Invariants: labs are remembered in that folder, and what a test leaves up is taken down with it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod schemas;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -92,6 +94,7 @@ impl Place {
         let output = self.closc(args);
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+        schemas::compare_printed(args, &out);
         if [1, 64].contains(&code) { format!("{out}{err}") } else { out.into_owned() }
     }
 
@@ -101,13 +104,16 @@ impl Place {
         let output = self.closc(args);
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+        schemas::compare_printed(args, &out);
         out.into_owned()
     }
 
     #[track_caller]
     pub(crate) fn json(&self, code: i32, args: &[&str]) -> serde_json::Value {
         let text = self.ends_with_output(code, &[args, &["--format", "json"]].concat());
-        serde_json::from_str(&text).expect("the result is JSON")
+        let document = serde_json::from_str(&text).expect("the result is JSON");
+        schemas::compare(&document);
+        document
     }
 }
 

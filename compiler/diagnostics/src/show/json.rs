@@ -6,6 +6,7 @@ use crate::{Change, Diagnostic, Diagnostics, Fix, Label, Sources, Span, Trust};
 
 /// One finding as tools read it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JsonDiagnostic<'a> {
     code: &'a str,
     severity: &'a str,
@@ -17,6 +18,7 @@ pub struct JsonDiagnostic<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct JsonLabel<'a> {
     #[serde(flatten)]
     place: JsonPlace<'a>,
@@ -25,6 +27,7 @@ struct JsonLabel<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct JsonPlace<'a> {
     file: &'a str,
     line: usize,
@@ -35,6 +38,7 @@ struct JsonPlace<'a> {
 
 /// A help that a program can follow.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct JsonFix<'a> {
     help: &'a str,
     /// Whether `closc fix` makes it unasked.
@@ -43,6 +47,7 @@ struct JsonFix<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum JsonChange<'a> {
     /// A text in the place of another one.

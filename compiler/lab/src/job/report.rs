@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::orders::Orders;
@@ -28,7 +29,7 @@ const BACK: f64 = 0.95;
 const PATHS_MAX: usize = 10;
 
 /// What was run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setting {
     /// How paths were chosen.
     pub transport: String,
@@ -69,7 +70,7 @@ impl Setting {
 }
 
 /// What switches counted, where they are part of the job.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switched {
     /// Packets that got a congestion mark.
     pub ecn_marked: u64,
@@ -78,7 +79,7 @@ pub struct Switched {
 }
 
 /// A job.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// What was run.
     #[serde(flatten)]
@@ -117,7 +118,7 @@ pub struct Report {
 }
 
 /// Something that is expected and is not so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unmet {
     /// The key of the scenario; `steps` for a step that could not be done.
     pub expected: &'static str,
@@ -126,7 +127,7 @@ pub struct Unmet {
 }
 
 /// Messages of a job.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Messages {
     /// Ordered.
     pub sent: u64,
@@ -149,7 +150,7 @@ pub struct Messages {
 }
 
 /// A stretch between steps.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Phase {
     /// The step that it begins with; the first has none.
     pub after: Option<String>,
@@ -168,7 +169,7 @@ impl Phase {
 }
 
 /// A step of the scenario.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepReport {
     /// What happened.
     pub what: String,
@@ -192,7 +193,7 @@ pub struct StepReport {
 }
 
 /// States of paths.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct States {
     /// Changes.
     pub changes: u64,
@@ -205,7 +206,7 @@ pub struct States {
 }
 
 /// A path that changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PathChanges {
     /// Whose it is.
     pub from: String,

@@ -3,6 +3,7 @@
 //! In: names of cables. Out: what that did to packets, and what it looks like from the data plane. Invariants: those
 //! who look for the cause do not see what was done.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Lab;
@@ -16,7 +17,7 @@ use crate::test::TestReport;
 use crate::trace::{self, Finding};
 
 /// What swapping two cables did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MiswireReport {
     /// The cables that changed places.
     pub swapped: (String, String),
@@ -27,7 +28,7 @@ pub struct MiswireReport {
 }
 
 /// What cutting a cable did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CutReport {
     /// The cable.
     pub cut: String,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::inbox::End;
@@ -15,7 +16,7 @@ use crate::traffic::{PathName, PathRef};
 const NAMED_MAX: usize = 20;
 
 /// What a test found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestReport {
     /// Ordered pairs of NICs.
     pub pairs: u64,
@@ -59,7 +60,7 @@ pub struct TestReport {
 }
 
 /// A flow that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FlowName {
     /// Address of the sender.
     pub from: Ipv6Addr,
@@ -72,7 +73,7 @@ pub struct FlowName {
 }
 
 /// What groups of next hops got of flows that no group before them has chosen a port for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Groups that chose.
     pub groups: u64,
@@ -83,7 +84,7 @@ pub struct Spread {
 }
 
 /// A next hop that got another part than its weight says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShareMismatch {
     /// The device.
     pub device: String,
@@ -104,7 +105,7 @@ pub struct ShareMismatch {
 }
 
 /// A port counter that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PortMismatch {
     /// The port.
     pub port: String,
@@ -121,7 +122,7 @@ pub struct PortMismatch {
 }
 
 /// A segment counter that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SegmentMismatch {
     /// The device.
     pub device: String,

@@ -5,12 +5,14 @@
 use std::fmt;
 
 use camino::Utf8PathBuf;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A line of an artefact.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Place {
     /// The file, relative to the tree.
+    #[schemars(with = "String")]
     pub file: Utf8PathBuf,
     /// The line, from 1; absent where the whole file is meant.
     pub line: Option<usize>,

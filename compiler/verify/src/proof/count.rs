@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bits::Bits;
@@ -13,7 +14,7 @@ use super::path_cables::{Direction, PathCables};
 use crate::model::fabric::Fabric;
 
 /// Numbers of paths, over ordered pairs of different NICs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PathCounts {
     /// Paths that the numbers of the tables allow, whether or not they are there.
     pub named: u128,

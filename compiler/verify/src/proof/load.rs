@@ -4,6 +4,7 @@
 //! switches. Out: [`LoadCounts`]. Invariants: planes are added up in whole numbers, so that parts come to what the whole
 //! comes to.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Steps that are taken at most to measure load. Beyond, it is not stated.
@@ -13,7 +14,7 @@ pub(crate) const STEPS_MAX: u64 = 1 << 31;
 pub(crate) type Tiers = [Extremes; 4];
 
 /// Load of cables between switches when every NIC sends to every other.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct LoadCounts {
     /// By tier and direction, from below; empty where it was not measured.
     pub cables: Vec<CableLoad>,
@@ -26,7 +27,7 @@ pub struct LoadCounts {
 }
 
 /// Load of the cables of a tier in one direction, over all planes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CableLoad {
     /// Between which tiers: `t0-t1` or `t1-t2`.
     pub cables: &'static str,

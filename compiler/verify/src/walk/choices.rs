@@ -6,6 +6,7 @@
 use std::net::Ipv6Addr;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::cabling::SwitchId;
@@ -13,7 +14,7 @@ use crate::model::switch::{OtherRoute, Switch};
 use crate::proof::chosen::network::{Network, Step};
 
 /// What walking every way found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct ChoiceWalk {
     /// Deliveries walked.
     pub deliveries: u128,

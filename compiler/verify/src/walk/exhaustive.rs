@@ -7,6 +7,7 @@
 use closc_paths::{Choice, Kind, Table};
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bind::nics::NicCables;
@@ -17,7 +18,7 @@ use crate::model::segment::Usid;
 use crate::proof::nodes::{accepts, sends};
 
 /// What walking every path found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct WalkCounts {
     /// Paths walked.
     pub walked: u128,

@@ -1,6 +1,7 @@
 //! One design compared with another.
 
 use closc_plan::Plan;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Cost;
@@ -8,7 +9,7 @@ use crate::design::{Design, Figure, ratio};
 use crate::element::{Elements, Kind};
 
 /// A figure of both designs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// What is counted.
     pub what: &'static str,
@@ -24,7 +25,7 @@ pub struct Row {
 }
 
 /// What one failure of a kind costs in both designs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Blast {
     /// The kind.
     pub kind: Kind,
@@ -37,7 +38,7 @@ pub struct Blast {
 }
 
 /// One design compared with another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Against {
     /// The first fabric.
     pub ours: String,

@@ -1,5 +1,6 @@
 //! The answer to one failure.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Failed, Left};
@@ -7,7 +8,7 @@ use crate::element::{Element, Elements};
 use crate::outcome::Outcome;
 
 /// The answer to one failure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// The fabric.
     pub fabric: String,

@@ -1,12 +1,13 @@
 //! What failures of one class cost.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::each::Class;
 use crate::element::{Elements, Kind};
 
 /// What failures of one class cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// What fails together.
     pub kinds: Vec<Kind>,

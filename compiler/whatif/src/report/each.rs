@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Cost, Failed};
@@ -9,7 +10,7 @@ use crate::each::Class;
 use crate::element::{Element, Elements};
 
 /// The answer to every failure of some kinds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Each {
     /// The fabric.
     pub fabric: String,
@@ -31,7 +32,7 @@ pub struct Each {
 }
 
 /// Which part of a fabric failed. What it costs is counted over the whole fabric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartOf {
     /// Index and number of shards, where the part is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{NAMES_MAX, Spread, nic_gbps, pair_gbps};
@@ -9,7 +10,7 @@ use crate::element::{Element, Elements};
 use crate::outcome::{Outcome, kind_word};
 
 /// Pairs that are equally far apart.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Apart {
     /// How far apart.
     pub kind: &'static str,
@@ -22,7 +23,7 @@ pub struct Apart {
 }
 
 /// A pair of the worst.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Worst {
     /// Sending NIC.
     pub from: String,
@@ -41,7 +42,7 @@ pub struct Worst {
 }
 
 /// What is left.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Left {
     /// Ordered pairs of NICs.
     pub pairs: u64,

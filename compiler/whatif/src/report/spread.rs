@@ -1,11 +1,12 @@
 //! A distribution over pairs in seven figures.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::distribution::Distribution;
 
 /// Minimum, quantiles and mean over all pairs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// The least.
     pub minimum: f64,

@@ -1,5 +1,6 @@
 //! Failures and repairs over time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Failed, nic_gbps};
@@ -7,7 +8,7 @@ use crate::element::{Element, Elements};
 use crate::trace::{Change, Moment};
 
 /// What is left from one moment to the next.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// The time as the trace has it.
     pub time: String,
@@ -36,7 +37,7 @@ pub struct Step {
 }
 
 /// A trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trace {
     /// The fabric.
     pub fabric: String,

@@ -1,5 +1,6 @@
 //! Repeated random failures.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::nic_gbps;
@@ -7,7 +8,7 @@ use crate::element::Elements;
 use crate::outcome::Outcome;
 
 /// One draw of random failures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trial {
     /// The seed.
     pub seed: u64,
@@ -48,7 +49,7 @@ impl Trial {
 }
 
 /// Several draws.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trials {
     /// The fabric.
     pub fabric: String,

@@ -8,6 +8,7 @@ use std::net::Ipv6Addr;
 use closc_fabric::PortUse;
 use closc_plan::{CableEnd, Plan};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, ZoneId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LIST_MAX;
@@ -16,7 +17,7 @@ use crate::element::{Element, nic_name};
 use crate::verdict::{Kind, Verdict};
 
 /// How something is, the worst last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Health {
     /// A probe came back lately.
@@ -32,7 +33,7 @@ pub(crate) enum Health {
 }
 
 /// A switch or a cable with its health.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Item {
     /// Its name.
     pub name: String,
@@ -41,7 +42,7 @@ pub(crate) struct Item {
 }
 
 /// The switches of a tier.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct TierItems {
     /// `t0`, `t1` or `t2`.
     pub tier: &'static str,
@@ -52,7 +53,7 @@ pub(crate) struct TierItems {
 }
 
 /// A path between two NICs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct PathItem {
     /// Its entropy value.
     pub entropy: u32,
@@ -70,7 +71,7 @@ pub(crate) struct PathItem {
 }
 
 /// What an address is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Decoded {
     /// In words.
     pub what: String,

@@ -14,6 +14,7 @@ use closc_runtime::proto::v1;
 use closc_runtime::text;
 use closc_runtime::wire::Elements;
 use prost::Message as _;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -24,7 +25,7 @@ use crate::state::StateDigest;
 use crate::target::{Cookie, Program};
 
 /// The form of the file.
-const FORMAT: &str = "closc-push-plan/1";
+const FORMAT: &str = PlanFile::FORMAT;
 
 /// Characters of another form's name that are shown.
 const SHOWN: usize = 100;
@@ -75,16 +76,22 @@ struct HeadFile<'t> {
     format: Option<Cow<'t, str>>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// What the file says.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct PlanFile {
+pub struct PlanFile {
     format: String,
     fabric: String,
     programs: BTreeMap<String, ProgramFile>,
     devices: BTreeMap<String, DeviceFile>,
 }
 
-#[derive(Serialize, Deserialize)]
+impl PlanFile {
+    /// Kind and version of the file.
+    pub const FORMAT: &'static str = "closc-push-plan/1";
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ProgramFile {
     name: String,
@@ -95,7 +102,7 @@ struct ProgramFile {
     device_config: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct DeviceFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]

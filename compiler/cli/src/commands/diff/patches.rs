@@ -16,14 +16,18 @@ use closc_render::Templates;
 use closc_sonic::{ConfigDb, Method, Overlay, Patch, Reason};
 use closc_topology::{PlaneId, Switch, TierId, ZoneId};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::side::Side;
 use crate::args::Args;
-use crate::output;
+use crate::output::{self, Document};
+
+/// The index of patches.
+pub(crate) const PATCHES: Document<Index<'static>> = Document::new("closc-patches/1");
 
 /// What changes on some switches, all alike.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Group {
     switches: Vec<String>,
     /// `patch` or `reload`.
@@ -41,8 +45,8 @@ struct Group {
 }
 
 /// What `patches.json` says.
-#[derive(Serialize)]
-struct Index<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Index<'a> {
     old: &'a closc_diff::Side,
     new: &'a closc_diff::Side,
     groups: &'a [Group],
@@ -63,7 +67,7 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
     let groups: Vec<Group> = groups.into_iter().flatten().collect();
     let index = Index { old: &before.side, new: &after.side, groups: &groups };
     let place = folder.join("patches.json");
-    output::replace(&place, &output::document("closc-patches/1", &index)?)?;
+    output::replace(&place, &output::document(&PATCHES, &index)?)?;
     if !args.quiet {
         let by = |method: &str| -> usize {
             groups.iter().filter(|group| group.method == method).map(|group| group.switches.len()).sum()

@@ -6,14 +6,18 @@ mod show;
 use camino::Utf8Path;
 use closc_plan::{DeviceIntent, NextHop, NextHops, Plan, Target};
 use closc_topology::TierId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
 use crate::{input, names};
 
-#[derive(Serialize)]
-struct Explanation {
+/// What a switch is given.
+pub(crate) const DEVICE: Document<Explanation> = Document::new("closc-device/1");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explanation {
     switch: String,
     platform: String,
     os: &'static str,
@@ -30,7 +34,7 @@ struct Explanation {
     bgp: Option<bgp::Bgp>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Port {
     name: String,
     number: u16,
@@ -40,7 +44,7 @@ struct Port {
     address: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Route {
     prefix: String,
     /// Ports, in their order; none: packets are dropped.
@@ -51,7 +55,7 @@ struct Route {
     why: Option<&'static str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Hop {
     port: String,
     /// Its share of the traffic; 0 where it is left out.
@@ -64,7 +68,7 @@ struct Hop {
 pub fn run(args: &Args, file: &Utf8Path, switch: &str) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
     let intent = input.plan.device(names::switch(&input.plan, switch)?);
-    output::result(args.format, "closc-device/1", &explanation(&input.plan, &intent), show::human)?;
+    output::result(args.format, &DEVICE, &explanation(&input.plan, &intent), show::human)?;
     Ok(Outcome::Fine)
 }
 

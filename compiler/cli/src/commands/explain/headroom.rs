@@ -8,14 +8,18 @@ use camino::Utf8Path;
 use closc_plan::SwitchQos;
 use closc_qos::Bytes;
 use closc_qos::headroom::Headroom;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
 use crate::{input, names};
 
-#[derive(Serialize)]
-struct Explanation {
+/// The headroom of a port.
+pub(crate) const HEADROOM: Document<Explanation> = Document::new("closc-headroom/1");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explanation {
     switch: String,
     port: String,
     cable: String,
@@ -26,7 +30,7 @@ struct Explanation {
     pool: Pool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Pool {
     headroom: Bytes,
     shared: Bytes,
@@ -66,7 +70,7 @@ pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Re
             buffer: buffers.memory.total,
         },
     };
-    output::result(args.format, "closc-headroom/1", &explanation, human)?;
+    output::result(args.format, &HEADROOM, &explanation, human)?;
     Ok(Outcome::Fine)
 }
 

@@ -6,16 +6,20 @@ use closc_exports::schedule::{Levels, mpi, slurm};
 use closc_plan::{Crossing, Job, Plan, Traffic};
 use closc_qos::units::Bytes;
 use closc_topology::Node;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::args::export::RanksArgs;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
 use crate::{input, names};
 
+/// Ranks of a job, and how its pairs lie.
+pub(crate) const RANKS: Document<Report> = Document::new("closc-ranks/1");
+
 /// What was placed, and what crosses.
-#[derive(Serialize)]
-struct Report {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Report {
     ranks: u32,
     nodes: usize,
     placed: Crossing,
@@ -46,7 +50,7 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
         by_name: placement.by_name,
         files: super::stream(&command.out.join("ranks"), &files)?,
     };
-    output::result(args.format, "closc-ranks/1", &report, human)?;
+    output::result(args.format, &RANKS, &report, human)?;
     Ok(Outcome::Fine)
 }
 

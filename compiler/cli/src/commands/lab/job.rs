@@ -7,13 +7,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::job::{self, BYTES_MAX, JobError, Orders, Report, Scenario, Transport};
 use closc_lab::tree::{Software, Tree};
 use closc_lab::{Lab, LabError, Options, Watch};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::with_tree;
 use crate::args::lab::{JobArgs, JobTarget};
 use crate::args::{Args, Format};
 use crate::labs;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What jobs came to.
+pub(crate) const JOBS: Document<Jobs<'static>> = Document::new("closc-lab-job/1");
 
 /// Line rate of a NIC port on the kernel: low enough that processors are not what is measured.
 const LINUX_MBPS: u32 = 1;
@@ -21,8 +25,8 @@ const LINUX_MBPS: u32 = 1;
 const VIRTUAL_MBPS: u32 = 100;
 
 /// Jobs of one scenario.
-#[derive(Serialize)]
-struct Jobs<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Jobs<'a> {
     fabric: &'a str,
     title: &'a str,
     /// Whether the first is as the scenario expects.
@@ -53,7 +57,7 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
         }
         let met = reports.first().is_some_and(Report::is_met);
         let jobs = Jobs { fabric: &fabric, title: &scenario.title, met, reports: &reports };
-        output::result(args.format, "closc-lab-job/1", &jobs, |jobs| match args.format {
+        output::result(args.format, &JOBS, &jobs, |jobs| match args.format {
             Format::Markdown => job::markdown(jobs.title, jobs.reports),
             Format::Human | Format::Json | Format::Github | Format::Html | Format::Rows(_) => {
                 job::human(jobs.title, jobs.reports)

@@ -9,6 +9,7 @@ use closc_diagnostics::figures::number;
 use closc_diagnostics::printable;
 use closc_lab::test::TestReport;
 use closc_lab::{DownReport, Lab, LabError, Life, Options, UpReport, Watch};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::with_tree;
@@ -17,11 +18,14 @@ use crate::args::lab::RunArgs;
 use crate::args::{Args, Format};
 use crate::commands::{control, push as pushing};
 use crate::limits;
-use crate::output::{self, Outcome};
+use crate::output::{self, Document, Outcome};
+
+/// What one run did.
+pub(crate) const RUN: Document<Report> = Document::new("closc-lab-run/1");
 
 /// What was done.
-#[derive(Serialize)]
-struct Report {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Report {
     up: UpReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     push: Option<Pushed>,
@@ -35,7 +39,7 @@ struct Report {
     peak_memory_bytes: Option<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Pushed {
     #[serde(flatten)]
     report: PushReport,
@@ -72,7 +76,7 @@ pub fn run(
         let fine = test.is_fine();
         let seconds = started.elapsed().as_secs_f64();
         let report = Report { up, push, test, down, seconds, peak_memory_bytes: limits::peak_memory() };
-        output::result(args.format, "closc-lab-run/1", &report, |report| summary(report, fine))?;
+        output::result(args.format, &RUN, &report, |report| summary(report, fine))?;
         Ok(if fine { Outcome::Fine } else { Outcome::Failed })
     })
 }

@@ -10,12 +10,12 @@ use anyhow::bail;
 use closc_deploy::{Fleet, Plan, PushOptions, Target, plan, push_plan};
 use closc_diff::Report;
 
-use super::{ended, finish, gate};
+use super::{ended, finish, gate, shown};
 use crate::args::Args;
 use crate::args::control::PushArgs;
 use crate::audit::Audit;
 use crate::commands::{control, diff};
-use crate::output::{self, Outcome};
+use crate::output::Outcome;
 
 /// Names of switches that are shown.
 const SHOWN: usize = 5;
@@ -52,8 +52,7 @@ pub fn push(
         Some(old) => as_before(&plan, &self::fleet(command, &site, old, false)?)?,
     }
     if command.dry_run {
-        output::plain(&plan.show())?;
-        return Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences });
+        return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
     let targets = in_waves(&fleet, report);

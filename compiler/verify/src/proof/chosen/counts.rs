@@ -1,9 +1,10 @@
 //! What was proved where switches choose the next hop.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was proved where switches choose the way. A delivery is a NIC that sends, a plane, and a NIC that is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryCounts {
     /// Deliveries of NICs with a cable in the plane.
     pub deliveries: u128,

@@ -1,9 +1,10 @@
 //! The eBGP of a switch, session by session.
 
 use closc_plan::{BgpBandwidth, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Peer};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Bgp {
     pub(super) asn: u32,
     /// Paths to one prefix that are used at a time.
@@ -17,14 +18,14 @@ pub(super) struct Bgp {
     pub(super) timers: Timers,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Accepts {
     pub(super) within: String,
     pub(super) length: u8,
 }
 
 /// What holds for all sessions of one direction.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Side {
     /// `below` or `above`.
     pub(super) direction: &'static str,
@@ -39,7 +40,7 @@ pub(super) struct Side {
     pub(super) bandwidth: Option<&'static str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Session {
     pub(super) port: String,
     pub(super) neighbour: String,
@@ -50,7 +51,7 @@ pub(super) struct Session {
     pub(super) drained: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Timers {
     pub(super) keepalive_s: u16,
     pub(super) hold_s: u16,

@@ -1,0 +1,192 @@
+//! `closc schema`: the JSON Schema of fabric files, or of a document that commands print.
+//!
+//! In: the types that are written. Out: schemas (2020-12). Invariants: every document of this program is in [`ALL`]; what a
+//! schema says is what its type writes, and new fields are allowed, as `docs/cli.md` promises them.
+
+use std::fmt::Write as _;
+
+use anyhow::bail;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{
+    cables, check, collect, compile, diff, drift, explain, export, fix, fmt, grow, import, init, lab, man,
+    paths, platforms, push, te, verify, whatif,
+};
+use crate::args::{Args, SchemaArgs};
+use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
+
+/// The schema of fabric files as it is committed; a test compares it with the types.
+const FABRIC: &str = include_str!("../../../../topologies/topology.schema.json");
+
+/// The documents of this program.
+pub(crate) const DOCUMENTS: Document<Items<Entry>> = Document::new("closc-documents/1");
+
+/// The plan that `push --out` saves.
+const SAVED: Document<closc_deploy::PlanFile> = Document::new(closc_deploy::PlanFile::FORMAT);
+
+/// Every document: what it says, and the commands that write it.
+const ALL: &[Described] = &[
+    described(&cables::CABLES, &["cables check"], "What devices see of each other, compared with the plan."),
+    described(&check::CHECK, &["check"], "What a fabric file describes."),
+    described(&check::CHECKS, &["check"], "What became of each of several fabric files."),
+    described(&explain::CODE, &["explain"], "A diagnostic code, with its page."),
+    described(&explain::CODES, &["explain"], "Every diagnostic code."),
+    described(&collect::COLLECT, &["collect"], "What the agents of a fabric say, and what is broken."),
+    described(&compile::COMPILE, &["compile"], "What was written of a tree."),
+    described(&explain::device::DEVICE, &["explain"], "What one switch is given."),
+    described(&DIAGNOSTICS, ANY, "Findings of a file that has errors."),
+    described(&diff::DIFF, &["diff", "drain", "undrain"], "What changes between two fabrics."),
+    described(&DOCUMENTS, &["schema"], "The documents of this program."),
+    described(&drift::DRIFT, &["drift"], "How live switches differ from a tree."),
+    described(&ERROR, ANY, "Why a command failed, where that is no finding of a file."),
+    described(&export::EXPORT, &["export"], "The files that were exported."),
+    described(&fix::FIX, &["fix"], "What was mended in fabric files."),
+    described(&fmt::FMT, &["fmt"], "Which fabric files were formatted."),
+    described(&grow::GROW, &["grow"], "The cables to plug, pull or move."),
+    described(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),
+    described(&import::IMPORT, &["import"], "What was made of the cables of a plant."),
+    described(&init::INIT, &["init"], "The fabric file that was written."),
+    described(&lab::CUT, &["lab cut"], "What probes found of a cable that was cut."),
+    described(&lab::DOWN, &["lab down"], "What was taken down."),
+    described(&lab::job::JOBS, &["lab job"], "What jobs over a lab came to."),
+    described(&lab::MISWIRE, &["lab miswire"], "What the walk found of two cables that were swapped."),
+    described(&lab::run::RUN, &["lab run"], "What one run did: up, push, walk, down."),
+    described(&lab::STATUS, &["lab status", "lab restore"], "How a lab is."),
+    described(&lab::TEST, &["lab test"], "What walking paths came to."),
+    described(&lab::UP, &["lab up"], "What was brought up."),
+    described(&lab::LABS, &["lab status"], "The labs that are up."),
+    described(&man::MAN, &["man"], "The manual pages that were written."),
+    described(&diff::patches::PATCHES, &["diff"], "What the patches of `diff --patches` are for."),
+    described(&paths::PATHS, &["paths"], "The paths between two NICs."),
+    described(&platforms::PLATFORM, &["platforms"], "What a platform has."),
+    described(&platforms::PLATFORMS, &["platforms"], "The platforms of the catalogue."),
+    described(&push::PUSH, &["push"], "What a push did."),
+    described(&SAVED, &["push"], "What a push would do, as `push --out` saves it."),
+    described(&push::PREVIEW, &["push"], "What a push would do, as `push --dry-run` shows it."),
+    described(&export::ranks::RANKS, &["export"], "Ranks of a job, and which pairs cross zones and units."),
+    described(&explain::TARGETS, &["explain"], "What is rendered for each target."),
+    described(&te::TE, &["te"], "Demands that were placed."),
+    described(&verify::VERIFY, &["verify", "merge"], "What is proved of a tree, and what does not hold."),
+    described(&whatif::AGAINST, &["whatif"], "Two fabrics side by side, and what failures cost in each."),
+    described(&whatif::ANSWER, &["whatif"], "What failures that were named leave to all pairs."),
+    described(&whatif::EACH, &["whatif", "merge"], "What one failure of each kind costs."),
+    described(&whatif::TRACE, &["whatif"], "What failures and repairs over time leave."),
+    described(&whatif::TRIALS, &["whatif"], "What failures drawn at random leave."),
+];
+
+/// Every command that reads something may write it.
+const ANY: &[&str] = &["any"];
+
+/// What is known of a document where its type does not matter.
+struct Described {
+    name: &'static str,
+    commands: &'static [&'static str],
+    about: &'static str,
+    body: fn(&mut SchemaGenerator) -> schemars::Schema,
+}
+
+/// A document as it is listed.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Entry {
+    /// Kind and version.
+    document: &'static str,
+    /// What it says.
+    about: &'static str,
+    /// The commands that write it; `any` of all that read something.
+    commands: &'static [&'static str],
+}
+
+const fn described<T: JsonSchema>(
+    document: &Document<T>,
+    commands: &'static [&'static str],
+    about: &'static str,
+) -> Described {
+    Described { name: document.name, commands, about, body: T::json_schema }
+}
+
+/// Prints a schema, or lists the documents.
+pub(super) fn run(args: &Args, command: &SchemaArgs) -> anyhow::Result<Outcome> {
+    match command.document.as_deref() {
+        None => output::print(FABRIC)?,
+        Some("documents") => list(args)?,
+        Some(name) => {
+            let Some(found) = ALL.iter().find(|described| described.name == name) else {
+                bail!("no document is called `{name}`; `closc schema documents` lists them");
+            };
+            output::print(&found.schema())?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+fn list(args: &Args) -> anyhow::Result<()> {
+    let entry =
+        |found: &Described| Entry { document: found.name, about: found.about, commands: found.commands };
+    let entries: Vec<Entry> = ALL.iter().map(entry).collect();
+    output::results(args.format, &DOCUMENTS, &entries, |entries| {
+        entries.iter().fold(String::new(), |mut text, entry| {
+            let _ = writeln!(text, "{:<24} {}", entry.document, entry.about);
+            text
+        })
+    })
+}
+
+impl Described {
+    /// Returns the schema, ending in a line break.
+    fn schema(&self) -> String {
+        let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let mut root = (self.body)(&mut generator).to_value();
+        let definitions = generator.take_definitions(true);
+        if let Some(root) = root.as_object_mut() {
+            named(root, self.name);
+            let id = format!("urn:closc:{}", self.name.replace('/', ":"));
+            root.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+            root.insert("$id".to_owned(), id.into());
+            root.insert("title".to_owned(), self.name.into());
+            root.insert("description".to_owned(), self.about.into());
+            if !definitions.is_empty() {
+                root.insert("$defs".to_owned(), Value::Object(definitions));
+            }
+        }
+        let mut text = serde_json::to_string_pretty(&sorted(root)).expect("a JSON value can be written");
+        text.push('\n');
+        text
+    }
+}
+
+/// States the field that says which document it is: `schema`, or `format` where a file has that alone.
+fn named(root: &mut Map<String, Value>, name: &str) {
+    let properties = root.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    let Some(properties) = properties.as_object_mut() else { return };
+    let is_saved = name == SAVED.name;
+    if properties.contains_key("format") {
+        properties.insert("format".to_owned(), serde_json::json!({ "const": name }));
+    }
+    if is_saved {
+        return;
+    }
+    properties.insert("schema".to_owned(), serde_json::json!({ "const": name }));
+    let required = root.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+    if let Some(required) = required.as_array_mut() {
+        required.insert(0, "schema".into());
+    }
+}
+
+/// Puts keys in order, whichever order the map type of a build keeps.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests;

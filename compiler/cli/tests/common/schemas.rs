@@ -1,0 +1,63 @@
+//! What closc prints as JSON, compared with the schemas in the tree by a validator that is not closc's.
+//!
+//! In: a document. Out: nothing, or a panic that says what does not fit. Invariants: a document without a schema fails; so does
+//! a field that the schema does not name, which a reader of later versions has to allow.
+
+use serde_json::{Value, json};
+
+use super::root;
+
+/// Compares a document with its schema.
+#[track_caller]
+pub(crate) fn compare(document: &Value) {
+    let name = ["schema", "format"].iter().find_map(|key| document[key].as_str());
+    let name = name.unwrap_or_else(|| panic!("a document says which it is: {document}"));
+    let path = root().join("docs/schemas").join(format!("{}.json", name.replace('/', "-")));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut schema: Value = serde_json::from_str(&text).expect("a schema is JSON");
+    assert_eq!(schema["title"], *name, "{}", path.display());
+    strict(&mut schema, false);
+    let (mut compiler, mut schemas) = (boon::Compiler::new(), boon::Schemas::new());
+    compiler.add_resource("urn:test", schema).expect("a schema has a place");
+    let compiled = compiler.compile("urn:test", &mut schemas);
+    let compiled = compiled.unwrap_or_else(|error| panic!("{} is no schema: {error:#}", path.display()));
+    if let Err(error) = schemas.validate(document, compiled) {
+        panic!("{name} does not fit its schema: {error:#}\n{document:#}");
+    }
+}
+
+/// Compares what was printed, where JSON was asked for and a document came.
+#[track_caller]
+pub(crate) fn compare_printed(arguments: &[&str], printed: &str) {
+    if !arguments.windows(2).any(|pair| pair == ["--format", "json"]) {
+        return;
+    }
+    let Ok(document) = serde_json::from_str::<Value>(printed) else { return };
+    if document["schema"].as_str().is_some_and(|name| name.starts_with("closc-")) {
+        compare(&document);
+    }
+}
+
+/// Forbids fields that are not named. A part of another schema (`anyOf`, a definition) leaves that to the whole.
+fn strict(schema: &mut Value, is_part: bool) {
+    let Some(map) = schema.as_object_mut() else { return };
+    let says_fields =
+        ["properties", "$ref", "anyOf", "oneOf", "allOf"].iter().any(|key| map.contains_key(*key));
+    if says_fields && !is_part && !map.contains_key("additionalProperties") {
+        map.insert("unevaluatedProperties".to_owned(), json!(false));
+    }
+    for (key, value) in map.iter_mut() {
+        let below = |part: bool| move |value: &mut Value| strict(value, part);
+        match key.as_str() {
+            "properties" | "$defs" => {
+                let values = value.as_object_mut().into_iter().flat_map(|map| map.values_mut());
+                values.for_each(below(key == "$defs"));
+            }
+            "items" | "additionalProperties" => strict(value, false),
+            "prefixItems" | "anyOf" | "oneOf" | "allOf" => {
+                value.as_array_mut().into_iter().flatten().for_each(below(key != "prefixItems"));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a push would do, for programs: the same as [`super::show`] says to people.
+//!
+//! In: a plan. Out: each switch with what will be done to it, those that do not change included.
+
+use std::collections::BTreeMap;
+
+use closc_sonic::{Method, Reason};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Plan;
+use super::show::lines;
+use crate::difference::Counts;
+
+/// What a push would do.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Preview {
+    /// Name of the fabric.
+    fabric: String,
+    /// Updates of all switches that speak P4Runtime.
+    updates: Counts,
+    /// Switches that speak P4Runtime, by name.
+    devices: BTreeMap<String, DevicePreview>,
+    /// Switches that run SONiC, by name.
+    sonic: BTreeMap<String, SonicPreview>,
+}
+
+/// What a push would do to a switch that speaks P4Runtime.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct DevicePreview {
+    /// Its plane, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plane: Option<u8>,
+    /// The program it is to run.
+    program: String,
+    /// Whether the program is set, which empties the tables.
+    set_pipeline: bool,
+    /// Updates by what they do.
+    updates: Counts,
+    /// What will be done, by names, in the order in which it is sent.
+    changes: Vec<String>,
+}
+
+/// What a push would do to a switch that runs SONiC.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct SonicPreview {
+    /// `nothing`, `patch` or `reload`.
+    method: &'static str,
+    /// Why a patch will not do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<Reason>,
+    /// Operations of the patch (RFC 6902).
+    operations: usize,
+    /// The ports that go down and come up again.
+    bounces: Vec<String>,
+    /// About how long it takes, in seconds.
+    seconds: u64,
+}
+
+impl Preview {
+    /// Says what a push of a plan would do.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let devices = plan.devices.iter().map(|(name, device)| {
+            let preview = DevicePreview {
+                plane: device.plane,
+                program: device.program.clone(),
+                set_pipeline: device.set_pipeline,
+                updates: Counts::of(&device.updates),
+                changes: lines(plan, device),
+            };
+            (name.clone(), preview)
+        });
+        let sonic = plan.sonic.iter().map(|(name, change)| {
+            let (method, reasons) = match &change.method {
+                Method::Nothing => ("nothing", Vec::new()),
+                Method::Patch => ("patch", Vec::new()),
+                Method::Reload { reasons } => ("reload", reasons.clone()),
+            };
+            let preview = SonicPreview {
+                method,
+                reasons,
+                operations: change.patch.operations.len(),
+                bounces: change.bounces.iter().map(|bounce| bounce.port.clone()).collect(),
+                seconds: change.estimate.seconds,
+            };
+            (name.clone(), preview)
+        });
+        Preview {
+            fabric: plan.fabric.clone(),
+            updates: plan.counts(),
+            devices: devices.collect(),
+            sonic: sonic.collect(),
+        }
+    }
+}
