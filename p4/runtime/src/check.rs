@@ -47,7 +47,9 @@ pub(crate) fn check_entity(info: &Info, kind: Type, entity: &v1::Entity) -> Resu
         Entity::CounterEntry(entry) => resource::check_counter(info, kind, entry),
         Entity::DirectCounterEntry(entry) => resource::check_direct_counter(info, kind, entry),
         Entity::RegisterEntry(entry) => resource::check_register(info, kind, entry),
-        Entity::PacketReplicationEngineEntry(entry) => replication::check(kind, entry),
+        Entity::PacketReplicationEngineEntry(entry) => {
+            replication::check(info.text_ports().is_some(), kind, entry)
+        }
         Entity::ValueSetEntry(entry) => resource::check_value_set(info, kind, entry),
         Entity::DigestEntry(entry) => resource::check_digest(info, kind, entry),
         Entity::ExternEntry(entry) => resource::check_extern(info, entry),

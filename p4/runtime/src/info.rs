@@ -25,6 +25,7 @@ pub use objects::{
 pub use refers::Reference;
 
 use crate::proto::config;
+use crate::value::encode_number;
 
 /// The objects of one kind, by position, id and name.
 #[derive(Debug, Clone)]
@@ -67,6 +68,8 @@ pub struct Info {
     digests: Objects<Digest>,
     packet_headers: Objects<PacketHeader>,
     externs: Objects<ExternInstance>,
+    /// The type of ports that the controller sees as text.
+    text_ports: Option<Arc<str>>,
 }
 
 macro_rules! lookups {
@@ -116,7 +119,13 @@ lookups! {
 impl Info {
     /// Indexes a P4Info, or returns everything that is wrong with it.
     pub fn new(message: config::P4Info) -> Result<Self, InfoError> {
-        load::load(message)
+        load::load(message, true)
+    }
+
+    /// The same, passing over `@entry_restriction` and `@action_restriction`: for a target that leaves them to its
+    /// clients, as BMv2 does.
+    pub fn without_restrictions(message: config::P4Info) -> Result<Self, InfoError> {
+        load::load(message, false)
     }
 
     /// Returns the P4Info that the index was made from.
@@ -132,6 +141,31 @@ impl Info {
     /// Returns the header that goes with packet-outs, if the program has one.
     pub fn packet_out(&self) -> Option<&Arc<PacketHeader>> {
         self.packet_header("packet_out").ok()
+    }
+
+    /// Returns the type of ports, where the controller sees them as text. Watched ports and the ports of copies, which have
+    /// no type, are then text as well.
+    pub fn text_ports(&self) -> Option<&str> {
+        self.text_ports.as_deref()
+    }
+
+    /// Returns a port as it is written: as a number, or as text of that number where ports are text.
+    pub fn port(&self, port: u32) -> Vec<u8> {
+        match self.text_ports {
+            Some(_) => port.to_string().into_bytes(),
+            None => encode_number(port.into()),
+        }
+    }
+
+    /// Says whether a type is one of ports.
+    pub fn is_port_type(&self, name: &str) -> bool {
+        use config::p4_new_type_spec::Representation;
+        let spec = self.types().and_then(|types| types.new_types.get(name));
+        let uri = match spec.and_then(|spec| spec.representation.as_ref()) {
+            Some(Representation::TranslatedType(translation)) => translation.uri.as_str(),
+            Some(Representation::OriginalType(_)) | None => "",
+        };
+        types::is_port_type(name, uri)
     }
 
     /// Returns the types that the program declares.

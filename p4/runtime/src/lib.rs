@@ -5,6 +5,7 @@
 //! - [`value`], [`data`]: numbers, addresses and structs as canonical byte strings and back;
 //! - [`entry`], [`packet`]: entities and packets built by name;
 //! - [`check`]: every rule that an entity can break, for the builder and for a server;
+//! - [`restriction`]: what `@entry_restriction` and `@action_restriction` demand;
 //! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
 //! - [`text`], [`render`]: `.txtpb` files in and out, one line for people;
 //! - [`client`]: sessions, writes, reads, pipelines;
@@ -24,6 +25,7 @@ pub mod order;
 pub mod packet;
 pub mod proto;
 pub mod render;
+pub mod restriction;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
 pub mod server;

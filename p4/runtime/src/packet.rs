@@ -35,6 +35,14 @@ pub enum PacketError {
         /// The field.
         field: String,
     },
+    /// A value that is translated from text means nothing.
+    #[error("metadata field `{field}` is `{value}`, which names nothing on the switch")]
+    Unknown {
+        /// The field.
+        field: String,
+        /// The value.
+        value: String,
+    },
     /// A value does not fit.
     #[error("metadata field `{field}` of `{header}`: {error}")]
     Value {

@@ -87,7 +87,7 @@ impl fmt::Display for Rendered<'_> {
                 self.direct(f, entry.table_entry.as_ref())?;
                 counts(f, entry.data)
             }
-            Some(Entity::PacketReplicationEngineEntry(entry)) => replication(f, entry.r#type.as_ref()),
+            Some(Entity::PacketReplicationEngineEntry(entry)) => replication(info, f, entry.r#type.as_ref()),
             Some(Entity::ValueSetEntry(entry)) => self.value_set(f, entry),
             Some(Entity::DigestEntry(entry)) => {
                 let name = info.digest_by_id(entry.digest_id).map(|digest| digest.preamble.name.as_str());
@@ -248,7 +248,7 @@ fn rates(f: &mut fmt::Formatter<'_>, config: Option<&v1::MeterConfig>) -> fmt::R
     }
 }
 
-fn replication(f: &mut fmt::Formatter<'_>, case: Option<&Replication>) -> fmt::Result {
+fn replication(info: &Info, f: &mut fmt::Formatter<'_>, case: Option<&Replication>) -> fmt::Result {
     let replicas = match case {
         None => return f.write_str("(nothing)"),
         Some(Replication::MulticastGroupEntry(group)) => {
@@ -263,7 +263,7 @@ fn replication(f: &mut fmt::Formatter<'_>, case: Option<&Replication>) -> fmt::R
     f.write_str(" -> {")?;
     for (position, replica) in replicas.iter().enumerate() {
         let comma = if position == 0 { "" } else { ", " };
-        write!(f, "{comma}port {}/{}", value::Port(replica), replica.instance)?;
+        write!(f, "{comma}port {}/{}", value::Port(replica, info.text_ports().is_some()), replica.instance)?;
     }
     f.write_str("}")
 }

@@ -154,11 +154,10 @@ impl Width {
 
     /// Returns the canonical part of a byte string, or why it cannot be a value of this width.
     pub fn canonical(self, bytes: &[u8]) -> Result<&[u8], ValueError> {
-        if bytes.is_empty() {
-            return Err(ValueError::Empty);
-        }
         match self {
+            // The empty string is a string: P4 programs name the default of something with it.
             Width::Text => Ok(bytes),
+            Width::Bits(_) if bytes.is_empty() => Err(ValueError::Empty),
             Width::Bits(width) => {
                 let needed = bits::significant(bytes);
                 if needed > u64::from(width) {

@@ -5,7 +5,8 @@ use crate::info::{Action, ActionProfile, ActionRef, Info, ObjectKind, Scope, Siz
 use crate::proto::v1;
 use v1::table_action::Type;
 
-/// Checks that an action is called with all of its parameters, once each, and that their values fit.
+/// Checks that an action is called with all of its parameters, once each, that their values fit and that they are what
+/// the program allows.
 pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Violation> {
     let name = &action.preamble.name;
     for (position, argument) in call.params.iter().enumerate() {
@@ -32,7 +33,13 @@ pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Vio
         let param = missing.expect("fewer arguments than parameters, none twice").name.clone();
         return Err(Fault::MissingParam { action: name.clone(), param }.into());
     }
-    Ok(())
+    let restriction = action.restriction.as_ref();
+    match restriction.and_then(|restriction| restriction.broken_by_call(call)) {
+        Some(clause) => {
+            Err(at(ObjectKind::Action, &action.preamble, Fault::Restricted { what: "arguments", clause }))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Where in a table an action is used.
@@ -94,10 +101,6 @@ pub(super) fn check_table_action(
     match (action.r#type.as_ref(), table.profile.as_deref()) {
         (None, _) => Err(at(ObjectKind::Table, &table.preamble, Fault::NoAction)),
         (Some(Type::Action(call)), None) => check_in_table(info, table, call, usage),
-        // The default entry of an indirect table names its action itself.
-        (Some(Type::Action(call)), Some(_)) if usage == Use::Default => {
-            check_in_table(info, table, call, usage)
-        }
         (Some(Type::Action(_)), Some(_)) => wrong("an action", "a member, a group or a set of actions"),
         (Some(Type::ActionProfileMemberId(0)), Some(_)) => zero("the member id"),
         (Some(Type::ActionProfileMemberId(_)), Some(_)) => Ok(()),

@@ -173,6 +173,18 @@ pub enum Fault {
         param: String,
     },
 
+    /// The entry or the call is not what the program allows.
+    #[error("the program restricts {what}: `{clause}` does not hold")]
+    Restricted {
+        /// Entries, or arguments.
+        what: &'static str,
+        /// The clause that is broken.
+        clause: String,
+    },
+    /// A string is compared whole.
+    #[error("the field is translated from text, which is matched whole or not at all")]
+    PartOfText,
+
     /// The default entry is always there.
     #[error("the default entry can only be modified")]
     DefaultOnlyModify,
@@ -352,11 +364,11 @@ impl Fault {
     pub fn code(&self) -> Code {
         match self {
             Fault::ConstDefault | Fault::ConstTable | Fault::ActionScope { .. } => Code::PermissionDenied,
+            Fault::Value(error) => value_code(error),
             Fault::IndexRange { .. } => Code::OutOfRange,
             Fault::ValueSetSize { .. } => Code::ResourceExhausted,
             Fault::ValueTwice => Code::AlreadyExists,
             Fault::Lookup(_)
-            | Fault::Value(_)
             | Fault::NoUpdateType
             | Fault::NoEntity
             | Fault::OnlyModify
@@ -376,6 +388,8 @@ impl Fault {
             | Fault::ForeignAction { .. }
             | Fault::MissingParam { .. }
             | Fault::ParamTwice { .. }
+            | Fault::Restricted { .. }
+            | Fault::PartOfText
             | Fault::DefaultOnlyModify
             | Fault::DefaultWithKey
             | Fault::IsConst
@@ -404,5 +418,13 @@ impl Fault {
             | Fault::Negative { .. }
             | Fault::ExternType { .. } => Code::InvalidArgument,
         }
+    }
+}
+
+/// P4Runtime 1.4, bytestrings: what is too wide, or has no bytes, is out of range.
+fn value_code(error: &ValueError) -> Code {
+    match error {
+        ValueError::TooWide { .. } | ValueError::Empty => Code::OutOfRange,
+        ValueError::WantsNumber { .. } | ValueError::WantsText { .. } => Code::InvalidArgument,
     }
 }

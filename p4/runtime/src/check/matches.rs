@@ -63,6 +63,10 @@ fn check_field(field: &MatchField, value: &v1::FieldMatch) -> Result<(), Fault> 
     match (&field.kind, value.field_match_type.as_ref()) {
         (MatchKind::Exact, Some(FieldMatchType::Exact(exact))) => value_fits(width, &exact.value),
         (MatchKind::Optional, Some(FieldMatchType::Optional(optional))) => value_fits(width, &optional.value),
+        (
+            MatchKind::Lpm | MatchKind::Ternary | MatchKind::Range,
+            Some(FieldMatchType::Lpm(_) | FieldMatchType::Ternary(_) | FieldMatchType::Range(_)),
+        ) if width == Width::Text => Err(Fault::PartOfText),
         (MatchKind::Lpm, Some(FieldMatchType::Lpm(lpm))) => check_lpm(width, lpm),
         (MatchKind::Ternary, Some(FieldMatchType::Ternary(ternary))) => check_ternary(width, ternary),
         (MatchKind::Range, Some(FieldMatchType::Range(range))) => check_range(width, range),

@@ -12,8 +12,12 @@ use v1::update::Type;
 /// A port in the canonical form and an instance.
 type Copy = (Vec<u8>, u32);
 
-/// Checks a group or session that is to be inserted, modified or deleted.
-pub(crate) fn check(kind: Type, entry: &v1::PacketReplicationEngineEntry) -> Result<(), Violation> {
+/// Checks a group or session that is to be inserted, modified or deleted. Ports can be text.
+pub(crate) fn check(
+    text: bool,
+    kind: Type,
+    entry: &v1::PacketReplicationEngineEntry,
+) -> Result<(), Violation> {
     let (id, what, replicas) = match entry.r#type.as_ref().ok_or(Fault::NoEntity)? {
         Case::MulticastGroupEntry(group) => {
             (group.multicast_group_id, "the multicast group id", &group.replicas)
@@ -34,9 +38,9 @@ pub(crate) fn check(kind: Type, entry: &v1::PacketReplicationEngineEntry) -> Res
     }
     let mut copies = BTreeSet::new();
     for replica in replicas {
-        let first = port(replica.port_kind.as_ref())?;
+        let first = port(text, replica.port_kind.as_ref())?;
         for backup in &replica.backup_replicas {
-            let second = canonical(&backup.port)?;
+            let second = canonical(text, &backup.port)?;
             if second == first {
                 return Err(Fault::BackupOnSamePort { instance: replica.instance }.into());
             }
@@ -52,18 +56,21 @@ fn add(copies: &mut BTreeSet<Copy>, port: Vec<u8>, instance: u32) -> Result<(), 
 }
 
 #[expect(deprecated, reason = "older clients still name ports by number")]
-fn port(kind: Option<&PortKind>) -> Result<Vec<u8>, Fault> {
+fn port(text: bool, kind: Option<&PortKind>) -> Result<Vec<u8>, Fault> {
     match kind {
         None => Err(Fault::NoPort),
         Some(PortKind::EgressPort(0)) => Err(Fault::ZeroPort),
         Some(PortKind::EgressPort(number)) => Ok(bits::strip(&number.to_be_bytes()).to_vec()),
-        Some(PortKind::Port(bytes)) => canonical(bytes),
+        Some(PortKind::Port(bytes)) => canonical(text, bytes),
     }
 }
 
-fn canonical(port: &[u8]) -> Result<Vec<u8>, Fault> {
+fn canonical(text: bool, port: &[u8]) -> Result<Vec<u8>, Fault> {
     if port.is_empty() {
         return Err(Fault::NoPort);
+    }
+    if text {
+        return Ok(port.to_vec());
     }
     let port = Width::Bits(32).canonical(port).map_err(|_| Fault::WidePort)?;
     // P4Runtime 1.4, translation of port numbers: "An SDN port number of 0 is invalid". BMv2 refuses it as well.

@@ -37,7 +37,11 @@ pub(crate) fn check_table_entry(
         return err(Fault::ConstTable);
     }
     match &entry.action {
-        Some(_) if entry.is_default_action && table.const_default_action.is_some() => {
+        // P4Runtime 1.4, default entry: that of an indirect table is constant as well.
+        Some(_)
+            if entry.is_default_action
+                && (table.const_default_action.is_some() || table.profile.is_some()) =>
+        {
             return err(Fault::ConstDefault);
         }
         Some(action) => {
@@ -47,7 +51,13 @@ pub(crate) fn check_table_entry(
         None if kind == Type::Insert => return err(Fault::NoAction),
         None => {}
     }
-    check_attached(table, entry).map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))
+    check_attached(table, entry).map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))?;
+    // The default entry has no key that could be restricted.
+    let restriction = table.restriction.as_ref().filter(|_| !entry.is_default_action);
+    match restriction.and_then(|restriction| restriction.broken_by_entry(entry)) {
+        Some(clause) => err(Fault::Restricted { what: "entries", clause }),
+        None => Ok(()),
+    }
 }
 
 /// Checks what identifies an entry: its key and its priority.
@@ -101,12 +111,27 @@ fn check_delete(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> 
     check_table_key(table, entry)
 }
 
+/// Checks that a table has what a read request wants with its entries.
+fn check_wanted(table: &Table, entry: &v1::TableEntry) -> Result<(), Fault> {
+    if entry.time_since_last_hit.is_some() && (entry.is_default_action || !table.idle_timeout) {
+        return Err(Fault::NoIdleTimeout);
+    }
+    if entry.counter_data.is_some() && table.direct_counter.is_none() {
+        return Err(Fault::NoDirectCounter);
+    }
+    if (entry.meter_config.is_some() || entry.meter_counter_data.is_some()) && table.direct_meter.is_none() {
+        return Err(Fault::NoDirectMeter);
+    }
+    Ok(())
+}
+
 /// Checks a read request for table entries.
 pub(super) fn check_read(info: &Info, entry: &v1::TableEntry) -> Result<(), Violation> {
     if entry.table_id == 0 {
         return Ok(());
     }
     let table = info.require_table(entry.table_id)?;
+    check_wanted(table, entry).map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))?;
     if entry.r#match.is_empty() {
         return Ok(());
     }

@@ -4,7 +4,6 @@ use super::action::{Arguments, action};
 use crate::check::{Violation, check_group, check_member};
 use crate::info::Info;
 use crate::proto::v1;
-use crate::value::encode_number;
 use v1::update::Type;
 
 /// A member of a group.
@@ -66,7 +65,7 @@ pub fn group(
     let members = members.iter().map(|member| Member {
         member_id: member.id,
         weight: member.weight,
-        watch_kind: member.watch_port.map(|port| WatchKind::WatchPort(encode_number(port.into()))),
+        watch_kind: member.watch_port.map(|port| WatchKind::WatchPort(info.port(port))),
     });
     let group = v1::ActionProfileGroup {
         action_profile_id: profile.preamble.id,
@@ -89,7 +88,7 @@ pub fn action_set(
     let mut action_profile_actions = Vec::with_capacity(actions.len());
     for weighted in actions {
         let call = action(&table.action(weighted.action)?.action, weighted.arguments)?;
-        let watch_kind = weighted.watch_port.map(|port| WatchKind::WatchPort(encode_number(port.into())));
+        let watch_kind = weighted.watch_port.map(|port| WatchKind::WatchPort(info.port(port)));
         action_profile_actions.push(v1::ActionProfileAction {
             action: Some(call),
             weight: weighted.weight,

@@ -27,7 +27,7 @@ fn replicas(copies: &[Copy]) -> Vec<v1::Replica> {
 
 fn checked(case: Case) -> Result<v1::PacketReplicationEngineEntry, Violation> {
     let entry = v1::PacketReplicationEngineEntry { r#type: Some(case) };
-    check_replication(Type::Insert, &entry)?;
+    check_replication(false, Type::Insert, &entry)?;
     Ok(entry)
 }
 

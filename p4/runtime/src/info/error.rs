@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::restriction::RestrictionError;
+
 /// The kinds of things that have names in a P4Info.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectKind {
@@ -173,6 +175,16 @@ pub enum InfoFault {
         field: String,
         /// Its table or value set.
         within: String,
+    },
+    /// The annotation that restricts entries or arguments cannot be read.
+    #[error("{kind} `{name}`: its restriction, {error}")]
+    Restriction {
+        /// The kind of the object.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// Where and why.
+        error: RestrictionError,
     },
 }
 

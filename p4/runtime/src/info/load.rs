@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use super::error::{InfoError, InfoFault, ObjectKind};
 use super::objects::Parts;
-use super::types::{Place, width};
+use super::types::{Place, port_type, text_type, width};
 use super::{
     Action, ActionProfile, Counter, CounterUnit, Digest, ExternInstance, Info, Metadata, Meter, MeterUnit,
     Objects, PacketHeader, Param, Preamble, Register, SizeSemantics, ValueSet, refers,
 };
 use crate::proto::config;
+use crate::restriction::{Kind, Operand, Restriction, RestrictionError};
 use crate::value::Width;
 
 /// Indexes a P4Info.
-pub(super) fn load(message: config::P4Info) -> Result<Info, InfoError> {
-    let mut loader = Loader { types: message.type_info.as_ref(), ids: BTreeMap::new(), faults: Vec::new() };
+/// Reads a P4Info, with or without what its annotations restrict.
+pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, InfoError> {
+    let types = message.type_info.as_ref();
+    let mut loader = Loader { types, restricts, ids: BTreeMap::new(), faults: Vec::new() };
     let mut info = Info::default();
     // What others refer to comes first.
     loader.actions(&mut info, &message.actions);
@@ -26,12 +29,14 @@ pub(super) fn load(message: config::P4Info) -> Result<Info, InfoError> {
     loader.others(&mut info, &message);
     loader.back_references(&info);
     let faults = loader.faults;
-    if faults.is_empty() { Ok(Info { message, ..info }) } else { Err(InfoError { faults }) }
+    let text_ports = port_type(message.type_info.as_ref());
+    if faults.is_empty() { Ok(Info { message, text_ports, ..info }) } else { Err(InfoError { faults }) }
 }
 
 /// What is known while a P4Info is read.
 pub(super) struct Loader<'m> {
     types: Option<&'m config::P4TypeInfo>,
+    restricts: bool,
     /// Who has an id; ids are unique over all kinds.
     ids: BTreeMap<u32, String>,
     pub(super) faults: Vec<InfoFault>,
@@ -108,10 +113,13 @@ impl Loader<'_> {
                 let place = Place { kind: ObjectKind::Param, name: &param.name, within: &preamble.name };
                 let width = self.width(param.bitwidth, param.type_name.as_ref(), &place);
                 let refers_to = refers::read(&param.annotations, &param.structured_annotations);
-                let object = Param { id: param.id, name: param.name.clone(), width, refers_to };
+                let text = text_type(width, param.type_name.as_ref());
+                let object = Param { id: param.id, name: param.name.clone(), width, text, refers_to };
                 self.part(&mut params, ObjectKind::Param, &param.name, object);
             }
-            let object = Action { preamble: preamble.clone(), params };
+            let restriction = Restriction::of_action(&preamble.annotations, operands(&params.items));
+            let restriction = self.restriction(ObjectKind::Action, &preamble, restriction);
+            let object = Action { preamble: preamble.clone(), params, restriction };
             self.add(&mut info.actions, ObjectKind::Action, &preamble, object);
         }
     }
@@ -217,7 +225,8 @@ impl Loader<'_> {
             self.part_id(message.id, &mut ids, ObjectKind::Metadata, &message.name);
             let place = Place { kind: ObjectKind::Metadata, name: &message.name, within: &owner.name };
             let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
-            let field = Metadata { id: message.id, name: message.name.clone(), width };
+            let text = text_type(width, message.type_name.as_ref());
+            let field = Metadata { id: message.id, name: message.name.clone(), width, text };
             self.part(&mut fields, ObjectKind::Metadata, &message.name, field);
         }
         fields
@@ -241,6 +250,22 @@ impl Loader<'_> {
         }
     }
 
+    /// Keeps what was read of a restriction, or the fault.
+    pub(super) fn restriction(
+        &mut self,
+        kind: ObjectKind,
+        owner: &Preamble,
+        read: Result<Option<Restriction>, RestrictionError>,
+    ) -> Option<Restriction> {
+        if !self.restricts {
+            return None;
+        }
+        read.unwrap_or_else(|error| {
+            self.faults.push(InfoFault::Restriction { kind, name: owner.name.clone(), error });
+            None
+        })
+    }
+
     pub(super) fn dangling(&mut self, kind: ObjectKind, owner: &Preamble, wanted: ObjectKind, id: u32) {
         self.faults.push(InfoFault::Dangling { kind, name: owner.name.clone(), wanted, id });
     }
@@ -261,4 +286,13 @@ fn meter_spec(spec: Option<&config::MeterSpec>) -> (MeterUnit, config::meter_spe
         config::meter_spec::Unit::Bytes | config::meter_spec::Unit::Unspecified => MeterUnit::Bytes,
     };
     (unit, spec.r#type())
+}
+
+/// Returns what the restriction of an action may name.
+fn operands(params: &[Param]) -> Vec<Operand> {
+    let operand = |param: &Param| {
+        let (id, name, width) = (param.id, param.name.clone(), param.width);
+        Operand { id, name, width, kind: Kind::Param }
+    };
+    params.iter().map(operand).collect()
 }

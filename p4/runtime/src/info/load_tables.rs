@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::error::{InfoFault, ObjectKind};
 use super::load::Loader;
 use super::objects::Parts;
-use super::types::Place;
+use super::types::{Place, text_type};
 use super::{ActionProfile, ActionRef, Info, MatchField, MatchKind, Preamble, Scope, Table, refers};
 use crate::proto::config;
+use crate::restriction::{Kind, Operand, Restriction};
 
 impl Loader<'_> {
     pub(super) fn tables(&mut self, info: &mut Info, messages: &[config::Table]) {
@@ -16,7 +17,10 @@ impl Loader<'_> {
             let preamble = self.preamble(ObjectKind::Table, message.preamble.as_ref());
             let fields = self.match_fields(&preamble, &message.match_fields);
             let actions = self.action_refs(info, &preamble, &message.action_refs);
+            let restriction = Restriction::of_table(&preamble.annotations, operands(&fields.items));
+            let restriction = self.restriction(ObjectKind::Table, &preamble, restriction);
             let object = Table {
+                restriction,
                 fields,
                 actions,
                 const_default_action: (message.const_default_action_id != 0)
@@ -59,7 +63,9 @@ impl Loader<'_> {
             let place = Place { kind: ObjectKind::MatchField, name: &message.name, within: &owner.name };
             let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
             let refers_to = refers::read(&message.annotations, &message.structured_annotations);
-            let field = MatchField { id: message.id, name: message.name.clone(), width, kind, refers_to };
+            let text = text_type(width, message.type_name.as_ref());
+            let name = message.name.clone();
+            let field = MatchField { id: message.id, name, width, text, kind, refers_to };
             self.part(&mut fields, ObjectKind::MatchField, &message.name, field);
         }
         fields
@@ -123,4 +129,20 @@ fn match_kind(field: &config::MatchField) -> Option<MatchKind> {
             MatchType::Optional => Some(MatchKind::Optional),
         },
     }
+}
+
+/// Returns what the restriction of a table may name.
+fn operands(fields: &[MatchField]) -> Vec<Operand> {
+    let operand = |field: &MatchField| {
+        let kind = match field.kind {
+            MatchKind::Exact => Kind::Exact,
+            MatchKind::Lpm => Kind::Lpm,
+            MatchKind::Ternary => Kind::Ternary,
+            MatchKind::Range => Kind::Range,
+            MatchKind::Optional => Kind::Optional,
+            MatchKind::Other(_) => Kind::Other,
+        };
+        Operand { id: field.id, name: field.name.clone(), width: field.width, kind }
+    };
+    fields.iter().map(operand).collect()
 }

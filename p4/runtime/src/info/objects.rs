@@ -9,6 +9,7 @@ use super::error::{LookupError, ObjectKind};
 use super::names::Names;
 use super::refers::Reference;
 use crate::proto::config;
+use crate::restriction::Restriction;
 use crate::value::Width;
 
 /// What every object has.
@@ -50,6 +51,8 @@ pub struct MatchField {
     pub name: String,
     /// How wide the controller sees it.
     pub width: Width,
+    /// The declared type, where it is one that the target translates from text.
+    pub text: Option<Arc<str>>,
     /// How it is compared.
     pub kind: MatchKind,
     /// Entries that must exist before one with this value.
@@ -65,6 +68,8 @@ pub struct Param {
     pub name: String,
     /// How wide the controller sees it.
     pub width: Width,
+    /// The declared type, where it is one that the target translates from text.
+    pub text: Option<Arc<str>>,
     /// Entries that must exist before one with this value.
     pub refers_to: Vec<Reference>,
 }
@@ -95,6 +100,8 @@ pub struct Action {
     /// Id and names.
     pub preamble: Preamble,
     pub(super) params: Parts<Param>,
+    /// What its arguments must fulfil.
+    pub restriction: Option<Restriction>,
 }
 
 impl Action {
@@ -161,6 +168,8 @@ pub struct Table {
     pub is_const: bool,
     /// Whether the program comes with entries.
     pub has_initial_entries: bool,
+    /// What its entries must fulfil.
+    pub restriction: Option<Restriction>,
 }
 
 impl Table {
@@ -322,6 +331,8 @@ pub struct Metadata {
     pub name: String,
     /// How wide the controller sees it.
     pub width: Width,
+    /// The declared type, where it is one that the target translates from text.
+    pub text: Option<Arc<str>>,
 }
 
 /// The header of packet-ins or packet-outs.

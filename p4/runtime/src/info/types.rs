@@ -1,5 +1,7 @@
 //! How wide the controller sees something: by its bit width, or as its declared type is translated.
 
+use std::sync::Arc;
+
 use super::error::{InfoFault, ObjectKind};
 use crate::proto::config;
 use crate::value::Width;
@@ -43,4 +45,34 @@ fn translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedT
         },
         Some(Representation::OriginalType(_)) | None => 0,
     }
+}
+
+/// Returns the type of something that the controller sees as text.
+pub(super) fn text_type(width: Width, name: Option<&config::P4NamedType>) -> Option<Arc<str>> {
+    name.filter(|_| width == Width::Text).map(|name| name.name.as_str().into())
+}
+
+/// Says whether a type is one of ports: by its name, or by the end of the URI of its translation, as PSA and
+/// sonic-pins have them (`PortId_t`, `PortIdInHeader_t`, `port_id_t`).
+pub(super) fn is_port_type(name: &str, uri: &str) -> bool {
+    let begins = |name: &str| {
+        let plain = name.rsplit(['/', '.']).next().unwrap_or(name).replace('_', "");
+        plain.to_ascii_lowercase().starts_with("portid")
+    };
+    begins(name) || begins(uri)
+}
+
+/// Returns the type of ports that the controller sees as text, the first by name.
+pub(super) fn port_type(types: Option<&config::P4TypeInfo>) -> Option<Arc<str>> {
+    use config::p4_new_type_spec::Representation;
+    use config::p4_new_type_translation::SdnType;
+    let text_port = |(name, spec): (&String, &config::P4NewTypeSpec)| match &spec.representation {
+        Some(Representation::TranslatedType(translation)) => {
+            matches!(translation.sdn_type, Some(SdnType::SdnString(_)))
+                && is_port_type(name, &translation.uri)
+        }
+        Some(Representation::OriginalType(_)) | None => false,
+    };
+    let found = types?.new_types.iter().filter(|(name, spec)| text_port((name, spec)));
+    found.map(|(name, _)| name.as_str()).min().map(Into::into)
 }

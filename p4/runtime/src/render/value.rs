@@ -52,8 +52,8 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The port of a copy.
-pub(super) struct Port<'a>(pub(super) &'a v1::Replica);
+/// The port of a copy, and whether ports are text.
+pub(super) struct Port<'a>(pub(super) &'a v1::Replica, pub(super) bool);
 
 impl fmt::Display for Port<'_> {
     #[expect(deprecated, reason = "older targets still return ports by number")]
@@ -61,6 +61,7 @@ impl fmt::Display for Port<'_> {
         match &self.0.port_kind {
             None => f.write_str("?"),
             Some(PortKind::EgressPort(port)) => port.fmt(f),
+            Some(PortKind::Port(port)) if self.1 => write!(f, "{:?}", String::from_utf8_lossy(port)),
             Some(PortKind::Port(port)) => match Width::Bits(64).decode(port) {
                 Ok(number) => number.fmt(f),
                 Err(_) => Hex(port).fmt(f),

@@ -1,0 +1,175 @@
+//! What `@entry_restriction` of a table and `@action_restriction` of an action demand, in the language of
+//! [p4-constraints](https://github.com/p4lang/p4-constraints).
+//!
+//! In: the annotation, and the fields or parameters that it may name. Out: a [`Restriction`], which says of an entry or
+//! an action whether it holds, and if not which clause is broken. Units: numbers have any size and a sign. Errors:
+//! [`RestrictionError`] with line and column within the annotation. Invariants: a restriction that was read has types,
+//! so that evaluating it cannot fail; text, nesting and parts have limits.
+//!
+//! The language has booleans, numbers (decimal, `0x`, `0b`, `0o`), addresses (`ipv4('..')`, `ipv6('..')`, `mac('..')`),
+//! fields and their parts (`::value`, `::mask`, `::prefix_length`, `::low`, `::high`), `::priority`, `!`, `-`,
+//! comparisons, `&&`, `||`, `->` and `;`. A number that is compared with a field of W bits is taken modulo 2^W, so -1
+//! is the greatest value. A field that is translated from text is the number of its bytes, which is 0 for the empty
+//! string only, and can be compared with text in single quotes.
+
+mod evaluate;
+mod lexer;
+mod number;
+mod parser;
+mod source;
+mod types;
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+use crate::proto::v1;
+use crate::value::Width;
+use types::Typed;
+
+/// Bytes that a restriction may have.
+const MAX_BYTES: usize = 64 << 10;
+
+/// Parentheses, negations and implications within each other.
+const MAX_DEPTH: u32 = 64;
+
+/// Parts that an expression may have in all.
+const MAX_PARTS: u32 = 4096;
+
+/// A restriction that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {problem}")]
+pub struct RestrictionError {
+    /// The line within the text of the restriction, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl RestrictionError {
+    fn at(source: &str, place: usize, problem: impl Into<String>) -> Self {
+        let before = source.get(..place).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        RestrictionError {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            problem: problem.into(),
+        }
+    }
+}
+
+/// How something is given that an expression may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A field with one value.
+    Exact,
+    /// A field with a value and a mask.
+    Ternary,
+    /// A field with a value or none.
+    Optional,
+    /// A field with a prefix.
+    Lpm,
+    /// A field with two ends.
+    Range,
+    /// A field of the architecture's own.
+    Other,
+    /// A parameter of an action.
+    Param,
+}
+
+/// A field of a key or a parameter of an action, which an expression may name.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand {
+    /// The id within the table or action.
+    pub(crate) id: u32,
+    /// The name.
+    pub(crate) name: String,
+    /// How wide it is.
+    pub(crate) width: Width,
+    /// How it is given.
+    pub(crate) kind: Kind,
+}
+
+/// What an expression may name: the fields of a table, or the parameters of an action.
+#[derive(Clone, Copy)]
+struct Names<'n> {
+    operands: &'n [Operand],
+    of_table: bool,
+}
+
+/// A clause: all of them must hold.
+#[derive(Debug, Clone)]
+struct Clause {
+    expression: Typed,
+    /// Where it is in the source.
+    place: Range<usize>,
+}
+
+/// What entries of a table, or calls of an action, must fulfil.
+#[derive(Debug, Clone)]
+pub struct Restriction {
+    source: String,
+    operands: Vec<Operand>,
+    clauses: Vec<Clause>,
+}
+
+impl Restriction {
+    /// Reads the restriction that a table's annotations carry, if they do.
+    pub(crate) fn of_table(
+        annotations: &[String],
+        fields: Vec<Operand>,
+    ) -> Result<Option<Self>, RestrictionError> {
+        Self::read(annotations, "@entry_restriction", fields, true)
+    }
+
+    /// Reads the restriction that an action's annotations carry, if they do.
+    pub(crate) fn of_action(
+        annotations: &[String],
+        params: Vec<Operand>,
+    ) -> Result<Option<Self>, RestrictionError> {
+        Self::read(annotations, "@action_restriction", params, false)
+    }
+
+    fn read(
+        annotations: &[String],
+        name: &str,
+        operands: Vec<Operand>,
+        of_table: bool,
+    ) -> Result<Option<Self>, RestrictionError> {
+        let Some(source) = source::find(annotations, name)? else { return Ok(None) };
+        let names = Names { operands: &operands, of_table };
+        let typed = |expression: parser::Expression| {
+            let place = expression.place.clone();
+            Ok(Clause { expression: types::check(&source, names, expression)?, place })
+        };
+        let clauses: Result<Vec<Clause>, RestrictionError> =
+            parser::parse(&source)?.into_iter().map(typed).collect();
+        let clauses = clauses?;
+        Ok(Some(Restriction { source, operands, clauses }))
+    }
+
+    /// Returns the text of the restriction.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns the clause that an entry breaks, in one line. The key has been checked before.
+    pub(crate) fn broken_by_entry(&self, entry: &v1::TableEntry) -> Option<String> {
+        self.broken(&evaluate::Entry { fields: &self.operands, entry })
+    }
+
+    /// Returns the clause that a call breaks, in one line. The call has been checked before.
+    pub(crate) fn broken_by_call(&self, call: &v1::Action) -> Option<String> {
+        self.broken(&evaluate::Call { params: &self.operands, call })
+    }
+
+    fn broken(&self, given: &dyn evaluate::Given) -> Option<String> {
+        let clause = self.clauses.iter().find(|clause| !evaluate::holds(&clause.expression, given))?;
+        Some(source::in_one_line(&self.source[clause.place.clone()]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

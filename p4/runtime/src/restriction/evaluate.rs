@@ -1,0 +1,153 @@
+//! Whether a clause holds for an entry or a call.
+
+use std::cmp::Ordering;
+
+use super::number::Number;
+use super::parser::Comparison;
+use super::types::{Part, Type, Typed};
+use super::{Kind, Operand};
+use crate::proto::v1;
+use crate::value::Width;
+use v1::field_match::FieldMatchType;
+
+/// What an expression comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Result<'r> {
+    Bool(bool),
+    Number(Number<'r>),
+    /// A match of two parts: value and mask, value and length of the prefix, low and high.
+    Pair(Number<'r>, Number<'r>),
+}
+
+/// Where the values come from.
+pub(super) trait Given {
+    /// Returns a field or a parameter by its place.
+    fn value(&self, place: usize) -> Result<'_>;
+
+    /// Returns the priority.
+    fn priority(&self) -> i32;
+}
+
+/// A table entry.
+pub(super) struct Entry<'e> {
+    pub(super) fields: &'e [Operand],
+    pub(super) entry: &'e v1::TableEntry,
+}
+
+/// A call of an action.
+pub(super) struct Call<'c> {
+    pub(super) params: &'c [Operand],
+    pub(super) call: &'c v1::Action,
+}
+
+/// Returns the mask of a match on a whole value. Text has no width, so its mask is every bit there could be.
+fn whole(width: Width) -> Number<'static> {
+    match width {
+        Width::Bits(bits) => Number::all_ones(bits),
+        Width::Text => Number::minus_one(),
+    }
+}
+
+impl Given for Entry<'_> {
+    fn value(&self, place: usize) -> Result<'_> {
+        let Some(field) = self.fields.get(place) else { return Result::Bool(false) };
+        let found = self.entry.r#match.iter().find(|found| found.field_id == field.id);
+        let number = |bytes| Number::from_bytes(bytes);
+        match (found.and_then(|found| found.field_match_type.as_ref()), field.kind) {
+            (Some(FieldMatchType::Exact(exact)), _) => Result::Number(number(&exact.value)),
+            (Some(FieldMatchType::Ternary(ternary)), _) => {
+                Result::Pair(number(&ternary.value), number(&ternary.mask))
+            }
+            (Some(FieldMatchType::Optional(optional)), _) => {
+                Result::Pair(number(&optional.value), whole(field.width))
+            }
+            (Some(FieldMatchType::Lpm(lpm)), _) => {
+                Result::Pair(number(&lpm.value), i64::from(lpm.prefix_len).into())
+            }
+            (Some(FieldMatchType::Range(range)), _) => Result::Pair(number(&range.low), number(&range.high)),
+            (None, Kind::Range) => Result::Pair(Number::default(), whole(field.width)),
+            (None, Kind::Exact) => Result::Number(Number::default()),
+            (Some(FieldMatchType::Other(_)) | None, _) => Result::Pair(Number::default(), Number::default()),
+        }
+    }
+
+    fn priority(&self) -> i32 {
+        self.entry.priority
+    }
+}
+
+impl Given for Call<'_> {
+    fn value(&self, place: usize) -> Result<'_> {
+        let id = self.params.get(place).map(|param| param.id);
+        let argument = self.call.params.iter().find(|argument| Some(argument.param_id) == id);
+        Result::Number(argument.map_or_else(Number::default, |argument| Number::from_bytes(&argument.value)))
+    }
+
+    fn priority(&self) -> i32 {
+        0
+    }
+}
+
+/// Says whether a clause holds.
+pub(super) fn holds(expression: &Typed, given: &dyn Given) -> bool {
+    evaluate(expression, given) == Result::Bool(true)
+}
+
+fn evaluate<'r>(expression: &'r Typed, given: &'r dyn Given) -> Result<'r> {
+    match expression {
+        Typed::Bool(value) => Result::Bool(*value),
+        Typed::Number(number) => Result::Number(number.clone()),
+        Typed::Given(place) => given.value(*place),
+        Typed::Priority => Result::Number(i64::from(given.priority()).into()),
+        Typed::Part(whole, part) => match (evaluate(whole, given), part) {
+            (Result::Pair(first, _), Part::First) => Result::Number(first),
+            (Result::Pair(_, second), Part::Second) => Result::Number(second),
+            (single, _) => single,
+        },
+        Typed::Not(inner) => Result::Bool(!holds(inner, given)),
+        Typed::Minus(inner) => Result::Number(number(inner, given).negated()),
+        Typed::Wrapped(inner, width) => Result::Number(number(inner, given).wrapped(width.bits())),
+        Typed::Matched(inner, of) => matched(number(inner, given), *of),
+        Typed::All(parts) => Result::Bool(parts.iter().all(|part| holds(part, given))),
+        Typed::Any(parts) => Result::Bool(parts.iter().any(|part| holds(part, given))),
+        Typed::Implies(left, right) => Result::Bool(!holds(left, given) || holds(right, given)),
+        Typed::Compare(how, left, right) => {
+            let (left, right) = (evaluate(left, given), evaluate(right, given));
+            Result::Bool(compare(*how, &left, &right))
+        }
+    }
+}
+
+/// Returns the number that an expression comes to; its type says that it does.
+fn number<'r>(expression: &'r Typed, given: &'r dyn Given) -> Number<'r> {
+    match evaluate(expression, given) {
+        Result::Number(number) | Result::Pair(number, _) => number,
+        Result::Bool(_) => Number::default(),
+    }
+}
+
+fn matched(value: Number<'_>, of: Type) -> Result<'_> {
+    match of {
+        Type::Ternary(width) | Type::Optional(width) => Result::Pair(value, whole(width)),
+        Type::Lpm(width) => Result::Pair(value, i64::from(width.bits()).into()),
+        Type::Range(_) => Result::Pair(value.clone(), value),
+        Type::Bool | Type::Int | Type::Text | Type::Bits(_) | Type::Exact(_) => Result::Number(value),
+    }
+}
+
+fn compare(how: Comparison, left: &Result<'_>, right: &Result<'_>) -> bool {
+    let order = match (left, right) {
+        (Result::Number(left), Result::Number(right)) => left.compare(right),
+        // What has no order is only compared for equality.
+        (left, right) if left == right => Ordering::Equal,
+        _ => Ordering::Less,
+    };
+    match how {
+        Comparison::Equal => order.is_eq(),
+        Comparison::Unequal => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        Comparison::GreaterOrEqual => order.is_ge(),
+    }
+}

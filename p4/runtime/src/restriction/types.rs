@@ -1,0 +1,240 @@
+//! Expressions with types: every name found, every comparison between things that can be compared.
+//!
+//! A number becomes what it is compared with: bits of a width, and a whole match on that value.
+
+use std::fmt;
+
+use super::number::Number;
+use super::parser::{Comparison, Expression, Form};
+use super::{Kind, Names, RestrictionError};
+use crate::value::Width;
+
+/// What an expression is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    Bool,
+    /// A number of any size.
+    Int,
+    /// Text in quotes.
+    Text,
+    /// A number of a width.
+    Bits(Width),
+    Exact(Width),
+    Ternary(Width),
+    Optional(Width),
+    Lpm(Width),
+    Range(Width),
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Bool => f.write_str("a truth value"),
+            Type::Int => f.write_str("a number"),
+            Type::Text => f.write_str("text"),
+            Type::Bits(width) => write!(f, "{width}"),
+            Type::Exact(width) => write!(f, "an exact match on {width}"),
+            Type::Ternary(width) => write!(f, "a ternary match on {width}"),
+            Type::Optional(width) => write!(f, "an optional match on {width}"),
+            Type::Lpm(width) => write!(f, "a longest prefix match on {width}"),
+            Type::Range(width) => write!(f, "a range match on {width}"),
+        }
+    }
+}
+
+impl Type {
+    fn width(self) -> Option<Width> {
+        match self {
+            Type::Bool | Type::Int | Type::Text => None,
+            Type::Bits(width)
+            | Type::Exact(width)
+            | Type::Ternary(width)
+            | Type::Optional(width)
+            | Type::Lpm(width)
+            | Type::Range(width) => Some(width),
+        }
+    }
+
+    /// Says whether something of another type can become this.
+    fn accepts(self, other: Type) -> bool {
+        match (self.width(), other) {
+            (Some(_), Type::Int) => true,
+            (Some(width), Type::Text) => width == Width::Text,
+            (Some(width), Type::Bits(of)) => width == of,
+            _ => false,
+        }
+    }
+
+    fn has_order(self) -> bool {
+        matches!(self, Type::Int | Type::Bits(_) | Type::Exact(_))
+    }
+}
+
+/// A part of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The value, or the low end of a range.
+    First,
+    /// The mask, the length of the prefix, or the high end of a range.
+    Second,
+}
+
+/// An expression that can be evaluated.
+#[derive(Debug, Clone)]
+pub(super) enum Typed {
+    Bool(bool),
+    Number(Number<'static>),
+    /// A field or a parameter, by its place.
+    Given(usize),
+    Priority,
+    Part(Box<Typed>, Part),
+    Not(Box<Typed>),
+    Minus(Box<Typed>),
+    /// A number as one of a width.
+    Wrapped(Box<Typed>, Width),
+    /// A number as a match on it.
+    Matched(Box<Typed>, Type),
+    All(Vec<Typed>),
+    Any(Vec<Typed>),
+    Implies(Box<Typed>, Box<Typed>),
+    Compare(Comparison, Box<Typed>, Box<Typed>),
+}
+
+/// Gives a clause its types.
+pub(super) fn check(source: &str, names: Names<'_>, clause: Expression) -> Result<Typed, RestrictionError> {
+    Checker { source, names }.truth(clause)
+}
+
+struct Checker<'s> {
+    source: &'s str,
+    names: Names<'s>,
+}
+
+type Checked<T> = Result<T, RestrictionError>;
+
+impl Checker<'_> {
+    fn wrong<T>(&self, place: usize, problem: impl Into<String>) -> Checked<T> {
+        Err(RestrictionError::at(self.source, place, problem))
+    }
+
+    fn truth(&self, expression: Expression) -> Checked<Typed> {
+        let place = expression.place.start;
+        match self.infer(expression)? {
+            (typed, Type::Bool) => Ok(typed),
+            (_, other) => self.wrong(place, format!("this is {other}, it should be {}", Type::Bool)),
+        }
+    }
+
+    fn all(&self, expressions: Vec<Expression>) -> Checked<Vec<Typed>> {
+        expressions.into_iter().map(|expression| self.truth(expression)).collect()
+    }
+
+    fn infer(&self, expression: Expression) -> Checked<(Typed, Type)> {
+        let start = expression.place.start;
+        Ok(match expression.form {
+            Form::Bool(value) => (Typed::Bool(value), Type::Bool),
+            Form::Number(number) => (Typed::Number(number), Type::Int),
+            Form::Text(text) => (Typed::Number(Number::from_bytes(text.as_bytes()).into_owned()), Type::Text),
+            Form::Name(name) => self.name(start, &name)?,
+            Form::Attribute(name) => match (name.as_str(), self.names.of_table) {
+                ("priority", true) => (Typed::Priority, Type::Int),
+                _ => return self.wrong(start, format!("there is no attribute `::{name}` here")),
+            },
+            Form::Part(whole, part) => {
+                let (whole, of) = self.infer(*whole)?;
+                let (part, of) = self.part(start, of, &part)?;
+                (Typed::Part(Box::new(whole), part), of)
+            }
+            Form::Not(inner) => (Typed::Not(Box::new(self.truth(*inner)?)), Type::Bool),
+            Form::Minus(inner) => match self.infer(*inner)? {
+                (Typed::Number(number), Type::Int) => (Typed::Number(number.negated()), Type::Int),
+                (inner, Type::Int) => (Typed::Minus(Box::new(inner)), Type::Int),
+                (_, other) => return self.wrong(start, format!("`-` takes a number, this is {other}")),
+            },
+            Form::All(parts) => (Typed::All(self.all(parts)?), Type::Bool),
+            Form::Any(parts) => (Typed::Any(self.all(parts)?), Type::Bool),
+            Form::Implies(left, right) => {
+                let (left, right) = (self.truth(*left)?, self.truth(*right)?);
+                (Typed::Implies(Box::new(left), Box::new(right)), Type::Bool)
+            }
+            Form::Compare(how, left, right) => {
+                let (left, left_type) = self.infer(*left)?;
+                let (right, right_type) = self.infer(*right)?;
+                let (left, right, of) = self.unify(start, (left, left_type), (right, right_type))?;
+                if !of.has_order() && !matches!(how, Comparison::Equal | Comparison::Unequal) {
+                    return self.wrong(start, format!("{of} is neither less nor greater, only equal or not"));
+                }
+                (Typed::Compare(how, Box::new(left), Box::new(right)), Type::Bool)
+            }
+        })
+    }
+
+    fn name(&self, place: usize, name: &str) -> Checked<(Typed, Type)> {
+        let Some(at) = self.names.operands.iter().position(|operand| operand.name == name) else {
+            let (whole, part) =
+                if self.names.of_table { ("table", "field") } else { ("action", "parameter") };
+            return self.wrong(place, format!("the {whole} has no {part} `{name}`"));
+        };
+        let width = self.names.operands[at].width;
+        let of = match self.names.operands[at].kind {
+            Kind::Exact => Type::Exact(width),
+            Kind::Ternary => Type::Ternary(width),
+            Kind::Optional => Type::Optional(width),
+            Kind::Lpm => Type::Lpm(width),
+            Kind::Range => Type::Range(width),
+            Kind::Param => Type::Bits(width),
+            Kind::Other => {
+                return self.wrong(place, format!("`{name}` is matched in a way that no restriction knows"));
+            }
+        };
+        Ok((Typed::Given(at), of))
+    }
+
+    fn part(&self, place: usize, of: Type, part: &str) -> Checked<(Part, Type)> {
+        Ok(match (of, part) {
+            (
+                Type::Exact(width) | Type::Ternary(width) | Type::Optional(width) | Type::Lpm(width),
+                "value",
+            )
+            | (Type::Range(width), "low") => (Part::First, Type::Bits(width)),
+            (Type::Ternary(width) | Type::Optional(width), "mask") | (Type::Range(width), "high") => {
+                (Part::Second, Type::Bits(width))
+            }
+            (Type::Lpm(_), "prefix_length") => (Part::Second, Type::Int),
+            _ => return self.wrong(place, format!("{of} has no part `::{part}`")),
+        })
+    }
+
+    /// Makes two sides of a comparison the same.
+    fn unify(
+        &self,
+        place: usize,
+        (left, left_type): (Typed, Type),
+        (right, right_type): (Typed, Type),
+    ) -> Checked<(Typed, Typed, Type)> {
+        if left_type == right_type {
+            Ok((left, right, left_type))
+        } else if left_type.accepts(right_type) {
+            Ok((left, cast(right, right_type, left_type), left_type))
+        } else if right_type.accepts(left_type) {
+            Ok((cast(left, left_type, right_type), right, right_type))
+        } else {
+            self.wrong(place, format!("{left_type} and {right_type} cannot be compared"))
+        }
+    }
+}
+
+/// Makes a number, text or bits into what it is compared with.
+fn cast(value: Typed, from: Type, to: Type) -> Typed {
+    let bits = match (value, from, to.width()) {
+        (Typed::Number(number), Type::Int, Some(Width::Bits(width))) => Typed::Number(number.wrapped(width)),
+        (value, Type::Int, Some(width @ Width::Bits(_))) => Typed::Wrapped(Box::new(value), width),
+        (value, ..) => value,
+    };
+    match to {
+        Type::Bool | Type::Int | Type::Text | Type::Bits(_) => bits,
+        Type::Exact(_) | Type::Ternary(_) | Type::Optional(_) | Type::Lpm(_) | Type::Range(_) => {
+            Typed::Matched(Box::new(bits), to)
+        }
+    }
+}
