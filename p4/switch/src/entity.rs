@@ -14,12 +14,14 @@ mod fault;
 mod idle;
 mod key;
 mod meter;
+mod names;
 mod page;
 mod profile;
 mod reconcile;
 mod replication;
 mod table;
 mod table_read;
+mod translate;
 mod undo;
 mod value_set;
 
@@ -37,6 +39,7 @@ use v1::update::Type;
 
 use crate::engine::{Engine, EngineConfig};
 use crate::pipeline::Pipeline;
+use names::Names;
 use undo::{Undo, UndoLog};
 
 /// The state of a switch that runs a pipeline.
@@ -51,6 +54,8 @@ pub struct Store {
     down: BTreeSet<u32>,
     /// Entries with an idle timeout, of all tables.
     ageing: usize,
+    /// What controllers call the numbers of the data plane, where they do.
+    names: Option<Names>,
     /// What takes back the updates since [`Store::begin`].
     undo: Option<UndoLog>,
 }
@@ -68,15 +73,19 @@ impl Store {
                 engine.tables[binding.index].set_constant(false);
             }
         }
-        Self {
+        let names = Names::new(pipeline.texts());
+        let mut this = Self {
             pipeline,
             engine,
             groups: BTreeMap::new(),
             sessions: BTreeMap::new(),
             down: BTreeSet::new(),
             ageing: 0,
+            names,
             undo: None,
-        }
+        };
+        this.reserve_numbers();
+        this
     }
 
     /// Returns the pipeline.
@@ -111,6 +120,14 @@ impl Store {
     /// Applies an update.
     pub fn write(&mut self, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
         check::check_update(self.pipeline.info(), update)?;
+        match self.names {
+            Some(_) => self.write_named(now_ns, update),
+            None => self.apply(now_ns, update),
+        }
+    }
+
+    /// Applies an update that passed its checks and has numbers for names.
+    fn apply(&mut self, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
         let kind = update.r#type();
         match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
             Some(Entity::TableEntry(entry)) => self.write_table(now_ns, kind, entry),
@@ -139,6 +156,14 @@ impl Store {
     /// Reads what a request asks for, as far as it has room on a page.
     pub(crate) fn read_page(&self, now_ns: u64, request: &v1::Entity, out: &mut Page) -> Result<(), Fault> {
         check::check_read(self.pipeline.info(), request)?;
+        match &self.names {
+            Some(names) => self.read_named(names, now_ns, request, out),
+            None => self.read_numbers(now_ns, request, out),
+        }
+    }
+
+    /// Reads what a request with numbers for names asks for.
+    fn read_numbers(&self, now_ns: u64, request: &v1::Entity, out: &mut Page) -> Result<(), Fault> {
         match request.entity.as_ref() {
             Some(Entity::TableEntry(entry)) => self.read_tables(now_ns, entry, out),
             Some(Entity::ActionProfileMember(member)) => self.read_members(member, out),
@@ -170,6 +195,7 @@ impl Store {
     /// Ends a batch whose updates stay.
     pub(crate) fn commit(&mut self) {
         self.undo = None;
+        self.settle_names();
     }
 
     /// Takes back every update since [`Store::begin`].
@@ -178,6 +204,7 @@ impl Store {
         for step in steps.into_iter().rev() {
             self.take_back(step);
         }
+        self.settle_names();
         self.resolve_replicas();
     }
 

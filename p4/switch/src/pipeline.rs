@@ -7,11 +7,13 @@
 mod bind;
 mod cache;
 mod legacy;
+mod texts;
 
 pub(crate) use bind::{
     ActionBinding, DigestBinding, PacketLayout, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
 };
 pub use cache::PipelineCache;
+pub(crate) use texts::{TextType, Texts};
 
 use std::sync::Arc;
 
@@ -66,25 +68,37 @@ pub struct Pipeline {
     info: Info,
     device_config: Bytes,
     bindings: Bindings,
+    texts: Texts,
 }
 
 impl Pipeline {
-    /// Compiles a program and binds a P4Info to it.
+    /// Compiles a program and binds a P4Info to it. What `@entry_restriction` and `@action_restriction` forbid is left to
+    /// controllers, as BMv2 does.
     pub fn new(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
+        Self::bind(Info::without_restrictions(p4info)?, device_config)
+    }
+
+    /// The same, refusing what the annotations forbid.
+    pub fn restricting(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
+        Self::bind(Info::new(p4info)?, device_config)
+    }
+
+    fn bind(info: Info, device_config: Bytes) -> Result<Self, PipelineError> {
         if device_config.is_empty() {
             return Err(PipelineError::NoProgram);
         }
-        let info = Info::new(p4info)?;
         let program = Program::from_json(&legacy::unwrap(&device_config))?;
         let bindings = Bindings::new(&info, &program)?;
-        Ok(Self { program: Arc::new(program), info, device_config, bindings })
+        let texts = Texts::new(&info, &program, &bindings);
+        Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }
 
     /// Compiles a program that no controller can write to, for lack of a P4Info.
     pub(crate) fn without_info(device_config: Bytes) -> Result<Self, PipelineError> {
         let program = Program::from_json(&legacy::unwrap(&device_config))?;
         let (info, bindings) = (Info::default(), Bindings::default());
-        Ok(Self { program: Arc::new(program), info, device_config, bindings })
+        let texts = Texts::default();
+        Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }
 
     /// Returns the program.
@@ -95,6 +109,11 @@ impl Pipeline {
     /// Returns the P4Info.
     pub fn info(&self) -> &Info {
         &self.info
+    }
+
+    /// Returns the types that controllers see as text.
+    pub(crate) fn texts(&self) -> &Texts {
+        &self.texts
     }
 
     /// Returns the device config as it was given.

@@ -201,12 +201,11 @@ impl Switch {
     /// Sends a packet of a controller into the program.
     pub fn packet_out(&self, packet: v1::PacketOut) -> Result<(), PacketOutError> {
         let port = self.config.cpu_port.ok_or(PacketOutError::NoPort)?;
-        let pipeline = {
+        let frame = {
             let state = lock(&self.state);
             let loaded = state.running.as_ref().ok_or(PacketOutError::NoPipeline)?;
-            Arc::clone(loaded.store.pipeline())
+            packet::encode(&loaded.store, packet)?
         };
-        let frame = packet::encode(&pipeline, packet)?;
         self.receive(port, &frame);
         Ok(())
     }
@@ -262,10 +261,9 @@ impl Switch {
         if outbox.to_controller.is_empty() && outbox.digests.is_empty() {
             return Vec::new();
         }
-        let pipeline = loaded.store.pipeline();
         let mut messages = Vec::new();
         for frame in outbox.to_controller.drain(..) {
-            if let Some(packet) = packet::decode(pipeline, frame) {
+            if let Some(packet) = packet::decode(&loaded.store, frame) {
                 messages.push(Update::Packet(packet));
             } else {
                 tracing::warn!("a packet to the controller is shorter than its header, it is dropped");

@@ -108,7 +108,7 @@ const GENERAL: [(&str, Option<char>, Takes); 26] = [
 ];
 
 /// Options after `--`.
-const TARGET: [(&str, Option<char>, Takes); 17] = [
+const TARGET: [(&str, Option<char>, Takes); 18] = [
     ("disable-swap", None, Takes::Nothing),
     ("enable-swap", None, Takes::Nothing),
     ("load-modules", None, Takes::Value),
@@ -126,6 +126,7 @@ const TARGET: [(&str, Option<char>, Takes); 17] = [
     ("max-mc-groups", None, Takes::Value),
     ("max-l1-entries", None, Takes::Value),
     ("max-l2-entries", None, Takes::Value),
+    ("enforce-restrictions", None, Takes::Nothing),
 ];
 
 /// What has been read so far, besides the options themselves.
@@ -278,6 +279,7 @@ impl Reader {
                 let port = number::<NonZeroU32>(name, &value, "a port from 1")?;
                 self.options.cpu_port = Some(port.get());
             }
+            "enforce-restrictions" => self.options.restricts = true,
             "drop-port" => self.options.drop_port = number(name, &value, "a port")?,
             "dp-grpc-server-addr" => self.options.packet_address = Some(value),
             "priority-queues" => {

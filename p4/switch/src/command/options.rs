@@ -60,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) cpu_port: Option<u32>,
     /// Port that means drop.
     pub(crate) drop_port: u32,
+    /// Whether `@entry_restriction` and `@action_restriction` are enforced.
+    pub(crate) restricts: bool,
     /// Queues of each port.
     pub(crate) priority_queues: usize,
     /// Options that were given and do nothing here, with the reason.
@@ -81,6 +83,7 @@ impl Default for Options {
             packet_address: None,
             cpu_port: None,
             drop_port: 511,
+            restricts: false,
             priority_queues: 1,
             notes: Vec::new(),
         }

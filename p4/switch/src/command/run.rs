@@ -15,7 +15,7 @@ use super::error::CommandError;
 use super::log;
 use super::options::Options;
 use crate::engine::EngineConfig;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, PipelineCache};
 use crate::ports::Interfaces;
 use crate::server::{Endpoint, PacketService, Service};
 use crate::switch::{Clock, Switch, SwitchConfig};
@@ -50,6 +50,7 @@ Options after `--`:
       --cpu-port PORT             Port that stands for the controller
       --drop-port PORT            Port that means drop (default 511)
       --priority-queues N         Queues of each port (default 1)
+      --enforce-restrictions      Refuse what @entry_restriction and @action_restriction forbid
       --dp-grpc-server-addr ADDRESS
                                   Exchange the packets of ports without interface over gRPC
 ";
@@ -101,9 +102,15 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
         ..EngineConfig::default()
     };
     let (device_id, cpu_port) = (options.device_id, options.cpu_port);
-    let switch = Arc::new(Switch::new(SwitchConfig { device_id, cpu_port, engine, clock: Clock::wall() }));
-    if let Some(file) = &options.program {
-        switch.run_pipeline(Arc::new(load(file, options.p4info.as_deref())?));
+    let cache = if options.restricts { PipelineCache::restricting() } else { PipelineCache::default() };
+    let config = SwitchConfig { device_id, cpu_port, engine, clock: Clock::wall() };
+    let pipeline = match &options.program {
+        Some(file) => Some(load(&cache, file, options.p4info.as_deref())?),
+        None => None,
+    };
+    let switch = Arc::new(Switch::with_cache(config, Arc::new(cache)));
+    if let Some(pipeline) = pipeline {
+        switch.run_pipeline(Arc::new(pipeline));
     }
     let interfaces = Arc::new(Interfaces::open(&options.interfaces, options.captures.as_deref())?);
     let packets = PacketService::new(Arc::clone(&switch), Arc::clone(&interfaces));
@@ -181,7 +188,7 @@ fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
 }
 
 /// Loads a program. Without a P4Info it runs, but nothing of it can be written or read.
-fn load(program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError> {
+fn load(cache: &PipelineCache, program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError> {
     let info = match p4info {
         Some(file) => {
             let text = read(file)?;
@@ -191,7 +198,7 @@ fn load(program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError>
         None => closc_runtime::proto::config::P4Info::default(),
     };
     let pipeline = match p4info {
-        Some(_) => Pipeline::new(info, read(program)?.into()),
+        Some(_) => cache.compile(info, read(program)?.into()),
         None => Pipeline::without_info(read(program)?.into()),
     };
     pipeline.map_err(|error| CommandError::Program { file: program.to_owned(), error })

@@ -2,7 +2,6 @@
 
 use closc_runtime::info::Info;
 use closc_runtime::proto::v1;
-use closc_runtime::value::Width;
 
 use super::Fault;
 use super::key::{bytes, put};
@@ -28,9 +27,6 @@ pub(super) fn encode(
         let Some((place, param)) = action.param_by_id(given.param_id) else { continue };
         let at = bound.params[place].param;
         let name = || format!("action `{}`, parameter `{}`", action.preamble.name, param.name);
-        if param.width == Width::Text {
-            return Err(Fault::unsupported(format!("{}: a type that is translated from text", name())));
-        }
         let bits = target.params[at].1;
         put(&given.value, bits, &mut args[target.range(at)])
             .ok_or_else(|| Fault::TooWide { place: name(), bits })?;

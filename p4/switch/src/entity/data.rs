@@ -7,22 +7,31 @@ use closc_runtime::value::check_signed;
 use config::p4_bitstring_like_type_spec::TypeSpec as Bits;
 use config::p4_data_type_spec::TypeSpec;
 use config::p4_new_type_spec::Representation;
+use config::p4_new_type_translation::SdnType;
 use v1::p4_data::Data;
 
 use super::Fault;
 use super::key::{bytes, put};
+use super::names::Names;
 use crate::bits;
 use crate::program::Field;
 
 /// Types in types; a P4Info may refer to itself.
 const MAX_DEPTH: u32 = 32;
 
+/// The types of a P4Info, and the names of numbers whose type is translated from text.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Named<'n> {
+    pub(super) types: Option<&'n config::P4TypeInfo>,
+    pub(super) names: Option<&'n Names>,
+}
+
 /// A value of the data plane: its words and its width.
 type Part<'w> = (&'w [u64], u32);
 
 /// Returns a digest sample, whose fields stand one after the other, as its type says.
 pub(super) fn structured(
-    types: Option<&config::P4TypeInfo>,
+    named: Named<'_>,
     spec: &config::P4DataTypeSpec,
     fields: &[Field],
     sample: &[u64],
@@ -36,23 +45,24 @@ pub(super) fn structured(
         rest = after;
     }
     let mut parts = parts.into_iter();
-    build(types, Some(spec), &mut parts, 0)
+    build(named, Some(spec), &mut parts, 0)
 }
 
 /// Returns a value of one field as its type says.
 pub(super) fn single(spec: &config::P4DataTypeSpec, words: &[u64], bits: u32) -> v1::P4Data {
-    build(None, Some(spec), &mut std::iter::once((words, bits)), 0)
+    build(Named::default(), Some(spec), &mut std::iter::once((words, bits)), 0)
 }
 
 fn build<'w>(
-    types: Option<&config::P4TypeInfo>,
+    named: Named<'_>,
     spec: Option<&config::P4DataTypeSpec>,
     parts: &mut dyn Iterator<Item = Part<'w>>,
     depth: u32,
 ) -> v1::P4Data {
+    let types = named.types;
     let spec = spec.and_then(|spec| spec.type_spec.as_ref()).filter(|_| depth < MAX_DEPTH);
     let members = |specs: Vec<Option<&config::P4DataTypeSpec>>, parts: &mut dyn Iterator<Item = Part<'w>>| {
-        let members = specs.into_iter().map(|spec| build(types, spec, parts, depth + 1)).collect();
+        let members = specs.into_iter().map(|spec| build(named, spec, parts, depth + 1)).collect();
         v1::P4StructLike { members }
     };
     let data = match spec {
@@ -71,10 +81,19 @@ fn build<'w>(
         Some(TypeSpec::NewType(name)) => {
             let declared = types.and_then(|types| types.new_types.get(&name.name));
             return match declared.and_then(|spec| spec.representation.as_ref()) {
-                Some(Representation::OriginalType(spec)) => build(types, Some(spec), parts, depth + 1),
-                Some(Representation::TranslatedType(_)) | None => {
-                    v1::P4Data { data: scalar(None, parts.next()) }
+                Some(Representation::OriginalType(spec)) => build(named, Some(spec), parts, depth + 1),
+                Some(Representation::TranslatedType(translation)) => {
+                    let data = scalar(None, parts.next());
+                    let text = matches!(translation.sdn_type, Some(SdnType::SdnString(_)));
+                    let data = match (data, named.names) {
+                        (Some(Data::Bitstring(number)), Some(names)) if text => {
+                            Some(Data::Bitstring(names.name(&name.name, &number)))
+                        }
+                        (data, _) => data,
+                    };
+                    v1::P4Data { data }
                 }
+                None => v1::P4Data { data: scalar(None, parts.next()) },
             };
         }
         other => return v1::P4Data { data: scalar(other, parts.next()) },
@@ -193,7 +212,7 @@ mod tests {
             ..Default::default()
         };
         let types = config::P4TypeInfo { new_types: [("t".to_owned(), new)].into(), ..Default::default() };
-        let data = structured(Some(&types), &spec, &[], &[]);
+        let data = structured(Named { types: Some(&types), names: None }, &spec, &[], &[]);
         assert_eq!(data.data, None);
     }
 }

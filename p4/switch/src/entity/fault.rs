@@ -61,6 +61,30 @@ pub enum Fault {
         /// Its number.
         id: u32,
     },
+    /// A name that is no port.
+    #[error("`{name}` is no port: ports are numbers from 0 to {most}")]
+    NoSuchPort {
+        /// The name.
+        name: String,
+        /// The greatest port.
+        most: u32,
+    },
+    /// A name that is too long.
+    #[error("a name has {bytes} bytes, it may have {most}")]
+    LongName {
+        /// How many it has.
+        bytes: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// There are no more numbers for names.
+    #[error("entities have {most} names of type `{of}`, and the data plane has no number for another")]
+    NamesFull {
+        /// The type.
+        of: String,
+        /// How many there can be.
+        most: u32,
+    },
     /// A value does not fit what the data plane has for it.
     #[error("{place}: the value has more than the {bits} bits that the data plane has for it")]
     TooWide {
@@ -118,7 +142,12 @@ impl Fault {
             Fault::Exists { .. } => Code::AlreadyExists,
             Fault::NotFound { .. } => Code::NotFound,
             Fault::TooWide { .. } => Code::OutOfRange,
-            Fault::MixedProfile { .. } | Fault::Range { .. } | Fault::Meter { .. } => Code::InvalidArgument,
+            Fault::NamesFull { .. } => Code::ResourceExhausted,
+            Fault::NoSuchPort { .. }
+            | Fault::LongName { .. }
+            | Fault::MixedProfile { .. }
+            | Fault::Range { .. }
+            | Fault::Meter { .. } => Code::InvalidArgument,
             Fault::Unsupported { .. } => Code::Unimplemented,
         }
     }

@@ -27,6 +27,9 @@ impl Store {
             }
             idle.extend(found.into_iter().filter_map(|handle| self.identify(target, handle)));
         }
+        for entry in &mut idle {
+            self.name_entry(entry);
+        }
         idle
     }
 }

@@ -2,7 +2,7 @@
 
 use closc_runtime::info::{self, MatchField, Table};
 use closc_runtime::proto::v1;
-use closc_runtime::value::{Width, encode_number};
+use closc_runtime::value::encode_number;
 use v1::field_match::{self, FieldMatchType};
 
 use super::Fault;
@@ -32,19 +32,14 @@ pub(super) fn encode(
     for found in &entry.r#match {
         let Some((place, field)) = table.field_by_id(found.field_id) else { continue };
         let target = &spec.key[binding.fields[place]];
-        encode_field(found, field, target, spec.matching, &mut key)
-            .map_err(|bits| too_wide(table, field, bits))?;
+        encode_field(found, target, spec.matching, &mut key).map_err(|bits| too_wide(table, field, bits))?;
     }
     key.normalise(spec);
     Ok(key)
 }
 
-fn too_wide(table: &Table, field: &MatchField, bits: Option<u32>) -> Fault {
-    let place = format!("table `{}`, field `{}`", table.preamble.name, field.name);
-    match bits {
-        Some(bits) => Fault::TooWide { place, bits },
-        None => Fault::unsupported(format!("{place}: a type that is translated from text")),
-    }
+fn too_wide(table: &Table, field: &MatchField, bits: u32) -> Fault {
+    Fault::TooWide { place: format!("table `{}`, field `{}`", table.preamble.name, field.name), bits }
 }
 
 /// Returns the masks of a key that matches everything: zero, and for ranges the greatest value.
@@ -57,21 +52,16 @@ fn wildcard(spec: &program::Table) -> Vec<u64> {
     mask
 }
 
-/// Puts a field into a key. Fails with the width it does not fit, or with none where it is text.
+/// Puts a field into a key. Fails with the width it does not fit. What is text for controllers is a number here.
 fn encode_field(
     found: &v1::FieldMatch,
-    field: &MatchField,
     target: &program::KeyField,
     matching: TableMatch,
     key: &mut Key,
-) -> Result<(), Option<u32>> {
-    if field.width == Width::Text {
-        return Err(None);
-    }
+) -> Result<(), u32> {
     let words = target.word as usize..(target.word + target.words) as usize;
-    let put = |bytes: &[u8], all: &mut [u64]| {
-        put(bytes, target.bits, &mut all[words.clone()]).ok_or(Some(target.bits))
-    };
+    let put =
+        |bytes: &[u8], all: &mut [u64]| put(bytes, target.bits, &mut all[words.clone()]).ok_or(target.bits);
     let full = |mask: &mut Vec<u64>| {
         if !mask.is_empty() {
             mask[words.clone()].copy_from_slice(&prefix_mask(target.bits, target.bits));

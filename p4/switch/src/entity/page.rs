@@ -21,13 +21,15 @@ pub(crate) struct Page {
     bytes: usize,
     limit: usize,
     entities: Vec<v1::Entity>,
+    /// Where each of them is.
+    spots: Vec<Spot>,
     rest: Option<Spot>,
 }
 
 impl Page {
     /// Returns a page for entities from a spot on, of about as many bytes as the limit.
     pub(crate) fn new(from: Spot, limit: usize) -> Self {
-        Self { from, bytes: 0, limit, entities: Vec::new(), rest: None }
+        Self { from, bytes: 0, limit, entities: Vec::new(), spots: Vec::new(), rest: None }
     }
 
     /// Returns the first number of a part that is wanted.
@@ -57,8 +59,24 @@ impl Page {
         if let Some(entity) = make() {
             self.bytes += entity.encoded_len() + 8;
             self.entities.push(entity);
+            self.spots.push(spot);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Changes the entities. What no longer fits because they grew comes on the next page.
+    pub(super) fn translate(&mut self, mut change: impl FnMut(&mut v1::Entity)) {
+        self.bytes = 0;
+        for place in 0..self.entities.len() {
+            if self.bytes >= self.limit {
+                self.rest = Some(self.spots[place]);
+                self.entities.truncate(place);
+                self.spots.truncate(place);
+                return;
+            }
+            change(&mut self.entities[place]);
+            self.bytes += self.entities[place].encoded_len() + 8;
+        }
     }
 
     /// Returns the entities, and where the next page begins if there is one.

@@ -112,6 +112,14 @@ impl Store {
         }
     }
 
+    /// Returns the entry with the key and priority of another.
+    pub(super) fn found(&self, wanted: &v1::TableEntry) -> Option<v1::TableEntry> {
+        let target = target(&self.pipeline, wanted.table_id).ok()?;
+        let key = key::encode(target.binding, target.table, target.spec, wanted).ok()?;
+        let handle = self.engine.tables[target.binding.index].find_exact(&key)?;
+        self.identify(target, handle)
+    }
+
     /// Returns an entry with what identifies it and what its controller keeps with it.
     pub(super) fn identify(&self, target: Target, handle: u32) -> Option<v1::TableEntry> {
         let table = &self.engine.tables[target.binding.index];

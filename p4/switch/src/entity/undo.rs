@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_runtime::proto::v1;
 
 use super::Store;
+use super::names::Use;
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
 
 /// What an update replaced.
@@ -38,6 +39,8 @@ pub(super) enum Undo {
     Session { id: u32, session: Option<v1::CloneSessionEntry> },
     /// A value set was set.
     ValueSet { set: usize, members: Vec<Vec<SetMatch>> },
+    /// Entities began to use some names and ceased to use others.
+    Names { held: Vec<Use>, released: Vec<Use> },
     /// A digest was configured or turned off.
     Digest { number: u32, config: Option<DigestConfig> },
 }
@@ -111,6 +114,12 @@ impl Store {
             Undo::Group { id, group } => drop(set(&mut self.groups, id, group)),
             Undo::Session { id, session } => drop(set(&mut self.sessions, id, session)),
             Undo::ValueSet { set, members } => self.engine.sets[set].set(members),
+            Undo::Names { held, released } => {
+                if let Some(names) = &mut self.names {
+                    names.hold(&released);
+                    names.release(&held);
+                }
+            }
             Undo::Digest { number, config } => self.engine.set_digest(number, config),
         }
     }

@@ -54,7 +54,8 @@ fn encode(binding: &ValueSetBinding, given: &[v1::FieldMatch]) -> Result<Vec<Set
             let place = || "a value of a value set".to_owned();
             Width::Bits(128).decode(bytes).map_err(|_| Fault::TooWide { place: place(), bits: 128 })
         };
-        let all = mask128(*width);
+        // A field that is translated from text has no width for controllers; it is matched whole.
+        let all = if *width == 0 { u128::MAX } else { mask128(*width) };
         Ok(match found.and_then(|field| field.field_match_type.as_ref()) {
             Some(FieldMatchType::Exact(exact)) => {
                 SetMatch::Masked { value: number(&exact.value)?, mask: all }

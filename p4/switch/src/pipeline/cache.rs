@@ -4,17 +4,37 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use closc_runtime::proto::v1;
+use bytes::Bytes;
+use closc_runtime::proto::{config, v1};
 
 use super::{Pipeline, PipelineError};
 
 /// Pipelines that some switch runs, by the digest of their programs.
 #[derive(Debug, Default)]
 pub struct PipelineCache {
+    restricts: bool,
     pipelines: Mutex<HashMap<[u8; 32], Vec<Weak<Pipeline>>>>,
 }
 
 impl PipelineCache {
+    /// Returns a cache whose pipelines enforce `@entry_restriction` and `@action_restriction`.
+    pub(crate) fn restricting() -> Self {
+        Self { restricts: true, ..Self::default() }
+    }
+
+    /// Compiles a program and binds a P4Info to it.
+    pub(crate) fn compile(
+        &self,
+        p4info: config::P4Info,
+        device_config: Bytes,
+    ) -> Result<Pipeline, PipelineError> {
+        if self.restricts {
+            Pipeline::restricting(p4info, device_config)
+        } else {
+            Pipeline::new(p4info, device_config)
+        }
+    }
+
     /// Returns the pipeline of a configuration, compiled now or before.
     pub(crate) fn get(&self, config: &v1::ForwardingPipelineConfig) -> Result<Arc<Pipeline>, PipelineError> {
         let p4info = config.p4info.as_ref().ok_or(PipelineError::NoInfo)?;
@@ -25,7 +45,7 @@ impl PipelineCache {
         if let Some(pipeline) = known.into_iter().find(|pipeline| pipeline.info().message() == p4info) {
             return Ok(pipeline);
         }
-        let pipeline = Arc::new(Pipeline::new(p4info.clone(), config.p4_device_config.clone())?);
+        let pipeline = Arc::new(self.compile(p4info.clone(), config.p4_device_config.clone())?);
         for known in pipelines.values_mut() {
             known.retain(|pipeline| pipeline.strong_count() > 0);
         }

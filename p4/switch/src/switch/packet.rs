@@ -5,19 +5,30 @@ use closc_runtime::proto::v1;
 use closc_runtime::value::bits::strip;
 
 use crate::bits;
-use crate::pipeline::{PacketLayout, Pipeline};
+use crate::entity::Store;
+use crate::pipeline::PacketLayout;
 
 /// Returns the packet that goes into the program for a packet-out.
-pub(super) fn encode(pipeline: &Pipeline, packet: v1::PacketOut) -> Result<Vec<u8>, PacketError> {
+pub(super) fn encode(store: &Store, packet: v1::PacketOut) -> Result<Vec<u8>, PacketError> {
+    let pipeline = store.pipeline();
     let layout = pipeline.packet_out();
     if pipeline.info().packet_out().is_none() && packet.metadata.is_empty() {
         return Ok(packet.payload.into());
     }
     let packet = read_packet_out(pipeline.info(), packet)?;
+    let header = pipeline.info().packet_out();
     let mut frame = vec![0; layout.bytes()];
     let mut at = 0;
-    for ((_, width), (_, _, value)) in layout.fields.iter().zip(&packet.metadata) {
-        put(&mut frame, at, *width, value);
+    for ((id, width), (_, _, value)) in layout.fields.iter().zip(packet.metadata) {
+        let field = header.and_then(|header| header.field_by_id(*id));
+        let value = match field.and_then(|field| Some((field, field.text.as_ref()?))) {
+            None => value,
+            Some((field, of)) => store.number_of(of, &value).ok_or_else(|| PacketError::Unknown {
+                field: field.name.clone(),
+                value: String::from_utf8_lossy(&value).into_owned(),
+            })?,
+        };
+        put(&mut frame, at, *width, &value);
         at += *width as usize;
     }
     frame.extend_from_slice(&packet.payload);
@@ -26,7 +37,8 @@ pub(super) fn encode(pipeline: &Pipeline, packet: v1::PacketOut) -> Result<Vec<u
 
 /// Returns the packet-in for a packet that the program sent to the controller; none where it has no room for the
 /// header.
-pub(super) fn decode(pipeline: &Pipeline, mut frame: Vec<u8>) -> Option<v1::PacketIn> {
+pub(super) fn decode(store: &Store, mut frame: Vec<u8>) -> Option<v1::PacketIn> {
+    let pipeline = store.pipeline();
     let layout: &PacketLayout = pipeline.packet_in();
     let bytes = layout.bytes();
     if frame.len() < bytes {
@@ -35,7 +47,13 @@ pub(super) fn decode(pipeline: &Pipeline, mut frame: Vec<u8>) -> Option<v1::Pack
     let mut at = 0;
     let mut metadata = Vec::with_capacity(layout.fields.len());
     for (id, width) in &layout.fields {
-        metadata.push(v1::PacketMetadata { metadata_id: *id, value: get(&frame, at, *width) });
+        let field = pipeline.info().packet_in().and_then(|header| header.field_by_id(*id));
+        let number = get(&frame, at, *width);
+        let value = match field.and_then(|field| field.text.as_ref()) {
+            Some(of) => store.name_of(of, &number),
+            None => number,
+        };
+        metadata.push(v1::PacketMetadata { metadata_id: *id, value });
         at += *width as usize;
     }
     frame.drain(..bytes);

@@ -1,0 +1,184 @@
+//! Names for the numbers of the data plane: what a controller writes as text is kept under a number.
+//!
+//! In: the types of a pipeline that are translated from text, names, and which numbers entities begin and cease to use.
+//! Out: numbers, and the names they were given for. Units: numbers of at most 32 bits, as wide as the data plane has
+//! room for. Errors: a name that is too long, one that is no port, no number left. Invariants: two names never have one
+//! number; a name keeps its number for as long as an entity uses it; the empty string is 0 and nothing else is; a port
+//! is the number that its name says. Nothing is kept of a name that no entity uses.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use closc_runtime::value::{Width, encode_number};
+
+use super::Fault;
+use crate::pipeline::Texts;
+
+/// Bytes of the longest name.
+const MAX_NAME: usize = 256;
+
+/// A number of a type, as an entity uses it.
+pub(super) type Use = (Arc<str>, u32);
+
+/// The numbers of one type.
+#[derive(Debug)]
+struct Space {
+    port: bool,
+    most: u32,
+    numbers: HashMap<Box<[u8]>, u32>,
+    /// Names by number, each with how many times entities use it.
+    names: BTreeMap<u32, (Box<[u8]>, usize)>,
+    /// Numbers that were given back, and the first that was never given.
+    free: Vec<u32>,
+    next: u32,
+}
+
+/// The names of a switch.
+#[derive(Debug)]
+pub(super) struct Names {
+    spaces: BTreeMap<Arc<str>, Space>,
+    /// What may be unused: looked at when a batch ends.
+    idle: Vec<Use>,
+}
+
+/// Reads a port: its number in decimal, as it is written without leading zeros.
+fn port(name: &[u8], most: u32) -> Option<u32> {
+    let text = std::str::from_utf8(name).ok()?;
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    text.parse().ok().filter(|number| plain && *number <= most)
+}
+
+impl Space {
+    fn find(&self, name: &[u8]) -> Option<u32> {
+        if self.port { port(name, self.most) } else { self.numbers.get(name).copied() }
+    }
+
+    fn free_number(&mut self) -> Option<u32> {
+        if let Some(number) = self.free.pop() {
+            return Some(number);
+        }
+        while self.next <= self.most && self.next != 0 {
+            let number = self.next;
+            self.next = number.wrapping_add(1);
+            if !self.names.contains_key(&number) {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn put(&mut self, name: &[u8], number: u32) {
+        self.numbers.insert(name.into(), number);
+        self.names.insert(number, (name.into(), 0));
+    }
+}
+
+impl Names {
+    /// Returns the names of a switch that nobody wrote to; none where the pipeline has no such types.
+    pub(super) fn new(texts: &Texts) -> Option<Self> {
+        let space = |text: crate::pipeline::TextType| {
+            let most = if text.bits >= 32 { u32::MAX } else { (1 << text.bits) - 1 };
+            let mut space = Space {
+                port: text.port,
+                most,
+                numbers: HashMap::new(),
+                names: BTreeMap::new(),
+                free: Vec::new(),
+                next: 1,
+            };
+            if !text.port {
+                // The empty string stays.
+                space.put(b"", 0);
+                space.names.insert(0, (Box::default(), 1));
+            }
+            space
+        };
+        let spaces = texts.iter().map(|(name, text)| (Arc::clone(name), space(text)));
+        (!texts.is_empty()).then(|| Self { spaces: spaces.collect(), idle: Vec::new() })
+    }
+
+    /// Keeps a number that the program itself uses: nothing else is ever named by it.
+    pub(super) fn reserve(&mut self, (of, number): Use) {
+        let Some(space) = self.spaces.get_mut(&of).filter(|space| !space.port) else { return };
+        if !space.names.contains_key(&number) {
+            space.put(number.to_string().as_bytes(), number);
+        }
+        if let Some((_, uses)) = space.names.get_mut(&number) {
+            *uses += 1;
+        }
+    }
+
+    /// Returns the number of a name, a new one where it has none; unless an entity begins to use that, it goes at the
+    /// end of the batch.
+    pub(super) fn assign(&mut self, of: &Arc<str>, name: &[u8]) -> Result<u32, Fault> {
+        let shown = || String::from_utf8_lossy(name).into_owned();
+        let unknown = || Fault::unsupported(format!("type `{of}`, which the program does not have,"));
+        let space = self.spaces.get_mut(of).ok_or_else(unknown)?;
+        if let Some(number) = space.find(name) {
+            return Ok(number);
+        }
+        if space.port {
+            return Err(Fault::NoSuchPort { name: shown(), most: space.most });
+        }
+        if name.len() > MAX_NAME {
+            return Err(Fault::LongName { bytes: name.len(), most: MAX_NAME });
+        }
+        let full = Fault::NamesFull { of: of.to_string(), most: space.most };
+        let number = space.free_number().ok_or(full)?;
+        space.put(name, number);
+        self.idle.push((Arc::clone(of), number));
+        Ok(number)
+    }
+
+    /// Returns the number of a name, if it has one.
+    pub(super) fn find(&self, of: &str, name: &[u8]) -> Option<u32> {
+        self.spaces.get(of)?.find(name)
+    }
+
+    /// Returns the name of a number of the data plane; its digits where nobody gave it one.
+    pub(super) fn name(&self, of: &str, number: &[u8]) -> Vec<u8> {
+        let Ok(number) = Width::Bits(128).decode(number) else { return number.to_vec() };
+        let known = u32::try_from(number).ok().and_then(|number| self.spaces.get(of)?.names.get(&number));
+        known.map_or_else(|| number.to_string().into_bytes(), |(name, _)| name.to_vec())
+    }
+
+    /// Counts that an entity uses numbers.
+    pub(super) fn hold(&mut self, uses: &[Use]) {
+        for (of, number) in uses {
+            if let Some((_, uses)) = self.spaces.get_mut(of).and_then(|space| space.names.get_mut(number)) {
+                *uses += 1;
+            }
+        }
+    }
+
+    /// Counts that an entity ceases to use numbers.
+    pub(super) fn release(&mut self, uses: &[Use]) {
+        for (of, number) in uses {
+            let known = self.spaces.get_mut(of).and_then(|space| space.names.get_mut(number));
+            if let Some((_, uses)) = known {
+                *uses = uses.saturating_sub(1);
+                if *uses == 0 {
+                    self.idle.push((Arc::clone(of), *number));
+                }
+            }
+        }
+    }
+
+    /// Forgets the names that nothing uses, now that nothing is taken back any more.
+    pub(super) fn settle(&mut self) {
+        for (of, number) in self.idle.drain(..) {
+            let Some(space) = self.spaces.get_mut(&of) else { continue };
+            if space.names.get(&number).is_some_and(|(_, uses)| *uses == 0)
+                && let Some((name, _)) = space.names.remove(&number)
+            {
+                space.numbers.remove(&name);
+                space.free.push(number);
+            }
+        }
+    }
+}
+
+/// Returns a number as the data plane has it.
+pub(super) fn number(value: u32) -> Vec<u8> {
+    encode_number(value.into())
+}
