@@ -10,10 +10,16 @@ use closc_runtime::Info;
 use closc_runtime::check::{self, Violation};
 use closc_runtime::info::{LookupError, Table};
 use closc_runtime::proto::v1;
+use closc_runtime::value::Width;
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
+use v1::action_profile_action::WatchKind;
+use v1::action_profile_group::member::WatchKind as GroupWatch;
 use v1::entity::Entity;
+use v1::field_match::FieldMatchType;
+use v1::packet_replication_engine_entry::Type as Replication;
+use v1::replica::PortKind;
 use v1::table_action::Type as ActionForm;
 
 use crate::roles::{Role, Roles};
@@ -144,6 +150,15 @@ fn named<'n>(names: Option<&'n BTreeMap<String, String>>, own: &'n str) -> &'n s
     names.and_then(|names| names.get(own)).map_or(own, String::as_str)
 }
 
+/// Writes a number in decimal where the switch translates it from text.
+fn retype(own: Width, there: Width, value: &mut Vec<u8>) {
+    if let (Width::Bits(_), Width::Text) = (own, there)
+        && let Ok(number) = own.decode(value)
+    {
+        *value = number.to_string().into_bytes();
+    }
+}
+
 impl<'b> Binding<'b> {
     /// Takes both P4Infos, and what the tables of the other are called.
     pub(crate) fn new(from: &'b Info, to: &'b Info, theirs: &'b Roles) -> Self {
@@ -200,15 +215,39 @@ impl<'b> Binding<'b> {
             Some(Entity::ActionProfileGroup(group)) => match self.profile(group.action_profile_id, left)? {
                 Some((_, id)) => {
                     group.action_profile_id = id;
+                    for member in &mut group.members {
+                        if let Some(GroupWatch::WatchPort(port)) = &mut member.watch_kind {
+                            self.port(port);
+                        }
+                    }
                     true
                 }
                 None => false,
             },
             // These have no number of a P4Info.
-            Some(Entity::PacketReplicationEngineEntry(_)) => true,
+            Some(Entity::PacketReplicationEngineEntry(entry)) => {
+                let replicas = match &mut entry.r#type {
+                    Some(Replication::MulticastGroupEntry(group)) => &mut group.replicas[..],
+                    Some(Replication::CloneSessionEntry(session)) => &mut session.replicas[..],
+                    None => &mut [],
+                };
+                for replica in replicas {
+                    if let Some(PortKind::Port(port)) = &mut replica.port_kind {
+                        self.port(port);
+                    }
+                    replica.backup_replicas.iter_mut().for_each(|backup| self.port(&mut backup.port));
+                }
+                true
+            }
             Some(_) | None => return Err(BindError::Kind { entity: shown(self.from, &entity) }),
         };
         Ok(kept.then_some(entity))
+    }
+
+    /// Writes a port as the switch has it.
+    fn port(&self, port: &mut Vec<u8>) {
+        let width = |info: &Info| info.text_ports().map_or(Width::Bits(32), |_| Width::Text);
+        retype(width(self.from), width(self.to), port);
     }
 
     /// Finds a table of the tree on the switch; nothing where it does without, which is counted.
@@ -265,13 +304,27 @@ impl<'b> Binding<'b> {
             };
             let (_, own) = table.field_by_id(field.field_id).ok_or_else(unknown)?;
             let name = named(place.names.map(|role| &role.fields), &own.name);
-            field.field_id = place.table.field(name).map_err(place.lacks())?.id;
+            let there = place.table.field(name).map_err(place.lacks())?;
+            field.field_id = there.id;
+            match &mut field.field_match_type {
+                Some(FieldMatchType::Exact(exact)) => retype(own.width, there.width, &mut exact.value),
+                Some(FieldMatchType::Optional(found)) => retype(own.width, there.width, &mut found.value),
+                // Text is compared whole: a field that is compared otherwise is refused by the checks.
+                Some(_) | None => {}
+            }
         }
         match entry.action.as_mut().and_then(|action| action.r#type.as_mut()) {
             Some(ActionForm::Action(action)) => self.action(place, action),
             Some(ActionForm::ActionProfileActionSet(set)) => {
-                let mut actions = set.action_profile_actions.iter_mut().filter_map(|one| one.action.as_mut());
-                actions.try_for_each(|action| self.action(place, action))
+                for one in &mut set.action_profile_actions {
+                    if let Some(WatchKind::WatchPort(port)) = &mut one.watch_kind {
+                        self.port(port);
+                    }
+                    if let Some(action) = &mut one.action {
+                        self.action(place, action)?;
+                    }
+                }
+                Ok(())
             }
             Some(ActionForm::ActionProfileMemberId(_) | ActionForm::ActionProfileGroupId(_)) | None => Ok(()),
         }
@@ -295,7 +348,9 @@ impl<'b> Binding<'b> {
             };
             let (_, of) = own.param_by_id(param.param_id).ok_or_else(unknown)?;
             let name = named(place.names.map(|role| &role.params), &of.name);
-            param.param_id = there.action.param(name).map_err(place.lacks())?.id;
+            let to = there.action.param(name).map_err(place.lacks())?;
+            param.param_id = to.id;
+            retype(of.width, to.width, &mut param.value);
         }
         Ok(())
     }

@@ -7,7 +7,12 @@ use std::sync::Arc;
 use closc_deploy::{Fleet, Inventory, Outcome, PushReport, Tree, drift, open_gate, plan, push, silent};
 use closc_entries::Pipeline;
 use closc_runtime::Info;
-use closc_runtime::proto::config::{P4Info, Preamble};
+use closc_runtime::proto::config::match_field::{Match, MatchType};
+use closc_runtime::proto::config::p4_new_type_spec::Representation;
+use closc_runtime::proto::config::p4_new_type_translation::SdnType;
+use closc_runtime::proto::config::{
+    self, P4Info, P4NamedType, P4NewTypeSpec, P4NewTypeTranslation, Preamble,
+};
 use closc_runtime::text;
 use closc_switch::{Clock, Endpoint, Service, Switch as Embedded, SwitchConfig};
 
@@ -240,4 +245,79 @@ async fn tables_fields_and_actions_of_other_names_are_bound_by_a_file_of_roles()
     beside.insert("roles.yaml".to_owned(), b"router: { table: fib.v6 }".to_vec());
     let refused = site.fleet(&beside).map(drop).expect_err("there is no such role");
     assert!(refused.starts_with("`roles.yaml`: there is no role `router`"), "{refused}");
+}
+
+/// The P4Info of the pipeline where ports and next hops are text, as on hardware that runs SONiC.
+fn with_names() -> P4Info {
+    let mut p4info = foreign(&[]);
+    let named = |name: &str| {
+        let name = match name {
+            "nexthop_id" => "nexthop_id_t",
+            name if name.ends_with("port") => "port_id_t",
+            _ => return None,
+        };
+        Some(P4NamedType { name: name.to_owned() })
+    };
+    let fields = p4info.tables.iter_mut().flat_map(|table| &mut table.match_fields);
+    let exact = Some(Match::MatchType(MatchType::Exact.into()));
+    for field in fields.filter(|field| field.r#match == exact) {
+        if let Some(name) = named(&field.name) {
+            (field.bitwidth, field.type_name) = (0, Some(name));
+        }
+    }
+    for param in p4info.actions.iter_mut().flat_map(|action| &mut action.params) {
+        if let Some(name) = named(&param.name) {
+            (param.bitwidth, param.type_name) = (0, Some(name));
+        }
+    }
+    let text = P4NewTypeTranslation {
+        uri: String::new(),
+        sdn_type: Some(SdnType::SdnString(config::p4_new_type_translation::SdnString {})),
+    };
+    let text = P4NewTypeSpec {
+        representation: Some(Representation::TranslatedType(text)),
+        ..P4NewTypeSpec::default()
+    };
+    let types = p4info.type_info.get_or_insert_default();
+    for name in ["nexthop_id_t", "port_id_t"] {
+        types.new_types.insert(name.to_owned(), text.clone());
+    }
+    p4info
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_and_ports_are_text_where_the_switch_translates_them() {
+    let mut site = Site::start().await;
+    site.with(with_artefacts);
+    let p4info = with_names();
+    let beside = beside(&p4info);
+    let report = site.push(&beside).await;
+    assert!(report.is_good(), "{:?}", faults(&report));
+    let again = site.push(&beside).await;
+    assert!(again.is_good() && again.updates().total() == 0, "{:?}", again.updates());
+    let found = drift(&site.fleet(&beside).expect("they go together"), &options(), silent()).await;
+    assert!(found.is_clean(), "{}", found.show());
+    let info = Info::new(p4info).expect("it holds together");
+    let table_id = info.table("ingress.nexthop").expect("it is there").preamble.id;
+    let request = closc_runtime::proto::v1::TableEntry { table_id, ..Default::default() };
+    let switch = site.switches.values().next().expect("there are some");
+    let read = switch.read(&[request.into()]).expect("it runs a program").entities;
+    let shown: Vec<String> =
+        read.iter().map(|entity| closc_runtime::render::entity(&info, entity).to_string()).collect();
+    assert!(!shown.is_empty() && shown.iter().all(|line| line.contains("nexthop_id=\"")), "{shown:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_p4info_of_the_switch_forbids_is_not_sent() {
+    let mut site = Site::start().await;
+    site.with(with_artefacts);
+    let mut p4info = foreign(&[]);
+    each_preamble(&mut p4info, |preamble| {
+        if preamble.name == "ingress.nexthop" {
+            preamble.annotations.push("@entry_restriction(\"nexthop_id::value > 1000\")".to_owned());
+        }
+    });
+    let report = site.push(&beside(&p4info)).await;
+    let said = faults(&report);
+    assert!(said[0].contains("the program restricts entries: `nexthop_id::value > 1000`"), "{}", said[0]);
 }
