@@ -9,6 +9,7 @@ use closc_fabric::{End, PortUse};
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch};
 
+use crate::read::packets;
 use crate::sighting::Neighbour;
 
 /// A device of the fabric.
@@ -77,7 +78,16 @@ impl Device {
                 let ports = plan.fabric().ports(switch);
                 let planned =
                     ports.map(|port| Planned { end: End::Switch { switch, port: port.at }, used: port.used });
-                planned.map(|planned| (planned, names(plan, planned.end))).collect()
+                let (platform, topology) = (&plan.topology().hardware(switch).0, plan.topology());
+                let numbered = |planned: Planned| {
+                    let mut names = names(plan, planned.end);
+                    if let End::Switch { port, .. } = planned.end {
+                        let physical = platform.port(topology.slot(switch, port));
+                        names.push(packets::numbered(physical.number.into()));
+                    }
+                    (planned, names)
+                };
+                planned.map(numbered).collect()
             }
             Device::Node(node) => {
                 let topology = plan.topology();

@@ -9,9 +9,11 @@
 //! | stable JSON of `lldpd` | the same with `-f json0` |
 //! | text of `lldpd` | `lldpctl`; on SONiC `show lldp neighbors` |
 //! | table of SONiC | `show lldp table` |
+//! | packet-ins of P4Runtime, a line each | a controller, in the JSON form of Protocol Buffers |
 //! | tables of SONiC | `sonic-db-dump -n APPL_DB -y`: `LLDP_ENTRY_TABLE`, `PORT_TABLE` |
 
 mod lldpd;
+pub(crate) mod packets;
 mod sonic;
 mod table;
 mod text;
@@ -57,7 +59,7 @@ pub enum ReadError {
     /// It has none of the forms.
     #[error(
         "it is none of: JSON of `lldpctl -f json` or `json0`, text of `lldpctl` or `show lldp neighbors`, \
-         `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`"
+         `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`, packet-ins of P4Runtime as lines of JSON"
     )]
     Unknown,
 }
@@ -70,6 +72,9 @@ pub enum ReadError {
 pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotText)?;
     let text = text.trim_start_matches('\u{feff}');
+    if packets::is_packets(text) {
+        return packets::read(text);
+    }
     if text.trim_start().starts_with(['{', '[']) {
         let value: Value = serde_json::from_str(text).map_err(|error| ReadError::Json {
             line: error.line(),
