@@ -6,7 +6,9 @@ use std::{env, fs};
 
 use prost::Message as _;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 8] = [
+    "gnmi/gnmi.proto",
+    "gnmi_ext/gnmi_ext.proto",
     "google/rpc/code.proto",
     "google/rpc/status.proto",
     "p4/config/v1/p4types.proto",
@@ -17,7 +19,8 @@ const FILES: [&str; 6] = [
 
 /// Large blobs that are handed on unchanged, often to many switches: sharing them is worth a reference count.
 /// Match values are not among them: a stored entry would keep the whole request alive.
-const SHARED_BYTES: [&str; 3] = [
+const SHARED_BYTES: [&str; 4] = [
+    ".gnmi.TypedValue.json_ietf_val",
     ".p4.v1.ForwardingPipelineConfig.p4_device_config",
     ".p4.v1.PacketIn.payload",
     ".p4.v1.PacketOut.payload",

@@ -15,6 +15,7 @@ mod config_db;
 mod method;
 mod overlay;
 mod ownership;
+mod parts;
 mod patch;
 mod state;
 
@@ -23,5 +24,6 @@ pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
 pub use method::{Bounce, Estimate, Method, Reason};
 pub use overlay::{Overlay, OverlayError, fits};
 pub use ownership::{Fields, OWNED, Owned, Share, owned, owned_part};
+pub use parts::Bounds;
 pub use patch::{Action, Content, Operation, Patch};
 pub use state::{StateFault, state_faults};

@@ -174,7 +174,7 @@ pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: b
         return Verdict { method: Method::Nothing, bounces: Vec::new(), estimate };
     }
     let bounces = bounces(live, wanted, patch);
-    let estimate = patch_estimate(patch, &bounces);
+    let estimate = patch_estimate(&patch.operations, &bounces);
     let mut reasons: BTreeSet<Reason> = patch.operations.iter().filter_map(refused).collect();
     reasons.extend(ports(patch));
     reasons.extend(maps(live, patch));
@@ -228,7 +228,7 @@ fn ports(patch: &Patch) -> impl Iterator<Item = Reason> {
     let moved =
         |operation: &&Operation| !matches!(operation.field.as_deref(), Some(field) if field != "lanes");
     let moved = patch.operations.iter().filter(of).filter(moved).count();
-    let speeds = speeds(patch);
+    let speeds = speeds(&patch.operations);
     let breakout = (moved > PORTS_MAX).then_some(Reason::Breakout { ports: moved });
     breakout.into_iter().chain((speeds > SPEEDS_MAX).then_some(Reason::Speed { ports: speeds }))
 }
@@ -262,9 +262,9 @@ fn maps(live: &ConfigDb, patch: &Patch) -> Option<Reason> {
     (!ports.is_empty()).then_some(Reason::Maps { ports: ports.len() })
 }
 
-fn speeds(patch: &Patch) -> usize {
+fn speeds(operations: &[Operation]) -> usize {
     let of = |o: &&Operation| o.table == "PORT" && o.field.as_deref() == Some("speed");
-    patch.operations.iter().filter(of).count()
+    operations.iter().filter(of).count()
 }
 
 /// Returns the ports that are up before and after, and down in between.
@@ -291,16 +291,21 @@ fn bounces(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> Vec<Bounce> {
     found.into_iter().map(|(port, tables)| Bounce { port: port.to_owned(), tables }).collect()
 }
 
+/// Returns the seconds of one operation.
+pub(crate) fn seconds_of(operation: &Operation, bounces: &[Bounce]) -> u64 {
+    patch_estimate(std::slice::from_ref(operation), bounces).seconds
+}
+
 /// Each operation is a move. One for which a port is down is two more: the updater takes the port down and up for each.
-fn patch_estimate(patch: &Patch, bounces: &[Bounce]) -> Estimate {
+fn patch_estimate(operations: &[Operation], bounces: &[Bounce]) -> Estimate {
     let down: BTreeSet<&str> = bounces.iter().map(|bounce| bounce.port.as_str()).collect();
     let is_down = |operation: &&Operation| {
         let port = operation.key.as_deref().and_then(|key| key.split('|').next());
         BOUNCING.contains(&operation.table.as_str()) && port.is_none_or(|port| down.contains(port))
     };
-    let bounced = patch.operations.iter().filter(is_down).count();
-    let moves = u64::try_from(patch.operations.len() + 2 * bounced).unwrap_or(u64::MAX);
-    let speeds = u64::try_from(speeds(patch)).unwrap_or(u64::MAX);
+    let bounced = operations.iter().filter(is_down).count();
+    let moves = u64::try_from(operations.len() + 2 * bounced).unwrap_or(u64::MAX);
+    let speeds = u64::try_from(speeds(operations)).unwrap_or(u64::MAX);
     Estimate {
         seconds: moves.saturating_mul(MOVE_S).saturating_add(speeds.saturating_mul(SPEED_S)),
         source: "2 s a move of SONiC's updater, which sleeps 1 s after each; 180 s a speed (sonic-buildimage 23945)",

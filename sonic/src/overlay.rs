@@ -89,7 +89,7 @@ impl Overlay {
     }
 
     /// Returns what is added to a switch.
-    pub(crate) fn of(&self, device: &str, tree: &ConfigDb) -> Result<ConfigDb, OverlayError> {
+    pub fn of(&self, device: &str, tree: &ConfigDb) -> Result<ConfigDb, OverlayError> {
         let mut made = ConfigDb::default();
         for file in self.files.iter().filter(|file| file.applies(device)) {
             for (table, entries) in file.tables.tables() {

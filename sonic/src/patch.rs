@@ -199,6 +199,11 @@ impl Operation {
         text
     }
 
+    /// Returns how many bytes it has as JSON without spaces.
+    pub(crate) fn bytes(&self) -> usize {
+        serde_json::to_string(self).expect("text and lists have a form in JSON").len()
+    }
+
     /// Returns the place as people write it: `TABLE|key.field`.
     pub fn place(&self) -> String {
         let key = self.key.as_ref().map(|key| format!("|{key}")).unwrap_or_default();

@@ -122,12 +122,21 @@ pub enum Fault {
     /// The compiled entries of the switch cannot be used.
     #[error("{0}")]
     Tree(Box<crate::tree::TreeError>),
-    /// A switch reached over SSH did not do what it was asked to.
+    /// A change takes a reload, which gNMI has none of.
+    #[error(
+        "the change takes a reload, and gNMI of SONiC has none: push this switch over sonic-ssh, or reload it by hand; {}",
+        listed(reasons)
+    )]
+    NeedsReload {
+        /// Why a patch cannot do it.
+        reasons: Vec<String>,
+    },
+    /// A SONiC switch did not do what it was asked to.
     #[error("while {operation}: {reason}")]
     Remote {
         /// What it was asked for.
         operation: Operation,
-        /// What it, or `ssh`, said.
+        /// What it, or `ssh`, says.
         reason: String,
         /// Whether another attempt may go better: the connection failed, not the switch.
         is_transient: bool,
@@ -259,6 +268,7 @@ impl Fault {
             Fault::Remote { operation: Operation::Confirming, .. } => "unconfirmed",
             Fault::Remote { is_transient: true, .. } => "unreachable",
             Fault::Remote { .. } => "refused",
+            Fault::NeedsReload { .. } => "needs-reload",
             Fault::Site { .. } => "site",
             Fault::Ended { .. } => "ended",
         }
@@ -282,7 +292,8 @@ impl Fault {
             },
             Fault::Differs { .. } => true,
             Fault::Remote { is_transient, .. } => *is_transient,
-            Fault::Site { .. }
+            Fault::NeedsReload { .. }
+            | Fault::Site { .. }
             | Fault::Moved { .. }
             | Fault::Unsupported { .. }
             | Fault::InvalidState { .. }

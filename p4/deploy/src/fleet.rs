@@ -6,9 +6,10 @@ use std::sync::Arc;
 use closc_artefacts::Files;
 use thiserror::Error;
 
-use crate::inventory::{Device, Inventory, InventoryError, Sonic, Transport};
+use crate::inventory::{Device, Inventory, InventoryError};
+use crate::links::Links;
 use crate::member::Member;
-use crate::sonic::{SonicOptions, SonicSwitch, Ssh, is_host, is_state, is_user};
+use crate::sonic::{SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
 use crate::tree::{Desired, Tree, TreeError, foreign_program, roles};
@@ -114,10 +115,12 @@ impl Fleet {
         Ok(Fleet { fabric: tree.fabric().to_owned(), members, sonic: Vec::new() })
     }
 
-    /// Adds the switches of a tree that run SONiC, where the inventory says how they are reached.
+    /// Adds the switches of a tree that run SONiC, where the inventory says how they are reached. `beside` reads the files
+    /// that it names.
     pub fn with_sonic(
         mut self,
         inventory: &Inventory,
+        beside: &dyn Files,
         tree: &Arc<Tree>,
         options: SonicOptions,
         select: impl Fn(&str) -> bool,
@@ -126,13 +129,15 @@ impl Fleet {
             return Ok(self);
         }
         let options = Arc::new(options);
+        let mut links = Links::new(inventory, beside);
         let mut devices = Vec::new();
         for name in tree.sonic().iter().filter(|name| select(name)) {
-            let Some(rule) = inventory.sonic_of(name) else {
+            let Some((link, plane)) = links.of(name)? else {
                 devices.push(name.clone());
                 continue;
             };
-            self.sonic.push(sonic(name, rule, tree, &options)?);
+            let (name, tree, options) = (name.clone(), tree.clone(), options.clone());
+            self.sonic.push(SonicSwitch { name, plane, link, tree, options });
         }
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
     }
@@ -147,37 +152,6 @@ impl Fleet {
         let members = self.members.iter().map(|member| Arc::new(member.clone()) as Arc<dyn Switch>);
         members.chain(self.sonic.iter().map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>)).collect()
     }
-}
-
-/// The folder of a switch for what is not confirmed: `/etc/sonic` outlives reboots and new images.
-const STATE: &str = "/etc/sonic/closc";
-
-/// Checks what `ssh` and the switch's shell get to see.
-fn sonic(
-    name: &str,
-    rule: &Sonic,
-    tree: &Arc<Tree>,
-    options: &Arc<SonicOptions>,
-) -> Result<SonicSwitch, FleetError> {
-    let Transport::SonicSsh = rule.transport;
-    let host = rule.address.replace("{name}", name);
-    let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
-    let fault = |what: &str, text: &str, why: &str| {
-        let (device, reason) = (name.to_owned(), format!("{what} `{text}` {why}"));
-        Err(FleetError::Inventory(InventoryError::Device { device, reason }))
-    };
-    if !is_host(&host) {
-        return fault("address", &host, "is no host name and no address");
-    }
-    if let Some(user) = rule.user.as_ref().filter(|user| !is_user(user)) {
-        return fault("user", user, "is no name of a user");
-    }
-    if !is_state(&state) {
-        return fault("state", &state, "is no absolute path of letters, digits, `.`, `_`, `-` and `/`");
-    }
-    let ssh = Ssh { host, port: rule.port, user: rule.user.clone() };
-    let (name, tree, options) = (name.to_owned(), tree.clone(), options.clone());
-    Ok(SonicSwitch { name, plane: rule.plane, ssh, state, tree, options })
 }
 
 impl Fleet {

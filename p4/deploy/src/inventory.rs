@@ -30,20 +30,28 @@ pub struct Inventory {
 pub(crate) struct Sonic {
     /// The names: `*` is any text, `?` any character.
     pub(crate) devices: String,
-    /// How: `sonic-ssh`.
+    /// How: `sonic-ssh` or `sonic-gnmi`.
     pub(crate) transport: Transport,
     /// The host, in which `{name}` is the name of the switch.
     pub(crate) address: String,
-    /// The port, where it is not the one of `ssh`'s configuration.
+    /// The port: over SSH where it is not the one of `ssh`'s configuration, over gNMI where it is not 8080.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) port: Option<u16>,
-    /// The user, where it is not the one of `ssh`'s configuration; one who may use `sudo` without a password.
+    /// The user. Over SSH where it is not the one of `ssh`'s configuration, and one who may use `sudo` without a password;
+    /// over gNMI where the switch asks for a password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
+    /// Over gNMI, the path of a file with the password in its first line, which nobody else may read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) password_file: Option<String>,
+    /// Over gNMI, certificates; what is left out comes from the defaults. In `server_name`, `{name}` is the name of the
+    /// switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tls: Option<Tls>,
     /// The plane, by which a push goes in waves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
-    /// The folder of the switch for what is not confirmed; `/etc/sonic/closc` where nobody says otherwise.
+    /// Over SSH, the folder of the switch for what is not confirmed; `/etc/sonic/closc` where nobody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<String>,
 }
@@ -54,6 +62,8 @@ pub(crate) struct Sonic {
 pub(crate) enum Transport {
     /// The system's `ssh`.
     SonicSsh,
+    /// gNMI, as SONiC's own server takes it.
+    SonicGnmi,
 }
 
 /// What holds for every device that does not say otherwise.
@@ -251,18 +261,24 @@ impl Inventory {
         devices.chain(self.sonic.iter().filter_map(|rule| rule.plane)).collect()
     }
 
-    /// Returns the devices that are reached over a network without TLS, so that whoever is on the way can read and
-    /// change what is sent.
+    /// Returns the devices, and the patterns of switches, that are reached over a network without TLS, so that whoever is
+    /// on the way can read and change what is sent.
     pub fn in_the_clear(&self) -> impl Iterator<Item = &str> {
         let tls = self.defaults.tls.is_some();
         let open = move |device: &&Device| !tls && device.tls.is_none() && !is_local(&device.endpoint);
-        self.devices.iter().filter(move |(_, device)| open(device)).map(|(name, _)| name.as_str())
+        let devices = self.devices.iter().filter(move |(_, device)| open(device));
+        let gnmi = self.sonic.iter().filter(|rule| rule.transport == Transport::SonicGnmi);
+        let gnmi = gnmi.filter(move |rule| !tls && rule.tls.is_none() && !is_local_host(&rule.address));
+        devices.map(|(name, _)| name.as_str()).chain(gnmi.map(|rule| rule.devices.as_str()))
     }
 
-    /// Returns the paths of all private keys, each once.
+    /// Returns the paths of all private keys and passwords, each once.
     pub fn keys(&self) -> BTreeSet<&str> {
         let own = self.devices.values().filter_map(|device| device.tls.as_ref());
-        own.chain(&self.defaults.tls).filter_map(|tls| tls.key.as_deref()).collect()
+        let sonic = self.sonic.iter().filter_map(|rule| rule.tls.as_ref());
+        let passwords = self.sonic.iter().filter_map(|rule| rule.password_file.as_deref());
+        let tls = own.chain(sonic).chain(&self.defaults.tls);
+        tls.filter_map(|tls| tls.key.as_deref()).chain(passwords).collect()
     }
 
     /// Writes the inventory as JSON, which any YAML reader takes too.
@@ -280,7 +296,11 @@ fn is_local(endpoint: &str) -> bool {
     }
     let host = endpoint.rsplit_once(':').map_or(endpoint, |(host, _)| host);
     let host = host.rsplit_once('/').map_or(host, |(_, host)| host);
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    is_local_host(host.trim_start_matches('[').trim_end_matches(']'))
+}
+
+/// Says whether a host is this machine.
+pub(crate) fn is_local_host(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
@@ -337,6 +357,17 @@ devices:
         assert_eq!(inventory.keys().into_iter().collect::<Vec<_>>(), ["e.key"]);
         let example = Inventory::parse(EXAMPLE).expect("the example is right");
         assert_eq!(example.in_the_clear().count(), 0);
+        let text = "
+sonic:
+- { devices: 'p0-*', transport: sonic-gnmi, address: '{name}.mgmt', tls: { ca: ca, cert: c, key: p0.key } }
+- { devices: 'p1-*', transport: sonic-gnmi, address: '{name}.mgmt', user: admin, password_file: pki/password }
+- { devices: 'p2-*', transport: sonic-ssh, address: '{name}.mgmt' }
+- { devices: 'p3-*', transport: sonic-gnmi, address: '127.0.0.1' }
+";
+        let sonic = Inventory::parse(text).expect("right");
+        assert_eq!(sonic.in_the_clear().collect::<Vec<_>>(), ["p1-*"]);
+        assert_eq!(sonic.keys().into_iter().collect::<Vec<_>>(), ["p0.key", "pki/password"]);
+        assert_eq!(Inventory::parse(&sonic.to_json()), Ok(sonic));
     }
 
     #[test]

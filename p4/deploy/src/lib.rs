@@ -21,6 +21,7 @@ mod fault;
 mod fleet;
 mod invalid;
 mod inventory;
+mod links;
 mod member;
 mod options;
 mod parallel;

@@ -11,8 +11,6 @@ mod sonic;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use closc_sonic::Change;
-
 pub use file::{PlanFile, PlanFileError};
 pub use preview::Preview;
 
@@ -27,6 +25,7 @@ use crate::options::PushOptions;
 use crate::parallel::each;
 use crate::progress::Progress;
 use crate::read::live;
+use crate::sonic::SonicPlan;
 use crate::state::State;
 use crate::target::Program;
 
@@ -40,7 +39,7 @@ pub struct Plan {
     /// The switches by name.
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
     /// The switches that run SONiC, by name. They are no part of a saved plan.
-    pub(crate) sonic: BTreeMap<String, Change>,
+    pub(crate) sonic: BTreeMap<String, SonicPlan>,
 }
 
 /// A plan, or the switches it could not be made for.
@@ -65,7 +64,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     let mut failed = Vec::new();
     for (device, made) in sonic {
         match made {
-            Ok(change) => drop(plan.sonic.insert(device, change)),
+            Ok(made) => drop(plan.sonic.insert(device, made)),
             Err(fault) => failed.push(DeviceError { device, fault }),
         }
     }
@@ -83,7 +82,7 @@ async fn of_sonic(
     fleet: &Fleet,
     options: &PushOptions,
     reporter: &Reporter,
-) -> Vec<(String, Result<Change, Fault>)> {
+) -> Vec<(String, Result<SonicPlan, Fault>)> {
     let (reporter, options) = (reporter.clone(), *options);
     each(fleet.sonic.clone(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(&switch.name, switch.plane);
@@ -144,7 +143,7 @@ impl Plan {
     /// Says whether a push would send nothing at all.
     pub fn is_empty(&self) -> bool {
         self.devices.values().all(|device| !device.changes())
-            && self.sonic.values().all(|change| change.patch.is_empty())
+            && self.sonic.values().all(|made| made.change.patch.is_empty())
     }
 
     /// Returns how many updates a push would send.

@@ -1,17 +1,24 @@
-//! A switch that runs SONiC, reached with the system's `ssh`.
+//! A switch that runs SONiC, whatever it is reached over.
 //!
-//! In: a compiled `config_db.json`, the site's overlay, an address. Out: the switch holds what both say, confirmed and
-//! saved, or is as it was. Invariants: nothing is saved before a new connection read back what was wanted; until then the
-//! switch takes it back by itself, also after a reboot; what is not closc's is not touched.
+//! In: a compiled `config_db.json`, the site's overlay, an address. Out: the switch holds what both say, or is as it was, or a
+//! fault says how far it came. Invariants: what is not closc's is not touched; a switch is read before anything is applied
+//! and read back after.
 
+mod differs;
+mod gnmi;
+mod over_gnmi;
+mod over_ssh;
 mod script;
 mod ssh;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, state_faults};
+use closc_sonic::{Change, ConfigDb, Overlay, Patch, StateFault, change, state_faults};
 
+pub(crate) use gnmi::GnmiLink;
+pub(crate) use over_ssh::SshLink;
 pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
 
 use crate::device_drift::{DeviceDrift, Difference};
@@ -24,6 +31,10 @@ use crate::report::{PipelineStep, Pushed};
 use crate::switch::{Switch, Work};
 use crate::tree::Tree;
 
+use differs::{difference, undone};
+use over_gnmi::OverGnmi;
+use over_ssh::OverSsh;
+
 /// What holds for all SONiC switches of a fleet.
 #[derive(Debug, Clone)]
 pub struct SonicOptions {
@@ -33,7 +44,7 @@ pub struct SonicOptions {
     pub state: bool,
     /// Whether to reload where a patch would do.
     pub reload: bool,
-    /// How long a switch waits for a confirmation before it takes a change back.
+    /// How long a switch waits for a confirmation before it takes a change back; over gNMI none does.
     pub confirm: Duration,
     /// A configuration of `ssh` in place of the user's.
     pub ssh_config: Option<String>,
@@ -56,20 +67,32 @@ impl Default for SonicOptions {
 pub(crate) struct SonicSwitch {
     pub(crate) name: String,
     pub(crate) plane: Option<u8>,
-    pub(crate) ssh: Ssh,
-    /// The folder on the switch that keeps what is not confirmed.
-    pub(crate) state: String,
+    pub(crate) link: Link,
     pub(crate) tree: Arc<Tree>,
     pub(crate) options: Arc<SonicOptions>,
 }
 
-/// What a switch holds.
-struct Held {
-    config: ConfigDb,
-    /// The digest of it that the switch computed.
-    digest: String,
-    /// Whether a change waits for its confirmation.
-    is_pending: bool,
+/// How a SONiC switch is reached.
+#[derive(Clone)]
+pub(crate) enum Link {
+    Ssh(SshLink),
+    Gnmi(GnmiLink),
+}
+
+/// What a push would do to a switch.
+#[derive(Debug, Clone)]
+pub(crate) struct SonicPlan {
+    pub(crate) change: Change,
+    /// The name of what applies it, where that is a patch.
+    pub(crate) patched_by: String,
+}
+
+/// What a push did so far, all attempts together.
+#[derive(Debug, Default)]
+struct Done {
+    sent: Counts,
+    /// Whether the switch may run what a reboot would lose.
+    is_unsaved: bool,
 }
 
 impl Switch for SonicSwitch {
@@ -96,15 +119,19 @@ impl Switch for SonicSwitch {
 
 impl SonicSwitch {
     async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
-        let mut sent = Counts::default();
+        let mut done = Done::default();
         let mut attempt = 1;
         loop {
-            match self.once(options, progress, &mut sent).await {
+            let once = match &self.link {
+                Link::Ssh(link) => OverSsh { switch: self, link }.once(options, progress, &mut done).await,
+                Link::Gnmi(link) => OverGnmi { switch: self, link }.once(options, progress, &mut done).await,
+            };
+            match once {
                 Ok(entities) => {
                     let pipeline = PipelineStep::Unchanged;
                     return Ok(Pushed {
                         pipeline,
-                        updates: sent,
+                        updates: done.sent,
                         entities,
                         attempts: attempt,
                         left_out: Vec::new(),
@@ -120,55 +147,20 @@ impl SonicSwitch {
         }
     }
 
-    /// One attempt, from reading to confirming.
-    async fn once(
-        &self,
-        options: &PushOptions,
-        progress: &Progress,
-        sent: &mut Counts,
-    ) -> Result<usize, Fault> {
-        let tree = self.wanted().await?;
-        let held = self.read(options, progress).await?;
-        let made = self.change(&held.config, &tree)?;
-        progress.report(EventKind::Compared { updates: counts(&made.patch) });
-        let n_entries = tree.tables().values().map(std::collections::BTreeMap::len).sum();
-        if made.method == Method::Nothing {
-            // A push that died before it could confirm what it did.
-            if held.is_pending {
-                self.confirm(options, progress).await?;
-            }
-            progress.report(EventKind::Verified { entities: n_entries });
-            return Ok(n_entries);
-        }
-        self.apply(&held, &made, progress).await?;
-        let after = self.read_again(options, progress).await?;
-        let left = self.change(&after.config, &tree)?;
-        if left.method != Method::Nothing {
-            let changes = left.patch.operations.iter().map(closc_sonic::Operation::place).collect();
-            let script = script::roll_back(&self.state);
-            self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, progress).await?;
-            return Err(Fault::Differs { changes });
-        }
-        self.confirm(options, progress).await?;
-        *sent += counts(&made.patch);
-        progress.report(EventKind::Verified { entities: n_entries });
-        Ok(n_entries)
-    }
-
     async fn compare(&self, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
         let tree = self.wanted().await?;
-        let held = self.read(options, progress).await?;
-        let made = self.change(&held.config, &tree)?;
+        let held = self.held(&tree, options, progress).await?;
+        let made = self.change(&held, &tree)?;
         let faults =
             if self.options.state { self.state(&tree, options, progress).await? } else { Vec::new() };
         if made.patch.is_empty() && faults.is_empty() {
             return Ok(DeviceDrift::None);
         }
-        let mut objects = std::collections::BTreeMap::new();
+        let mut objects = BTreeMap::new();
         for operation in &made.patch.operations {
             *objects.entry(operation.table.clone()).or_default() += 1;
         }
-        let differences = made.patch.operations.iter().map(|o| difference(&held.config, o));
+        let differences = made.patch.operations.iter().map(|o| difference(&held, o));
         let mut differences: Vec<Difference> = differences.collect();
         for fault in &faults {
             let (object, difference) = undone(fault);
@@ -178,6 +170,21 @@ impl SonicSwitch {
         Ok(DeviceDrift::Entries { objects, differences })
     }
 
+    /// Reads what the switch holds.
+    async fn held(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<ConfigDb, Fault> {
+        match &self.link {
+            Link::Ssh(link) => {
+                OverSsh { switch: self, link }.read(options, progress).await.map(|held| held.config)
+            }
+            Link::Gnmi(link) => OverGnmi { switch: self, link }.read(tree, options, progress).await,
+        }
+    }
+
     /// Compares what the tree asks for with what the daemons of the switch made of it.
     async fn state(
         &self,
@@ -185,21 +192,27 @@ impl SonicSwitch {
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<Vec<StateFault>, Fault> {
-        let operation = Operation::Reading { object: "APPL_DB".to_owned() };
-        let limit = READ_LIMIT.max(options.client.deadlines.read);
-        let text = self.run(operation.clone(), script::read_state(), limit, progress).await?;
+        let text = match &self.link {
+            Link::Ssh(link) => OverSsh { switch: self, link }.applied(options, progress).await?,
+            Link::Gnmi(link) => OverGnmi { switch: self, link }.applied(options, progress).await?,
+        };
         state_faults(tree, &text).map_err(|error| Fault::Remote {
-            operation,
-            reason: format!("sonic-db-dump printed what is no APPL_DB: {error}"),
+            operation: Operation::Reading { object: "APPL_DB".to_owned() },
+            reason: format!("the switch answers what is no APPL_DB: {error}"),
             is_transient: false,
         })
     }
 
     /// Works out what a push would do.
-    pub(crate) async fn plan(&self, options: &PushOptions, progress: &Progress) -> Result<Change, Fault> {
+    pub(crate) async fn plan(&self, options: &PushOptions, progress: &Progress) -> Result<SonicPlan, Fault> {
         let tree = self.wanted().await?;
-        let held = self.read(options, progress).await?;
-        self.change(&held.config, &tree)
+        let held = self.held(&tree, options, progress).await?;
+        let change = self.change(&held, &tree)?;
+        let patched_by = match &self.link {
+            Link::Ssh(_) => "config apply-patch".to_owned(),
+            Link::Gnmi(_) => over_gnmi::described(&change, &held)?,
+        };
+        Ok(SonicPlan { change, patched_by })
     }
 
     fn change(&self, live: &ConfigDb, tree: &ConfigDb) -> Result<Change, Fault> {
@@ -215,135 +228,10 @@ impl SonicSwitch {
             Err(error) => Err(Fault::Ended { reason: error.to_string() }),
         }
     }
-
-    async fn read(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
-        let operation = Operation::Reading { object: "CONFIG_DB".to_owned() };
-        let limit = READ_LIMIT.max(options.client.deadlines.read);
-        let text = self.run(operation.clone(), script::read(&self.state), limit, progress).await?;
-        let invalid =
-            |reason: String| Fault::Remote { operation: operation.clone(), reason, is_transient: false };
-        let mut lines = text.splitn(3, '\n');
-        let (first, second, dump) = (
-            lines.next().unwrap_or_default(),
-            lines.next().unwrap_or_default(),
-            lines.next().unwrap_or_default(),
-        );
-        let digest = second.split(' ').next().unwrap_or_default();
-        if digest.len() != 64 || !digest.chars().all(|sign| sign.is_ascii_hexdigit()) {
-            return Err(invalid("sha256sum printed no digest".to_owned()));
-        }
-        let config = ConfigDb::parse_dump(dump)
-            .map_err(|error| invalid(format!("sonic-db-dump printed what is no CONFIG_DB: {error}")))?;
-        Ok(Held { config, digest: digest.to_owned(), is_pending: first == "pending" })
-    }
-
-    /// Reads back over a new connection, for as long as the switch would still wait for a confirmation: a reload takes
-    /// its time.
-    async fn read_again(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
-        let start = Instant::now();
-        loop {
-            match self.read(options, progress).await {
-                Err(Fault::Remote { is_transient: true, .. })
-                    if start.elapsed() < self.options.confirm / 2 =>
-                {
-                    tokio::time::sleep(options.pause.wait(3)).await;
-                }
-                read => return read,
-            }
-        }
-    }
-
-    async fn apply(&self, held: &Held, made: &Change, progress: &Progress) -> Result<(), Fault> {
-        let patches: Vec<String> = match &made.method {
-            Method::Nothing | Method::Reload { .. } => Vec::new(),
-            Method::Patch => made.steps(&held.config).iter().map(Patch::to_json).collect(),
-        };
-        let whole = matches!(made.method, Method::Reload { .. }).then(|| made.wanted.to_json());
-        let confirm = self.options.confirm;
-        let script = script::apply(&self.state, &held.digest, confirm, &patches, whole.as_deref());
-        let limit = READ_LIMIT.max(self.options.confirm);
-        self.run(Operation::Writing, script, limit, progress).await.map(drop)
-    }
-
-    async fn confirm(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
-        let limit = READ_LIMIT.max(options.client.deadlines.read);
-        self.run(Operation::Confirming, script::confirm(&self.state), limit, progress).await.map(drop)
-    }
-
-    async fn run(
-        &self,
-        operation: Operation,
-        script: String,
-        limit: Duration,
-        progress: &Progress,
-    ) -> Result<String, Fault> {
-        progress.begin(operation.clone());
-        let (ssh, config) = (self.ssh.clone(), self.options.ssh_config.clone());
-        let done = tokio::task::spawn_blocking(move || ssh.run(config.as_deref(), &script, limit)).await;
-        match done {
-            Ok(Ok(text)) => Ok(text),
-            Ok(Err(failed)) => {
-                Err(Fault::Remote { operation, reason: failed.reason, is_transient: failed.is_transient })
-            }
-            Err(error) => Err(Fault::Ended { reason: error.to_string() }),
-        }
-    }
 }
-
-/// How long reading or confirming may take: the slowest switches print their configuration in some seconds.
-const READ_LIMIT: Duration = Duration::from_mins(1);
-
-/// How long rolling back may take.
-const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
 
 fn counts(patch: &Patch) -> Counts {
     let (insert, modify, delete) = patch.counts();
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     Counts { insert: wide(insert), modify: wide(modify), delete: wide(delete) }
-}
-
-/// Shows an operation as a difference.
-fn difference(live: &ConfigDb, operation: &closc_sonic::Operation) -> Difference {
-    let place = operation.place();
-    let before = || {
-        let entry = live.entry(&operation.table, operation.key.as_deref()?)?;
-        match &operation.field {
-            Some(field) => entry.get(field).map(ToString::to_string),
-            None => Some(shown(entry)),
-        }
-    };
-    match &operation.action {
-        closc_sonic::Action::Add(content) => Difference::Missing { wanted: format!("{place} {content}") },
-        closc_sonic::Action::Replace(value) => Difference::Changed {
-            wanted: format!("{place} {value}"),
-            live: format!("{place} {}", before().unwrap_or_default()),
-        },
-        closc_sonic::Action::Remove => {
-            Difference::Unexpected { live: format!("{place} {}", before().unwrap_or_default()) }
-        }
-    }
-}
-
-/// Shows what a switch does not do, with the table of APPL_DB that it is missed in.
-fn undone(fault: &StateFault) -> (&'static str, Difference) {
-    match fault {
-        StateFault::Port { port, status: Some(status) } => {
-            let line = |status: &str| format!("PORT_TABLE:{port}.oper_status {status}");
-            ("PORT_TABLE", Difference::Changed { wanted: line("up"), live: line(status) })
-        }
-        StateFault::Port { port, status: None } => {
-            ("PORT_TABLE", Difference::Missing { wanted: format!("PORT_TABLE:{port}.oper_status up") })
-        }
-        StateFault::Route { key } => {
-            ("ROUTE_TABLE", Difference::Missing { wanted: format!("the route of STATIC_ROUTE|{key}") })
-        }
-        StateFault::Segment { key } => (
-            "SRV6_MY_SID_TABLE",
-            Difference::Missing { wanted: format!("the segment of SRV6_MY_SIDS|{key}") },
-        ),
-    }
-}
-
-fn shown(entry: &closc_sonic::Entry) -> String {
-    entry.iter().map(|(field, value)| format!("{field}={value}")).collect::<Vec<_>>().join(" ")
 }

@@ -140,7 +140,7 @@ fn endpoint(
 /// The most bytes of a certificate or key: they stay in memory for each switch.
 const PEM_MAX: usize = 1 << 20;
 
-fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<ClientTls, InventoryError> {
+pub(crate) fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<ClientTls, InventoryError> {
     let read = |what: &'static str, path: &str| {
         let failed = |reason: String| InventoryError::File {
             device: name.to_owned(),

@@ -1,6 +1,6 @@
-//! P4Runtime: messages, client, P4Info index and server side.
+//! P4Runtime: messages, client, P4Info index and server side; and a client of gNMI, which shares its connections.
 //!
-//! - [`proto`]: the messages and the service, from text in `proto/`;
+//! - [`proto`]: the messages and the services, from text in `proto/`;
 //! - [`info`]: a P4Info by name, shared by client and server;
 //! - [`value`], [`data`]: numbers, addresses and structs as canonical byte strings and back;
 //! - [`entry`], [`packet`]: entities and packets built by name;
@@ -9,6 +9,7 @@
 //! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
 //! - [`text`], [`render`]: `.txtpb` files in and out, one line for people;
 //! - [`client`]: sessions, writes, reads, pipelines;
+//! - [`gnmi`]: Capabilities, Get and Set of gNMI;
 //! - [`wire`]: messages as bytes, weighed before they are decoded;
 //! - [`server`], [`status`]: arbitration and errors for a server;
 //! - `testing` (with the feature of that name): a scripted target.
@@ -19,6 +20,7 @@ pub mod client;
 pub mod data;
 pub mod election;
 pub mod entry;
+pub mod gnmi;
 pub mod info;
 pub mod key;
 pub mod order;

@@ -1,4 +1,4 @@
-//! The messages and services of P4Runtime as `build.rs` made them from `proto/`, and their descriptors.
+//! The messages and services of P4Runtime and gNMI as `build.rs` made them from `proto/`, and their descriptors.
 
 use std::sync::LazyLock;
 
@@ -23,6 +23,18 @@ pub mod google {
     pub mod rpc {
         tonic::include_proto!("google.rpc");
     }
+}
+
+/// gNMI: what a controller reads from a switch and sets there.
+#[allow(missing_docs, unreachable_pub, deprecated, clippy::all, clippy::pedantic)]
+pub mod gnmi {
+    tonic::include_proto!("gnmi");
+}
+
+/// Extensions of gNMI.
+#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
+pub mod gnmi_ext {
+    tonic::include_proto!("gnmi_ext");
 }
 
 pub use google::rpc;

@@ -190,7 +190,7 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
     }
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
-    Ok(fleet.with_sonic(&site.inventory, &tree, options, select)?)
+    Ok(fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?)
 }
 
 /// Returns which planes are in the shard that is asked for: those that `compile --shard` puts there.

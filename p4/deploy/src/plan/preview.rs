@@ -70,7 +70,8 @@ impl Preview {
             };
             (name.clone(), preview)
         });
-        let sonic = plan.sonic.iter().map(|(name, change)| {
+        let sonic = plan.sonic.iter().map(|(name, made)| {
+            let change = &made.change;
             let (method, reasons) = match &change.method {
                 Method::Nothing => ("nothing", Vec::new()),
                 Method::Patch => ("patch", Vec::new()),

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use closc_sonic::{Action, Change, Method, Operation};
+use closc_sonic::{Action, Method, Operation};
 
 use super::Plan;
+use crate::sonic::SonicPlan;
 
 /// Operations shown for each switch; the rest is counted.
 const SHOWN: usize = 40;
@@ -17,8 +18,8 @@ const PORTS: usize = 8;
 /// Shows what changes, switches with the same change together; nothing where no switch runs SONiC.
 pub(super) fn show(plan: &Plan) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, change) in plan.sonic.iter().filter(|(_, change)| !change.patch.is_empty()) {
-        groups.entry(lines(change)).or_default().push(name);
+    for (name, made) in plan.sonic.iter().filter(|(_, made)| !made.change.patch.is_empty()) {
+        groups.entry(lines(made)).or_default().push(name);
     }
     let mut text = String::new();
     for (lines, names) in &groups {
@@ -32,13 +33,13 @@ pub(super) fn show(plan: &Plan) -> String {
     text
 }
 
-fn lines(change: &Change) -> String {
+fn lines(SonicPlan { change, patched_by }: &SonicPlan) -> String {
     let mut text = String::new();
     let about = format!("about {} s ({})", change.estimate.seconds, change.estimate.source);
     match &change.method {
         Method::Nothing => {}
         Method::Patch => {
-            let _ = writeln!(text, "  by config apply-patch, {about}");
+            let _ = writeln!(text, "  by {patched_by}, {about}");
         }
         Method::Reload { reasons } => {
             let _ = writeln!(text, "  by config reload, {about}");

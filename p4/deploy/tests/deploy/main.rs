@@ -7,6 +7,7 @@ mod ecmp;
 mod embedded;
 mod faults;
 mod files;
+mod gnmi;
 mod plan;
 mod push;
 mod sonic;

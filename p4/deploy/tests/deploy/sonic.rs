@@ -174,7 +174,8 @@ impl FakeSwitch {
         let tree = Arc::new(Tree::open(reader(files)).expect("the tree is right"));
         let ssh_config = Some(self.path("ssh_config").display().to_string());
         let options = SonicOptions { ssh_config, ..options };
-        Fleet::default().with_sonic(&self.inventory(address), &tree, options, |_| true)
+        Fleet::default()
+            .with_sonic(&self.inventory(address), &*reader(Files::new()), &tree, options, |_| true)
     }
 
     async fn push(&self, tree: &str) -> PushReport {

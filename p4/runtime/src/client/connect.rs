@@ -6,8 +6,9 @@ use std::time::Duration;
 use prost::{Message, Name};
 use tokio::time::timeout;
 use tonic::client::Grpc;
+use tonic::metadata::MetadataMap;
 use tonic::transport::Channel;
-use tonic::{Request, Status};
+use tonic::{Extensions, Request, Status};
 
 use super::endpoint::Endpoint;
 use super::error::{ClientError, Rpc};
@@ -112,8 +113,19 @@ impl Client {
         deadline: Duration,
         request: &impl Message,
     ) -> Result<A, ClientError> {
+        self.unary_with(rpc, deadline, request, MetadataMap::new()).await
+    }
+
+    /// The same with metadata.
+    pub(crate) async fn unary_with<A: Message + Name + Default>(
+        &self,
+        rpc: Rpc,
+        deadline: Duration,
+        request: &impl Message,
+        metadata: MetadataMap,
+    ) -> Result<A, ClientError> {
         let mut grpc = self.grpc();
-        let request = Request::new(request.encode_to_vec().into());
+        let request = Request::from_parts(metadata, Extensions::default(), request.encode_to_vec().into());
         let call = async {
             ready(&mut grpc).await?;
             grpc.unary(request, rpc.path(), RawCodec).await

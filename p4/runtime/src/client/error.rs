@@ -11,7 +11,7 @@ use super::controller::Primacy;
 use super::fault::{ConnectFault, diagnose};
 use crate::status::{Outcome, code_name, unpack};
 
-/// The calls of the service.
+/// The calls of the services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rpc {
     /// `Write`.
@@ -26,6 +26,12 @@ pub enum Rpc {
     Stream,
     /// `Capabilities`.
     Capabilities,
+    /// `Capabilities` of gNMI.
+    GnmiCapabilities,
+    /// `Get` of gNMI.
+    GnmiGet,
+    /// `Set` of gNMI.
+    GnmiSet,
 }
 
 impl Rpc {
@@ -38,6 +44,9 @@ impl Rpc {
             Rpc::GetPipeline => "/p4.v1.P4Runtime/GetForwardingPipelineConfig",
             Rpc::Stream => "/p4.v1.P4Runtime/StreamChannel",
             Rpc::Capabilities => "/p4.v1.P4Runtime/Capabilities",
+            Rpc::GnmiCapabilities => "/gnmi.gNMI/Capabilities",
+            Rpc::GnmiGet => "/gnmi.gNMI/Get",
+            Rpc::GnmiSet => "/gnmi.gNMI/Set",
         })
     }
 }
@@ -50,7 +59,9 @@ impl fmt::Display for Rpc {
             Rpc::SetPipeline => "SetForwardingPipelineConfig",
             Rpc::GetPipeline => "GetForwardingPipelineConfig",
             Rpc::Stream => "StreamChannel",
-            Rpc::Capabilities => "Capabilities",
+            Rpc::Capabilities | Rpc::GnmiCapabilities => "Capabilities",
+            Rpc::GnmiGet => "Get",
+            Rpc::GnmiSet => "Set",
         })
     }
 }

@@ -1,0 +1,162 @@
+//! How SONiC switches are reached: names, ports, users and certificates of an inventory, checked.
+//!
+//! In: an inventory and the files that it names. Out: a [`Link`] for each switch. Invariants: what `ssh` and the switch's
+//! shell get to see is a plain name; a password goes over TLS only; what a transport has no use for is refused; each file
+//! is read once for each rule.
+
+use std::collections::BTreeMap;
+
+use closc_artefacts::Files;
+use closc_runtime::client::{ClientTls, Endpoint};
+use closc_runtime::gnmi::Login;
+
+use crate::inventory::{Inventory, InventoryError, Sonic, Tls, Transport, is_local_host};
+use crate::sonic::{GnmiLink, Link, Ssh, SshLink, is_host, is_state, is_user};
+use crate::target::read_tls;
+
+/// The folder of a switch for what is not confirmed: `/etc/sonic` outlives reboots and new images.
+const STATE: &str = "/etc/sonic/closc";
+
+/// The port of SONiC's gNMI server where nobody set another one.
+const GNMI_PORT: u16 = 8080;
+
+/// The most bytes of a file with a password.
+const PASSWORD_MAX: usize = 4 << 10;
+
+/// What the switches of one rule share.
+#[derive(Clone)]
+struct Shared {
+    tls: Option<ClientTls>,
+    login: Option<Login>,
+}
+
+/// Links of the switches of an inventory.
+pub(crate) struct Links<'a> {
+    inventory: &'a Inventory,
+    beside: &'a dyn Files,
+    /// By the pattern of the rule, of which the first counts.
+    shared: BTreeMap<&'a str, Shared>,
+}
+
+fn fault(name: &str, what: &str, text: &str, why: &str) -> InventoryError {
+    InventoryError::Device { device: name.to_owned(), reason: format!("{what} `{text}` {why}") }
+}
+
+impl<'a> Links<'a> {
+    pub(crate) fn new(inventory: &'a Inventory, beside: &'a dyn Files) -> Self {
+        Links { inventory, beside, shared: BTreeMap::new() }
+    }
+
+    /// Returns how a switch is reached, and its plane; nothing where the inventory does not say it.
+    pub(crate) fn of(&mut self, name: &str) -> Result<Option<(Link, Option<u8>)>, InventoryError> {
+        let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
+        let host = rule.address.replace("{name}", name);
+        if !is_host(&host) {
+            return Err(fault(name, "address", &host, "is no host name and no address"));
+        }
+        let link = match rule.transport {
+            Transport::SonicSsh => Link::Ssh(ssh(name, rule, host)?),
+            Transport::SonicGnmi => Link::Gnmi(self.gnmi(name, rule, &host)?),
+        };
+        Ok(Some((link, rule.plane)))
+    }
+
+    fn gnmi(&mut self, name: &str, rule: &'a Sonic, host: &str) -> Result<GnmiLink, InventoryError> {
+        if let Some(state) = &rule.state {
+            return Err(fault(
+                name,
+                "state",
+                state,
+                "is of `sonic-ssh`: over gNMI nothing waits for a confirmation",
+            ));
+        }
+        let shared = match self.shared.get(rule.devices.as_str()) {
+            Some(shared) => shared.clone(),
+            None => self.share(name, rule)?,
+        };
+        if shared.login.is_some() && shared.tls.is_none() && !is_local_host(host) {
+            return Err(fault(
+                name,
+                "user",
+                rule.user.as_deref().unwrap_or_default(),
+                "and a password need `tls`",
+            ));
+        }
+        let port = rule.port.unwrap_or(GNMI_PORT);
+        let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let endpoint = match shared.tls {
+            None => Endpoint::plain(&address),
+            Some(mut tls) => {
+                tls.server_name = tls.server_name.map(|text| text.replace("{name}", name));
+                Endpoint::tls(&address, tls)
+            }
+        };
+        let endpoint = endpoint
+            .map_err(|error| InventoryError::Device { device: name.to_owned(), reason: error.to_string() })?;
+        Ok(GnmiLink { endpoint, login: shared.login })
+    }
+
+    /// Reads what the switches of a rule share.
+    fn share(&mut self, name: &str, rule: &'a Sonic) -> Result<Shared, InventoryError> {
+        let nothing = Tls::default();
+        let tls = match (&rule.tls, &self.inventory.defaults.tls) {
+            (None, None) => None,
+            (own, all) => {
+                let tls = own.as_ref().unwrap_or(&nothing).or(all.as_ref().unwrap_or(&nothing));
+                Some(read_tls(name, &tls, self.beside)?)
+            }
+        };
+        let login = match (&rule.user, &rule.password_file) {
+            (None, None) => None,
+            (Some(user), Some(path)) => Some(self.login(name, user, path)?),
+            (Some(user), None) => return Err(fault(name, "user", user, "goes with a `password_file`")),
+            (None, Some(path)) => return Err(fault(name, "password_file", path, "goes with a `user`")),
+        };
+        let shared = Shared { tls, login };
+        self.shared.insert(&rule.devices, shared.clone());
+        Ok(shared)
+    }
+
+    fn login(&self, name: &str, user: &str, path: &str) -> Result<Login, InventoryError> {
+        let failed = |reason: String| InventoryError::File {
+            device: name.to_owned(),
+            what: "password",
+            path: path.to_owned(),
+            reason,
+        };
+        let bytes = self.beside.read(path).map_err(|error| failed(error.to_string()))?;
+        if bytes.len() > PASSWORD_MAX {
+            return Err(failed(format!("has more than {PASSWORD_MAX} bytes")));
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|_| failed("is no text".to_owned()))?;
+        Login::new(user, text.lines().next().unwrap_or_default()).map_err(|why| failed(why.to_owned()))
+    }
+}
+
+/// Checks what `ssh` and the switch's shell get to see.
+fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError> {
+    let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
+    if let Some(user) = rule.user.as_ref().filter(|user| !is_user(user)) {
+        return Err(fault(name, "user", user, "is no name of a user"));
+    }
+    if !is_state(&state) {
+        return Err(fault(
+            name,
+            "state",
+            &state,
+            "is no absolute path of letters, digits, `.`, `_`, `-` and `/`",
+        ));
+    }
+    if let Some(path) = &rule.password_file {
+        return Err(fault(name, "password_file", path, "is of `sonic-gnmi`: `ssh` goes by your keys"));
+    }
+    if rule.tls.is_some() {
+        return Err(fault(
+            name,
+            "field",
+            "tls",
+            "is of `sonic-gnmi`: `ssh` goes by your keys and known hosts",
+        ));
+    }
+    Ok(SshLink { ssh: Ssh { host, port: rule.port, user: rule.user.clone() }, state })
+}

@@ -1,0 +1,217 @@
+//! The messages of SONiC's gNMI server: paths of its databases, what a patch is as a Set, what an answer holds.
+//!
+//! In: patches and tables. Out: messages, and configurations from them. Invariants: what the server would leave out in
+//! silence is never asked of it; an answer is weighed before it is read. Source of the forms: sonic-net/sonic-gnmi,
+//! `sonic_data_client/mixed_db_client.go` and `json_client.go` (August 2026).
+
+use closc_runtime::client::Endpoint;
+use closc_runtime::gnmi::Login;
+use closc_runtime::proto::gnmi::{
+    Encoding, GetRequest, GetResponse, Path, PathElem, SetRequest, TypedValue, Update, get_request,
+    typed_value,
+};
+use closc_sonic::{Action, Bounds, ConfigDb, Operation, Patch};
+
+/// How a switch is reached.
+#[derive(Clone)]
+pub(crate) struct GnmiLink {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) login: Option<Login>,
+}
+
+/// The origin of paths into SONiC's own databases.
+const ORIGIN: &str = "sonic-db";
+
+/// The name space of a switch with one ASIC.
+const HERE: &str = "localhost";
+
+/// The most bytes of a Set: what the server takes where nobody set it otherwise.
+pub(super) const SET_MAX: usize = 4 << 20;
+
+/// What one Set may have. A path is longer in gNMI than in a JSON patch, so a quarter of the bytes is enough for any; the
+/// server waits 600 s for the updater, and the estimate may be half of what it takes.
+pub(super) const BOUNDS: Bounds = Bounds { bytes: 1 << 20, seconds: 300 };
+
+/// What an entry or a field takes in memory beside its text.
+const ENTRY_BYTES: usize = 128;
+
+/// Returns the path of a place in a database; no steps are the whole of it.
+pub(super) fn path(database: &str, steps: &[&str]) -> Path {
+    let names = [database, HERE].into_iter().chain(steps.iter().copied());
+    let elem = names.map(|name| PathElem { name: name.to_owned(), ..PathElem::default() }).collect();
+    Path { origin: ORIGIN.to_owned(), elem, ..Path::default() }
+}
+
+/// Returns the request to read one path.
+pub(super) fn get(path: Path) -> GetRequest {
+    GetRequest {
+        path: vec![path],
+        r#type: get_request::DataType::All.into(),
+        encoding: Encoding::JsonIetf.into(),
+        ..GetRequest::default()
+    }
+}
+
+/// Returns a patch as a Set, or the operation that SONiC's server would leave out or refuse: it looks for what is replaced
+/// and deleted before it asks the updater, and knows `~1` for `/` in keys and no other sign of JSON pointers.
+pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
+    let mut request = SetRequest::default();
+    for operation in &patch.operations {
+        let place = pointed(operation);
+        let value = |content: serde_json::Result<Vec<u8>>| {
+            let json = content.expect("text and lists have a form in JSON").into();
+            Some(TypedValue { value: Some(typed_value::Value::JsonIetfVal(json)) })
+        };
+        match &operation.action {
+            Action::Add(content) => {
+                let val = value(serde_json::to_vec(content));
+                request.update.push(Update { path: Some(place), val, ..Update::default() });
+            }
+            Action::Replace(field) => {
+                findable(operation)?;
+                let val = value(serde_json::to_vec(field));
+                request.replace.push(Update { path: Some(place), val, ..Update::default() });
+            }
+            Action::Remove => {
+                findable(operation)?;
+                request.delete.push(place);
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// Returns a Set that changes nothing, after which the server saves what the switch runs.
+pub(super) fn saving(config: &ConfigDb) -> Option<SetRequest> {
+    let (key, field) = ("localhost", "hostname");
+    let value = config.entry("DEVICE_METADATA", key)?.get(field)?;
+    let json = serde_json::to_vec(value).expect("text has a form in JSON").into();
+    let val = Some(TypedValue { value: Some(typed_value::Value::JsonIetfVal(json)) });
+    let path = Some(path("CONFIG_DB", &["DEVICE_METADATA", key, field]));
+    Some(SetRequest { update: vec![Update { path, val, ..Update::default() }], ..SetRequest::default() })
+}
+
+/// The server puts the steps of a path into a JSON pointer as they are.
+fn pointed(operation: &Operation) -> Path {
+    let escaped = |text: &str| text.replace('~', "~0").replace('/', "~1");
+    let steps = [Some(&operation.table), operation.key.as_ref(), operation.field.as_ref()];
+    let steps: Vec<String> = steps.into_iter().flatten().map(|text| escaped(text)).collect();
+    path("CONFIG_DB", &steps.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn findable(operation: &Operation) -> Result<(), String> {
+    let plain = |text: &Option<String>, signs: &[char]| !text.as_deref().unwrap_or_default().contains(signs);
+    let is_findable = !operation.table.contains(['~', '/'])
+        && plain(&operation.key, &['~'])
+        && plain(&operation.field, &['~', '/']);
+    if is_findable { Ok(()) } else { Err(operation.place()) }
+}
+
+/// Returns the path of an entry as a checkpoint has it and the database does not, where there is an entry for that: the
+/// server reads `~1` as `/` in checkpoints only. It answers from one for as long as `/etc/sonic/config.cp.json` is there,
+/// with what the switch held before the Set that made it.
+pub(super) fn of_checkpoint(config: &ConfigDb) -> Option<Path> {
+    let entries =
+        config.tables().iter().flat_map(|(name, table)| table.iter().map(move |entry| (name, entry)));
+    let mut fit =
+        entries.filter(|(_, (key, entry))| key.contains('/') && !key.contains('~') && !entry.is_empty());
+    let (table, (key, _)) = fit.next()?;
+    Some(path("CONFIG_DB", &[table, &key.replace('/', "~1")]))
+}
+
+/// Returns the JSON of an answer to a request for one path; nothing where it has no values.
+pub(super) fn json(answer: &GetResponse, memory_limit: usize) -> Result<Option<&str>, String> {
+    let mut values = answer.notification.iter().flat_map(|notification| &notification.update);
+    let Some(update) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err("it has several values for one path".to_owned());
+    }
+    let Some(typed_value::Value::JsonIetfVal(bytes)) = update.val.as_ref().and_then(|val| val.value.as_ref())
+    else {
+        return Err("its value is no JSON_IETF".to_owned());
+    };
+    let text = std::str::from_utf8(bytes).map_err(|_| "its value is no UTF-8".to_owned())?;
+    let marks = bytes.iter().filter(|byte| matches!(byte, b':' | b',')).count();
+    if marks.saturating_mul(ENTRY_BYTES).saturating_add(bytes.len()) > memory_limit {
+        return Err(format!(
+            "{} bytes of JSON would take more than {memory_limit} bytes of memory, the limit for one switch",
+            bytes.len()
+        ));
+    }
+    Ok(Some(text))
+}
+
+/// Says whether a value is an object with something in it.
+pub(super) fn has_fields(text: &str) -> bool {
+    let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
+    read.is_ok_and(|map| !map.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_sonic::{Overlay, change};
+
+    use super::*;
+
+    fn config(text: &str) -> ConfigDb {
+        ConfigDb::parse(text).expect("right")
+    }
+
+    fn shown(path: &Path) -> String {
+        path.elem.iter().map(|elem| elem.name.as_str()).collect::<Vec<_>>().join("/")
+    }
+
+    #[test]
+    fn a_patch_is_a_set() {
+        let live =
+            config(r#"{ "STATIC_ROUTE": { "fd00::/48": { "nexthop": "fe80::1" }, "fd01::/48": {} } }"#);
+        let tree = config(
+            r#"{ "STATIC_ROUTE": { "fd00::/48": { "nexthop": "fe80::2" } },
+                 "SWITCH_HASH": { "GLOBAL": { "ecmp_hash": ["DST_IP", "SRC_IP"] } } }"#,
+        );
+        let made = change("a", &live, &tree, &Overlay::default(), false).expect("they go together");
+        let request = set(&made.patch).expect("nothing of it is left out");
+        let paths = |updates: &[Update]| {
+            updates.iter().map(|update| shown(update.path.as_ref().expect("it has one"))).collect::<Vec<_>>()
+        };
+        assert_eq!(paths(&request.update), ["CONFIG_DB/localhost/SWITCH_HASH"]);
+        assert_eq!(paths(&request.replace), ["CONFIG_DB/localhost/STATIC_ROUTE/fd00::~148/nexthop"]);
+        assert_eq!(
+            request.delete.iter().map(shown).collect::<Vec<_>>(),
+            ["CONFIG_DB/localhost/STATIC_ROUTE/fd01::~148"]
+        );
+        assert!(
+            request
+                .update
+                .iter()
+                .all(|update| update.path.as_ref().is_some_and(|path| path.origin == ORIGIN))
+        );
+    }
+
+    #[test]
+    fn what_the_server_would_leave_out_is_not_asked_of_it() {
+        let live = config(r#"{ "NEIGH": { "a~b": { "neigh": "x" }, "c": { "neigh": "x" } } }"#);
+        let tree = config(r#"{ "NEIGH": { "c": { "neigh": "x" }, "d~e": { "neigh": "x" } } }"#);
+        let made = change("a", &live, &tree, &Overlay::default(), false).expect("they go together");
+        assert_eq!(set(&made.patch), Err("NEIGH|a~b".to_owned()));
+    }
+
+    #[test]
+    fn answers_are_weighed() {
+        let answer = |text: &str| {
+            let value = typed_value::Value::JsonIetfVal(text.as_bytes().to_vec().into());
+            let update = Update { val: Some(TypedValue { value: Some(value) }), ..Update::default() };
+            GetResponse {
+                notification: vec![closc_runtime::proto::gnmi::Notification {
+                    update: vec![update],
+                    ..Default::default()
+                }],
+                ..GetResponse::default()
+            }
+        };
+        assert_eq!(json(&answer(r#"{"a":{}}"#), 1000), Ok(Some(r#"{"a":{}}"#)));
+        assert!(json(&answer(&"{}:".repeat(100)), 1000).is_err_and(|why| why.contains("300 bytes of JSON")));
+        assert_eq!(json(&GetResponse::default(), 1000), Ok(None));
+        assert!(!has_fields("{}") && !has_fields("[1]") && has_fields(r#"{"a":"b"}"#));
+    }
+}

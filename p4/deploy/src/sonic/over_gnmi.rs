@@ -1,0 +1,421 @@
+//! A SONiC switch over gNMI.
+//!
+//! In: what the switch is to hold. Out: it holds that and would boot so, or a fault says how far it came. Invariants: what a
+//! patch cannot do is refused before anything is sent; after each Set the switch is read over a new connection, whatever
+//! the answer was, because an error does not mean that nothing was applied. Every Set saves, so nothing takes a change back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use closc_runtime::client::ClientError;
+use closc_runtime::gnmi::GnmiClient;
+use closc_runtime::proto::gnmi::{Encoding, Path, SetRequest};
+use closc_sonic::{Action, Change, ConfigDb, Content, Method, OWNED, Operation as Difference, Patch, Reason};
+use prost::Message as _;
+use tonic::Code;
+
+use super::gnmi::{self, BOUNDS, GnmiLink, SET_MAX};
+use super::{Done, SonicSwitch, counts};
+use crate::event::EventKind;
+use crate::fault::{Fault, Operation};
+use crate::options::PushOptions;
+use crate::progress::Progress;
+
+/// How long a Set may take: 600 s for the updater, and 60 s each for a checkpoint and for saving, which the server waits.
+const SET_LIMIT: Duration = Duration::from_mins(15);
+
+/// Sets of one attempt; a switch that needs more never comes to an end.
+const SETS_MAX: usize = 64;
+
+/// How often a switch is read back that is not there: its server may start again after a Set.
+const READ_BACK: u32 = 8;
+
+/// How often a switch is looked at that answers with what was before a Set; the pauses are some 40 s together.
+const LOOKS: u32 = 12;
+
+/// Tables whose changes may cut the connection that a push is made over, or end the server.
+const REACHED_BY: [&str; 5] = ["GNMI", "GNMI_CLIENT_CERT", "MGMT_INTERFACE", "MGMT_VRF_CONFIG", "TELEMETRY"];
+
+/// A switch and how it is reached.
+pub(super) struct OverGnmi<'a> {
+    pub(super) switch: &'a SonicSwitch,
+    pub(super) link: &'a GnmiLink,
+}
+
+/// Returns what applies a change, for people, or why nothing does.
+pub(super) fn described(change: &Change, held: &ConfigDb) -> Result<String, Fault> {
+    check(change, held)?;
+    let n_sets = change.parts(held, BOUNDS).len();
+    let sets = if n_sets == 1 { "one Set".to_owned() } else { format!("{n_sets} Sets") };
+    Ok(format!("{sets} of gNMI, saved at once and taken back by nothing"))
+}
+
+/// Refuses what cannot be done over gNMI.
+fn check(change: &Change, held: &ConfigDb) -> Result<(), Fault> {
+    if let Method::Reload { reasons } = &change.method {
+        let reasons = reasons.iter().map(Reason::to_string).collect();
+        return Err(Fault::NeedsReload { reasons });
+    }
+    let refused = |reason: String| Err(Fault::Site { reason });
+    let cuts = |operation: &&Difference| REACHED_BY.contains(&operation.table.as_str());
+    if let Some(operation) = change.patch.operations.iter().find(cuts) {
+        return refused(format!(
+            "`{}` changes how the switch is reached, and over gNMI nothing takes that back: push this switch over sonic-ssh",
+            operation.place()
+        ));
+    }
+    for part in change.parts(held, BOUNDS) {
+        request(&part)?;
+    }
+    Ok(())
+}
+
+/// Returns the Set of a part, if the server takes it.
+fn request(part: &Patch) -> Result<SetRequest, Fault> {
+    let refused = |reason: String| Fault::Site { reason };
+    let request = gnmi::set(part).map_err(|place| {
+        refused(format!(
+            "`{place}` has `~` or `/` where SONiC's gNMI server does not find it: push this switch over sonic-ssh"
+        ))
+    })?;
+    match request.encoded_len() {
+        bytes if bytes > SET_MAX => Err(refused(format!(
+            "a Set of {bytes} bytes is more than the {SET_MAX} that SONiC's gNMI server takes: push this switch over sonic-ssh"
+        ))),
+        _ => Ok(request),
+    }
+}
+
+impl OverGnmi<'_> {
+    /// One attempt, from reading to reading back.
+    pub(super) async fn once(
+        &self,
+        options: &PushOptions,
+        progress: &Progress,
+        done: &mut Done,
+    ) -> Result<usize, Fault> {
+        let tree = self.switch.wanted().await?;
+        let mut held = self.read(&tree, options, progress).await?;
+        let mut left = self.switch.change(&held, &tree)?;
+        progress.report(EventKind::Compared { updates: counts(&left.patch) });
+        check(&left, &held)?;
+        if left.method != Method::Nothing && self.read(&tree, options, progress).await? != held {
+            return Err(moved());
+        }
+        let all = left.patch.operations.len();
+        for _ in 0..SETS_MAX {
+            let Some(part) = left.parts(&held, BOUNDS).into_iter().next() else {
+                if done.is_unsaved {
+                    self.save(&held, options, progress, done).await?;
+                }
+                let n_entries = tree.tables().values().map(BTreeMap::len).sum();
+                progress.report(EventKind::Verified { entities: n_entries });
+                return Ok(n_entries);
+            };
+            let answer = self.set(&request(&part)?, options, progress).await;
+            match answer {
+                Ok(()) => done.is_unsaved = false,
+                Err(_) => done.is_unsaved = true,
+            }
+            held = match (self.read_back(&tree, options, progress).await, &answer) {
+                (Err(fault), Err(error)) => return Err(lost(error, &fault)),
+                (held, _) => held?,
+            };
+            left = self.switch.change(&held, &tree)?;
+            let open = still_open(&part, &left);
+            if open.is_empty() {
+                done.sent += counts(&part);
+                progress.report(EventKind::Written {
+                    updates: all.saturating_sub(left.patch.operations.len()),
+                    of: all,
+                });
+                continue;
+            }
+            return Err(match answer {
+                Ok(()) => Fault::Differs { changes: open },
+                Err(error) => failed(&error, &part, &open),
+            });
+        }
+        Err(Fault::Differs { changes: left.patch.operations.iter().map(Difference::place).collect() })
+    }
+
+    /// Has the server save what the switch runs: a Set that failed was not followed by that.
+    async fn save(
+        &self,
+        held: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+        done: &mut Done,
+    ) -> Result<(), Fault> {
+        let unsaved = |reason: &str| Fault::Remote {
+            operation: progress.begin(Operation::Confirming),
+            reason: format!("the switch runs what is wanted and did not save it: {reason}"),
+            is_transient: false,
+        };
+        let Some(request) = gnmi::saving(held) else {
+            return Err(unsaved("it has no host name to set again"));
+        };
+        self.set(&request, options, progress).await.map_err(|error| unsaved(&error.to_string()))?;
+        done.is_unsaved = false;
+        Ok(())
+    }
+
+    async fn set(
+        &self,
+        request: &SetRequest,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<(), ClientError> {
+        // The server ends connections on which nothing happens for 5 s.
+        let client =
+            GnmiClient::connect(&self.link.endpoint, self.link.login.clone(), options.client).await?;
+        progress.begin(Operation::Writing);
+        client.set(request, SET_LIMIT).await.map(drop)
+    }
+
+    /// Reads back, some times where the switch is not there.
+    async fn read_back(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<ConfigDb, Fault> {
+        let mut n_failed = 0;
+        loop {
+            match self.read(tree, options, progress).await {
+                Err(fault @ Fault::Call { .. }) if fault.is_transient() && n_failed < READ_BACK => {
+                    tokio::time::sleep(options.pause.wait(n_failed)).await;
+                    n_failed += 1;
+                }
+                read => return read,
+            }
+        }
+    }
+
+    /// Reads what the switch holds. A push that lost its connection may still be at work: its end is waited for.
+    pub(super) async fn read(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<ConfigDb, Fault> {
+        for n_looks in 0..LOOKS {
+            if let Some(config) = self.look(tree, options, progress).await? {
+                return Ok(config);
+            }
+            tokio::time::sleep(options.pause.wait(n_looks)).await;
+        }
+        Err(checkpoint())
+    }
+
+    /// Reads over a new connection; nothing where the server answers with what was before a Set.
+    async fn look(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Option<ConfigDb>, Fault> {
+        let line = self.connect(options, progress).await?;
+        line.progress.begin(line.reading());
+        let config = match line.value(gnmi::path(line.database, &[])).await {
+            Ok(Some(text)) => line.parsed(&text)?,
+            Ok(None) => return Err(line.invalid("it has no value")),
+            Err(Fault::Call { source, .. }) if source.code() == Some(Code::ResourceExhausted) => {
+                // The server sends 4 MiB at most where nobody set it otherwise.
+                line.by_table(self.tables(tree)?).await?
+            }
+            Err(fault) => return Err(fault),
+        };
+        let Some(path) = gnmi::of_checkpoint(&config) else { return Ok(Some(config)) };
+        let is_old = line.value(path).await?.is_some_and(|text| gnmi::has_fields(&text));
+        Ok((!is_old).then_some(config))
+    }
+
+    /// The tables of which something may be wanted.
+    fn tables(&self, tree: &ConfigDb) -> Result<BTreeSet<String>, Fault> {
+        let site = self.switch.options.overlay.of(&self.switch.name, tree);
+        let site = site.map_err(|error| Fault::Site { reason: error.to_string() })?;
+        let owned = OWNED.iter().map(|owned| owned.table.to_owned());
+        Ok(owned.chain(site.tables().keys().cloned()).collect())
+    }
+
+    /// Reads what the daemons of the switch made of the configuration, in the form of `sonic-db-dump`.
+    pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
+        let line = Line { database: "APPL_DB", ..self.connect(options, progress).await? };
+        line.progress.begin(line.reading());
+        let mut dump = serde_json::Map::new();
+        for table in ["PORT_TABLE", "ROUTE_TABLE", "SRV6_MY_SID_TABLE"] {
+            let Some(text) = line.value(gnmi::path(line.database, &[table])).await? else { continue };
+            let entries: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
+                .map_err(|error| line.invalid(&format!("table `{table}` is no object: {error}")))?;
+            for (key, fields) in entries {
+                dump.insert(format!("{table}:{key}"), serde_json::json!({ "type": "hash", "value": fields }));
+            }
+        }
+        Ok(serde_json::Value::Object(dump).to_string())
+    }
+
+    async fn connect<'a>(&self, options: &'a PushOptions, progress: &'a Progress) -> Result<Line<'a>, Fault> {
+        let operation = progress.begin(Operation::Connecting);
+        let call = |source| Fault::Call { operation: operation.clone(), source };
+        let client = GnmiClient::connect(&self.link.endpoint, self.link.login.clone(), options.client);
+        let client = client.await.map_err(call)?;
+        let has = client.capabilities().await.map_err(call)?;
+        if !has.supported_encodings.contains(&Encoding::JsonIetf.into()) {
+            return Err(Fault::Remote {
+                operation,
+                reason: "its gNMI server does not take JSON_IETF, so it is not SONiC's".to_owned(),
+                is_transient: false,
+            });
+        }
+        Ok(Line { client, database: "CONFIG_DB", options, progress })
+    }
+}
+
+/// A connection on which a database is read.
+struct Line<'a> {
+    client: GnmiClient,
+    database: &'static str,
+    options: &'a PushOptions,
+    progress: &'a Progress,
+}
+
+impl Line<'_> {
+    fn reading(&self) -> Operation {
+        Operation::Reading { object: self.database.to_owned() }
+    }
+
+    fn invalid(&self, reason: &str) -> Fault {
+        let reason = format!("the answer is no {}: {reason}", self.database);
+        Fault::Remote { operation: self.reading(), reason, is_transient: false }
+    }
+
+    fn parsed(&self, text: &str) -> Result<ConfigDb, Fault> {
+        ConfigDb::parse(text).map_err(|error| self.invalid(&error.to_string()))
+    }
+
+    /// Returns the JSON at a path; nothing where there is nothing.
+    async fn value(&self, path: Path) -> Result<Option<String>, Fault> {
+        // Some versions answer with an error where there is nothing, some with nothing.
+        let answer = match self.client.get(&gnmi::get(path)).await {
+            Ok(answer) => answer,
+            Err(error) if error.code() == Some(Code::NotFound) => return Ok(None),
+            Err(source) => return Err(Fault::Call { operation: self.reading(), source }),
+        };
+        let text = gnmi::json(&answer, self.options.client.memory_limit);
+        text.map(|text| text.map(str::to_owned)).map_err(|reason| self.invalid(&reason))
+    }
+
+    /// Reads a configuration table by table.
+    async fn by_table(&self, tables: BTreeSet<String>) -> Result<ConfigDb, Fault> {
+        let (mut config, mut bytes) = (ConfigDb::default(), 0);
+        for table in tables {
+            let Some(text) = self.value(gnmi::path(self.database, &[&table])).await? else { continue };
+            bytes += text.len();
+            if bytes > self.options.client.memory_limit {
+                return Err(self
+                    .invalid(&format!("its tables have more than {bytes} bytes, the limit for one switch")));
+            }
+            let one = self.parsed(&format!("{{{}:{text}}}", serde_json::Value::from(table.as_str())))?;
+            config.replace(&table, one.table(&table).clone());
+        }
+        Ok(config)
+    }
+}
+
+/// A place: table, and key and field where it is about less than the table.
+type Place<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+
+/// Returns every place that an operation sets or takes away.
+fn places(operation: &Difference) -> Vec<Place<'_>> {
+    let (table, key) = (operation.table.as_str(), operation.key.as_deref());
+    match &operation.action {
+        Action::Add(Content::Table(entries)) => {
+            entries.keys().map(|key| (table, Some(key.as_str()), None)).collect()
+        }
+        _ => vec![(table, key, operation.field.as_deref())],
+    }
+}
+
+/// Says whether one place is in the other.
+fn overlap(one: Place<'_>, other: Place<'_>) -> bool {
+    let same = |one: Option<&str>, other: Option<&str>| one.is_none() || other.is_none() || one == other;
+    one.0 == other.0 && same(one.1, other.1) && (one.1.is_none() || other.1.is_none() || same(one.2, other.2))
+}
+
+/// Returns the operations of a part that are still to be done.
+fn still_open(part: &Patch, left: &Change) -> Vec<String> {
+    let mut by_table: BTreeMap<&str, Vec<Place<'_>>> = BTreeMap::new();
+    for place in left.patch.operations.iter().flat_map(places) {
+        by_table.entry(place.0).or_default().push(place);
+    }
+    let is_open = |operation: &&Difference| {
+        let Some(left) = by_table.get(operation.table.as_str()) else { return false };
+        places(operation).iter().any(|place| left.iter().any(|other| overlap(*place, *other)))
+    };
+    part.operations.iter().filter(is_open).map(Difference::place).collect()
+}
+
+/// Says what became of a part whose Set failed.
+fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
+    let all = part.operations.len();
+    let applied = match all - open.len() {
+        0 => "nothing of it was applied".to_owned(),
+        some => format!("{some} of {all} changes are applied all the same"),
+    };
+    let (reason, is_transient) = match error {
+        ClientError::Rpc { message, .. } if is_at_work(message) => {
+            (format!("{error}; another Set is at work on this switch, or one died: {REMEDY}"), true)
+        }
+        ClientError::Rpc { message, .. } if message.starts_with("Timeout") => {
+            (format!("{error}; the switch still works on it: push again later"), false)
+        }
+        ClientError::Rpc { .. } => {
+            (format!("{error}; SONiC says more in the system log of the switch"), error.is_transient())
+        }
+        ClientError::Deadline { .. } => {
+            (format!("{error}; the switch may still work on it: push again later"), false)
+        }
+        _ => (error.to_string(), error.is_transient()),
+    };
+    Fault::Remote { operation: Operation::Writing, reason: format!("{reason}; {applied}"), is_transient }
+}
+
+/// Says that a Set failed, and that nobody can say what became of it.
+fn lost(error: &ClientError, fault: &Fault) -> Fault {
+    Fault::Remote {
+        operation: Operation::Writing,
+        reason: format!("{error}; what was applied is not known, because then, {fault}"),
+        is_transient: error.is_transient() && fault.is_transient(),
+    }
+}
+
+/// Says whether a Set was refused because the checkpoint of another one is there.
+fn is_at_work(message: &str) -> bool {
+    let message = message.to_lowercase();
+    message.contains("checkpoint") && message.contains("exist")
+}
+
+/// What to do about a checkpoint that nobody removes.
+const REMEDY: &str =
+    "where none is, take its checkpoint away with `sudo config delete-checkpoint /etc/sonic/config`";
+
+/// The server answers with what the switch held before a Set.
+fn checkpoint() -> Fault {
+    Fault::Remote {
+        operation: Operation::Reading { object: "CONFIG_DB".to_owned() },
+        reason: format!(
+            "the switch answers with what it held before a Set, as one is at work or died: {REMEDY}"
+        ),
+        is_transient: true,
+    }
+}
+
+/// Somebody else changed the switch meanwhile.
+fn moved() -> Fault {
+    Fault::Remote {
+        operation: Operation::Writing,
+        reason: "the configuration changed after it was read".to_owned(),
+        is_transient: true,
+    }
+}

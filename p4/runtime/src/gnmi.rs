@@ -1,0 +1,135 @@
+//! A client of gNMI: what a switch has, reads and sets.
+//!
+//! In: an endpoint, certificates, a user where the switch asks for one. Out: messages of [`crate::proto::gnmi`]. Invariants:
+//! every call has a deadline; an answer is weighed before it is decoded; a password is in no message and no log.
+
+use std::fmt;
+use std::time::Duration;
+
+use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
+
+use crate::DeviceId;
+use crate::client::{Client, ClientError, Endpoint, Options, Rpc};
+use crate::proto::gnmi;
+
+/// A user and a password, for switches that ask for them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    user: String,
+    password: String,
+}
+
+/// Keeps passwords out of logs.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Takes a user and a password, both of printable ASCII, as metadata of gRPC has to be.
+    ///
+    /// # Errors
+    ///
+    /// Says which of both is no text of that kind.
+    pub fn new(user: &str, password: &str) -> Result<Self, &'static str> {
+        let is_printable =
+            |text: &str| !text.is_empty() && text.bytes().all(|sign| (0x20..0x7f).contains(&sign));
+        match (is_printable(user), is_printable(password)) {
+            (false, _) => Err("the user is not of printable ASCII"),
+            (_, false) => Err("the password is not of printable ASCII"),
+            _ => Ok(Login { user: user.to_owned(), password: password.to_owned() }),
+        }
+    }
+
+    fn metadata(&self) -> MetadataMap {
+        let value = |text: &str| -> MetadataValue<Ascii> {
+            let mut value = MetadataValue::try_from(text).expect("it is printable ASCII");
+            value.set_sensitive(true);
+            value
+        };
+        let mut metadata = MetadataMap::new();
+        metadata.insert("username", value(&self.user));
+        metadata.insert("password", value(&self.password));
+        metadata
+    }
+}
+
+/// A connection to a switch that speaks gNMI. Clones share it.
+#[derive(Debug, Clone)]
+pub struct GnmiClient {
+    client: Client,
+    login: Option<Login>,
+}
+
+impl GnmiClient {
+    /// Connects to a switch.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error where there is no connection.
+    pub async fn connect(
+        endpoint: &Endpoint,
+        login: Option<Login>,
+        options: Options,
+    ) -> Result<Self, ClientError> {
+        // The number of a device is P4Runtime's, and no message of gNMI has it.
+        let client = Client::connect(endpoint, DeviceId(0), options).await?;
+        Ok(GnmiClient { client, login })
+    }
+
+    /// Asks what the switch has.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error where the call fails.
+    pub async fn capabilities(&self) -> Result<gnmi::CapabilityResponse, ClientError> {
+        let deadline = self.client.options().deadlines.capabilities;
+        let request = gnmi::CapabilityRequest::default();
+        self.client.unary_with(Rpc::GnmiCapabilities, deadline, &request, self.metadata()).await
+    }
+
+    /// Reads.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error where the call fails, or the answer takes more memory than it may.
+    pub async fn get(&self, request: &gnmi::GetRequest) -> Result<gnmi::GetResponse, ClientError> {
+        let deadline = self.client.options().deadlines.read;
+        self.client.unary_with(Rpc::GnmiGet, deadline, request, self.metadata()).await
+    }
+
+    /// Sets, for at most `limit`: what a switch does for a Set may take minutes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error where the call fails. The switch may have done what was asked for all the same.
+    pub async fn set(
+        &self,
+        request: &gnmi::SetRequest,
+        limit: Duration,
+    ) -> Result<gnmi::SetResponse, ClientError> {
+        self.client.unary_with(Rpc::GnmiSet, limit, request, self.metadata()).await
+    }
+
+    fn metadata(&self) -> MetadataMap {
+        self.login.as_ref().map(Login::metadata).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_in_no_log() {
+        let login = Login::new("admin", "not-a-secret").expect("both are ASCII");
+        assert!(!format!("{login:?} {:?}", login.metadata()).contains("not-a-secret"));
+        let sent = login.metadata();
+        let sent = sent.get("password").and_then(|value| value.to_str().ok());
+        assert_eq!(sent, Some("not-a-secret"));
+        for (user, password) in [("", "x"), ("x", ""), ("x", "a\nb"), ("ü", "x")] {
+            assert!(Login::new(user, password).is_err(), "{user:?} {password:?}");
+        }
+    }
+}

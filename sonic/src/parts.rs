@@ -1,0 +1,103 @@
+//! A patch in parts, where what carries it is bounded.
+//!
+//! In: the patches of a change, and bounds. Out: patches that, one after the other, do the same. Invariants: the order of
+//! operations stays, so what is referred to comes before what refers to it in whatever part; a table that is too much for
+//! one part comes with its first entry, and the others follow.
+
+use crate::change::Change;
+use crate::config_db::ConfigDb;
+use crate::method::seconds_of;
+use crate::patch::{Action, Content, Operation, Patch};
+
+/// What one part may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of its operations as JSON.
+    pub bytes: usize,
+    /// Seconds that SONiC's updater takes for it, as [`crate::Estimate`] has them.
+    pub seconds: u64,
+}
+
+impl Change {
+    /// Returns the patches, one after the other, each within the bounds. An operation that is too much by itself is a part
+    /// of its own.
+    pub fn parts(&self, live: &ConfigDb, bounds: Bounds) -> Vec<Patch> {
+        let mut parts = Vec::new();
+        for step in self.steps(live) {
+            let operations = step.operations.into_iter().flat_map(|operation| split(operation, bounds));
+            let (mut part, mut bytes, mut seconds) = (Patch::default(), 0_usize, 0_u64);
+            for operation in operations {
+                let (own_bytes, own_seconds) = (operation.bytes(), seconds_of(&operation, &self.bounces));
+                let is_over = bytes + own_bytes > bounds.bytes || seconds + own_seconds > bounds.seconds;
+                if is_over && !part.is_empty() {
+                    parts.push(std::mem::take(&mut part));
+                    (bytes, seconds) = (0, 0);
+                }
+                part.operations.push(operation);
+                (bytes, seconds) = (bytes + own_bytes, seconds.saturating_add(own_seconds));
+            }
+            parts.push(part);
+        }
+        parts
+    }
+}
+
+/// Splits a table that comes whole into its entries, where it is too much for one part.
+fn split(operation: Operation, bounds: Bounds) -> Vec<Operation> {
+    if operation.bytes() <= bounds.bytes {
+        return vec![operation];
+    }
+    let Operation { table, action: Action::Add(Content::Table(entries)), .. } = operation else {
+        return vec![operation];
+    };
+    let mut entries = entries.into_iter();
+    let first = entries.next().map(|first| Operation {
+        table: table.clone(),
+        key: None,
+        field: None,
+        action: Action::Add(Content::Table([first].into())),
+    });
+    let others = entries.map(|(key, entry)| Operation {
+        table: table.clone(),
+        key: Some(key),
+        field: None,
+        action: Action::Add(Content::Entry(entry)),
+    });
+    first.into_iter().chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Overlay, change};
+
+    fn config(text: &str) -> ConfigDb {
+        ConfigDb::parse(text).expect("right")
+    }
+
+    #[test]
+    fn parts_are_the_operations_in_their_order() {
+        let live = config(
+            r#"{ "DEVICE_NEIGHBOR": { "Ethernet0": { "name": "a" }, "Ethernet4": { "name": "b" } } }"#,
+        );
+        let tree = config(
+            r#"{ "DEVICE_NEIGHBOR": { "Ethernet0": { "name": "c" }, "Ethernet4": { "name": "d" } },
+                 "SCHEDULER": { "one": { "type": "DWRR" }, "three": { "type": "DWRR" }, "two": { "type": "DWRR" } } }"#,
+        );
+        let made = change("p0-t0-001", &live, &tree, &Overlay::default(), false).expect("they go together");
+        let wide = Bounds { bytes: usize::MAX, seconds: u64::MAX };
+        assert_eq!(made.parts(&live, wide), made.steps(&live));
+        let by_time = made.parts(&live, Bounds { seconds: 2, ..wide });
+        assert_eq!(by_time.iter().map(|part| part.operations.len()).collect::<Vec<_>>(), [1, 1, 1]);
+        let narrow = made.parts(&live, Bounds { bytes: 1, ..wide });
+        let operations: Vec<Operation> = narrow.into_iter().flat_map(|part| part.operations).collect();
+        let places: Vec<String> = operations.iter().map(Operation::place).collect();
+        let entries = ["SCHEDULER", "SCHEDULER|three", "SCHEDULER|two"];
+        assert_eq!(places[..3], entries);
+        assert_eq!(places[3..], ["DEVICE_NEIGHBOR|Ethernet0.name", "DEVICE_NEIGHBOR|Ethernet4.name"]);
+        // The bounds are of what is written.
+        let all: usize = made.patch.operations.iter().map(Operation::bytes).sum();
+        assert_eq!(made.parts(&live, Bounds { bytes: all, ..wide }).len(), 1);
+        assert_eq!(made.parts(&live, Bounds { bytes: all - 1, ..wide }).len(), 2);
+    }
+}
