@@ -60,6 +60,8 @@ pub struct Options {
     pub port_mbps: Option<u32>,
     /// What a port may send at once after it was idle.
     pub port_burst: PortBurst,
+    /// Bytes that a port carries of each frame besides those that the agent writes.
+    pub port_besides: u16,
     /// DSCP of packets.
     pub dscp: Dscp,
     /// A far NIC that nothing was sent to or came from for so long makes room for another.
@@ -86,6 +88,7 @@ impl Default for Options {
             transport: Transport::Spray,
             port_mbps: None,
             port_burst: PortBurst::default(),
+            port_besides: 0,
             dscp: Dscp::default(),
             idle_ns: 10_000_000_000,
             udp_port: 49791,
@@ -167,6 +170,8 @@ pub struct Agent {
     pace: Pace,
     /// What patience with packets and probes is measured in.
     clock: RunClock,
+    /// How long the frame that is being taken had waited.
+    waited_ns: u64,
     /// When a piece that waits for its port may leave.
     paced_ns: Option<u64>,
     /// The channel that sends the next piece.
@@ -203,10 +208,15 @@ impl Agent {
             next_write: u64::from(epoch) << 48,
             pace: Pace::new(
                 usize::from(at.table.header().planes),
-                options.port_mbps.map(|mbps| Rate { mbps, burst: options.port_burst }),
+                options.port_mbps.map(|mbps| Rate {
+                    mbps,
+                    burst: options.port_burst,
+                    besides: options.port_besides,
+                }),
                 at.now_ns,
             ),
             clock: RunClock::new(at.now_ns),
+            waited_ns: 0,
             paced_ns: None,
             pump_turn: 0,
             losses: Losses::default(),

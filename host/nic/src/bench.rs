@@ -143,12 +143,15 @@ impl Bench {
         let beyond = ["", " and T1s", ", T1s and T2s"][usize::from(probe_tiers.min(2))];
         Ok(format!(
             "{} probes of T0s{beyond} in {:.2} s, {} answered: {each:.1} us of processor time each, {:.1} % of a core; {own:.1} us, \
-             {:.1} %, without the switches\n",
+             {:.1} %, without the switches; answers waited {:.0} us to be read (median; 99th percentile {:.0} us), which round trips \
+             do not count\n",
             all.probes,
             all.seconds,
             all.answers,
             share(each),
-            share(own)
+            share(own),
+            all.waited_us(0.5),
+            all.waited_us(0.99)
         ))
     }
 }
@@ -161,6 +164,8 @@ struct Probing {
     /// Processor time: of all, and of handing frames to the kernel.
     seconds_busy: f64,
     seconds_sending: f64,
+    /// How long answers had waited when they were read, the shortest first.
+    waited_ns: Vec<u64>,
 }
 
 impl Probing {
@@ -180,7 +185,7 @@ impl Probing {
             }
         }
         let (mut batch, mut inbox) = (Batch::new(FRAME_MAX), Inbox::new(FRAME_MAX));
-        let (mut gathered, mut seconds_sending) = (false, 0.0);
+        let (mut gathered, mut seconds_sending, mut waited_ns) = (false, 0.0, Vec::new());
         let (began, busy) = (Instant::now(), processor());
         while began.elapsed() < PROBING {
             let now_ns = at().now_ns;
@@ -190,7 +195,8 @@ impl Probing {
             let came = machine.wait(wait_ns, gathered);
             let at = at();
             for frame in 0..if came { inbox.fill(machine.packets.as_fd()) } else { 0 } {
-                agent.receive(&at, inbox.frame(frame), &mut batch, &mut |_| ());
+                waited_ns.push(inbox.waited_ns(frame));
+                agent.receive_late(&at, inbox.waited_ns(frame), inbox.frame(frame), &mut batch, &mut |_| ());
             }
             let probes = agent.counters().probes;
             agent.tick(&at, &mut batch, &mut |_| ());
@@ -201,7 +207,14 @@ impl Probing {
         }
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
         let &Counters { probes, probe_answers: answers, .. } = agent.counters();
-        Ok(Probing { probes, answers, seconds, seconds_busy, seconds_sending })
+        waited_ns.sort_unstable();
+        Ok(Probing { probes, answers, seconds, seconds_busy, seconds_sending, waited_ns })
+    }
+
+    /// How long answers had waited: the share of them that waited no longer.
+    fn waited_us(&self, share: f64) -> f64 {
+        let at = (self.waited_ns.len() as f64 * share) as usize;
+        self.waited_ns.get(at).map_or(0.0, |ns| *ns as f64 / 1e3)
     }
 
     /// Microseconds of a probe.

@@ -10,6 +10,9 @@ use crate::writes::{Arriving, Leaving};
 /// Congestion marks that one acknowledgement names.
 pub(crate) const MARKS: usize = 16;
 
+/// Paths that are probed again at once because an answer was missed, so many at a time.
+pub(crate) const SUSPECTS: usize = 8;
+
 /// What a channel has room and patience for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -51,6 +54,8 @@ pub struct Channel {
     pub(crate) probe_at_ns: u64,
     pub(crate) look_at_ns: u64,
     pub(crate) probe_round: usize,
+    /// Paths that missed an answer and are not bad: they are probed again at once.
+    pub(crate) suspects: Vec<(u8, u32)>,
     /// Counters.
     pub tally: Tally,
 }
@@ -99,6 +104,7 @@ impl Channel {
             probe_at_ns: now_ns,
             look_at_ns: now_ns,
             probe_round: 0,
+            suspects: Vec::with_capacity(SUSPECTS),
             tally: Tally::default(),
         }
     }

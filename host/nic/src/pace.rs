@@ -28,6 +28,8 @@ pub struct Rate {
     pub mbps: u32,
     /// At once after it was idle.
     pub burst: PortBurst,
+    /// Bytes that the port carries of each frame besides those that the agent writes.
+    pub besides: u16,
 }
 
 /// Acknowledgements take one in so many bytes that ports carry.
@@ -76,6 +78,7 @@ pub struct Pace {
     /// None: no limit.
     bytes_per_second: Option<u64>,
     burst: PortBurst,
+    besides: i64,
     ports: Vec<Credit>,
     acknowledgements: Credit,
     /// Bytes a second that acknowledgements may take.
@@ -88,8 +91,10 @@ impl Pace {
         let bytes_per_second = rate.map(|rate| u64::from(rate.mbps.max(1)) * 125_000);
         let burst = rate.map(|rate| rate.burst).unwrap_or_default();
         let acknowledgements = Credit::new(ACKNOWLEDGED_AT_ONCE, now_ns);
+        let besides = rate.map_or(0, |rate| i64::from(rate.besides));
+        let ports = Vec::new();
         let mut pace =
-            Pace { bytes_per_second, burst, ports: Vec::new(), acknowledgements, acknowledgements_rate: 0 };
+            Pace { bytes_per_second, burst, besides, ports, acknowledgements, acknowledgements_rate: 0 };
         pace.ports = vec![Credit::new(pace.burst(), now_ns); planes];
         pace
     }
@@ -132,7 +137,7 @@ impl Pace {
             // What could not wait is not owed for ever.
             let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
             let credit = &mut self.acknowledgements.bytes;
-            *credit = (*credit - (bytes as u64).cast_signed()).max(least);
+            *credit = (*credit - (bytes as u64).cast_signed() - self.besides).max(least);
         }
     }
 
@@ -141,7 +146,7 @@ impl Pace {
         if self.bytes_per_second.is_some()
             && let Some(port) = self.ports.get_mut(usize::from(plane))
         {
-            port.bytes -= (bytes as u64).cast_signed();
+            port.bytes -= (bytes as u64).cast_signed() + self.besides;
         }
     }
 }
@@ -150,7 +155,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const RATE: Option<Rate> = Some(Rate { mbps: 8, burst: PortBurst { ns: 30_000_000, bytes: 20_000 } });
+    const RATE: Option<Rate> =
+        Some(Rate { mbps: 8, burst: PortBurst { ns: 30_000_000, bytes: 20_000 }, besides: 0 });
 
     /// Sends frames as fast as it is allowed to and returns the bytes of so many nanoseconds.
     fn bytes_in(pace: &mut Pace, plane: u8, until_ns: u64, frame: usize) -> u64 {
@@ -172,6 +178,13 @@ mod tests {
         let wanted = 10_000_000;
         assert!(first.abs_diff(wanted) < 40_000, "{first}");
         assert_eq!(pace.ready_at(1, 10_000_000_000), 10_000_000_000);
+    }
+
+    #[test]
+    fn what_a_port_carries_besides_counts() {
+        let rate = RATE.map(|rate| Rate { besides: 500, ..rate });
+        let sent = bytes_in(&mut Pace::new(1, rate, 0), 0, 10_000_000_000, 1500);
+        assert!(sent.abs_diff(7_500_000) < 40_000, "three quarters of ten megabytes: {sent}");
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub enum Target {
 struct UnderWay {
     id: u32,
     target: Target,
+    /// When it left, by the time that the process ran and by the real one.
     sent_ns: u64,
+    at_ns: u64,
     open: bool,
 }
 
@@ -51,30 +53,31 @@ pub struct Probes {
 impl Probes {
     /// Nothing is under way.
     pub fn new(timeout_ns: u64) -> Self {
-        let none =
-            UnderWay { id: 0, target: Target::Switch(Turn::T0 { plane: 0 }, 0), sent_ns: 0, open: false };
+        let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
+        let none = UnderWay { id: 0, target, sent_ns: 0, at_ns: 0, open: false };
         Probes { ring: vec![none; ROOM], next: 1, oldest: 1, timeout_ns }
     }
 
-    /// Remembers a probe and returns its number. Nothing, if too many are under way.
-    pub fn sent(&mut self, target: Target, now_ns: u64) -> Option<u32> {
+    /// Remembers a probe and returns its number: when it left, by the time that the process ran and by the real one. Nothing, if
+    /// too many are under way.
+    pub fn sent(&mut self, target: Target, sent_ns: u64, at_ns: u64) -> Option<u32> {
         if self.next.wrapping_sub(self.oldest) as usize >= ROOM {
             return None;
         }
         let id = self.next;
-        self.ring[id as usize % ROOM] = UnderWay { id, target, sent_ns: now_ns, open: true };
+        self.ring[id as usize % ROOM] = UnderWay { id, target, sent_ns, at_ns, open: true };
         self.next = self.next.wrapping_add(1);
         Some(id)
     }
 
-    /// Takes an answer: what was probed, and the round trip.
-    pub fn answered(&mut self, id: u32, now_ns: u64) -> Option<(Target, u64)> {
+    /// Takes an answer that came at a time, the real one: what was probed, and the round trip.
+    pub fn answered(&mut self, id: u32, came_ns: u64) -> Option<(Target, u64)> {
         let probe = &mut self.ring[id as usize % ROOM];
         if probe.id != id || !probe.open {
             return None;
         }
         probe.open = false;
-        Some((probe.target, now_ns.saturating_sub(probe.sent_ns)))
+        Some((probe.target, came_ns.saturating_sub(probe.at_ns)))
     }
 
     /// Returns one probe that did not come back in time, and when it was sent.
@@ -101,8 +104,9 @@ mod tests {
     fn an_answer_counts_once_and_in_time() {
         let mut probes = Probes::new(100);
         let target = Target::Switch(Turn::T1 { plane: 1, uplink: 2 }, 3);
-        let (first, second) = (probes.sent(target, 0).unwrap(), probes.sent(target, 10).unwrap());
-        assert_eq!(probes.answered(second, 15), Some((target, 5)));
+        let (first, second) =
+            (probes.sent(target, 0, 1_000).unwrap(), probes.sent(target, 10, 1_010).unwrap());
+        assert_eq!(probes.answered(second, 1_015), Some((target, 5)));
         assert_eq!((probes.answered(second, 16), probes.answered(second + 7, 16)), (None, None));
         assert_eq!(probes.missed(99), None);
         assert_eq!(probes.missed(100), Some((target, 0)));
@@ -113,8 +117,8 @@ mod tests {
     fn no_more_are_under_way_than_there_is_room_for() {
         let mut probes = Probes::new(100);
         let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
-        assert_eq!((0..5000).filter_map(|_| probes.sent(target, 0)).count(), ROOM);
+        assert_eq!((0..5000).filter_map(|_| probes.sent(target, 0, 0)).count(), ROOM);
         assert_eq!(std::iter::from_fn(|| probes.missed(100)).count(), ROOM);
-        assert!(probes.sent(target, 101).is_some());
+        assert!(probes.sent(target, 101, 101).is_some());
     }
 }

@@ -183,19 +183,29 @@ impl SentLog {
     }
 
     /// Takes an acknowledgement.
+    ///
+    /// Of packets that nobody had acknowledged until the far side was asked it says nothing of round trips: an acknowledgement
+    /// that was lost would make the next one late, and patience so long that it finds nothing.
     pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
+        let timed_from_ns = if self.backoff > 0 { self.overdue_ns } else { 0 };
         for (n, word) in sack.bits.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
-                self.arrived(sack.base.wrapping_add(n as u32 * 64 + bit), now_ns, &mut verdict);
+                let number = sack.base.wrapping_add(n as u32 * 64 + bit);
+                self.arrived(number, (now_ns, timed_from_ns), &mut verdict);
             }
         }
         self.give_up(self.latest_ns.saturating_sub(self.late_ns), &mut verdict);
     }
 
-    fn arrived(&mut self, number: u32, now_ns: u64, verdict: &mut impl FnMut(Verdict)) {
+    fn arrived(
+        &mut self,
+        number: u32,
+        (now_ns, timed_from_ns): (u64, u64),
+        verdict: &mut impl FnMut(Verdict),
+    ) {
         if !self.is_known(number) {
             return;
         }
@@ -223,6 +233,9 @@ impl SentLog {
         *fate = Fate::Arrived;
         if sent.ran_ns > self.latest_ns {
             self.latest_ns = sent.ran_ns;
+            if sent.ran_ns < timed_from_ns {
+                return;
+            }
             let rtt_ns = now_ns.saturating_sub(sent.ran_ns);
             self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
             // It narrows slowly, so that one late packet does not cost a second verdict soon.
@@ -376,6 +389,21 @@ mod tests {
         assert!(late.is_empty());
         log.overdue(900_000_000, |sent| late.push(sent.number));
         assert_eq!(late, [0, 1]);
+    }
+
+    #[test]
+    fn an_acknowledgement_that_was_lost_makes_nobody_patient() {
+        let mut log = log(100, 1000);
+        let early: Vec<u32> = (0..90).collect();
+        verdicts(&mut log, &sack(&early), 1_000_000);
+        let (rtt_ns, late_ns) = (log.rtt_ns(), log.late_ns());
+        log.overdue(40_000_000, |_| ());
+        let rest: Vec<u32> = (90..100).collect();
+        assert_eq!(verdicts(&mut log, &sack(&rest), 40_500_000).0, rest);
+        assert_eq!((log.rtt_ns(), log.late_ns()), (rtt_ns, late_ns), "asked for, and 40 ms old");
+        log.sent((1, 0), Cargo::Inner, (50_000_000, 50_000_000));
+        verdicts(&mut log, &sack(&[100]), 60_000_000);
+        assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
     }
 
     #[test]

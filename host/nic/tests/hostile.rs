@@ -99,7 +99,7 @@ proptest! {
         base in any::<u32>(), word in any::<u64>(),
     ) {
         let own = identity();
-        let probe = wire::PairProbe { id, epoch, entropy, plane, ports };
+        let probe = wire::PairProbe { id, epoch, entropy, plane: plane & 0x7f, twice: plane > 0x7f, ports, held_ns: base };
         let mut marks = [0; 16];
         marks[..3].fill(entropy);
         let sack = wire::Sack { epoch, base, bits: [word; wire::SACK_BITS / 64], ports, marks, n_marks: 3 };
@@ -119,6 +119,11 @@ proptest! {
             let len = wire::write(&mut out, &message, &own);
             prop_assert_eq!(wire::read(&out[..len], &own), Ok(message));
             prop_assert!(wire::read(&out[..len - 1], &own).is_err());
+            // What agents before sent: nothing of how long a probe waited.
+            if let Message::PairAnswer(answer) = message {
+                let before = Message::PairAnswer(wire::PairProbe { held_ns: 0, ..answer });
+                prop_assert_eq!(wire::read(&out[..len - 4], &own), Ok(before));
+            }
         }
     }
 

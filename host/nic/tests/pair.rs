@@ -190,6 +190,68 @@ fn a_nic_that_is_dead_is_not_asked_for_ever() {
     });
 }
 
+/// The answer to a probe takes a path of its own. Where that one is dead and its sender does not know, the path of the probe
+/// is not to blame.
+#[test]
+fn no_good_path_is_condemned_beside_a_dead_cable() {
+    for cable in [Cable::Uplink(2, 0, 1), Cable::Uplink(1, 1, 3)] {
+        with(|net| {
+            talk(net, 0, 200);
+            net.loss.insert(cable, 1000);
+            let mut found = [false; 2];
+            for round in 0..3_000 {
+                if round % 500 == 0 {
+                    net.say(0, &[1]);
+                }
+                net.run(10 * MS);
+                for (n, found) in found.iter_mut().enumerate() {
+                    let status = net.agents[n].status(&net.at(n));
+                    let bad = status.channels.first().map_or(0, |channel| channel.assumed_bad);
+                    assert!(bad <= 1, "agent {n} condemned {bad} paths at {} ms", net.now_ns / MS);
+                    *found |= bad == 1;
+                }
+            }
+            assert_eq!(found, [true; 2], "both find the one that is dead, though they send almost nothing");
+        });
+    }
+}
+
+/// Agents get a processor for a moment every few milliseconds. Round trips are those of cables all the same.
+#[test]
+fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
+    with(|net| {
+        talk(net, 0, 200);
+        for turn in 0..200_u64 {
+            for n in 0..2 {
+                net.freeze(n, true);
+            }
+            net.run((1 + turn % 5) * MS);
+            for n in 0..2 {
+                net.freeze(n, false);
+            }
+            net.run(40_000);
+        }
+        // A cable of plane p takes 30 + 45 p microseconds.
+        let cable_us = |plane: u8| 30.0 + 45.0 * f64::from(plane);
+        let planes = net.agents[0].status(&net.at(0)).planes;
+        let found: Vec<f64> = planes.iter().map(|plane| plane.t0_rtt_us).collect();
+        assert_eq!(found, [0, 1, 2, 3].map(cable_us), "to the T0 and back");
+        let at = net.at(0);
+        let paths = net.agents[0].paths(&at, nic(1)).unwrap();
+        for path in paths.iter().filter(|path| path.rtt_us.is_some()) {
+            // There over the path, back over any; the far agent took a turn to answer.
+            let (least, most) =
+                (cable_us(path.plane) + cable_us(0) - 0.1, cable_us(path.plane) + cable_us(3) + 21.0);
+            let found = path.rtt_us.unwrap();
+            assert!((least..most).contains(&found), "{path:?}: {least} to {most}");
+        }
+        assert!(paths.iter().filter(|path| path.rtt_us.is_some()).count() > 4, "{paths:?}");
+        let view = net.agents[0].status(&net.at(0)).channels[0].paths_rtt_us.unwrap();
+        assert!(view.least <= view.mean && view.mean <= view.most && view.most < 400.0, "{view:?}");
+        assert!(net.agents[0].metrics(&net.at(0)).contains("closc_nic_path_rtt_seconds{to="));
+    });
+}
+
 /// The neighbour table has the MAC address of another T0 in the place of the one that died.
 #[test]
 fn a_t0_that_is_replaced_by_another_is_used_again() {

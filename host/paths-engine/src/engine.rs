@@ -229,6 +229,20 @@ impl Engine {
         });
     }
 
+    /// Takes the round trip of a probe.
+    pub fn measured(&mut self, path: PathId, plane: u8, entropy: u32, rtt_ns: u64) {
+        let Some(set) = self.set_mut(path) else { return };
+        if let Some(at) = set.find(plane, entropy) {
+            set.value_mut(at).measured(rtt_ns);
+        }
+    }
+
+    /// Tells whether a path missed a probe and is not bad: another answer decides.
+    pub fn is_suspect(&self, path: PathId, plane: u8, entropy: u32) -> bool {
+        let Some(set) = self.set(path) else { return false };
+        set.find(plane, entropy).is_some_and(|at| set.value(at).is_suspect())
+    }
+
     /// Makes every value over one uplink of the own T0 bad, whatever the destination: a probe that went to the T1
     /// and back failed where the one to the T0 did not.
     pub fn lost_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {

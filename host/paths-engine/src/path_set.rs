@@ -189,6 +189,7 @@ impl PathSet {
             state: self.state(at),
             in_use: self.rotations[usize::from(at.plane)].is_in_use(at.position),
             lost: value.lost,
+            rtt_ns: value.rtt_ns,
             answers_wanted,
             silent: value.silent,
             relapses: value.relapses,

@@ -64,6 +64,8 @@ pub(crate) struct Value {
     pub(crate) silent: u8,
     /// Packets lost.
     pub(crate) lost: u32,
+    /// Smoothed round trip of probes; 0 before the first.
+    pub(crate) rtt_ns: u32,
     /// When its health changed, or when it last failed if it is bad.
     pub(crate) changed_ns: u64,
 }
@@ -79,6 +81,7 @@ impl Value {
             streak: 0,
             silent: 0,
             lost: 0,
+            rtt_ns: 0,
             changed_ns: now_ns,
         }
     }
@@ -89,6 +92,18 @@ impl Value {
 
     pub(crate) fn is_bad(&self) -> bool {
         self.health == Health::AssumedBad
+    }
+
+    /// Takes the round trip of a probe.
+    pub(crate) fn measured(&mut self, rtt_ns: u64) {
+        let rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX).max(1);
+        let smooth = self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8;
+        self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { smooth.max(1) };
+    }
+
+    /// Tells whether it missed a probe and is not bad.
+    pub(crate) fn is_suspect(&self) -> bool {
+        !self.is_bad() && !self.is_denied() && self.streak > 0
     }
 
     pub(crate) fn condemn(&mut self, now_ns: u64, relapse_ns: u64) {
@@ -155,6 +170,8 @@ pub struct ValueView {
     pub in_use: bool,
     /// Packets lost.
     pub lost: u32,
+    /// Smoothed round trip of probes over it, in nanoseconds; 0 before the first.
+    pub rtt_ns: u32,
     /// Good answers in a row that a bad one still lacks.
     pub answers_wanted: u16,
     /// Probes missed since the last answer.

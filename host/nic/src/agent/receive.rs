@@ -27,9 +27,22 @@ fn segment_of(frame: &[u8]) -> Option<(Segment, bool)> {
 const OWED_MAX: u32 = 32;
 
 impl Agent {
-    /// Takes a frame of a port. Packets for the node go to `node`, in order. At most two frames join the batch.
+    /// Takes a frame of a port. Packets for the node go to `node`, in order. At most four frames join the batch.
     pub fn receive(&mut self, at: &At<'_>, frame: &[u8], batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+        self.receive_late(at, 0, frame, batch, node);
+    }
+
+    /// Takes a frame that had waited for so long. Round trips do not count that.
+    pub fn receive_late(
+        &mut self,
+        at: &At<'_>,
+        waited_ns: u64,
+        frame: &[u8],
+        batch: &mut Batch,
+        node: &mut impl FnMut(&[u8]),
+    ) {
         self.clock.turn(at.now_ns);
+        self.waited_ns = waited_ns;
         let packet = match wire::parse(frame, &self.identity) {
             Ok(packet) if self.is_mine(frame) => packet,
             Ok(packet) => return self.stray(at, frame, &packet),
@@ -55,12 +68,14 @@ impl Agent {
                 },
                 Ok(message) => {
                     // A probe with a number asks what of those before it came.
-                    if let (Message::PairProbe(_), Some(sequence)) = (&message, sequence)
-                        && packet.source != self.own
-                    {
+                    let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.own;
+                    if let Some(sequence) = sequence.filter(|_| asked) {
                         self.numbered(at, &packet, sequence, None, batch, node);
+                        if let Some(channel) = self.by_address.get(&packet.source).copied() {
+                            self.acknowledge_twice(at, channel, batch);
+                        }
                     }
-                    self.message(at, packet.source, &message, batch);
+                    self.message(at, (packet.source, asked && sequence.is_some()), &message, batch);
                 }
                 Err(fault) => self.refuse(fault),
             },
@@ -230,7 +245,29 @@ impl Agent {
         }
     }
 
-    fn message(&mut self, at: &At<'_>, source: [u8; 16], message: &Message<'_>, batch: &mut Batch) {
+    /// Sends what came lately over two planes: who asks may have asked before.
+    fn acknowledge_twice(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+        let ports = self.engine.own_ports();
+        let c = &mut self.channels[channel];
+        let Some(mut sack) = c.reorder.acknowledge(ports) else { return };
+        (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
+        let before = batch.ready().len();
+        if self.answer_twice(at, batch, channel, &Message::Sack(sack)) {
+            for frame in &batch.ready()[before..] {
+                self.pace.acknowledged(frame.bytes().len());
+            }
+            let c = &mut self.channels[channel];
+            (c.owed, c.n_marks) = (0, 0);
+        }
+    }
+
+    fn message(
+        &mut self,
+        at: &At<'_>,
+        (source, is_numbered): ([u8; 16], bool),
+        message: &Message<'_>,
+        batch: &mut Batch,
+    ) {
         match message {
             Message::SelfProbe(probe) if source == self.own => self.self_probe(at, probe),
             Message::SelfProbe(_) => self.counters.outside += 1,
@@ -239,8 +276,14 @@ impl Agent {
             Message::PairProbe(probe) => {
                 let Some(channel) = self.channel(at, source) else { return };
                 self.mark_alive(channel, probe.ports);
-                let answer = PairProbe { ports: self.engine.own_ports(), ..*probe };
-                self.answer(at, batch, channel, &Message::PairAnswer(answer));
+                let held_ns = self.waited_ns.min(u64::from(u32::MAX)) as u32;
+                let answer = PairProbe { ports: self.engine.own_ports(), held_ns, ..*probe };
+                let answer = Message::PairAnswer(answer);
+                if probe.twice && !is_numbered {
+                    self.answer_twice(at, batch, channel, &answer);
+                } else {
+                    self.answer(at, batch, channel, &answer);
+                }
             }
             Message::PairAnswer(probe) => self.pair_answer(at, source, probe),
             Message::Sack(sack) => self.sack(at, source, sack),
@@ -261,7 +304,7 @@ impl Agent {
             self.counters.stale += 1;
             return;
         }
-        let answered = self.probes.answered(probe.id, self.clock.ran_ns());
+        let answered = self.probes.answered(probe.id, at.now_ns.saturating_sub(self.waited_ns));
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
             Some((Target::Switch(turn, place), rtt_ns)) => self.turned(at, (turn, place), Some(rtt_ns)),
@@ -288,12 +331,14 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        let answered = self.probes.answered(probe.id, self.clock.ran_ns());
+        let answered = self.probes.answered(probe.id, at.now_ns.saturating_sub(self.waited_ns));
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
-            Some((Target::Path { address, plane, entropy }, _)) if address == source => {
+            Some((Target::Path { address, plane, entropy }, rtt_ns)) if address == source => {
                 self.mark_alive(channel, probe.ports);
-                self.engine.answered(self.channels[channel].path, plane, entropy, at.now_ns);
+                let path = self.channels[channel].path;
+                self.engine.answered(path, plane, entropy, at.now_ns);
+                self.engine.measured(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.held_ns)));
             }
             Some(_) | None => self.counters.stale += 1,
         }
@@ -348,8 +393,9 @@ impl Agent {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         if status.question {
+            // It is asked for where it did not come by itself.
             let answer = c.arriving.status(status.write, status.total);
-            self.answer(at, batch, channel, &Message::Status(answer));
+            self.answer_twice(at, batch, channel, &Message::Status(answer));
         } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {
             leaving.acknowledge(status, at.now_ns);
         }

@@ -175,29 +175,60 @@ impl Agent {
         channel: usize,
         message: &Message<'_>,
     ) -> bool {
+        self.answer_by(at, batch, channel, message, None).is_some()
+    }
+
+    /// Sends a message to a NIC over good paths of two planes: what is lost on one of them comes over the other.
+    pub(super) fn answer_twice(
+        &mut self,
+        at: &At<'_>,
+        batch: &mut Batch,
+        channel: usize,
+        message: &Message<'_>,
+    ) -> bool {
+        let first = self.answer_by(at, batch, channel, message, None);
+        // Where no other plane is left, another path of the same one is better than none.
+        if first.is_some() && self.answer_by(at, batch, channel, message, first).is_none() {
+            self.answer(at, batch, channel, message);
+        }
+        first.is_some()
+    }
+
+    /// Sends a message to a NIC over the next good path of another plane than one. Returns its plane.
+    fn answer_by(
+        &mut self,
+        at: &At<'_>,
+        batch: &mut Batch,
+        channel: usize,
+        message: &Message<'_>,
+        not_over: Option<u8>,
+    ) -> Option<u8> {
         let flow = self.flow(channel);
         let c = &self.channels[channel];
         let (path, to) = (c.path, c.to);
-        for _ in 0..self.ports.len() {
-            let Some(pick) = self.options.transport.next(&mut self.engine, path, flow) else { return false };
+        for _ in 0..=self.ports.len() {
+            let pick = self.options.transport.next(&mut self.engine, path, flow)?;
             let outer = at.table.outer(&to, pick.entropy);
-            if self.send_message(batch, (pick.plane, pick.entropy, &outer.address), message) {
-                return true;
+            if Some(pick.plane) != not_over
+                && self.send_message(batch, (pick.plane, pick.entropy, &outer.address), message)
+            {
+                return Some(pick.plane);
             }
         }
-        false
+        None
     }
 
-    /// Sends a probe with a number after packets that nobody acknowledged, over another plane: the acknowledgement of it says
-    /// which of them arrived.
+    /// Sends a probe with a number after packets that nobody acknowledged, over another plane: the acknowledgement of it, which
+    /// comes at once and over two planes, says which of them arrived.
     pub(super) fn send_after(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch, not_over: u8) {
         let (flow, address) = (self.flow(channel), self.channels[channel].address);
         let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
         let Pick { plane, entropy } = pick;
         let target = Target::Path { address, plane, entropy };
-        let Some(id) = self.probes.sent(target, self.clock.ran_ns()) else { return };
+        let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
         let (identity, class) = (self.identity, self.options.dscp.control << 2);
-        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, ports: self.engine.own_ports() };
+        let ports = self.engine.own_ports();
+        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice: false, ports, held_ns: 0 };
         let Some(frame) = batch.free() else { return };
         let room = &mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX];
         let len = wire::write(room, &Message::PairProbe(probe), &identity);

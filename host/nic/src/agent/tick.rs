@@ -1,10 +1,11 @@
 //! What time brings: probes, verdicts on what is overdue, packets that waited long enough, acknowledgements.
 
-use closc_paths::Kind;
+use closc_paths::{Destination, Kind};
 use closc_paths_engine::{State, ValueView};
 
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
+use crate::channel::SUSPECTS;
 use crate::localise::{Finding, localise};
 use crate::probes::Target;
 use crate::schedule::Turn;
@@ -103,7 +104,10 @@ impl Agent {
             if !port.carrier || port.ethernet.is_none() {
                 continue;
             }
-            let Some(id) = self.probes.sent(Target::Switch(turn, place), self.clock.ran_ns()) else { return };
+            let Some(id) = self.probes.sent(Target::Switch(turn, place), self.clock.ran_ns(), at.now_ns)
+            else {
+                return;
+            };
             let (tier, uplink, t1_uplink, outer) = match turn {
                 Turn::T0 { .. } => (0, 0, 0, Some(at.table.t0_probe(plane, downlink))),
                 Turn::T1 { uplink, .. } => (1, uplink, 0, Some(at.table.t1_probe(plane, uplink, downlink))),
@@ -130,7 +134,7 @@ impl Agent {
                 return;
             }
             let target = Target::Other { port, plane };
-            let Some(id) = self.probes.sent(target, self.clock.ran_ns()) else { return };
+            let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
             let probe = SelfProbe { id, tier: 0, plane, uplink: 0, t1_uplink: 0, epoch: self.epoch };
             let outer = at.table.t0_probe(plane, self.options.downlink);
             self.counters.probes += 1;
@@ -148,11 +152,17 @@ impl Agent {
             }
             Target::Path { address, plane, entropy } => {
                 let Some(channel) = self.by_address.get(&address) else { return };
-                let c = &self.channels[*channel];
+                let c = &mut self.channels[*channel];
                 // A NIC without an agent, or one whose agent did not run meanwhile, answers no probe, which says nothing
                 // about paths.
-                if c.alive_ns.is_some_and(|alive_ns| alive_ns > sent_ns) {
-                    self.engine.missed(c.path, plane, entropy, at.now_ns);
+                if c.alive_ns.is_none_or(|alive_ns| alive_ns <= sent_ns) {
+                    return;
+                }
+                self.engine.missed(c.path, plane, entropy, at.now_ns);
+                // It may be the answer that was lost, on a path of its own: asked again, two are to come over two planes.
+                if self.engine.is_suspect(c.path, plane, entropy) && c.suspects.len() < SUSPECTS {
+                    c.suspects.push((plane, entropy));
+                    c.probe_at_ns = at.now_ns;
                 }
             }
         }
@@ -265,7 +275,8 @@ impl Agent {
     }
 
     /// Looks for packets that nobody acknowledged. What they carried goes again; whether the path is to blame, the
-    /// acknowledgement of something later says. Returns the plane of one after which nothing goes by itself.
+    /// acknowledgement of something later says. Returns the plane of one, so that the far side is asked: what goes again may be
+    /// acknowledged over a path that is dead.
     fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
         let (leaving, mut silent) = (&mut c.leaving, None);
@@ -274,9 +285,8 @@ impl Agent {
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == write)
             {
                 leaving.lost(offset, sent.plane);
-            } else {
-                silent = Some(sent.plane);
             }
+            silent = Some(sent.plane);
         });
         silent.filter(|_| c.sent.is_worth_asking())
     }
@@ -307,8 +317,12 @@ impl Agent {
         }
         let (path, to, address, round) = (c.path, c.to, c.address, c.probe_round);
         c.probe_round = round.wrapping_add(1);
-        let mut wanted = [(0u8, 0u32); BAD_AT_A_TIME + 1];
+        let mut wanted = [(0u8, 0u32); SUSPECTS + BAD_AT_A_TIME + 1];
         let mut n = 0;
+        for suspect in c.suspects.drain(..) {
+            wanted[n] = suspect;
+            n += 1;
+        }
         // A far side that says that all of its ports are down may not be able to say when they are up.
         let is_cut_off = self.engine.planes_in_use(path) == 0;
         let due = |(place, v): &(usize, ValueView)| {
@@ -323,6 +337,8 @@ impl Agent {
             wanted[n] = (v.plane, v.entropy);
             n += 1;
         }
+        // Those before are in doubt, so that a lost answer would matter.
+        let in_doubt = n;
         if look {
             let pick = self.engine.pick(path).map(|pick| (pick.plane, pick.entropy));
             let any = || {
@@ -334,20 +350,29 @@ impl Agent {
                 n += 1;
             }
         }
-        for (plane, entropy) in wanted.into_iter().take(n) {
-            if batch.room() <= SPARE {
-                return;
+        for (place, value) in wanted.into_iter().take(n).enumerate() {
+            if batch.room() > SPARE {
+                self.probe_path(at, batch, (address, &to), value, place < in_doubt);
             }
-            let target = Target::Path { address, plane, entropy };
-            let Some(id) = self.probes.sent(target, self.clock.ran_ns()) else {
-                return;
-            };
-            let ports = self.engine.own_ports();
-            let probe = PairProbe { id, epoch: self.epoch, entropy, plane, ports };
-            let outer = at.table.outer(&to, entropy);
-            self.counters.probes += 1;
-            self.send_message(batch, (plane, entropy, &outer.address), &Message::PairProbe(probe));
         }
+    }
+
+    /// Probes a path to a NIC.
+    fn probe_path(
+        &mut self,
+        at: &At<'_>,
+        batch: &mut Batch,
+        (address, to): ([u8; 16], &Destination),
+        (plane, entropy): (u8, u32),
+        twice: bool,
+    ) {
+        let target = Target::Path { address, plane, entropy };
+        let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
+        let ports = self.engine.own_ports();
+        let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice, ports, held_ns: 0 };
+        let outer = at.table.outer(to, entropy);
+        self.counters.probes += 1;
+        self.send_message(batch, (plane, entropy, &outer.address), &Message::PairProbe(probe));
     }
 
     /// Tells whether a path is probed in a round because it is out. Nothing is sent where others say when to look again: the

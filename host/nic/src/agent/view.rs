@@ -138,8 +138,34 @@ pub struct ChannelView {
     pub missed: u64,
     /// Packets that came twice.
     pub duplicates: u64,
-    /// Round trip of packets.
+    /// Round trip of packets until they were acknowledged.
     pub rtt_us: f64,
+    /// Round trips of probes over its paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paths_rtt_us: Option<RttView>,
+}
+
+/// Round trips of probes over the paths to a NIC: there over the path, back over any; how long probes and answers waited to be
+/// read is no part of them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RttView {
+    /// The shortest.
+    pub least: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The longest.
+    pub most: f64,
+}
+
+impl RttView {
+    /// Nothing where no path was probed.
+    fn of(rtts_ns: impl Iterator<Item = u32>) -> Option<RttView> {
+        let us: Vec<f64> =
+            rtts_ns.filter(|rtt_ns| *rtt_ns > 0).map(|rtt_ns| f64::from(rtt_ns) / 1e3).collect();
+        let least = us.iter().copied().reduce(f64::min)?;
+        let most = us.iter().copied().reduce(f64::max)?;
+        Some(RttView { least, mean: us.iter().sum::<f64>() / us.len() as f64, most })
+    }
 }
 
 /// The agent.
@@ -182,6 +208,9 @@ pub struct PathView {
     pub in_use: bool,
     /// Packets lost.
     pub lost: u32,
+    /// Smoothed round trip of probes over it; absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_us: Option<f64>,
     /// Good answers that a bad one lacks.
     pub answers_wanted: u16,
 }
@@ -256,6 +285,7 @@ impl Agent {
             missed: c.reorder.missed,
             duplicates: c.reorder.duplicates,
             rtt_us: c.sent.rtt_ns() as f64 / 1e3,
+            paths_rtt_us: RttView::of(self.engine.values(c.path).map(|value| value.rtt_ns)),
         }
     }
 
@@ -271,6 +301,7 @@ impl Agent {
             state: v.state.name(),
             in_use: v.in_use,
             lost: v.lost,
+            rtt_us: (v.rtt_ns > 0).then(|| f64::from(v.rtt_ns) / 1e3),
             answers_wanted: v.answers_wanted,
         };
         Some(self.engine.values(c.path).map(view).collect())
@@ -365,7 +396,7 @@ impl Agent {
     }
 
     fn probe_metrics(&self, out: &mut Metrics) {
-        let mut turns = (Vec::new(), Vec::new());
+        let mut turns = (Vec::new(), Vec::new(), Vec::new());
         for (turn, record) in &self.records {
             let labels = match turn {
                 Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
@@ -375,10 +406,14 @@ impl Agent {
                 }
             };
             turns.0.push((labels.clone(), record.sent as f64));
-            turns.1.push((labels, record.lost as f64));
+            turns.1.push((labels.clone(), record.lost as f64));
+            if record.rtt_ns > 0 {
+                turns.2.push((labels, record.rtt_ns as f64 / 1e9));
+            }
         }
         out.counter("probes_sent_total", "Probes to a switch and back", turns.0);
         out.counter("probes_lost_total", "Probes that did not come back", turns.1);
+        out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
     }
 }
 
@@ -437,6 +472,13 @@ impl Metrics {
                 states.push((format!("{{to=\"{}\",state=\"{state}\"}}", c.to), n as f64));
             }
         }
+        let rtts = |c: &ChannelView| -> Vec<Row> {
+            let Some(rtt) = c.paths_rtt_us else { return Vec::new() };
+            let row = |of: &str, us: f64| (format!("{{to=\"{}\",of=\"{of}\"}}", c.to), us / 1e6);
+            vec![row("least", rtt.least), row("mean", rtt.mean), row("most", rtt.most)]
+        };
+        let rtts = channels.iter().flat_map(rtts).collect();
+        self.gauge("path_rtt_seconds", "Round trip of probes over the paths to a NIC", rtts);
         self.counter("packets_sent_total", "Packets sent over a plane", sent);
         self.gauge("paths", "Paths by state", states);
     }

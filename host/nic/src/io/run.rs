@@ -328,37 +328,49 @@ impl Stage<'_> {
                 machine.look(&mut self.agent, &at, self.downlink, ask);
             }
             let came = gathers || ready.first().copied().unwrap_or(false);
-            busy = came && self.packets(&at, machine, &mut batch, &mut inbox);
+            busy = came && self.packets(table, clock, machine, &mut batch, &mut inbox);
             if ready.get(2).copied().unwrap_or(false) {
                 busy |= self.node(&at, machine, &mut batch);
             }
+            // What took time so far is no part of the round trip of what leaves now.
+            let at = At { table, now_ns: clock() };
             let probes = self.agent.counters().probes;
             self.tick(&at, &mut batch);
             gathers = self.agent.counters().probes > probes && self.agent.is_quiet();
             busy |= self.agent.pump(&at, &mut batch);
             machine.send(&mut batch);
-            if (ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for())
-                && let Some(next) = self.requests(&at)
-            {
-                return Some(next);
-            }
-            if self.flags[2].swap(false, Ordering::Relaxed)
-                && let Some(next) = self.reload(&at)
-            {
+            let asked = ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for();
+            if let Some(next) = self.next_table(&at, asked) {
                 return Some(next);
             }
         }
     }
 
+    /// Answers requests, if there are any, and returns the next table if one of them or a signal asks for it.
+    fn next_table(&mut self, at: &At<'_>, asked: bool) -> Option<Vec<u8>> {
+        let next = if asked { self.requests(at) } else { None };
+        if next.is_none() && self.flags[2].swap(false, Ordering::Relaxed) { self.reload(at) } else { next }
+    }
+
     /// Takes a batch of frames. Tells whether there may be more.
-    fn packets(&mut self, at: &At<'_>, machine: &Machine, batch: &mut Batch, inbox: &mut Inbox) -> bool {
+    fn packets(
+        &mut self,
+        table: &Table<'_>,
+        clock: &dyn Fn() -> u64,
+        machine: &Machine,
+        batch: &mut Batch,
+        inbox: &mut Inbox,
+    ) -> bool {
         let n = inbox.fill(machine.packets.as_fd());
+        // How long they had waited is counted from here.
+        let at = &At { table, now_ns: clock() };
         for frame in 0..n {
             if batch.room() < SPARE {
                 machine.send(batch);
             }
             let tun = &mut self.tun;
-            self.agent.receive(at, inbox.frame(frame), batch, &mut |packet| to_node(tun, packet));
+            let (waited_ns, bytes) = (inbox.waited_ns(frame), inbox.frame(frame));
+            self.agent.receive_late(at, waited_ns, bytes, batch, &mut |packet| to_node(tun, packet));
         }
         machine.send(batch);
         n == crate::batch::BATCH

@@ -68,6 +68,7 @@ pub fn open_packets() -> io::Result<OwnedFd> {
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let one: libc::c_int = 1;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &one)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &one)?;
     receive_from(socket.as_fd(), &[], 0..=0)?;
     let room: libc::c_int = 8 << 20;
     // Without the privilege to exceed the limit, the limit is what there is.
@@ -182,19 +183,60 @@ pub fn send(socket: BorrowedFd<'_>, frames: &[Frame], interfaces: &[libc::c_int]
     sent
 }
 
+/// Room for what the kernel says of a frame besides its bytes: when it came (`SCM_TIMESTAMPNS` of `socket(7)`).
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Beside([u8; 64]);
+
+/// A frame that seems to have waited longer came before the clock was set.
+const WAITED_MAX_NS: i128 = 1_000_000_000;
+
+/// Returns the time of day, which is that of the kernel's stamps.
+fn day_ns() -> i128 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time lives through the call, which writes no more than it.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) };
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+/// Says how long a frame had waited when it was read; 0 if the kernel does not say when it came.
+///
+/// # Safety
+///
+/// The room for control messages of the header is alive, and its length is what the kernel wrote.
+unsafe fn waited_ns(header: &libc::msghdr, now_ns: i128) -> u64 {
+    // SAFETY: the caller's word: the macros of the kernel's headers stay inside of the room.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !next.is_null() {
+        // SAFETY: as above, and each message begins with its header.
+        let (level, kind) = unsafe { ((*next).cmsg_level, (*next).cmsg_type) };
+        if (level, kind) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+            // SAFETY: the data of this kind of message is a time.
+            let came = unsafe { libc::CMSG_DATA(next).cast::<libc::timespec>().read_unaligned() };
+            let came_ns = i128::from(came.tv_sec) * 1_000_000_000 + i128::from(came.tv_nsec);
+            let waited_ns = now_ns - came_ns;
+            return if (0..=WAITED_MAX_NS).contains(&waited_ns) { waited_ns as u64 } else { 0 };
+        }
+        // SAFETY: as above.
+        next = unsafe { libc::CMSG_NXTHDR(header, next) };
+    }
+    0
+}
+
 /// Room for a batch of frames that come.
 #[derive(Debug)]
 pub struct Inbox {
     bytes: Vec<u8>,
     each: usize,
     lens: [usize; BATCH],
+    waited_ns: [u64; BATCH],
 }
 
 impl Inbox {
     /// Room for frames of so many bytes, at least one.
     pub fn new(each: usize) -> Self {
         let each = each.max(1);
-        Inbox { bytes: vec![0; each * BATCH], each, lens: [0; BATCH] }
+        Inbox { bytes: vec![0; each * BATCH], each, lens: [0; BATCH], waited_ns: [0; BATCH] }
     }
 
     /// Takes what is there, without waiting. Returns how many frames.
@@ -202,13 +244,17 @@ impl Inbox {
         // SAFETY: zeros are valid for each of these.
         let (mut headers, mut parts): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) =
             unsafe { (zeroed(), zeroed()) };
+        let mut beside = [Beside([0; 64]); BATCH];
         for (at, room) in self.bytes.chunks_exact_mut(self.each).enumerate().take(BATCH) {
             parts[at] = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-            headers[at].msg_hdr.msg_iov = &raw mut parts[at];
-            headers[at].msg_hdr.msg_iovlen = 1;
+            let header = &mut headers[at].msg_hdr;
+            header.msg_iov = &raw mut parts[at];
+            header.msg_iovlen = 1;
+            header.msg_control = beside[at].0.as_mut_ptr().cast();
+            header.msg_controllen = size_of::<Beside>() as _;
         }
         let wait = std::ptr::null_mut();
-        // SAFETY: each header points to room of this inbox, each its own, that lives through the call.
+        // SAFETY: each header points to room of this inbox and beside it, each its own, that lives through the call.
         let n = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -219,10 +265,18 @@ impl Inbox {
             )
         };
         let n = usize::try_from(n).unwrap_or(0).min(BATCH);
-        for (len, header) in self.lens.iter_mut().zip(&headers).take(n) {
-            *len = (header.msg_len as usize).min(self.each);
+        let now_ns = if n > 0 { day_ns() } else { 0 };
+        for (at, header) in headers.iter().enumerate().take(n) {
+            self.lens[at] = (header.msg_len as usize).min(self.each);
+            // SAFETY: the room for control messages is that of this call, and the kernel wrote how much of it there is.
+            self.waited_ns[at] = unsafe { waited_ns(&header.msg_hdr, now_ns) };
         }
         n
+    }
+
+    /// Returns how long a frame had waited when it was read, by the kernel's stamp.
+    pub fn waited_ns(&self, at: usize) -> u64 {
+        self.waited_ns[at]
     }
 
     /// Returns a frame that came.

@@ -33,6 +33,9 @@ pub struct SelfProbe {
     pub epoch: u16,
 }
 
+/// Of the plane of a probe: that it is to be answered twice.
+const TWICE: u8 = 0x80;
+
 /// A probe along one path to a NIC, or the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairProbe {
@@ -44,8 +47,12 @@ pub struct PairProbe {
     pub entropy: u32,
     /// Its plane.
     pub plane: u8,
+    /// Whether it is to be answered over two planes, so that an answer that is lost does not speak against the path.
+    pub twice: bool,
     /// Ports of the sender of this message that are up, a bit for each plane.
     pub ports: u32,
+    /// How long the probe had waited for who answers, in nanoseconds: no part of the round trip. Agents before did not say.
+    pub held_ns: u32,
 }
 
 /// What arrived.
@@ -207,7 +214,9 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
 }
 
 fn pair(r: &mut Reader<'_>) -> Result<PairProbe, Fault> {
-    Ok(PairProbe { id: r.u32()?, epoch: r.u16()?, entropy: r.u32()?, plane: r.u8()?, ports: r.u32()? })
+    let (id, epoch, entropy, plane, ports) = (r.u32()?, r.u16()?, r.u32()?, r.u8()?, r.u32()?);
+    let held_ns = if r.0.is_empty() { 0 } else { r.u32()? };
+    Ok(PairProbe { id, epoch, entropy, plane: plane & !TWICE, twice: plane & TWICE != 0, ports, held_ns })
 }
 
 fn sack(r: &mut Reader<'_>) -> Result<Sack, Fault> {
@@ -277,8 +286,9 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
             w.put(&p.id.to_be_bytes());
             w.put(&p.epoch.to_be_bytes());
             w.put(&p.entropy.to_be_bytes());
-            w.put(&[p.plane]);
+            w.put(&[p.plane | if p.twice { TWICE } else { 0 }]);
             w.put(&p.ports.to_be_bytes());
+            w.put(&p.held_ns.to_be_bytes());
         }
         Message::Sack(s) => {
             w.put(&s.epoch.to_be_bytes());

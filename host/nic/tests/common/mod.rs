@@ -95,7 +95,8 @@ pub(crate) struct Net<'a> {
     pub(crate) got: [Vec<Vec<u8>>; 2],
     /// Agents whose process gets no processor: what comes for them waits in their socket.
     frozen: [bool; 2],
-    sockets: [VecDeque<Vec<u8>>; 2],
+    /// Frames, and when they came.
+    sockets: [VecDeque<(u64, Vec<u8>)>; 2],
     under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
     batch: Batch,
@@ -203,8 +204,8 @@ impl<'a> Net<'a> {
                 if first.key().0 > self.now_ns {
                     break;
                 }
-                let (to, frame) = first.remove();
-                self.sockets[to].push_back(frame);
+                let ((came_ns, _), (to, frame)) = first.remove_entry();
+                self.sockets[to].push_back((came_ns, frame));
             }
             for n in 0..2 {
                 if self.frozen[n] {
@@ -212,8 +213,8 @@ impl<'a> Net<'a> {
                 }
                 // A turn of the loop takes a batch of the socket, as much as there is.
                 for _ in 0..BATCH {
-                    let Some(frame) = self.sockets[n].pop_front() else { break };
-                    self.deliver(n, &frame);
+                    let Some((came_ns, frame)) = self.sockets[n].pop_front() else { break };
+                    self.deliver_late(n, self.now_ns - came_ns, &frame);
                 }
                 let at = self.at(n);
                 let got = &mut self.got[n];
@@ -225,9 +226,14 @@ impl<'a> Net<'a> {
     }
 
     pub(crate) fn deliver(&mut self, to: usize, frame: &[u8]) {
+        self.deliver_late(to, 0, frame);
+    }
+
+    fn deliver_late(&mut self, to: usize, waited_ns: u64, frame: &[u8]) {
         let at = self.at(to);
-        let got = &mut self.got[to];
-        self.agents[to].receive(&at, frame, &mut self.batch, &mut |packet| got.push(packet[40..].to_vec()));
+        let (got, batch) = (&mut self.got[to], &mut self.batch);
+        let node = &mut |packet: &[u8]| got.push(packet[40..].to_vec());
+        self.agents[to].receive_late(&at, waited_ns, frame, batch, node);
         self.leave(to);
     }
 
