@@ -38,5 +38,6 @@ pub use run::{JobError, run};
 pub use scenario::{BYTES_MAX, Scenario, ScenarioFault};
 pub use seat::{Seat, seats};
 pub use show::{human, markdown};
+pub use spread::{Left, Spread};
 pub use timeline::Timeline;
 pub use virtual_time::simulate;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use closc_lab::job::{Pattern, Scenario, ScenarioFault, Seat, Timeline, Work, seats};
+use closc_lab::job::{Left, Pattern, Scenario, ScenarioFault, Seat, Spread, Timeline, Work, seats};
 use closc_lab::model::Model;
 use closc_lab::tree::{Digests, Tree};
 
@@ -13,23 +13,34 @@ struct Fabric {
     _compiled: Compiled,
     model: Model,
     seats: Vec<Seat>,
+    spread: Spread,
 }
 
 impl Fabric {
     fn new() -> Fabric {
-        let compiled = compile(&shipped("lab/eight-planes"), "sc");
+        Fabric::of(&shipped("lab/eight-planes"), false)
+    }
+
+    /// `rated`: every cable carries as much as a NIC port.
+    fn of(yaml: &str, rated: bool) -> Fabric {
+        let compiled = compile(yaml, "sc");
         let tree = Tree::read_with(&compiled.tree, Digests::Compared).unwrap();
         let model = Model::of(&tree).unwrap();
         let seats = seats(&tree, &model);
-        Fabric { _compiled: compiled, model, seats }
+        let spread = Spread::new(&tree, &model, &seats, rated);
+        Fabric { _compiled: compiled, model, seats, spread }
     }
 
     fn bind(&self, text: &str, pattern: Pattern) -> Result<Timeline, ScenarioFault> {
         let work = Work::new(pattern, self.seats.len(), 1, None, 1);
-        Timeline::bind(&Scenario::parse(text)?, &self.model, &self.seats, &work)
+        Timeline::bind(&Scenario::parse(text)?, &self.model, &self.spread, &work)
     }
 
     fn plan(&self, steps: &str, pattern: Pattern) -> Vec<f64> {
+        self.left(steps, pattern).iter().map(|left| left.goodput).collect()
+    }
+
+    fn left(&self, steps: &str, pattern: Pattern) -> Vec<Left> {
         self.bind(&format!("duration: 60s\nsteps:\n{steps}"), pattern).unwrap().plan
     }
 }
@@ -48,7 +59,8 @@ fn what_ships_fits() {
     ] {
         let text = shipped(&format!("lab/scenarios/{name}"));
         let timeline = fabric.bind(&text, Pattern::Permutation).unwrap();
-        assert_eq!(timeline.plan, left, "{name}");
+        let found: Vec<f64> = timeline.plan.iter().map(|left| left.goodput).collect();
+        assert_eq!(found, left, "{name}");
         assert!(Scenario::parse(&text).unwrap().expect.lost_messages == Some(0), "{name}");
     }
 }
@@ -70,6 +82,52 @@ fn what_is_left_follows_from_the_cables_and_the_pattern() {
     assert!((plan[4] - (1.0 - far / 8.0)).abs() < 1e-9, "{plan:?}");
     let back = format!("{port}  - {{ at: 3s, plane: 2 }}\n  - {{ at: 4s, restore: plane 2 }}\n");
     assert_eq!(fabric.plan(&back, Pattern::Ring), [1.0, 7.0 / 8.0, 6.0 / 8.0, 7.0 / 8.0]);
+}
+
+/// A cut uplink takes its share of paths, whatever carries them. Of goodput it takes nothing while ports of NICs are the only
+/// limit, and where all cables have their rate and none is to spare, as many NICs as uplinks lose 1 / uplinks of all planes.
+#[test]
+fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
+    let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n";
+    let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} and not {wanted}");
+    let left = Fabric::new().left(cut, Pattern::AllToAll)[1];
+    // Of 56 pairs 24 are of that group and another, and lose one of 32 paths.
+    near(left.paths, 1.0 - 24.0 / 56.0 / 32.0);
+    near(left.goodput, 1.0);
+    for uplinks in [2, 4, 8] {
+        let text = shipped("lab/two-planes-p4").replace("per_group: 2", &format!("per_group: {uplinks}"));
+        let text = text.replace("up: 2", &format!("up: {uplinks}")).replace("os: linux", "os: none");
+        let share = 1.0 / f64::from(uplinks);
+        let rated = Fabric::of(&text, true).left(cut, Pattern::Bisection)[1];
+        near(rated.goodput, 1.0 - share);
+        near(rated.paths, 1.0 - share / 2.0);
+        near(Fabric::of(&text, false).left(cut, Pattern::Bisection)[1].goodput, 1.0);
+    }
+    // With one NIC and two uplinks the other uplink carries it all.
+    let spare =
+        shipped("lab/two-planes-p4").replace("per_group: 2", "per_group: 1").replace("os: linux", "os: none");
+    near(Fabric::of(&spare, true).left(cut, Pattern::Bisection)[1].goodput, 1.0);
+}
+
+/// Two groups have a T1 in common or they have no path, though other T0s may join all T1s.
+#[test]
+fn t1s_that_two_groups_have_not_in_common_join_nobody() {
+    let fabric = Fabric::of(&shipped("lab/two-planes").replace("groups: 2", "groups: 3"), false);
+    let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n  - { at: 2s, cut: p0-t0-002--p0-t1-002 }\n";
+    let left = fabric.left(cut, Pattern::AllToAll)[2];
+    // 8 of 30 pairs are of those two groups: half of their planes, 0 of 2 paths there.
+    assert!((left.goodput - (1.0 - 8.0 / 30.0 / 2.0)).abs() < 1e-9, "{left:?}");
+    // The 16 pairs with the third group have one of two paths there.
+    assert!((left.paths - (1.0 - 8.0 / 30.0 / 2.0 - 16.0 / 30.0 / 4.0)).abs() < 1e-9, "{left:?}");
+}
+
+#[test]
+fn zones_are_joined_by_what_is_left_between_t1s_and_t2s() {
+    let fabric = Fabric::of(&shipped("examples/three-tiers"), true);
+    let whole = fabric.left("", Pattern::AllToAll)[0];
+    assert_eq!((whole.goodput, whole.paths), (1.0, 1.0));
+    let cut = fabric.left("  - { at: 2s, cut: z0-p0-t1-001 }\n", Pattern::AllToAll)[1];
+    assert!(cut.paths < 1.0 && cut.paths > 0.5 && cut.goodput <= 1.0, "{cut:?}");
 }
 
 #[test]

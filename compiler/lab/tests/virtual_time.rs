@@ -52,6 +52,21 @@ fn a_seed_gives_one_report_and_another_seed_another() {
     assert!(first.messages.slowest_ms.unwrap() < 100.0, "{:?}", first.messages);
 }
 
+/// How long messages take while a T1 dies and a cable is lossy, seed by seed: what a change of the agent is measured by.
+#[test]
+fn messages_take_no_longer_with_any_seed() {
+    let seeds = std::env::var("CLOSC_SEEDS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(3);
+    let compiled = compile(&shipped("lab/two-planes-p4"), "vl");
+    let mut slowest = Vec::new();
+    for seed in 1..=seeds.max(1) {
+        let report = run(&compiled, T1_DIES, &Orders { seed, ..orders(Transport::Spray, Pattern::AllToAll) });
+        assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "seed {seed}: {:?}", report.messages);
+        slowest.push(report.messages.slowest_ms.unwrap());
+    }
+    println!("slowest messages, ms: {slowest:.1?}");
+    assert!(slowest.iter().all(|ms| *ms < 130.0), "{slowest:.1?}");
+}
+
 #[test]
 fn a_flow_over_a_dead_plane_stalls_and_spraying_does_not() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vb");
@@ -94,8 +109,8 @@ fn a_cut_uplink_costs_its_share_of_all_planes(uplinks: u32) {
     let full = Orders { every: None, outstanding, ..orders(Transport::Spray, Pattern::Bisection) };
     let report = run(&compiled, cut, &full);
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
-    let switched = report.switches.unwrap();
-    assert_eq!(switched.trimmed, 0, "no queue overflows: {switched:?}");
+    let switched = report.switches.clone().unwrap();
+    assert_eq!((switched.trimmed, switched.dropped), (0, 0), "no queue overflows: {switched:?}");
     // Line rate: 1000 of 1166 bytes of a frame are those of messages, and acknowledgements take a sixteenth.
     let line = f64::from(uplinks) * 2.0 * 2.0 * 25.0 * (1000.0 / 1166.0) * (15.0 / 16.0);
     let before = report.before_mbps.unwrap() / line;
@@ -104,6 +119,9 @@ fn a_cut_uplink_costs_its_share_of_all_planes(uplinks: u32) {
     assert!(least * 100 >= most * 98, "planes are not equal: {:?}", report.planes);
     let left = 100.0 * f64::from(uplinks - 1) / f64::from(uplinks);
     let found = report.phases[1].percent.unwrap();
+    let phase = &report.phases[1];
+    assert!((phase.plan_percent - left).abs() < 0.01, "{phase:?}");
+    assert!((phase.paths_percent - (50.0 + left / 2.0)).abs() < 0.01, "{phase:?}");
     assert!((found - left).abs() < 3.0, "{found} % of {left} %, {:.1} % of line rate before", 100.0 * before);
 }
 
@@ -188,7 +206,7 @@ fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
         };
         let report = run(&compile(&text, "vd"), "duration: 1s\n", &burst);
         assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{qos}: {:?}", report.messages);
-        (report.switches.unwrap(), report)
+        (report.switches.clone().unwrap(), report)
     };
     let marking = |min: &str, max: &str| {
         format!(

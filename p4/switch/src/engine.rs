@@ -113,6 +113,11 @@ impl Engine {
         self.queues.configure(port, config);
     }
 
+    /// Returns the ports that dropped packets because a queue was full, and how many.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.queues.dropped()
+    }
+
     /// Returns when [`Engine::advance`] has something to do.
     pub(crate) fn due_ns(&self) -> Option<u64> {
         let digests = self.digests.values().filter_map(DigestState::due_ns);

@@ -322,6 +322,12 @@ impl Switch {
         }
     }
 
+    /// Returns the ports that dropped packets because a queue was full since it was turned on, and how many.
+    pub fn queue_drops(&self) -> Vec<(u32, u64)> {
+        let state = lock(&self.state);
+        state.running.as_ref().map_or_else(Vec::new, |loaded| loaded.store.engine().dropped().collect())
+    }
+
     /// Looks at the state that packets run through: counters, tables, arrays. None without a pipeline.
     pub fn inspect<R>(&self, look: impl FnOnce(&Store) -> R) -> Option<R> {
         lock(&self.state).running.as_ref().map(|loaded| look(&loaded.store))

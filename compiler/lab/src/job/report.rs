@@ -12,6 +12,7 @@ use super::orders::Orders;
 use super::pattern::Pattern;
 use super::record::{Mark, Record};
 use super::scenario::QUIET;
+use super::spread::Left;
 use super::statistics::{after_signal, back, lowest, percentile, rate, series};
 use super::timeline::Timeline;
 
@@ -25,6 +26,8 @@ const WARM_NS: u64 = QUIET.as_nanos() as u64 / 2;
 const POINT_NS: u64 = 200_000_000;
 /// Goodput is back with so much of what it should be.
 const BACK: f64 = 0.95;
+/// All that there is.
+const WHOLE: Left = Left { goodput: 1.0, paths: 1.0 };
 /// Paths that are listed.
 const PATHS_MAX: usize = 10;
 
@@ -70,12 +73,16 @@ impl Setting {
 }
 
 /// What switches counted, where they are part of the job.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switched {
     /// Packets that got a congestion mark.
     pub ecn_marked: u64,
     /// Packets that were cut to their headers.
     pub trimmed: u64,
+    /// Packets that found a queue full.
+    pub dropped: u64,
+    /// The ports that dropped most of them, and how many.
+    pub full: Vec<(String, u64)>,
 }
 
 /// A job.
@@ -158,6 +165,8 @@ pub struct Phase {
     pub span_s: (f64, f64),
     /// Goodput that should be left, in percent.
     pub plan_percent: f64,
+    /// Paths that are left, in percent: what `closc whatif` states of pairs while all send.
+    pub paths_percent: f64,
     /// Goodput that was; absent where the stretch is too short.
     pub percent: Option<f64>,
 }
@@ -298,14 +307,15 @@ fn next_ns(record: &Record, at: usize, end_ns: u64) -> u64 {
 }
 
 fn phases(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64) -> Vec<Phase> {
-    let phase = |after: Option<String>, from: u64, settled: u64, to: u64, plan: f64| {
+    let phase = |after: Option<String>, from: u64, settled: u64, to: u64, plan: Left| {
         let long = to >= settled + STRETCH_NS;
         let found = before.filter(|before| long && *before > 0.0);
         let percent = found.and_then(|before| Some(100.0 * rate(&record.samples, settled, to)? / before));
-        Phase { after, span_s: (seconds(from), seconds(to)), plan_percent: 100.0 * plan, percent }
+        let (plan_percent, paths_percent) = (100.0 * plan.goodput, 100.0 * plan.paths);
+        Phase { after, span_s: (seconds(from), seconds(to)), plan_percent, paths_percent, percent }
     };
     let first = record.marks.first().map_or(end_ns, |mark| mark.span_ns.0);
-    let plan = |at: usize| timeline.plan.get(at).copied().unwrap_or(1.0);
+    let plan = |at: usize| timeline.plan.get(at).copied().unwrap_or(WHOLE);
     let mut phases = vec![phase(None, 0, WARM_NS, first, plan(0))];
     for (at, mark, what) in marked(timeline, record) {
         let (from, settled) = (mark.span_ns.0, mark.span_ns.1 + SETTLED_NS);
@@ -323,7 +333,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
         let losses: Vec<_> = record.losses.iter().filter(|loss| inside(loss.sent_ns)).copied().collect();
         let last = losses.iter().map(|loss| loss.sent_ns).max();
         let to = next_ns(record, at, end_ns);
-        let wanted = before.map(|before| BACK * before * timeline.plan.get(at + 1).copied().unwrap_or(1.0));
+        let wanted = before.map(|before| BACK * before * timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput);
         let recovered = wanted.and_then(|wanted| back(&record.samples, from, to, POINT_NS, wanted));
         out.push(StepReport {
             what,

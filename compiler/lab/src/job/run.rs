@@ -21,6 +21,7 @@ use super::record::{Change, Loss, Mark, Message, Record, Sample};
 use super::report::{Report, Setting};
 use super::scenario::{Action, Scenario, ScenarioFault};
 use super::seat::{Seat, seats};
+use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::progress::Watch;
@@ -79,7 +80,11 @@ pub fn run(
         return Err(JobError::Nics { found: seats.len(), most: NICS_MAX });
     }
     let work = orders.work(seats.len());
-    let timeline = Timeline::bind(scenario, lab.model(), &seats, &work)?;
+    let timeline = {
+        // Switches of the kernel are as fast as the machine: only ports of NICs have a rate.
+        let spread = Spread::new(lab.tree(), lab.model(), &seats, false);
+        Timeline::bind(scenario, lab.model(), &spread, &work)?
+    };
     lab.restore(watch)?;
     let transport = orders.transport.name();
     let how = How { program: &orders.program, transport, port_mbps: orders.port_mbps };

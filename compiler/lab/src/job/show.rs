@@ -59,12 +59,8 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
             let (paths, list) = (report.states.paths, states.join(", "));
             let _ = writeln!(out, "{}{name}: states of {paths} paths changed: {list}", gap(style));
         }
-        if let Some(Switched { ecn_marked, trimmed }) = report.switches {
-            let _ = writeln!(
-                out,
-                "{}{name}: switches marked {ecn_marked} packets and cut {trimmed} to their headers",
-                gap(style)
-            );
+        if let Some(switched) = &report.switches {
+            let _ = writeln!(out, "{}{name}: {}", gap(style), queues(switched));
         }
         if report.forgotten > 0 {
             let _ =
@@ -138,12 +134,22 @@ fn jobs(reports: &[Report]) -> Vec<Vec<String>> {
     rows
 }
 
+/// What queues of switches did to packets.
+fn queues(Switched { ecn_marked, trimmed, dropped, full }: &Switched) -> String {
+    let ports: Vec<String> = full.iter().map(|(port, n)| format!("{port} {n}")).collect();
+    let most = if ports.is_empty() { String::new() } else { format!(" (most at {})", ports.join(", ")) };
+    format!(
+        "switches marked {ecn_marked} packets, cut {trimmed} to their headers and had no room for {dropped}{most}"
+    )
+}
+
 fn phases(report: &Report) -> Vec<Vec<String>> {
-    let mut rows = vec![row(["from s", "to s", "plan %", "measured %", "after"])];
+    let mut rows = vec![row(["from s", "to s", "paths %", "plan %", "measured %", "after"])];
     for phase in &report.phases {
         rows.push(vec![
             format!("{:.1}", phase.span_s.0),
             format!("{:.1}", phase.span_s.1),
+            format!("{:.2}", phase.paths_percent),
             format!("{:.2}", phase.plan_percent),
             number(phase.percent, 2),
             phase.after.clone().unwrap_or_else(|| "the first message".to_owned()),

@@ -1,109 +1,141 @@
-//! What is left of the planes between NICs while cables are down.
+//! What is left between NICs while cables are down: of goodput, and of paths.
 //!
-//! In: the model, the NICs, the cables that are down. Out: the share of planes that join NICs. Invariants: it costs what the
-//! fabric has of cables and NICs, not of pairs.
+//! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`Left`]. Invariants: it costs what the
+//! fabric has of cables, NICs and pairs of T0 groups, not of pairs of NICs; which cables a path takes is walked over the cable
+//! list, and no route is asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod flows;
+mod state;
+
+use std::collections::BTreeSet;
 
 use super::pattern::{Pattern, Work};
 use super::seat::Seat;
 use crate::model::{CableId, Model};
-use crate::tree::DeviceKind;
+use crate::tree::Tree;
+use flows::{Flow, flows};
+use state::{State, Wires};
 
 /// Planes that there may be.
 const PLANES: usize = 32;
 
-/// What a NIC is joined with.
-#[derive(Debug, Clone)]
-struct Reach {
-    /// The planes it has a port in.
-    has: u32,
-    /// In each plane the island that its port is on; none where its cable is down.
-    islands: Vec<Option<usize>>,
+/// What is left of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Left {
+    /// The share of goodput. A NIC sends as much over each plane that joins it with another; where cables have a rate, the
+    /// plane that lacks most decides.
+    pub goodput: f64,
+    /// The share of paths, which is what `closc whatif` states of pairs while all send.
+    pub paths: f64,
 }
 
-/// Returns the share of goodput that is left of a pattern: for each pair of NICs that talk, the planes that join them still.
-/// Where all wait for each other, the worst pair decides; elsewhere the mean.
-pub(super) fn left(model: &Model, seats: &[Seat], work: &Work, dead: &BTreeSet<CableId>) -> f64 {
-    let islands = islands(model, dead);
-    let reaches: Vec<Reach> = seats.iter().map(|seat| reach(model, seat, dead, &islands)).collect();
-    let shares = || {
-        let pairs =
-            (0..seats.len()).flat_map(|from| work.destinations(from).into_iter().map(move |to| (from, to)));
-        pairs.map(|(from, to)| share(&reaches[from], &reaches[to]))
-    };
-    match work.pattern() {
-        Pattern::AllToAll => mean_of_all(&reaches),
-        Pattern::Ring => shares().fold(1.0, f64::min),
-        Pattern::Permutation | Pattern::Incast | Pattern::Bisection => {
-            let (sum, count) = shares().fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
-            if count == 0 { 1.0 } else { sum / f64::from(count) }
+/// Who talks to whom over which cables.
+#[derive(Debug)]
+pub struct Spread {
+    wires: Wires,
+    whole: State,
+    /// Whether every cable carries as much as a NIC port. Where not, NIC ports are the only limit.
+    rated: bool,
+}
+
+impl Spread {
+    /// Walks the paths of a tree. `rated` says whether every cable carries as much as a NIC port and no more.
+    pub fn new(tree: &Tree, model: &Model, seats: &[Seat], rated: bool) -> Spread {
+        let wires = Wires::of(tree, model, seats);
+        let whole = wires.state(&BTreeSet::new());
+        Spread { wires, whole, rated }
+    }
+
+    /// Returns what is left while cables are down. Where all wait for each other, the worst pair decides; elsewhere the mean.
+    pub fn left(&self, work: &Work, dead: &BTreeSet<CableId>) -> Left {
+        let now = self.wires.state(dead);
+        let flows = flows(work, &self.wires, &now);
+        let (before, after) = (self.rates(&self.whole, &flows), self.rates(&now, &flows));
+        let paths = |state: &State, flow: &Flow| -> u32 {
+            let ports = state.joined(flow.from, flow.to);
+            planes(ports).map(|plane| state.paths(flow.from, flow.to, plane)).sum()
+        };
+        let share = |flow: &Flow| f64::from(paths(&now, flow)) / f64::from(paths(&self.whole, flow).max(1));
+        let of = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
+        let each = || flows.iter().zip(before.iter().zip(&after)).filter(|(_, (before, _))| **before > 0.0);
+        if work.pattern() == Pattern::Ring {
+            let goodput = each().map(|(_, (before, after))| of(*after, *before)).fold(1.0, f64::min);
+            return Left { goodput, paths: each().map(|(flow, _)| share(flow)).fold(1.0, f64::min) };
         }
+        let pairs: f64 = each().map(|(flow, _)| flow.pairs).sum();
+        let goodput = of(after.iter().sum(), before.iter().sum());
+        let paths: f64 = each().map(|(flow, _)| flow.pairs * share(flow)).sum();
+        Left { goodput, paths: of(paths, pairs) }
+    }
+
+    /// The goodput of each flow, in NIC ports.
+    fn rates(&self, state: &State, flows: &[Flow]) -> Vec<f64> {
+        let loads = self.rated.then(|| Loads::of(state, flows));
+        let rate = |flow: &Flow| {
+            let joined = state.joined(flow.from, flow.to);
+            let part = |plane| loads.as_ref().map_or(1.0, |loads| loads.part(state, flow, plane));
+            // Planes are kept equal.
+            let least = planes(joined).map(part).fold(1.0, f64::min);
+            flow.pairs * flow.weight * f64::from(joined.count_ones()) * least
+        };
+        flows.iter().map(rate).collect()
     }
 }
 
-/// Finds the island of each device: switches that cables join.
-fn islands(model: &Model, dead: &BTreeSet<CableId>) -> Vec<usize> {
-    let mut parent: Vec<usize> = (0..model.devices.len()).collect();
-    for (number, cable) in model.cables.iter().enumerate() {
-        let [(a, _), (b, _)] = &cable.ends;
-        let joins = [a, b].iter().all(|device| model.devices[device.0].kind == DeviceKind::Switch);
-        if joins && !dead.contains(&CableId(number)) {
-            let (a, b) = (root(&mut parent, a.0), root(&mut parent, b.0));
-            parent[a] = b;
-        }
-    }
-    (0..parent.len()).map(|device| root(&mut parent, device)).collect()
+fn planes(bits: u32) -> impl Iterator<Item = usize> {
+    (0..PLANES).filter(move |plane| bits >> plane & 1 == 1)
 }
 
-fn root(parent: &mut [usize], mut device: usize) -> usize {
-    while parent[device] != device {
-        parent[device] = parent[parent[device]];
-        device = parent[device];
-    }
-    device
+/// What NICs would send through T0s, zones and ports of NICs if nothing but their own ports limited them, in NIC ports.
+#[derive(Debug)]
+struct Loads {
+    /// By group and plane: away from its T0, and towards it.
+    t0: Vec<[[f64; 2]; PLANES]>,
+    /// By zone and plane: out of it, and into it.
+    zones: Vec<[[f64; 2]; PLANES]>,
+    /// By class of NICs and plane: what each of them gets.
+    nics: Vec<[f64; PLANES]>,
 }
 
-fn reach(model: &Model, seat: &Seat, dead: &BTreeSet<CableId>, islands: &[usize]) -> Reach {
-    let mut reach = Reach { has: 0, islands: Vec::with_capacity(seat.ports.len()) };
-    for (plane, port) in seat.ports.iter().enumerate().take(PLANES) {
-        reach.has |= u32::from(port.is_some()) << plane;
-        let alive = port.filter(|port| !dead.contains(&port.cable()));
-        reach.islands.push(alive.map(|port| islands[model.end(port.far()).0.0]));
-    }
-    reach
-}
-
-/// The share of planes over which two NICs reach each other.
-fn share(from: &Reach, to: &Reach) -> f64 {
-    let there = (from.has & to.has).count_ones();
-    let joined = from.islands.iter().zip(&to.islands).filter(|(a, b)| a.is_some() && a == b).count();
-    if there == 0 { 0.0 } else { joined as f64 / f64::from(there) }
-}
-
-/// The mean share of all pairs.
-fn mean_of_all(reaches: &[Reach]) -> f64 {
-    // Planes that join pairs, by the number of planes that the pairs have in common.
-    let mut joined = [0u64; PLANES + 1];
-    let planes = reaches.iter().map(|reach| reach.islands.len()).max().unwrap_or(0);
-    for plane in 0..planes {
-        let mut crowds: BTreeMap<usize, BTreeMap<u32, u64>> = BTreeMap::new();
-        for reach in reaches {
-            if let Some(island) = reach.islands.get(plane).copied().flatten() {
-                *crowds.entry(island).or_default().entry(reach.has).or_default() += 1;
-            }
-        }
-        for crowd in crowds.values() {
-            for (a, many) in crowd {
-                for (b, others) in crowd {
-                    // Nobody talks to itself.
-                    let pairs = if a == b { many * (many - 1) } else { many * others };
-                    joined[(a & b).count_ones() as usize] += pairs;
+impl Loads {
+    fn of(state: &State, flows: &[Flow]) -> Loads {
+        let mut loads = Loads {
+            t0: vec![[[0.0; 2]; PLANES]; state.groups()],
+            zones: vec![[[0.0; 2]; PLANES]; state.zones()],
+            nics: vec![[0.0; PLANES]; flows.iter().map(|flow| flow.class + 1).max().unwrap_or(0)],
+        };
+        for flow in flows {
+            for plane in planes(state.joined(flow.from, flow.to)) {
+                let load = flow.pairs * flow.weight;
+                loads.nics[flow.class][plane] += load / flow.receivers;
+                if flow.from.group == flow.to.group {
+                    continue;
+                }
+                loads.t0[flow.from.group][plane][0] += load;
+                loads.t0[flow.to.group][plane][1] += load;
+                let zones = [flow.from, flow.to].map(|end| state.zone(end.group));
+                if zones[0] != zones[1] {
+                    loads.zones[zones[0]][plane][0] += load;
+                    loads.zones[zones[1]][plane][1] += load;
                 }
             }
         }
+        loads
     }
-    let sum: f64 = (1..=PLANES).map(|there| joined[there] as f64 / there as f64).sum();
-    let pairs = reaches.len() as f64 * (reaches.len() as f64 - 1.0);
-    if pairs > 0.0 { sum / pairs } else { 1.0 }
+
+    /// The part of what a flow would send over a plane that cables and the port of the receiver have room for.
+    fn part(&self, state: &State, flow: &Flow, plane: usize) -> f64 {
+        let room = |cables: u32, load: f64| if load > 0.0 { f64::from(cables) / load } else { 1.0 };
+        let mut part = room(1, self.nics[flow.class][plane]).min(1.0);
+        if flow.from.group != flow.to.group {
+            for (way, end) in [flow.from, flow.to].into_iter().enumerate() {
+                part = part.min(room(state.uplinks(end.group, plane), self.t0[end.group][plane][way]));
+                let zone = state.zone(end.group);
+                if state.zone(flow.from.group) != state.zone(flow.to.group) {
+                    part = part.min(room(state.zone_uplinks(zone, plane), self.zones[zone][plane][way]));
+                }
+            }
+        }
+        part
+    }
 }

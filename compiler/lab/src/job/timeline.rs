@@ -1,6 +1,6 @@
-//! A scenario on a fabric: what is broken after each step, and what that should leave of the goodput.
+//! A scenario on a fabric: what is broken after each step, and what that should leave of goodput and of paths.
 //!
-//! In: a scenario, the model, the NICs of the job. Out: a [`Timeline`], or the first step that does not fit. Invariants: no
+//! In: a scenario, the model, what paths there are. Out: a [`Timeline`], or the first step that does not fit. Invariants: no
 //! step breaks what is broken or mends what is whole; what should be left follows from the cables alone.
 
 use std::collections::BTreeSet;
@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use super::pattern::Work;
 use super::scenario::{Action, Scenario, ScenarioFault, names};
-use super::seat::Seat;
-use super::spread::left;
+use super::spread::{Left, Spread};
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model};
 
@@ -29,8 +28,8 @@ pub struct Bound {
 pub struct Timeline {
     /// What happens.
     pub steps: Vec<Bound>,
-    /// The share of goodput that should be left: before the first step, and after each.
-    pub plan: Vec<f64>,
+    /// What should be left: before the first step, and after each.
+    pub plan: Vec<Left>,
 }
 
 impl Timeline {
@@ -38,12 +37,12 @@ impl Timeline {
     pub fn bind(
         scenario: &Scenario,
         model: &Model,
-        seats: &[Seat],
+        spread: &Spread,
         work: &Work,
     ) -> Result<Timeline, ScenarioFault> {
         let mut standing: Vec<(Fault, Harm)> = Vec::new();
         let mut steps = Vec::with_capacity(scenario.steps.len());
-        let mut plan = vec![remains(model, seats, work, &standing)];
+        let mut plan = vec![remains(spread, work, &standing)];
         for step in &scenario.steps {
             let fault = |what: String| ScenarioFault::at(step.place, what);
             match &step.action {
@@ -68,7 +67,7 @@ impl Timeline {
                     }
                 }
             }
-            plan.push(remains(model, seats, work, &standing));
+            plan.push(remains(spread, work, &standing));
             let now = standing.iter().map(|(fault, _)| fault.clone()).collect();
             steps.push(Bound { at: step.at, action: step.action.clone(), standing: now });
         }
@@ -76,8 +75,8 @@ impl Timeline {
     }
 }
 
-/// The share of goodput that is left while something is broken.
-fn remains(model: &Model, seats: &[Seat], work: &Work, standing: &[(Fault, Harm)]) -> f64 {
+/// What is left while something is broken.
+fn remains(spread: &Spread, work: &Work, standing: &[(Fault, Harm)]) -> Left {
     let mut dead: BTreeSet<CableId> = BTreeSet::new();
     for (_, harm) in standing {
         match harm {
@@ -86,5 +85,5 @@ fn remains(model: &Model, seats: &[Seat], work: &Work, standing: &[(Fault, Harm)
             Harm::Lossy(..) => {}
         }
     }
-    left(model, seats, work, &dead)
+    spread.left(work, &dead)
 }

@@ -32,6 +32,7 @@ use super::report::{Report, Setting, Switched};
 use super::run::JobError;
 use super::scenario::Scenario;
 use super::seat::{Seat, seats};
+use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::LabError;
@@ -72,11 +73,13 @@ pub fn simulate(
         return Err(JobError::Slow { unit: orders.unit, port_mbps: orders.port_mbps, packet_ns });
     }
     let work = orders.work(seats.len());
-    let timeline = Timeline::bind(scenario, &model, &seats, &work)?;
+    // Every cable has the rate of a NIC port, and NICs that send whenever something arrived fill theirs.
+    let spread = Spread::new(&tree, &model, &seats, orders.every.is_none());
+    let timeline = Timeline::bind(scenario, &model, &spread, &work)?;
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
     let mut run = Run::new((&tree, &model), &seats, &tables, orders, work, watch)?;
     run.drive(scenario.duration, &timeline, watch)?;
-    let (record, switched) = run.finish()?;
+    let (record, switched) = run.finish(&model)?;
     let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
     let setting = Setting::of(orders, names.len(), true);
     let mut report = Report::of(setting, &names, &timeline, &record);
@@ -320,11 +323,11 @@ impl<'a> Run<'a> {
     }
 
     /// Takes everything that was seen.
-    fn finish(mut self) -> Result<(Record, Switched), LabError> {
+    fn finish(mut self, model: &Model) -> Result<(Record, Switched), LabError> {
         self.collected.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
         self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
         self.collected.tell(self.seats, &mut self.record);
-        Ok((self.record, self.switches.counted()?))
+        Ok((self.record, self.switches.counted(model)?))
     }
 }

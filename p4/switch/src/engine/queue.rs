@@ -60,6 +60,8 @@ struct Port {
     queues: Vec<VecDeque<QueuedPacket>>,
     /// When the port has sent what it took last.
     free_ns: u64,
+    /// Packets that found their queue full.
+    dropped: u64,
 }
 
 impl Port {
@@ -105,8 +107,12 @@ impl Queues {
         match config {
             Some(config) => {
                 let queues = || (0..self.priorities).map(|_| VecDeque::new()).collect();
-                let port =
-                    self.ports.entry(port).or_insert_with(|| Port { config, queues: queues(), free_ns: 0 });
+                let port = self.ports.entry(port).or_insert_with(|| Port {
+                    config,
+                    queues: queues(),
+                    free_ns: 0,
+                    dropped: 0,
+                });
                 port.config = config;
             }
             None => {
@@ -135,8 +141,16 @@ impl Queues {
                 queue.push_back(packet);
                 true
             }
-            Some(_) | None => false,
+            Some(_) | None => {
+                port.dropped += 1;
+                false
+            }
         }
+    }
+
+    /// Returns the ports that dropped packets because a queue was full, and how many.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.ports.iter().map(|(port, of)| (*port, of.dropped)).filter(|(_, dropped)| *dropped > 0)
     }
 
     /// Returns when the next packet leaves any queue.

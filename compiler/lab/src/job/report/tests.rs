@@ -30,7 +30,8 @@ fn timeline() -> Timeline {
     let cut =
         Bound { at: Duration::from_secs(2), action: Action::Break(fault.clone()), standing: vec![fault] };
     let back = Bound { at: Duration::from_secs(4), action: Action::Restore(None), standing: Vec::new() };
-    Timeline { steps: vec![cut, back], plan: vec![1.0, 0.875, 1.0] }
+    let plan = [1.0, 0.875, 1.0].map(|left| Left { goodput: left, paths: left }).to_vec();
+    Timeline { steps: vec![cut, back], plan }
 }
 
 /// A megabyte a second; nothing for 100 ms after the step at 2 s, then 7 eighths until 4 s.

@@ -122,6 +122,7 @@ impl<'a> Station<'a> {
             transport: orders.transport,
             port_mbps: Some(orders.port_mbps),
             port_burst: PortBurst { ns: 0, bytes: BURST_FRAMES * frame_bytes },
+            port_besides: inner::INNER as u16,
             dscp: group.dscp,
             ..Options::default()
         };

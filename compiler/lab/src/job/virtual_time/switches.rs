@@ -31,6 +31,8 @@ use crate::tree::{DeviceKind, PIPELINE, Software, Tree, p4info};
 const QUEUES: usize = 8;
 /// Packets of a queue where nothing is cut: what BMv2 has.
 const QUEUE_PACKETS: u64 = 64;
+/// Ports that are named because their queues were full.
+const FULL_MAX: usize = 8;
 /// Packets at one moment from which on several threads work on them.
 const PARALLEL_FROM: usize = 128;
 
@@ -155,8 +157,26 @@ impl Switches {
         self.fabric.inject_at(at_ns, end.node, end.port, frame);
     }
 
+    /// Returns the ports that dropped packets because a queue was full, those that dropped most first.
+    fn full(&self, model: &Model) -> Vec<(String, u64)> {
+        let ports: BTreeMap<(u32, u32), u32> =
+            self.ends().map(|(number, end)| ((end.node.0, end.port), number)).collect();
+        let name = |node: u32, port: u32| {
+            let number = ports.get(&(node, port)).and_then(|number| model.port_of(*number));
+            number.map_or_else(|| format!("port {port}"), |port| model.port_name(port))
+        };
+        let drops = |(node, switch): (Node, &Arc<Switch>)| {
+            let drops = switch.queue_drops();
+            drops.into_iter().map(move |(port, n)| (node.0, port, n)).collect::<Vec<_>>()
+        };
+        let mut full: Vec<(String, u64)> =
+            self.fabric.switches().flat_map(drops).map(|(node, port, n)| (name(node, port), n)).collect();
+        full.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        full
+    }
+
     /// Returns what all of them counted.
-    pub(super) fn counted(&self) -> Result<Switched, LabError> {
+    pub(super) fn counted(&self, model: &Model) -> Result<Switched, LabError> {
         let all: Vec<&Arc<Switch>> = self.fabric.switches().map(|(_, switch)| switch).collect();
         let sum = |counter_id: u32| -> Result<u64, LabError> {
             let asked = [v1::CounterEntry { counter_id, index: None, data: None }.into()];
@@ -172,7 +192,11 @@ impl Switches {
             };
             all.par_iter().map(one).sum::<Result<u64, LabError>>()
         };
-        Ok(Switched { ecn_marked: sum(self.ids.ecn_marked)?, trimmed: sum(self.ids.trimmed)? })
+        let mut full = self.full(model);
+        let dropped = full.iter().map(|(_, n)| n).sum();
+        full.truncate(FULL_MAX);
+        let (ecn_marked, trimmed) = (sum(self.ids.ecn_marked)?, sum(self.ids.trimmed)?);
+        Ok(Switched { ecn_marked, trimmed, dropped, full })
     }
 }
 

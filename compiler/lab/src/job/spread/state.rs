@@ -1,0 +1,207 @@
+//! Which cables the paths of a T0 group take, and which of them are up.
+//!
+//! In: path tables, the cable list, what is down. Out: a [`State`]: for each group and plane the uplinks that are up, as bits.
+//! Invariants: a path takes one uplink of each of its two T0s, the same number at both, so two sets of bits say how many paths
+//! join two groups.
+
+use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
+
+use super::super::seat::Seat;
+use super::PLANES;
+use crate::model::{CableId, Model, PortId};
+use crate::tree::{GroupTable, Tree};
+
+/// A NIC, as far as paths tell it from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct End {
+    /// Its T0 group.
+    pub(super) group: usize,
+    /// The planes that it has a port in.
+    has: u32,
+    /// Those whose port is up.
+    up: u32,
+}
+
+/// The uplinks of a group in a plane.
+#[derive(Debug, Default)]
+struct Uplinks {
+    /// The cable from the T0 to a T1, by its uplink.
+    t1: Vec<Option<CableId>>,
+    /// The cable from that T1 to a T2, by uplink of the T0 and of the T1.
+    t2: Vec<Option<CableId>>,
+}
+
+#[derive(Debug)]
+struct Group {
+    zone: usize,
+    planes: Vec<Uplinks>,
+}
+
+/// The cables that paths take.
+#[derive(Debug)]
+pub(super) struct Wires {
+    groups: Vec<Group>,
+    /// Of each NIC: its group, and the cables of its ports.
+    nics: Vec<(usize, Vec<Option<CableId>>)>,
+}
+
+/// A set of numbers.
+type Bits = Box<[u64]>;
+
+fn bits(of: impl ExactSizeIterator<Item = bool>) -> Bits {
+    let mut bits = vec![0; of.len().div_ceil(64)];
+    for (at, is_in) in of.enumerate() {
+        bits[at / 64] |= u64::from(is_in) << (at % 64);
+    }
+    bits.into()
+}
+
+fn common(a: &Bits, b: &Bits) -> u32 {
+    a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum()
+}
+
+impl Wires {
+    pub(super) fn of(tree: &Tree, model: &Model, seats: &[Seat]) -> Wires {
+        let mut zones: Vec<u16> = tree.tables.iter().map(|table| table.table().header().zone).collect();
+        zones.sort_unstable();
+        zones.dedup();
+        let group = |(at, table): (usize, &GroupTable)| {
+            let planes = 0..usize::from(table.planes).min(PLANES);
+            let members: Vec<&Seat> = seats.iter().filter(|seat| seat.table == at).collect();
+            Group {
+                zone: zones.binary_search(&table.table().header().zone).unwrap_or(0),
+                planes: planes.map(|plane| uplinks(table, model, &members, plane)).collect(),
+            }
+        };
+        let nic = |seat: &Seat| {
+            let cable = |port: &Option<PortId>| port.map(PortId::cable);
+            (seat.table, seat.ports.iter().take(PLANES).map(cable).collect())
+        };
+        Wires {
+            groups: tree.tables.iter().enumerate().map(group).collect(),
+            nics: seats.iter().map(nic).collect(),
+        }
+    }
+
+    /// Returns the NICs while something is down.
+    pub(super) fn ends(&self, now: &State) -> impl Iterator<Item = End> {
+        self.nics.iter().zip(&now.nics).map(|((group, ports), up)| {
+            let has = (0..).zip(ports).fold(0, |has, (at, port)| has | u32::from(port.is_some()) << at);
+            End { group: *group, has, up: *up }
+        })
+    }
+
+    /// Returns what is up while some cables are down.
+    pub(super) fn state(&self, dead: &BTreeSet<CableId>) -> State {
+        let is_up = |cable: &Option<CableId>| cable.is_some_and(|cable| !dead.contains(&cable));
+        let one = |uplinks: &Uplinks| {
+            let per_t1 = uplinks.t2.len().checked_div(uplinks.t1.len()).unwrap_or(0).max(1);
+            let beyond = |(at, t2)| is_up(t2) && is_up(&uplinks.t1[at / per_t1]);
+            Up { t1: bits(uplinks.t1.iter().map(is_up)), t2: bits(uplinks.t2.iter().enumerate().map(beyond)) }
+        };
+        let n_zones = self.groups.iter().map(|group| group.zone + 1).max().unwrap_or(0);
+        let mut cables = vec![vec![BTreeSet::new(); PLANES]; n_zones];
+        for group in &self.groups {
+            for (plane, uplinks) in group.planes.iter().enumerate() {
+                let up = uplinks.t2.iter().filter(|cable| is_up(cable)).copied().flatten();
+                cables[group.zone][plane].extend(up);
+            }
+        }
+        let port = |(at, cable): (u32, &Option<CableId>)| u32::from(is_up(cable)) << at;
+        State {
+            groups: self.groups.iter().map(|g| (g.zone, g.planes.iter().map(one).collect())).collect(),
+            zones: cables.iter().map(|planes| planes.iter().map(|up| up.len() as u32).collect()).collect(),
+            nics: self.nics.iter().map(|(_, ports)| (0..).zip(ports).map(port).sum()).collect(),
+            is_whole: dead.is_empty(),
+        }
+    }
+}
+
+/// Walks probes of a group's uplinks in a plane, which go to a T1 or a T2 and back, and so over the cables of its paths.
+fn uplinks(table: &GroupTable, model: &Model, members: &[&Seat], plane: usize) -> Uplinks {
+    let port = |seat: &&&Seat| seat.ports.get(plane).copied().flatten();
+    let Some((seat, from)) = members.iter().find_map(|seat| Some((seat, port(&seat)?))) else {
+        return Uplinks::default();
+    };
+    let Some(nic) = table.nics.iter().find(|nic| nic.address == seat.address) else {
+        return Uplinks::default();
+    };
+    let (paths, plane) = (table.table(), plane as u8);
+    let header = *paths.header();
+    let cable = |probe: [u8; 16], nth: usize| {
+        let path = model.walk(from, Ipv6Addr::from(probe)).ok()?;
+        path.crossings.get(nth).map(|port| port.cable())
+    };
+    let t1 = (0..header.t0_uplinks).map(|uplink| cable(paths.t1_probe(plane, uplink, nic.downlink), 1));
+    let beyond = |uplink: u16| (0..header.t1_uplinks).map(move |t1_uplink| (uplink, t1_uplink));
+    let t2 = (0..header.t0_uplinks).flat_map(beyond).map(|(uplink, t1_uplink)| {
+        paths.t2_probe(plane, uplink, t1_uplink, nic.downlink).and_then(|probe| cable(probe, 2))
+    });
+    Uplinks { t1: t1.collect(), t2: t2.collect() }
+}
+
+/// The uplinks of a group in a plane that are up.
+#[derive(Debug)]
+struct Up {
+    t1: Bits,
+    t2: Bits,
+}
+
+/// What is up.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Of each group its zone, and what is up in each plane.
+    groups: Vec<(usize, Vec<Up>)>,
+    /// Cables between T1s and T2s, by zone and plane.
+    zones: Vec<Vec<u32>>,
+    /// Of each NIC the ports that are up.
+    nics: Vec<u32>,
+    /// Whether nothing is down.
+    is_whole: bool,
+}
+
+impl State {
+    pub(super) fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(super) fn zones(&self) -> usize {
+        self.zones.len()
+    }
+
+    pub(super) fn zone(&self, group: usize) -> usize {
+        self.groups[group].0
+    }
+
+    /// The planes whose ports are up at both ends and that have a path between them.
+    pub(super) fn joined(&self, from: End, to: End) -> u32 {
+        let ports = |end: End| if self.is_whole { end.has } else { end.up };
+        let both = ports(from) & ports(to);
+        super::planes(both).filter(|plane| self.paths(from, to, *plane) > 0).fold(0, |on, at| on | 1 << at)
+    }
+
+    /// Paths between the T0s of two NICs in a plane.
+    pub(super) fn paths(&self, from: End, to: End, plane: usize) -> u32 {
+        if from.group == to.group {
+            return 1;
+        }
+        let ((here, a), (there, b)) = (&self.groups[from.group], &self.groups[to.group]);
+        match (a.get(plane), b.get(plane)) {
+            (Some(a), Some(b)) if here == there => common(&a.t1, &b.t1),
+            (Some(a), Some(b)) => common(&a.t2, &b.t2),
+            _ => 0,
+        }
+    }
+
+    /// Uplinks of a T0 that are up.
+    pub(super) fn uplinks(&self, group: usize, plane: usize) -> u32 {
+        let up = self.groups[group].1.get(plane);
+        up.map_or(0, |up| up.t1.iter().map(|word| word.count_ones()).sum())
+    }
+
+    /// Cables between T1s and T2s of a zone that are up.
+    pub(super) fn zone_uplinks(&self, zone: usize, plane: usize) -> u32 {
+        self.zones[zone].get(plane).copied().unwrap_or(0)
+    }
+}
