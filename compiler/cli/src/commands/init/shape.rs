@@ -92,7 +92,28 @@ pub(super) struct Choice<'a> {
     breakout: Breakout,
 }
 
-impl Choice<'_> {
+/// The numbers of a shape.
+struct Size {
+    per_group: u32,
+    groups: u32,
+    parallel: u32,
+    third: Option<Third>,
+    /// Ports of a switch of the last tier that are in use.
+    used: u32,
+}
+
+impl<'a> Choice<'a> {
+    /// Returns shapes of a size, one for each profile to try.
+    fn shapes(&self, size: &Size) -> impl Iterator<Item = Shape<'a>> {
+        let &Size { per_group, groups, parallel, third, used } = size;
+        let Choice { platform, os, breakout } = *self;
+        let ports = self.ports();
+        // Hardware with most ports dark is kept for growth, or a warning.
+        let spare = if platform.buffer.is_some() && used * 2 < ports { ports - used } else { 0 };
+        let of = move |qos| Shape { platform, os, breakout, per_group, groups, parallel, third, spare, qos };
+        qos(self).into_iter().map(of)
+    }
+
     fn ports(&self) -> u32 {
         self.platform.ports_max(self.breakout).into()
     }
@@ -184,19 +205,8 @@ fn three_tiers<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
             let rows = (1..=per_group).find(fits);
             let Some(rows) = rows.filter(|_| groups >= 2 && groups <= ports / 2) else { continue };
             let used = zones * per_group / rows;
-            let spare = if choice.platform.buffer.is_some() && used * 2 < ports { ports - used } else { 0 };
-            let of = |qos| Shape {
-                platform: choice.platform,
-                os: choice.os,
-                breakout: choice.breakout,
-                per_group,
-                groups,
-                parallel: 1,
-                third: Some(Third { zones, rows }),
-                spare,
-                qos,
-            };
-            found.extend(qos(choice).into_iter().map(of));
+            let size = Size { per_group, groups, parallel: 1, third: Some(Third { zones, rows }), used };
+            found.extend(choice.shapes(&size));
         }
     }
     found
@@ -217,20 +227,8 @@ fn shapes<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
         }
         for parallel in (1..=choice.parallel_max(want)).filter(parallel) {
             let used = groups * parallel;
-            // Hardware with most ports dark is kept for growth, or a warning.
-            let spare = if choice.platform.buffer.is_some() && used * 2 < ports { ports - used } else { 0 };
-            let of = |qos| Shape {
-                platform: choice.platform,
-                os: choice.os,
-                breakout: choice.breakout,
-                per_group,
-                groups,
-                parallel,
-                third: None,
-                spare,
-                qos,
-            };
-            shapes.extend(qos(choice).into_iter().map(of));
+            let size = Size { per_group, groups, parallel, third: None, used };
+            shapes.extend(choice.shapes(&size));
         }
     }
     shapes
