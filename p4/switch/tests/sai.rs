@@ -1,0 +1,205 @@
+//! The public P4 programs that model SONiC hardware (sonic-pins: middleblock, tor), compiled by p4c beside the project.
+//!
+//! `CLOSC_SAI` names a folder with `NAME.json` and `NAME.p4info.txtpb` for each of them. The entries are those of a
+//! switch that spreads one IPv6 prefix over three ports by weight: ids are text, and every restriction is enforced.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use closc_runtime::Info;
+use closc_runtime::entry::{EntryBuilder, WeightedAction, action_set};
+use closc_runtime::order::Order;
+use closc_runtime::proto::v1;
+use closc_runtime::text::read_p4info;
+use closc_switch::{EngineConfig, Pipeline, Store};
+use tonic::Code;
+
+use common::Bench;
+
+/// Ports of the group and the weight of each.
+const WAYS: [(u32, i32); 3] = [(1, 1), (2, 2), (3, 5)];
+
+/// MAC address of the switch.
+const OWN_MAC: u64 = 0x02_00_00_00_00_01;
+
+fn programs() -> Option<Vec<PathBuf>> {
+    let Some(folder) = std::env::var_os("CLOSC_SAI") else {
+        closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
+        return None;
+    };
+    let found = std::fs::read_dir(folder)
+        .expect("the folder can be read")
+        .map(|file| file.expect("so its files").path());
+    let found: Vec<PathBuf> =
+        found.filter(|file| file.extension().is_some_and(|end| end == "json")).collect();
+    assert!(!found.is_empty(), "the folder has no program");
+    Some(found)
+}
+
+fn bench(program: &Path) -> Bench {
+    let info = std::fs::read_to_string(program.with_extension("p4info.txtpb")).expect("a P4Info beside it");
+    let info = read_p4info(&info).expect("it is a P4Info");
+    let json = hashing(&std::fs::read(program).expect("it can be read"));
+    let pipeline = Arc::new(Pipeline::restricting(info, json.into()).expect("it is a pipeline"));
+    Bench { store: Store::new(pipeline, EngineConfig::default()), now_ns: 0 }
+}
+
+/// The models leave the input of the selector 0, as hardware hashes by itself. Here it is the source address.
+fn hashing(program: &[u8]) -> Vec<u8> {
+    let mut program: serde_json::Value = serde_json::from_slice(program).expect("it is JSON");
+    for pipeline in program["pipelines"].as_array_mut().expect("there are some") {
+        for profile in pipeline["action_profiles"].as_array_mut().expect("a list") {
+            profile["selector"] = serde_json::json!({
+                "algo": "crc32",
+                "input": [{ "type": "field", "value": ["ipv6", "src_addr"] }],
+            });
+        }
+    }
+    serde_json::to_vec(&program).expect("it stays JSON")
+}
+
+fn neighbour(port: u32) -> Ipv6Addr {
+    Ipv6Addr::from_bits(0xfe80 << 112 | u128::from(port))
+}
+
+fn built(builder: EntryBuilder<'_>) -> v1::TableEntry {
+    builder.build().expect("the entry is right")
+}
+
+/// Every entry of the switch, in any order.
+fn entries(info: &Info) -> Vec<v1::TableEntry> {
+    let at = |table: &str| info.entry(table).expect("every program has the table");
+    let mut entries = vec![
+        built(at("disable_vlan_checks_table").priority(1).action("disable_vlan_checks", &[])),
+        built(at("disable_ingress_vlan_checks_table").action("disable_ingress_vlan_checks", &[])),
+        built(at("disable_egress_vlan_checks_table").action("disable_egress_vlan_checks", &[])),
+        built(at("vrf_table").exact("vrf_id", "plane-3").action("no_action", &[])),
+        built(
+            at("acl_pre_ingress_table")
+                .optional("is_ipv6", 1u8)
+                .priority(1)
+                .action("set_vrf", &[("vrf_id", "plane-3".into())]),
+        ),
+        built(
+            at("ipv6_table")
+                .exact("vrf_id", "plane-3")
+                .lpm("ipv6_dst", "fcbb:bbbb:1801::".parse::<Ipv6Addr>().expect("an address"), 48)
+                .action("set_wcmp_group_id", &[("wcmp_group_id", "to-t1".into())]),
+        ),
+    ];
+    let names: Vec<String> = WAYS.iter().map(|(port, _)| format!("p3-t0-017:Ethernet{port}")).collect();
+    let arguments: Vec<[(&str, closc_runtime::value::Value<'_>); 1]> =
+        names.iter().map(|name| [("nexthop_id", name.as_str().into())]).collect();
+    let mut ways = Vec::new();
+    for (((port, weight), name), arguments) in WAYS.into_iter().zip(&names).zip(&arguments) {
+        let interface = ("router_interface_id", name.as_str().into());
+        let text = port.to_string();
+        let mac = (0x02_00_00_00_10_00 + u64::from(port)).into();
+        let leave = [("port", text.as_str().into()), ("src_mac", OWN_MAC.into())];
+        entries.push(built(
+            at("router_interface_table")
+                .exact("router_interface_id", name.as_str())
+                .action("unicast_set_port_and_src_mac", &leave),
+        ));
+        entries.push(built(
+            at("neighbor_table")
+                .exact("router_interface_id", name.as_str())
+                .exact("neighbor_id", neighbour(port))
+                .action("set_dst_mac", &[("dst_mac", mac)]),
+        ));
+        let to = [interface, ("neighbor_id", neighbour(port).into())];
+        entries.push(built(
+            at("nexthop_table").exact("nexthop_id", name.as_str()).action("set_ip_nexthop", &to),
+        ));
+        ways.push(WeightedAction { action: "set_nexthop_id", arguments, weight, watch_port: Some(port) });
+    }
+    let set = action_set(info, "wcmp_group_table", &ways).expect("the set is right");
+    entries.push(built(at("wcmp_group_table").exact("wcmp_group_id", "to-t1").action_set(set)));
+    entries
+}
+
+/// A UDP packet over IPv6 to the prefix.
+fn packet(flow: u16) -> Vec<u8> {
+    let mut frame = common::ethernet(OWN_MAC, 0x02_00_00_00_99_99, 0x86dd);
+    frame.extend_from_slice(&[0x60, 0, 0, 0, 0, 8, 17, 64]);
+    let source = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(flow));
+    frame.extend_from_slice(&source.octets());
+    frame.extend_from_slice(&"fcbb:bbbb:1801::9".parse::<Ipv6Addr>().expect("an address").octets());
+    frame.extend_from_slice(&flow.wrapping_mul(40_503).to_be_bytes());
+    frame.extend_from_slice(&[0x12, 0xb7, 0, 8, 0, 0]);
+    frame
+}
+
+#[test]
+fn the_public_models_route_by_entries_with_names() {
+    for program in programs().unwrap_or_default() {
+        let mut bench = bench(&program);
+        let info = bench.store.pipeline().info().clone();
+        let entries = entries(&info);
+        let updates = entries.iter().rev().cloned().map(v1::Update::insert).collect();
+        let ordered = Order::new(&info).arrange(updates);
+        assert!(
+            ordered.waves.len() >= 5,
+            "{} waves: {} come one after the other",
+            program.display(),
+            ordered.waves.len()
+        );
+        for update in ordered.updates {
+            bench.write(update);
+        }
+        let read = bench.read(v1::TableEntry::default());
+        for entry in &entries {
+            assert!(read.contains(&entry.clone().into()), "{entry:?} is read as it was written");
+        }
+
+        let mut shares: BTreeMap<u32, u32> = BTreeMap::new();
+        for flow in 0..4_000 {
+            let sent = bench.send(9, &packet(flow));
+            let [(port, frame)] = &sent[..] else { panic!("{}: flow {flow}: {sent:?}", program.display()) };
+            assert_eq!(
+                frame[..6],
+                (0x02_00_00_00_10_00 + u64::from(*port)).to_be_bytes()[2..],
+                "its neighbour"
+            );
+            assert_eq!(frame[21], 63, "one hop less");
+            *shares.entry(*port).or_default() += 1;
+        }
+        println!("{}: {shares:?}", program.display());
+        for (port, weight) in WAYS {
+            let (share, wanted) = (shares[&port], 4_000 * weight.unsigned_abs() / 8);
+            assert!(share.abs_diff(wanted) * 10 < wanted * 2, "port {port}: {share} flows of {wanted}");
+        }
+        for entry in &entries {
+            let v1::TableEntry { table_id, r#match, priority, .. } = entry.clone();
+            bench.write(v1::Update::delete(v1::TableEntry {
+                table_id,
+                r#match,
+                priority,
+                ..Default::default()
+            }));
+        }
+        assert!(!bench.send(9, &packet(1)).iter().any(|(port, _)| WAYS.iter().any(|(way, _)| way == port)));
+    }
+}
+
+#[test]
+fn the_public_models_restrict_what_they_say() {
+    for program in programs().unwrap_or_default() {
+        let mut bench = bench(&program);
+        // The P4Info that builds the entries does not restrict them.
+        let info = bench.store.pipeline().info().message().clone();
+        let info = Info::without_restrictions(info).expect("it is a P4Info");
+        let default =
+            built(info.entry("vrf_table").expect("there").exact("vrf_id", "").action("no_action", &[]));
+        let of_nothing =
+            info.entry("acl_pre_ingress_table").expect("there").ternary("dscp", 3u8, 63u8).priority(1);
+        let of_nothing = built(of_nothing.action("set_vrf", &[("vrf_id", "".into())]));
+        for entry in [default, of_nothing] {
+            assert_eq!(bench.refuse(v1::Update::insert(entry)), Code::InvalidArgument);
+        }
+    }
+}
