@@ -268,7 +268,10 @@ fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
         take_all(socket.as_fd(), index("right")).expect("it is ours");
         assert!(promiscuous());
         drop(socket);
-        assert!(!promiscuous());
+        // A child that another test has just started may have it a moment longer.
+        while promiscuous() {
+            std::thread::yield_now();
+        }
         let socket = at_right();
         assert!(take_all(socket.as_fd(), libc::c_int::MAX).is_err());
     });
