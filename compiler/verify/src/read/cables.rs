@@ -1,7 +1,7 @@
 //! Reads `cables/plane-P.csv`.
 //!
 //! In: the lists of all planes. Out: [`Cabling`]. Invariants: a row that cannot be right (a device in two tiers, a
-//! device that nothing describes) is reported with its line; the others are used.
+//! device that nothing describes, one with more cables than slots are numbers) is reported with its line; the others are used.
 
 use camino::Utf8Path;
 use closc_artefacts::cables::{COLUMNS, Row, State};
@@ -108,7 +108,12 @@ struct Reader<'s> {
     known: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
     cables: Cables,
+    /// How many cables each device has: switches, and nodes in the order in which they were met.
+    ends: [Vec<u32>; 2],
 }
+
+/// The most cables of a device: slots are numbers of 16 bits.
+const CABLES_MAX: u32 = 1 << 16;
 
 impl<'s> Reader<'s> {
     fn new(switches: &[SmolStr], stated: Option<&'s Stated>) -> Self {
@@ -120,6 +125,7 @@ impl<'s> Reader<'s> {
             known: HashMap::new(),
             lengths: HashMap::new(),
             cables: Cables::default(),
+            ends: [Vec::new(), Vec::new()],
         }
     }
 
@@ -192,7 +198,27 @@ impl<'s> Reader<'s> {
         }
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
         let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;
+        for (end, device) in [(lower, row.lower_device), (upper, row.upper_device)] {
+            if *self.count(end.party) == CABLES_MAX {
+                return Err(format!("`{device}` has more than {CABLES_MAX} cables").into());
+            }
+        }
+        *self.count(lower.party) += 1;
+        *self.count(upper.party) += 1;
         Ok(Cable { meters, plane: row.plane, kind, drained, lower, upper })
+    }
+
+    /// How many cables a device has.
+    fn count(&mut self, party: Party) -> &mut u32 {
+        let (kind, at) = match party {
+            Party::Switch(id) => (0, id.0 as usize),
+            Party::Node(id) => (1, id.0 as usize),
+        };
+        let counts = &mut self.ends[kind];
+        if counts.len() <= at {
+            counts.resize(at + 1, 0);
+        }
+        &mut counts[at]
     }
 
     fn meters(&mut self, text: &str) -> Result<u32, String> {
@@ -270,4 +296,35 @@ impl From<String> for Wrong {
 fn fault(error: &csv::Error) -> ReadError {
     let line = error.position().map(|position| position.line() as usize);
     ReadError { line, message: error.to_string(), file: None, unknown: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots are numbers of 16 bits: a cable more would have the slot of the first one.
+    #[test]
+    fn a_device_with_more_cables_than_slots_is_refused_with_the_line() {
+        let switches: Vec<SmolStr> = ["a", "b"].map(SmolStr::from).to_vec();
+        let mut lists = Lists::new(switches, &[], None);
+        let mut text = COLUMNS.join(",");
+        let most = CABLES_MAX as usize;
+        for at in 0..most + 2 {
+            let node = at % (most - 1);
+            text +=
+                &format!("\n0,nic-t0,n{node},nic0p0,{},e{at},3m,dac,up", if at < most { "a" } else { "b" });
+        }
+        text += "\n0,nic-t0,n,nic0p0,a,e,3m,dac,up\n";
+        let mut findings = Findings::default();
+        lists.read("cables/plane-0.csv".into(), text.as_bytes(), &mut findings);
+        let cabling = lists.finish();
+        let (_, violations) = findings.finish();
+        let found: Vec<String> =
+            violations.iter().map(|found| format!("{}: {}", found.place, found.message)).collect();
+        assert_eq!(found, ["cables/plane-0.csv:65540: `a` has more than 65536 cables"]);
+        assert_eq!(cabling.at_switch(SwitchId(0)).len(), most);
+        assert_eq!(cabling.at_switch(SwitchId(1)).len(), 2);
+        let last = cabling.at_switch(SwitchId(0))[most - 1];
+        assert_eq!(cabling.cable(last.cable()).upper.slot, u16::MAX);
+    }
 }
