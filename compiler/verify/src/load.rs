@@ -34,6 +34,7 @@ use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
+use crate::model::switch::ways::Lists;
 use crate::model::switch::{Pairs, Pool};
 use crate::model::tools::NodeTools;
 use crate::options::Options;
@@ -163,6 +164,7 @@ fn devices(
         nics,
         processes: &processes,
         terms: &terms,
+        ways: &Lists::default(),
         routing: files.manifest.routing,
     };
     let (switches, of_switches) = switches::switches(files, &context, names)?;

@@ -14,6 +14,7 @@ use crate::model::device::{Device, Wire};
 use crate::model::fabric::place;
 use crate::model::qos::PortQos;
 use crate::model::segment::{Layout, Tier};
+use crate::model::switch::ways::Lists;
 use crate::model::switch::{Facts, FactsId, Pairs, Pool};
 
 /// What is needed to bind switches to the cable lists.
@@ -36,6 +37,8 @@ pub(crate) struct Context<'a> {
     pub(crate) processes: &'a Pool<Process>,
     /// What is agreed with neighbours, shared.
     pub(crate) terms: &'a Pool<Terms>,
+    /// Next hops that many routes share.
+    pub(crate) ways: &'a Lists,
     /// How packets find their way.
     pub(crate) routing: Routing,
     /// Which switches keep the MAC addresses of their makers, so that neighbours ask for them.

@@ -1,12 +1,10 @@
 //! Binds the routes of a switch: sorts them by kind, and reports what is none of them.
 
-use std::sync::Arc;
-
 use super::binding::Binding;
 use crate::model::about::About;
 use crate::model::device::{Hop, Route, Via, other_half};
 use crate::model::segment::Layout;
-use crate::model::switch::{Gateway, NextHop, OtherRoute, SegmentRoute};
+use crate::model::switch::{Gateway, NextHop, OtherRoute, SegmentRoute, Ways};
 use crate::rules::routes::{BLACKHOLE, FOREIGN, HOP, SINGLE};
 
 /// The routes of a switch by kind.
@@ -23,6 +21,7 @@ pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
     let device = binding.device;
     let Some(layout) = binding.context.layout else {
         // Switches choose the way: their routes are kept as they are.
+        routes.others.reserve_exact(device.routes.len());
         for route in &device.routes {
             let ways = ways(binding, route);
             routes.others.push(OtherRoute { prefix: route.prefix, ways });
@@ -57,7 +56,7 @@ fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes
             (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
             (None, gateway) => {
                 let way = NextHop { slot: None, gateway, weight: hop.weight };
-                routes.others.push(OtherRoute { prefix: route.prefix, ways: Arc::new([way]) });
+                routes.others.push(OtherRoute { prefix: route.prefix, ways: Ways::One([way]) });
             }
         },
         (usid, _) => {
@@ -88,12 +87,13 @@ fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
 }
 
 /// Returns the ways of a route.
-fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Arc<[NextHop]> {
+fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Ways {
     let way = |hop: &Hop| {
         let (slot, gateway) = next(binding, route, *hop);
         NextHop { slot, gateway, weight: hop.weight }
     };
-    hops(route).iter().map(way).collect()
+    let ways: Vec<NextHop> = hops(route).iter().map(way).collect();
+    binding.context.ways.keep(&ways)
 }
 
 /// Returns the slot of a next hop, and reports one that nobody answers for.

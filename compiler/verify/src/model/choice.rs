@@ -8,43 +8,77 @@
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
 use std::ops::Range;
-use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 
-use crate::model::switch::{NextHop, OtherRoute};
+use crate::model::switch::{NextHop, OtherRoute, Ways};
 
 /// A class of destinations, by its place in the order of addresses.
 pub(crate) type ClassId = u32;
 
 /// Some classes, as runs of neighbours: routes lead runs of addresses, so there are few.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct ClassSet(Vec<Range<ClassId>>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClassSet(Compact);
+
+/// Runs, rising. There are millions of sets, and most are one run, which takes no memory beside its own.
+#[derive(Debug, Clone)]
+enum Compact {
+    One([Range<ClassId>; 1]),
+    Any(Vec<Range<ClassId>>),
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Compact::Any(Vec::new())
+    }
+}
+
+impl PartialEq for ClassSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.runs() == other.runs()
+    }
+}
+
+impl Eq for ClassSet {}
 
 impl ClassSet {
     /// Adds classes behind all that are there.
     pub(crate) fn push(&mut self, classes: Range<ClassId>) {
-        match self.0.last_mut() {
-            _ if classes.is_empty() => {}
+        if classes.is_empty() {
+            return;
+        }
+        let last = match &mut self.0 {
+            Compact::One([last]) => Some(last),
+            Compact::Any(runs) => runs.last_mut(),
+        };
+        match last {
             Some(last) if last.end >= classes.start => last.end = last.end.max(classes.end),
-            _ => self.0.push(classes),
+            Some(_) => match &mut self.0 {
+                Compact::One([first]) => self.0 = Compact::Any(vec![first.clone(), classes]),
+                Compact::Any(runs) => runs.push(classes),
+            },
+            None => self.0 = Compact::One([classes]),
         }
     }
 
     /// Returns the runs, rising.
     pub(crate) fn runs(&self) -> &[Range<ClassId>] {
-        &self.0
+        match &self.0 {
+            Compact::One(one) => one,
+            Compact::Any(runs) => runs,
+        }
     }
 
     /// Returns the classes, rising.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ClassId> + '_ {
-        self.0.iter().cloned().flatten()
+        self.runs().iter().cloned().flatten()
     }
 
     /// Tells whether a class is one of them.
     pub(crate) fn contains(&self, class: ClassId) -> bool {
-        let after = self.0.partition_point(|run| run.start <= class);
-        after > 0 && self.0[after - 1].contains(&class)
+        let runs = self.runs();
+        let after = runs.partition_point(|run| run.start <= class);
+        after > 0 && runs[after - 1].contains(&class)
     }
 }
 
@@ -55,7 +89,7 @@ pub(crate) struct Row {
     /// What it decides about.
     pub(crate) classes: ClassSet,
     /// The cables it uses, each with its weight; none: it drops.
-    pub(crate) ways: Arc<[NextHop]>,
+    pub(crate) ways: Ways,
     /// Where to, by which it is found in the file; the first of several routes that share their ways.
     pub(crate) prefix: Ipv6Net,
 }
@@ -106,36 +140,50 @@ pub(crate) struct Atoms {
 /// No NIC.
 const NOBODY: u32 = u32::MAX;
 
+/// The first addresses of runs, and those behind them, each once and rising; the first is `::`.
+fn bounds(runs: impl Iterator<Item = (Ipv6Addr, Ipv6Addr)>) -> Vec<u128> {
+    let mut bounds = vec![0];
+    for (first, last) in runs {
+        // Most are bounds of several runs: no memory is taken for them before they are looked for.
+        if bounds.len() + 2 > bounds.capacity() {
+            bounds.sort_unstable();
+            bounds.dedup();
+            if bounds.len() > bounds.capacity() / 2 {
+                bounds.reserve(bounds.len().max(64));
+            }
+        }
+        bounds.push(u128::from(first));
+        bounds.extend(u128::from(last).checked_add(1));
+    }
+    bounds.sort_unstable();
+    bounds.dedup();
+    bounds.shrink_to_fit();
+    bounds
+}
+
 impl Atoms {
     /// Cuts the address space: by all prefixes, and around NICs, which are given by number, address and a mark. NICs of
     /// another mark are of another class whatever switches do with them.
     pub(crate) fn new(prefixes: impl IntoIterator<Item = Ipv6Net>, nics: &[(u32, Ipv6Addr, u64)]) -> Self {
-        let mut starts = vec![0];
-        for prefix in prefixes {
-            starts.push(u128::from(prefix.network()));
-            starts.extend(u128::from(prefix.broadcast()).checked_add(1));
-        }
-        for (_, address, _) in nics {
-            starts.push(u128::from(*address));
-            starts.extend(u128::from(*address).checked_add(1));
-        }
-        starts.sort_unstable();
-        starts.dedup();
+        let prefixes = prefixes.into_iter().map(|prefix| (prefix.network(), prefix.broadcast()));
+        let alone = nics.iter().map(|(_, address, _)| (*address, *address));
+        let starts = bounds(prefixes.chain(alone));
         let mut atoms = Atoms { owners: vec![NOBODY; starts.len()], cuts: vec![false; starts.len()], starts };
-        let mut marks: HashMap<u32, u64> = HashMap::new();
-        for (number, address, mark) in nics {
+        for (place, (_, address, _)) in (0..).zip(nics) {
             let at = atoms.at(u128::from(*address));
             // Of NICs with one address the first has it.
             if atoms.owners[at as usize] == NOBODY {
-                atoms.owners[at as usize] = *number;
-                marks.insert(at, *mark);
+                atoms.owners[at as usize] = place;
             }
         }
-        let mark = |at: usize| marks.get(&(at as u32));
-        for at in 1..atoms.cuts.len() {
-            atoms.cuts[at] = mark(at) != mark(at - 1);
+        let mark = |place: &u32| nics.get(*place as usize).map(|(_, _, mark)| mark);
+        for (cut, neighbours) in atoms.cuts.iter_mut().skip(1).zip(atoms.owners.windows(2)) {
+            *cut = mark(&neighbours[0]) != mark(&neighbours[1]);
         }
         atoms.cuts[0] = true;
+        for owner in atoms.owners.iter_mut().filter(|owner| **owner != NOBODY) {
+            *owner = nics[*owner as usize].0;
+        }
         atoms
     }
 
@@ -270,14 +318,14 @@ impl Classes {
         delivers: &dyn Fn(u32, &OtherRoute) -> bool,
     ) -> Choice {
         let mut delivered = ClassSet::default();
-        // Routes that share their next hops are one row: those of BGP are many, with few sets of next hops.
+        // Routes that were learnt alike are one row: those of BGP are many, with few sets of next hops.
         let mut sharing: HashMap<*const NextHop, usize> = HashMap::new();
         let first: Vec<usize> = routes
             .iter()
             .enumerate()
-            .map(|(number, route)| match route.ways.first() {
-                Some(way) => *sharing.entry(std::ptr::from_ref(way)).or_insert(number),
-                None => number,
+            .map(|(number, route)| match &route.ways {
+                Ways::Alike(ways) if !ways.is_empty() => *sharing.entry(ways.as_ptr()).or_insert(number),
+                Ways::One(_) | Ways::Any(_) | Ways::Alike(_) => number,
             })
             .collect();
         let mut rows: Vec<Option<ClassSet>> = vec![None; routes.len()];
@@ -290,9 +338,11 @@ impl Classes {
             }
         }
         let row = |(route, classes): (&OtherRoute, Option<ClassSet>)| {
-            Some(Row { classes: classes?, ways: Arc::clone(&route.ways), prefix: route.prefix })
+            Some(Row { classes: classes?, ways: route.ways.clone(), prefix: route.prefix })
         };
-        Choice { delivered, rows: routes.iter().zip(rows).filter_map(row).collect() }
+        let mut rows: Vec<Row> = routes.iter().zip(rows).filter_map(row).collect();
+        rows.shrink_to_fit();
+        Choice { delivered, rows }
     }
 }
 
@@ -303,7 +353,10 @@ mod tests {
 
     fn route(prefix: &str, slots: &[u16]) -> OtherRoute {
         let way = |slot: &u16| NextHop { slot: Some(*slot), gateway: Gateway::Peer, weight: 1 };
-        OtherRoute { prefix: prefix.parse().unwrap(), ways: slots.iter().map(way).collect() }
+        OtherRoute {
+            prefix: prefix.parse().unwrap(),
+            ways: slots.iter().map(way).collect::<Vec<NextHop>>().into(),
+        }
     }
 
     fn nics() -> Vec<(u32, Ipv6Addr, u64)> {
@@ -372,7 +425,9 @@ mod tests {
 
     #[test]
     fn sets_are_runs() {
+        assert!(size_of::<ClassSet>() <= 24, "{}", size_of::<ClassSet>());
         let mut set = ClassSet::default();
+        assert!(set.runs().is_empty());
         for run in [1..3, 3..4, 6..6, 8..9] {
             set.push(run);
         }

@@ -45,19 +45,25 @@ impl Destinations {
         let mut this =
             Destinations { nics: Vec::new(), of_cable: vec![NOBODY; fabric.cabling.cables().len()] };
         this.cables(fabric);
-        let mut claims: Vec<Vec<(SwitchId, Ipv6Addr)>> = vec![Vec::new(); this.nics.len()];
+        let mut claims: Vec<(u32, SwitchId, Ipv6Addr)> = Vec::with_capacity(this.nics.len());
         for id in fabric.cabling.switch_ids() {
             let Some(switch) = fabric.switch(id) else { continue };
             for route in switch.other_routes.iter().filter(|route| route.prefix.prefix_len() == 128) {
                 if let Some(nic) = this.over(fabric, id, route) {
-                    claims[nic as usize].push((id, route.prefix.addr()));
+                    claims.push((nic, id, route.prefix.addr()));
                 }
             }
         }
-        for (nic, claims) in this.nics.iter_mut().zip(claims) {
+        claims.sort_by_key(|(nic, ..)| *nic);
+        let mut claims = claims.chunk_by(|a, b| a.0 == b.0).peekable();
+        let mut own: Vec<(SwitchId, Ipv6Addr)> = Vec::new();
+        for (number, nic) in (0..).zip(&mut this.nics) {
+            own.clear();
+            let claimed = claims.next_if(|claims| claims[0].0 == number).unwrap_or_default();
+            own.extend(claimed.iter().map(|(_, id, address)| (*id, *address)));
             let stated = fabric.node(nic.node).and_then(|node| node.address(nic.number));
-            nic.address = stated.or_else(|| most(&claims));
-            nic.against = claims.into_iter().filter(|(_, address)| Some(*address) != nic.address).collect();
+            nic.address = stated.or_else(|| most(&own));
+            nic.against = own.iter().filter(|(_, address)| Some(*address) != nic.address).copied().collect();
         }
         this
     }

@@ -1,9 +1,10 @@
 //! What is kept of a switch or node when its file is dropped: enough to forward packets by, and no text.
 //!
 //! Everything about a port is kept by the slot of its cable (see [`super::cabling`]), so a port takes some twenty-five
-//! bytes and nothing has to be looked up by name any more. `ends` is how ports are kept.
+//! bytes and nothing has to be looked up by name any more. `ends` is how ports are kept, and `ways` how next hops are.
 
 mod ends;
+pub(crate) mod ways;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -19,6 +20,7 @@ use crate::model::language::Language;
 use crate::model::qos::{Pools, PortQos};
 use crate::model::segment::{Tier, Usid};
 pub(crate) use ends::{EndState, Ends};
+pub(crate) use ways::Ways;
 
 /// A switch.
 #[derive(Debug, Clone)]
@@ -122,8 +124,8 @@ pub(crate) enum Gateway {
 pub(crate) struct OtherRoute {
     /// Where to.
     pub(crate) prefix: Ipv6Net,
-    /// What it forwards over; none: it drops. Routes that lead the same ways may share them.
-    pub(crate) ways: Arc<[NextHop]>,
+    /// What it forwards over; none: it drops.
+    pub(crate) ways: Ways,
 }
 
 /// One of the ways of a route.

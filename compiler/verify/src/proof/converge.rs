@@ -23,7 +23,7 @@ use crate::model::about::About;
 use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Speaker, Terms, listed};
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
-use crate::model::switch::{Gateway, NextHop, OtherRoute};
+use crate::model::switch::{Gateway, NextHop, OtherRoute, Ways};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
 /// Ways that FRR uses at a time where it is not given how many.
@@ -475,9 +475,10 @@ impl<'a> Plane<'a> {
             .classes
             .iter()
             .flat_map(|(prefixes, ways)| {
-                prefixes
-                    .iter()
-                    .map(|at| OtherRoute { prefix: self.prefixes[at as usize], ways: Arc::clone(ways) })
+                prefixes.iter().map(|at| OtherRoute {
+                    prefix: self.prefixes[at as usize],
+                    ways: Ways::Alike(Arc::clone(ways)),
+                })
             })
             .filter(|route| switch.other_routes.iter().all(|fixed| fixed.prefix != route.prefix))
             .collect();

@@ -27,7 +27,7 @@ pub(crate) fn check(
     findings: &mut Findings,
 ) {
     let cables = Cables::of(network, plane);
-    let profiles = Profiles::of(network, &cables, &tiers[Tier::T0 as usize]);
+    let profiles = Profiles::of(&cables, &tiers[Tier::T0 as usize]);
     let of_class: Vec<Option<u32>> = (0..network.classes.len() as ClassId)
         .map(|class| network.t0(class, plane).and_then(|t0| profiles.at(t0)))
         .collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use super::network::Network;
-use crate::model::cabling::{Kind, Party, Side, SwitchId};
+use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::segment::Tier;
 
 /// A part of something, between 0 and 1.
@@ -81,10 +81,12 @@ pub(crate) struct Planned {
 impl Planned {
     pub(crate) fn of(network: &Network<'_>) -> Self {
         let mut planned = Planned::default();
-        for (plane, _) in network.planes() {
-            for ((lower, _), (_, all)) in Cables::of(network, plane).between {
-                let tier = usize::from(network.positions.get(&lower).map(|at| at.0) == Some(Tier::T1));
-                planned.parallel[tier] = planned.parallel[tier].max(all.into());
+        for (plane, tiers) in network.planes() {
+            let cables = Cables::of(network, plane);
+            for (tier, ids) in [Tier::T0, Tier::T1].iter().zip(&tiers) {
+                let most = ids.iter().flat_map(|id| cables.above(*id)).map(|above| above.cables.1).max();
+                let planned = &mut planned.parallel[*tier as usize];
+                *planned = (*planned).max(most.unwrap_or(0).into());
             }
         }
         for (id, (tier, _)) in &network.positions {
@@ -108,23 +110,57 @@ impl Planned {
     }
 }
 
-/// Cables between the switches of a plane: those in use, and all.
+/// Cables between the switches of a plane.
 pub(crate) struct Cables {
-    between: HashMap<(SwitchId, SwitchId), (u32, u32)>,
+    /// By switch: the first of those above it; behind the last switch the end of all.
+    starts: Vec<u32>,
+    /// The switches above each switch, rising.
+    above: Vec<Above>,
+}
+
+/// A switch above another one.
+struct Above {
+    far: SwitchId,
+    /// Cables to it: those in use, and all.
+    cables: (u32, u32),
 }
 
 impl Cables {
     pub(crate) fn of(network: &Network<'_>, plane: u8) -> Self {
-        let mut between: HashMap<(SwitchId, SwitchId), (u32, u32)> = HashMap::new();
-        let cables = network.fabric.cabling.cables();
-        for cable in cables.filter(|cable| cable.plane == plane && cable.kind != Kind::NicT0) {
-            if let (Party::Switch(lower), Party::Switch(upper)) = (cable.lower.party, cable.upper.party) {
-                let entry = between.entry((lower, upper)).or_default();
-                entry.0 += u32::from(!cable.drained);
-                entry.1 += 1;
+        let cabling = &network.fabric.cabling;
+        let mut cables = Cables { starts: vec![0], above: Vec::new() };
+        let mut own: Vec<(SwitchId, bool)> = Vec::new();
+        for id in cabling.switch_ids() {
+            if network.positions.get(&id).is_some_and(|at| at.1 == plane) {
+                let up = cabling.at_switch(id).iter().filter(|plug| plug.side() == Side::Lower);
+                own.extend(up.filter_map(|plug| {
+                    let cable = cabling.cable(plug.cable());
+                    let Party::Switch(far) = cable.upper.party else { return None };
+                    Some((far, cable.drained))
+                }));
             }
+            own.sort_unstable();
+            for same in own.chunk_by(|a, b| a.0 == b.0) {
+                let in_use = same.iter().filter(|(_, drained)| !drained).count();
+                cables.above.push(Above { far: same[0].0, cables: (in_use as u32, same.len() as u32) });
+            }
+            own.clear();
+            cables.starts.push(cables.above.len() as u32);
         }
-        Cables { between }
+        cables.above.shrink_to_fit();
+        cables
+    }
+
+    /// The switches above a switch, rising.
+    fn above(&self, lower: SwitchId) -> &[Above] {
+        let at = lower.0 as usize;
+        &self.above[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// The cables between two switches: those in use, and all.
+    fn between(&self, lower: SwitchId, upper: SwitchId) -> (u32, u32) {
+        let above = self.above(lower);
+        above.binary_search_by_key(&upper, |one| one.far).map_or((0, 0), |at| above[at].cables)
     }
 }
 
@@ -155,12 +191,11 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    pub(crate) fn of(network: &Network<'_>, cables: &Cables, t0s: &[SwitchId]) -> Self {
+    pub(crate) fn of(cables: &Cables, t0s: &[SwitchId]) -> Self {
         let mut known: HashMap<Vec<Left>, u32> = HashMap::new();
         let mut profiles = Profiles::default();
         for t0 in t0s {
-            let above = neighbours(network, *t0, Side::Lower);
-            let key = above.into_iter().map(|t1| (t1, cables.between[&(*t0, t1)])).collect();
+            let key = cables.above(*t0).iter().map(|above| (above.far, above.cables)).collect();
             let next = profiles.first.len() as u32;
             let number = *known.entry(key).or_insert(next);
             if number == next {
@@ -206,7 +241,7 @@ impl<'a> Capacities<'a> {
 
     /// What is left of the cables between two switches.
     fn between(&self, lower: SwitchId, upper: SwitchId) -> Part {
-        let (in_use, all) = self.cables.between.get(&(lower, upper)).copied().unwrap_or_default();
+        let (in_use, all) = self.cables.between(lower, upper);
         let planned = self.planned.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
         let count = if self.with_drained { all } else { in_use };
         Part::new(count.into(), planned.max(1))

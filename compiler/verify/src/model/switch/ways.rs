@@ -1,0 +1,90 @@
+//! The next hops of a route, as they are kept. There are millions of routes, most have one, and the longest lists are those of
+//! whole tiers.
+//!
+//! In: next hops. Out: the same, as a slice. Invariants: one next hop takes no memory beside the route's own; of equal lists of
+//! configurations one is kept.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashSet;
+
+use super::NextHop;
+
+/// What a route forwards over; nothing: it drops.
+#[derive(Debug, Clone)]
+pub(crate) enum Ways {
+    /// A single next hop.
+    One([NextHop; 1]),
+    /// Any number. Others may have the same list by chance, which says nothing about them.
+    Any(Arc<[NextHop]>),
+    /// The list of several routes that were learnt alike: they are told apart by their prefixes alone.
+    Alike(Arc<[NextHop]>),
+}
+
+impl Deref for Ways {
+    type Target = [NextHop];
+
+    #[inline]
+    fn deref(&self) -> &[NextHop] {
+        match self {
+            Ways::One(one) => one,
+            Ways::Any(ways) | Ways::Alike(ways) => ways,
+        }
+    }
+}
+
+impl PartialEq for Ways {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Ways {}
+
+impl From<Vec<NextHop>> for Ways {
+    fn from(ways: Vec<NextHop>) -> Self {
+        match *ways {
+            [one] => Ways::One([one]),
+            _ => Ways::Any(ways.into()),
+        }
+    }
+}
+
+/// Lists of next hops, each kept once: switches of a tier have the same.
+#[derive(Debug, Default)]
+pub(crate) struct Lists(Mutex<HashSet<Arc<[NextHop]>>>);
+
+impl Lists {
+    /// Returns the one copy of a list.
+    pub(crate) fn keep(&self, ways: &[NextHop]) -> Ways {
+        if let [one] = ways {
+            return Ways::One([*one]);
+        }
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ways::Any(Arc::clone(known.get_or_insert_with(ways, |ways| Arc::from(ways))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::switch::Gateway;
+
+    #[test]
+    fn what_comes_out_is_what_was_put_in() {
+        assert!(size_of::<Ways>() <= 24, "{}", size_of::<Ways>());
+        let hop = |at| NextHop { slot: Some(at), gateway: Gateway::Peer, weight: u32::from(at) };
+        let lists = Lists::default();
+        for count in 0..5 {
+            let all: Vec<NextHop> = (0..count).map(hop).collect();
+            let (own, kept, alike) =
+                (Ways::from(all.clone()), lists.keep(&all), Ways::Alike(all.as_slice().into()));
+            for ways in [&own, &kept, &alike] {
+                assert_eq!(**ways, *all);
+            }
+            assert_eq!(matches!(own, Ways::One(_)), count == 1);
+            assert_eq!(kept.as_ptr() == lists.keep(&all).as_ptr(), count != 1, "a list is there once");
+        }
+    }
+}
