@@ -300,6 +300,8 @@ fn fault(error: &csv::Error) -> ReadError {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     /// Slots are numbers of 16 bits: a cable more would have the slot of the first one.
@@ -311,8 +313,8 @@ mod tests {
         let most = CABLES_MAX as usize;
         for at in 0..most + 2 {
             let node = at % (most - 1);
-            text +=
-                &format!("\n0,nic-t0,n{node},nic0p0,{},e{at},3m,dac,up", if at < most { "a" } else { "b" });
+            let device = if at < most { "a" } else { "b" };
+            let _ = write!(text, "\n0,nic-t0,n{node},nic0p0,{device},e{at},3m,dac,up");
         }
         text += "\n0,nic-t0,n,nic0p0,a,e,3m,dac,up\n";
         let mut findings = Findings::default();
