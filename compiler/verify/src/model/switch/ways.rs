@@ -18,7 +18,7 @@ pub(crate) enum Ways {
     One([NextHop; 1]),
     /// Any number. Others may have the same list by chance, which says nothing about them.
     Any(Arc<[NextHop]>),
-    /// The list of several routes that were learnt alike: they are told apart by their prefixes alone.
+    /// The list of several routes that were learnt alike: their prefixes alone differ.
     Alike(Arc<[NextHop]>),
 }
 
