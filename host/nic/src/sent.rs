@@ -184,17 +184,19 @@ impl SentLog {
 
     /// Takes an acknowledgement.
     ///
-    /// Of packets that nobody had acknowledged until the far side was asked it says nothing of round trips: an acknowledgement
-    /// that was lost would make the next one late, and patience so long that it finds nothing.
+    /// Of packets that nobody had acknowledged until the far side was asked it says little of round trips: an acknowledgement
+    /// that was lost would make the next one late, and patience so long that it finds nothing. But where queues grow, packets are
+    /// late because they waited, so the round trip that patience follows may double at a time.
     pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
         let timed_from_ns = if self.backoff > 0 { self.overdue_ns } else { 0 };
+        let grown_ns = if self.rtt_ns == 0 { u64::MAX } else { 2 * self.rtt_ns };
         for (n, word) in sack.bits.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
                 let number = sack.base.wrapping_add(n as u32 * 64 + bit);
-                self.arrived(number, (now_ns, timed_from_ns), &mut verdict);
+                self.arrived(number, (now_ns, timed_from_ns, grown_ns), &mut verdict);
             }
         }
         self.give_up(self.latest_ns.saturating_sub(self.late_ns), &mut verdict);
@@ -203,7 +205,7 @@ impl SentLog {
     fn arrived(
         &mut self,
         number: u32,
-        (now_ns, timed_from_ns): (u64, u64),
+        (now_ns, timed_from_ns, grown_ns): (u64, u64, u64),
         verdict: &mut impl FnMut(Verdict),
     ) {
         if !self.is_known(number) {
@@ -233,10 +235,8 @@ impl SentLog {
         *fate = Fate::Arrived;
         if sent.ran_ns > self.latest_ns {
             self.latest_ns = sent.ran_ns;
-            if sent.ran_ns < timed_from_ns {
-                return;
-            }
-            let rtt_ns = now_ns.saturating_sub(sent.ran_ns);
+            let most_ns = if sent.ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
+            let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
             self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
             // It narrows slowly, so that one late packet does not cost a second verdict soon.
             let wanted = (4 * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
@@ -400,7 +400,10 @@ mod tests {
         log.overdue(40_000_000, |_| ());
         let rest: Vec<u32> = (90..100).collect();
         assert_eq!(verdicts(&mut log, &sack(&rest), 40_500_000).0, rest);
-        assert_eq!((log.rtt_ns(), log.late_ns()), (rtt_ns, late_ns), "asked for, and 40 ms old");
+        assert!(
+            log.rtt_ns() <= 2 * rtt_ns && log.late_ns() <= late_ns.max(8 * rtt_ns),
+            "asked for, and 40 ms old"
+        );
         log.sent((1, 0), Cargo::Inner, (50_000_000, 50_000_000));
         verdicts(&mut log, &sack(&[100]), 60_000_000);
         assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
