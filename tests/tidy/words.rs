@@ -82,7 +82,7 @@ fn find(line: &str, phrase: &str, is_word: impl Fn(char) -> bool) -> bool {
     })
 }
 
-/// A name in camel case as its words: `FirstTold` as `first_told`. Round trips are what the field calls them.
+/// A name in camel case as its words: `FirstTold` as `first_told`. Round trips are what the field calls them, and `l3_admit` is what SAI does.
 fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len() + 8);
     let mut last = ' ';
@@ -95,6 +95,10 @@ fn plain(line: &str) -> String {
     }
     for round in ["round trip", "round-trip", "round_trip"] {
         text = text.replace(round, "rtt");
+    }
+    // Names of the interface of SAI.
+    for name in ["l3_admit", "admit_to_l3"] {
+        text = text.replace(name, "sai");
     }
     text
 }
@@ -124,9 +128,13 @@ fn words_are_found_in_sentences_and_names() {
     ] {
         assert_eq!(unfit(line).is_some(), line != "the image is", "{line}");
     }
-    for line in
-        ["GroupsWay and UnderWay", "the scanner understands in", "a round trip, RoundTrip, rtt", "overheard"]
-    {
+    for line in [
+        "GroupsWay and UnderWay",
+        "the scanner understands in",
+        "a round trip, RoundTrip, rtt",
+        "overheard",
+        "`l3_admit_table` with admit_to_l3",
+    ] {
         assert_eq!(unfit(line), None, "{line}");
     }
 }

@@ -65,18 +65,18 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
         ),
         EntriesError::Port { max, .. } => (platform, format!("use ports up to {max}")),
         // Each of its cables has a segment, by which lists of NICs may begin.
-        EntriesError::Full { table, .. } if table == "ingress.nic_destination" => (
+        EntriesError::Full { excess, .. } if excess.object == "ingress.nic_destination" => (
             field!("tiers.t0.parallel").into(),
             "lower `tiers.t0.parallel`: each of its cables takes an entry".to_owned(),
         ),
-        EntriesError::Full { size, .. } => (
+        EntriesError::Full { excess, .. } => (
             platform,
-            format!("build a smaller fabric, so that {size} entries are enough, or use another OS"),
+            format!("build a smaller fabric, so that {} are enough, or use another OS", excess.size),
         ),
         EntriesError::Group { max, .. } => {
             (platform, format!("give the platform `limits.ecmp_width: {max}`, or use another OS"))
         }
-        EntriesError::Pipeline { .. } | EntriesError::NoMember { .. } => {
+        EntriesError::Pipeline { .. } | EntriesError::NoMember { .. } | EntriesError::Segments { .. } => {
             (platform, "use another OS".to_owned())
         }
     };

@@ -3,6 +3,7 @@
 use closc_qos::QosError;
 use closc_runtime::check::Violation;
 use closc_runtime::info::LookupError;
+use closc_runtime::room::Excess;
 
 /// Says why an intent cannot be expressed in a pipeline.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -37,17 +38,21 @@ pub enum EntriesError {
         /// What the pipeline can tell apart.
         max: usize,
     },
-    /// More entries than a table or a profile holds.
-    #[error("`{device}`: {needed} entries for `{table}`, which holds {size}")]
+    /// More than a table or a profile holds.
+    #[error("`{device}`: {excess}")]
     Full {
         /// The switch.
         device: String,
-        /// The table or action profile.
-        table: String,
-        /// Entries the intent needs.
-        needed: u64,
-        /// Entries it holds.
-        size: u64,
+        /// What of it is too much.
+        excess: Excess,
+    },
+    /// The pipeline has no table for segments.
+    #[error("`{device}`: pipeline `{pipeline}` has no table for own segments")]
+    Segments {
+        /// The switch.
+        device: String,
+        /// The pipeline.
+        pipeline: &'static str,
     },
     /// Shares of one route that a group cannot hold.
     #[error("`{device}`: the shares of route {prefix} add up to {total}, a group of `{profile}` holds {max}")]

@@ -4,6 +4,8 @@
 //! embedded is what is committed under `p4/pipelines/`.
 
 mod fabric;
+mod sai;
+mod shares;
 mod wide;
 
 use std::borrow::Cow;
@@ -11,8 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use closc_plan::{DeviceIntent, Plan};
 use closc_runtime::proto::v1;
-use closc_runtime::text;
-use closc_runtime::{Info, client};
+use closc_runtime::{Info, client, room, text};
 
 use crate::error::{EntriesError, Fault};
 
@@ -71,11 +72,20 @@ macro_rules! pipelines {
 
 pipelines! {
     fabric => fabric::entities;
+    sai => sai::entities;
 }
 
 fn index(p4info: &str) -> Info {
     let message = text::read_p4info(p4info).expect("a test reads the P4Info of every pipeline");
     Info::new(message).expect("a test indexes the P4Info of every pipeline")
+}
+
+/// Checks that tables and profiles hold what there is.
+fn fit(intent: &DeviceIntent<'_>, info: &Info, entities: &[v1::Entity]) -> Result<(), EntriesError> {
+    match room::excess(info, entities) {
+        None => Ok(()),
+        Some(excess) => Err(EntriesError::Full { device: intent.name.to_string(), excess }),
+    }
 }
 
 impl Pipeline {
@@ -92,6 +102,11 @@ impl Pipeline {
     /// Returns the pipeline of multi-plane Clos fabrics.
     pub fn fabric() -> &'static Pipeline {
         Pipeline::find("fabric").expect("the registry has it")
+    }
+
+    /// Returns the pipeline of SONiC hardware with P4Runtime.
+    pub fn sai() -> &'static Pipeline {
+        Pipeline::find("sai").expect("the registry has it")
     }
 
     /// Returns the pipeline of a fabric: with ports as wide as its platforms need.

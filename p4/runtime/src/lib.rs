@@ -7,6 +7,7 @@
 //! - [`check`]: every rule that an entity can break, for the builder and for a server;
 //! - [`restriction`]: what `@entry_restriction` and `@action_restriction` demand;
 //! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
+//! - [`room`]: whether tables and profiles hold entities;
 //! - [`text`], [`render`]: `.txtpb` files in and out, one line for people;
 //! - [`client`]: sessions, writes, reads, pipelines;
 //! - [`gnmi`]: Capabilities, Get and Set of gNMI;
@@ -28,6 +29,7 @@ pub mod packet;
 pub mod proto;
 pub mod render;
 pub mod restriction;
+pub mod room;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
 pub mod server;

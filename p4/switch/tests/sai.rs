@@ -1,7 +1,8 @@
-//! The public P4 programs that model SONiC hardware (sonic-pins: middleblock, tor), compiled by p4c beside the project.
+//! Programs that model SONiC hardware with P4Runtime: `p4/pipelines/sai`, and the public ones (sonic-pins: middleblock, tor),
+//! compiled by p4c beside the project.
 //!
-//! `CLOSC_SAI` names a folder with `NAME.json` and `NAME.p4info.txtpb` for each of them. The entries are those of a
-//! switch that spreads one IPv6 prefix over three ports by weight: ids are text, and every restriction is enforced.
+//! `CLOSC_SAI` names a folder with `NAME.json` and `NAME.p4info.txtpb` for each of the public ones. The entries are those of
+//! a switch that spreads one IPv6 prefix over three ports by weight: ids are text, and every restriction is enforced.
 
 mod common;
 
@@ -26,10 +27,15 @@ const WAYS: [(u32, i32); 3] = [(1, 1), (2, 2), (3, 5)];
 /// MAC address of the switch.
 const OWN_MAC: u64 = 0x02_00_00_00_00_01;
 
-fn programs() -> Option<Vec<PathBuf>> {
+fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/sai/sai.bmv2.json")
+}
+
+/// The public ones, where they are.
+fn public() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("CLOSC_SAI") else {
         closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
-        return None;
+        return Vec::new();
     };
     let found = std::fs::read_dir(folder)
         .expect("the folder can be read")
@@ -37,18 +43,28 @@ fn programs() -> Option<Vec<PathBuf>> {
     let found: Vec<PathBuf> =
         found.filter(|file| file.extension().is_some_and(|end| end == "json")).collect();
     assert!(!found.is_empty(), "the folder has no program");
-    Some(found)
+    found
+}
+
+fn programs() -> Vec<PathBuf> {
+    std::iter::once(own()).chain(public()).collect()
 }
 
 fn bench(program: &Path) -> Bench {
-    let info = std::fs::read_to_string(program.with_extension("p4info.txtpb")).expect("a P4Info beside it");
+    let json = std::fs::read(program).expect("it can be read");
+    let is_own = program == own();
+    let (info, json) = if is_own {
+        (program.with_extension("").with_extension("p4info.txtpb"), json)
+    } else {
+        (program.with_extension("p4info.txtpb"), hashing(&json))
+    };
+    let info = std::fs::read_to_string(info).expect("a P4Info beside it");
     let info = read_p4info(&info).expect("it is a P4Info");
-    let json = hashing(&std::fs::read(program).expect("it can be read"));
     let pipeline = Arc::new(Pipeline::restricting(info, json.into()).expect("it is a pipeline"));
     Bench { store: Store::new(pipeline, EngineConfig::default()), now_ns: 0 }
 }
 
-/// The models leave the input of the selector 0, as hardware hashes by itself. Here it is the source address.
+/// The public models leave the input of the selector 0, as hardware hashes by itself. Here it is the source address.
 fn hashing(program: &[u8]) -> Vec<u8> {
     let mut program: serde_json::Value = serde_json::from_slice(program).expect("it is JSON");
     for pipeline in program["pipelines"].as_array_mut().expect("there are some") {
@@ -74,19 +90,15 @@ fn built(builder: EntryBuilder<'_>) -> v1::TableEntry {
 fn entries(info: &Info) -> Vec<v1::TableEntry> {
     let at = |table: &str| info.entry(table).expect("every program has the table");
     let mut entries = vec![
-        built(at("disable_vlan_checks_table").priority(1).action("disable_vlan_checks", &[])),
-        built(at("disable_ingress_vlan_checks_table").action("disable_ingress_vlan_checks", &[])),
-        built(at("disable_egress_vlan_checks_table").action("disable_egress_vlan_checks", &[])),
-        built(at("vrf_table").exact("vrf_id", "plane-3").action("no_action", &[])),
         built(
-            at("acl_pre_ingress_table")
-                .optional("is_ipv6", 1u8)
+            at("l3_admit_table")
+                .ternary("dst_mac", OWN_MAC, 0xffff_ffff_ffffu64)
                 .priority(1)
-                .action("set_vrf", &[("vrf_id", "plane-3".into())]),
+                .action("admit_to_l3", &[]),
         ),
         built(
             at("ipv6_table")
-                .exact("vrf_id", "plane-3")
+                .exact("vrf_id", "")
                 .lpm("ipv6_dst", "fcbb:bbbb:1801::".parse::<Ipv6Addr>().expect("an address"), 48)
                 .action("set_wcmp_group_id", &[("wcmp_group_id", "to-t1".into())]),
         ),
@@ -135,8 +147,8 @@ fn packet(flow: u16) -> Vec<u8> {
 }
 
 #[test]
-fn the_public_models_route_by_entries_with_names() {
-    for program in programs().unwrap_or_default() {
+fn models_route_by_entries_with_names() {
+    for program in programs() {
         let mut bench = bench(&program);
         let info = bench.store.pipeline().info().clone();
         let entries = entries(&info);
@@ -157,6 +169,9 @@ fn the_public_models_route_by_entries_with_names() {
         }
 
         let mut shares: BTreeMap<u32, u32> = BTreeMap::new();
+        // Nobody else's frames are routed.
+        let stray = [&common::ethernet(OWN_MAC + 1, 7, 0x86dd)[..], &packet(1)[14..]].concat();
+        assert!(program != own() || bench.send(9, &stray).is_empty());
         for flow in 0..4_000 {
             let sent = bench.send(9, &packet(flow));
             let [(port, frame)] = &sent[..] else { panic!("{}: flow {flow}: {sent:?}", program.display()) };
@@ -187,18 +202,23 @@ fn the_public_models_route_by_entries_with_names() {
 }
 
 #[test]
-fn the_public_models_restrict_what_they_say() {
-    for program in programs().unwrap_or_default() {
+fn models_restrict_what_they_say() {
+    for program in programs() {
         let mut bench = bench(&program);
         // The P4Info that builds the entries does not restrict them.
         let info = bench.store.pipeline().info().message().clone();
         let info = Info::without_restrictions(info).expect("it is a P4Info");
         let default =
             built(info.entry("vrf_table").expect("there").exact("vrf_id", "").action("no_action", &[]));
-        let of_nothing =
-            info.entry("acl_pre_ingress_table").expect("there").ternary("dscp", 3u8, 63u8).priority(1);
-        let of_nothing = built(of_nothing.action("set_vrf", &[("vrf_id", "".into())]));
-        for entry in [default, of_nothing] {
+        let nobody = [("port", "1".into()), ("src_mac", 0u64.into())];
+        let interface =
+            info.entry("router_interface_table").expect("there").exact("router_interface_id", "1");
+        let nobody = built(interface.action("unicast_set_port_and_src_mac", &nobody));
+        let acl = info.entry("acl_pre_ingress_table").ok().map(|entry| {
+            let entry = entry.ternary("dscp", 3u8, 63u8).priority(1);
+            built(entry.action("set_vrf", &[("vrf_id", "".into())]))
+        });
+        for entry in [default, nobody].into_iter().chain(acl) {
             assert_eq!(bench.refuse(v1::Update::insert(entry)), Code::InvalidArgument);
         }
     }

@@ -230,24 +230,9 @@ impl Maker<'_> {
         })
     }
 
-    /// Checks that every table holds its entries.
+    /// Checks that tables and profiles hold what there is.
     fn check_room(&self) -> Result<(), EntriesError> {
-        use v1::entity::Entity;
-        let device = self.intent.name.to_string();
-        for table in self.info.tables() {
-            let own = |entity: &&v1::Entity| match &entity.entity {
-                Some(Entity::TableEntry(entry)) => {
-                    entry.table_id == table.preamble.id && !entry.is_default_action
-                }
-                _ => false,
-            };
-            let needed = self.entities.iter().filter(own).count() as u64;
-            if table.size > 0 && needed > table.size {
-                let table_name = table.preamble.name.clone();
-                return Err(EntriesError::Full { device, table: table_name, needed, size: table.size });
-            }
-        }
-        Ok(())
+        super::fit(self.intent, self.info, &self.entities)
     }
 }
 

@@ -10,7 +10,9 @@ use closc_plan::{DeviceIntent, Hop, Target};
 use closc_runtime::Info;
 use closc_runtime::entry::{self, GroupMember};
 use closc_runtime::proto::v1;
+use closc_runtime::room::{Counted, Excess};
 
+use super::super::shares;
 use super::Ports;
 use crate::error::{EntriesError, Fault};
 
@@ -63,9 +65,10 @@ impl Groups {
         }
         let ids = name(shares.iter().filter(|shares| shares.len() > 1).cloned().collect());
         if ids.len() >= usize::from(u16::MAX) {
-            let (device, table) = (intent.name.to_string(), PROFILE.to_owned());
+            let (device, object) = (intent.name.to_string(), PROFILE.to_owned());
             let (needed, size) = (ids.len() as u64, u64::from(u16::MAX));
-            return Err(EntriesError::Full { device, table, needed, size }.into());
+            let excess = Excess { object, what: Counted::Entries, needed, size };
+            return Err(EntriesError::Full { device, excess }.into());
         }
         let way = |shares: &Shares| match shares.as_slice() {
             [] => Forwarding::Nowhere,
@@ -139,18 +142,8 @@ fn group_limit(info: &Info) -> Result<u64, Fault> {
 }
 
 fn reduced(hops: &[Hop], ports: &Ports<'_>) -> Shares {
-    let mut shares: BTreeMap<u16, u64> = BTreeMap::new();
-    for hop in hops.iter().filter(|hop| hop.weight > 0) {
-        if let Some(port) = ports.0.get(hop.port).copied().flatten() {
-            *shares.entry(port.number).or_default() += u64::from(hop.weight);
-        }
-    }
-    let divisor = shares.values().copied().fold(0, gcd).max(1);
-    shares.into_iter().map(|(port, share)| (port, share / divisor)).collect()
-}
-
-fn gcd(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { gcd(other, one % other) }
+    let port = |hop: &Hop| ports.0.get(hop.port).copied().flatten();
+    shares::reduced(hops.iter().filter_map(|hop| Some((port(hop)?.number, u64::from(hop.weight)))))
 }
 
 /// Gives each group an id: 16 bits of a digest of its content, the next free one where two want the same.
@@ -193,12 +186,5 @@ mod tests {
         // A clash moves the later one; almost all others stay.
         let moved = few.iter().filter(|(shares, id)| many.get(*shares) != Some(id)).count();
         assert!(moved <= 1, "{moved} of 10 groups got another id");
-    }
-
-    #[test]
-    fn shares_are_reduced() {
-        assert_eq!([4, 8, 12].into_iter().fold(0, gcd), 4);
-        assert_eq!([1, 8].into_iter().fold(0, gcd), 1);
-        assert_eq!(std::iter::empty().fold(0, gcd), 0);
     }
 }

@@ -1,0 +1,185 @@
+//! Entries of the pipeline `sai`: how SONiC hardware with P4Runtime (PINS) routes.
+//!
+//! In: the intent of a switch. Out: one function for each table, what is referred to before what refers to it. Invariants:
+//! ids are text and functions of position: a router interface and its next hop have the name of the port, a group a digest
+//! of its shares; a port is the number that `id` of its row in CONFIG_DB says; all routes are in the default VRF, whose
+//! name is empty and which needs no entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::{Connection, DeviceIntent, Hop, PortIntent, Target};
+use closc_runtime::Info;
+use closc_runtime::entry::{WeightedAction, action_set};
+use closc_runtime::proto::v1;
+use closc_runtime::value::Value;
+
+use super::shares::reduced;
+use crate::error::{EntriesError, Fault};
+
+/// The name, for messages.
+const NAME: &str = "sai";
+
+/// The VRF that is there without an entry.
+const DEFAULT_VRF: &str = "";
+
+/// Every bit of a MAC address.
+const WHOLE_MAC: [u8; 6] = [0xff; 6];
+
+/// Bytes of a digest that a group is named by, so that no two of a switch are named alike.
+const DIGEST_BYTES: usize = 8;
+
+/// The ports of a route by their place in the intent, with their shares.
+type Shares = Vec<(usize, u64)>;
+
+/// Returns the entities of a switch.
+pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
+    let mut maker = Maker { intent, info, entities: Vec::new() };
+    if intent.srv6.is_some() {
+        return Err(EntriesError::Segments { device: intent.name.to_string(), pipeline: NAME }.into());
+    }
+    maker.own_mac()?;
+    maker.links()?;
+    let ways: Vec<Shares> = intent.routes.iter().map(|route| shares(&route.target, intent)).collect();
+    let groups = maker.groups(&ways)?;
+    maker.routes(&ways, &groups)?;
+    super::fit(intent, info, &maker.entities)?;
+    Ok(maker.entities)
+}
+
+/// Returns the ports of a route with their shares; none where it leads to nobody.
+fn shares(target: &Target, intent: &DeviceIntent<'_>) -> Shares {
+    let hops: &[Hop] = match target {
+        Target::Ports(hops) => hops,
+        Target::Blackhole => &[],
+    };
+    let cabled = |hop: &&Hop| intent.ports.get(hop.port).is_some_and(|port| port.connection.is_some());
+    reduced(hops.iter().filter(cabled).map(|hop| (hop.port, u64::from(hop.weight))))
+}
+
+struct Maker<'a> {
+    intent: &'a DeviceIntent<'a>,
+    info: &'a Info,
+    entities: Vec<v1::Entity>,
+}
+
+impl<'a> Maker<'a> {
+    fn push(&mut self, entry: v1::TableEntry) {
+        self.entities.push(entry.into());
+    }
+
+    /// `l3_admit_table`: what is for the MAC address of the switch is routed, whatever port it comes from.
+    fn own_mac(&mut self) -> Result<(), Fault> {
+        let mac = self.intent.system.mac.0;
+        let entry = self.info.entry("l3_admit_table")?.ternary("dst_mac", mac, WHOLE_MAC).priority(1);
+        self.push(entry.action("admit_to_l3", &[]).build()?);
+        Ok(())
+    }
+
+    fn cabled(&self) -> impl Iterator<Item = (&'a PortIntent, &'a Connection)> + use<'a> {
+        self.intent.ports.iter().filter_map(|port| Some((port, port.connection.as_ref()?)))
+    }
+
+    /// `router_interface_table`, `neighbor_table` and `nexthop_table`: one of each for each cable.
+    fn links(&mut self) -> Result<(), Fault> {
+        let source = self.intent.system.mac.0;
+        let mut neighbours = Vec::new();
+        let mut next_hops = Vec::new();
+        for (port, connection) in self.cabled() {
+            // The check of topologies refuses a neighbour whose address has to be asked for.
+            let Some(mac) = connection.peer.mac().map(|mac| mac.0) else { continue };
+            let (name, number) = (port.physical.name.as_str(), port.physical.number.to_string());
+            let leaves = [("port", number.as_str().into()), ("src_mac", source.into())];
+            let interface = self.info.entry("router_interface_table")?.exact("router_interface_id", name);
+            self.push(interface.action("unicast_set_port_and_src_mac", &leaves).build()?);
+            let address = connection.peer.address();
+            let neighbour = self.info.entry("neighbor_table")?.exact("router_interface_id", name);
+            let neighbour = neighbour.exact("neighbor_id", address);
+            neighbours.push(neighbour.action("set_dst_mac", &[("dst_mac", mac.into())]).build()?);
+            let link = [("router_interface_id", name.into()), ("neighbor_id", address.into())];
+            let next_hop = self.info.entry("nexthop_table")?.exact("nexthop_id", name);
+            next_hops.push(next_hop.action("set_ip_nexthop", &link).build()?);
+        }
+        neighbours.into_iter().chain(next_hops).for_each(|entry| self.push(entry));
+        Ok(())
+    }
+
+    /// `wcmp_group_table`: one for each distinct set of shares that routes have. Returns their ids.
+    fn groups(&mut self, ways: &[Shares]) -> Result<BTreeMap<Shares, String>, Fault> {
+        let distinct: BTreeSet<&Shares> = ways.iter().filter(|shares| shares.len() > 1).collect();
+        let mut ids = BTreeMap::new();
+        for shares in distinct {
+            self.check_sum(shares, ways)?;
+            let id = self.id(shares);
+            let hops: Vec<[(&str, Value<'_>); 1]> =
+                shares.iter().map(|(port, _)| [("nexthop_id", self.name(*port).into())]).collect();
+            let member = |((port, share), arguments): (&(usize, u64), _)| WeightedAction {
+                action: "set_nexthop_id",
+                arguments,
+                weight: i32::try_from(*share).unwrap_or(i32::MAX),
+                watch_port: Some(self.intent.ports[*port].physical.number.into()),
+            };
+            let actions: Vec<WeightedAction<'_>> =
+                shares.iter().zip(hops.iter().map(|hop| &hop[..])).map(member).collect();
+            let set = action_set(self.info, "wcmp_group_table", &actions)?;
+            let entry = self.info.entry("wcmp_group_table")?.exact("wcmp_group_id", id.as_str());
+            let entry = entry.action_set(set).build()?;
+            self.push(entry);
+            ids.insert(shares.clone(), id);
+        }
+        Ok(ids)
+    }
+
+    /// Says of a group that is too large which route it is for.
+    fn check_sum(&self, shares: &Shares, ways: &[Shares]) -> Result<(), Fault> {
+        let profile = self.info.profile("wcmp_group_selector")?;
+        let (total, max) = (shares.iter().map(|(_, share)| share).sum(), profile.max_group_size.into());
+        if max == 0 || total <= max {
+            return Ok(());
+        }
+        let route = ways.iter().position(|way| way == shares).map(|at| self.intent.routes[at].prefix);
+        Err(EntriesError::Group {
+            device: self.intent.name.to_string(),
+            prefix: route.unwrap_or_default().to_string(),
+            total,
+            profile: profile.preamble.name.clone(),
+            max,
+        }
+        .into())
+    }
+
+    fn name(&self, port: usize) -> &'a str {
+        &self.intent.ports[port].physical.name
+    }
+
+    /// The name of a group: what it consists of, so that a route that comes or goes renames no group.
+    fn id(&self, shares: &Shares) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (port, share) in shares {
+            hasher.update(self.name(*port).as_bytes());
+            hasher.update(&[0]);
+            hasher.update(&share.to_be_bytes());
+        }
+        let digest = hasher.finalize();
+        let hex = |text: String, byte: &u8| text + &format!("{byte:02x}");
+        digest.as_bytes()[..DIGEST_BYTES].iter().fold("group-".to_owned(), hex)
+    }
+
+    /// `ipv6_table`.
+    fn routes(&mut self, ways: &[Shares], groups: &BTreeMap<Shares, String>) -> Result<(), Fault> {
+        let intent = self.intent;
+        for (route, shares) in intent.routes.iter().zip(ways) {
+            let entry = self.info.entry("ipv6_table")?.exact("vrf_id", DEFAULT_VRF);
+            let entry = entry.lpm("ipv6_dst", route.prefix.network(), route.prefix.prefix_len().into());
+            let entry = match shares.as_slice() {
+                // A route whose cables are all gone must not fall to a shorter prefix.
+                [] => entry.action("drop", &[]),
+                [(port, _)] => entry.action("set_nexthop_id", &[("nexthop_id", self.name(*port).into())]),
+                [..] => {
+                    entry.action("set_wcmp_group_id", &[("wcmp_group_id", groups[shares].as_str().into())])
+                }
+            };
+            self.push(entry.build()?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether a switch has room for entities, by what its P4Info promises.
+//!
+//! In: a P4Info, entities. Out: the first table or action profile that they do not fit. Invariants: what a profile holds is
+//! counted as it says (P4Runtime section 9.2.3: weights, or members); what the P4Info does not state has no end. How large
+//! one group may be, [`crate::check`] asks of each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::info::{ActionProfile, Info, SizeSemantics};
+use crate::proto::v1;
+use v1::entity::Entity;
+use v1::table_action::Type;
+
+/// More than a switch has room for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excess {
+    /// The table or action profile.
+    pub object: String,
+    /// What is counted.
+    pub what: Counted,
+    /// How much there is.
+    pub needed: u64,
+    /// How much it holds.
+    pub size: u64,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Entries of a table.
+    Entries,
+    /// The sum of the weights in all groups of a profile.
+    Weights,
+    /// The members of a profile, or those in all its groups.
+    Members,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Excess { object, what, needed, size } = self;
+        match what {
+            Counted::Entries => write!(f, "{needed} entries for `{object}`, which holds {size}"),
+            Counted::Weights => {
+                write!(f, "the weights in all groups of `{object}` add up to {needed}, it holds {size}")
+            }
+            Counted::Members => write!(f, "{needed} members for `{object}`, which holds {size}"),
+        }
+    }
+}
+
+/// How much there is, by id of the table or profile.
+#[derive(Default)]
+struct Used {
+    entries: BTreeMap<u32, u64>,
+    spread: BTreeMap<u32, u64>,
+    members: BTreeMap<u32, u64>,
+}
+
+/// Returns the first thing that entities do not fit.
+pub fn excess<'e>(info: &Info, entities: impl IntoIterator<Item = &'e v1::Entity>) -> Option<Excess> {
+    let mut used = Used::default();
+    for entity in entities {
+        match &entity.entity {
+            Some(Entity::TableEntry(entry)) if !entry.is_default_action => {
+                *used.entries.entry(entry.table_id).or_default() += 1;
+                let profile = info.table_by_id(entry.table_id).and_then(|table| table.profile.as_deref());
+                let action = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
+                if let (Some(profile), Some(Type::ActionProfileActionSet(set))) = (profile, action) {
+                    used.spread(profile, set.action_profile_actions.iter().map(|one| one.weight));
+                }
+            }
+            Some(Entity::ActionProfileGroup(group)) => {
+                if let Some(profile) = info.profile_by_id(group.action_profile_id) {
+                    used.spread(profile, group.members.iter().map(|member| member.weight));
+                }
+            }
+            Some(Entity::ActionProfileMember(member)) => {
+                *used.members.entry(member.action_profile_id).or_default() += 1;
+            }
+            Some(_) | None => {}
+        }
+    }
+    used.excess(info)
+}
+
+impl Used {
+    fn spread(&mut self, profile: &ActionProfile, weights: impl Iterator<Item = i32>) {
+        let count = |weight: i32| match profile.semantics {
+            SizeSemantics::Weights => u64::try_from(weight).unwrap_or(0),
+            SizeSemantics::Members { .. } => 1,
+        };
+        *self.spread.entry(profile.preamble.id).or_default() += weights.map(count).sum::<u64>();
+    }
+
+    fn excess(&self, info: &Info) -> Option<Excess> {
+        let of = |object: &str, what, needed: u64, size: u64| {
+            (size > 0 && needed > size).then(|| Excess { object: object.to_owned(), what, needed, size })
+        };
+        let tables = self.entries.iter().filter_map(|(id, needed)| {
+            let table = info.table_by_id(*id)?;
+            of(&table.preamble.name, Counted::Entries, *needed, table.size)
+        });
+        let groups = self.spread.iter().filter_map(|(id, needed)| {
+            let profile = info.profile_by_id(*id)?;
+            let what = match profile.semantics {
+                SizeSemantics::Weights => Counted::Weights,
+                SizeSemantics::Members { .. } => Counted::Members,
+            };
+            of(&profile.preamble.name, what, *needed, profile.size)
+        });
+        let members = self.members.iter().filter_map(|(id, needed)| {
+            let profile = info.profile_by_id(*id)?;
+            of(&profile.preamble.name, Counted::Members, *needed, profile.size)
+        });
+        tables.chain(groups).chain(members).next()
+    }
+}
