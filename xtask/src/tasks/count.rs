@@ -69,11 +69,11 @@ const COMMANDS: &str = "
 ## Whole commands
 
 Counted by `cargo xtask count verbs` (valgrind's cachegrind, release build, one thread): `check FILE` in all, in millions and for
-each NIC; `compile --shard 0/N` and `verify` in thousands for each NIC and plane of the shard, and `compile` for each port of a
-switch.
+each NIC; `compile --shard 0/N` and `verify` of plane 0 in thousands for each NIC and plane of the shard, and for each port of a
+switch with a cable.
 
-| NICs | check, million | check, a NIC | compile, thousand a NIC and plane | a switch port | verify, thousand a NIC and plane |
-|---|---|---|---|---|---|
+| NICs | check, million | check, a NIC | compile, a NIC and plane | a switch port | verify, a NIC and plane | a switch port |
+|---|---|---|---|---|---|---|
 ";
 
 fn build() -> anyhow::Result<()> {
