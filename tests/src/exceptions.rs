@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
 use proptest::prelude::*;
@@ -29,12 +30,20 @@ struct Pick {
 
 /// Makes small fabrics with exceptions.
 pub fn excepted() -> impl Strategy<Value = Shape> {
-    (shapes(), picks()).prop_map(|(shape, picks)| with(&shape, &picks))
+    (shapes(), picks(0..4)).prop_map(|(shape, picks)| with(&shape, &picks))
+}
+
+/// Makes small fabrics of which much is absent: switches without cables among them.
+pub fn thinned() -> impl Strategy<Value = Shape> {
+    (shapes(), picks(6..24)).prop_map(|(shape, mut picks)| {
+        picks.iter_mut().filter(|pick| pick.fate == Fate::Longer).for_each(|pick| pick.fate = Fate::Absent);
+        with(&shape, &picks)
+    })
 }
 
 /// Makes pairs of fabrics of the same numbers, with exceptions of which some are the same.
 pub fn related() -> impl Strategy<Value = (Shape, Shape)> {
-    (shapes(), picks(), picks(), picks()).prop_map(|(shape, both, old, new)| {
+    (shapes(), picks(0..4), picks(0..4), picks(0..4)).prop_map(|(shape, both, old, new)| {
         let side = |own: &[Pick]| with(&shape, &[&both, own].concat());
         (side(&old), side(&new))
     })
@@ -47,11 +56,11 @@ fn shapes() -> impl Strategy<Value = Shape> {
     prop_oneof![small, three_tiers()]
 }
 
-fn picks() -> impl Strategy<Value = Vec<Pick>> {
+fn picks(count: Range<usize>) -> impl Strategy<Value = Vec<Pick>> {
     let fate = prop_oneof![Just(Fate::Absent), Just(Fate::Drained), Just(Fate::Longer)];
     let pick =
         (0..5u8, fate, any::<[u16; 4]>()).prop_map(|(what, fate, numbers)| Pick { what, fate, numbers });
-    prop::collection::vec(pick, 0..4)
+    prop::collection::vec(pick, count)
 }
 
 /// Writes the exceptions into a shape, leaving out those that contradict earlier ones.

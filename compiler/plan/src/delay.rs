@@ -4,6 +4,8 @@
 //! longest path of the fabric by its kinds of cable; a single cable that differs does not move the thresholds of
 //! a whole fabric.
 
+use std::collections::BTreeMap;
+
 use closc_qos::bdp::{self, Delay};
 use closc_qos::ecn::EcnThresholds;
 use closc_qos::units::{Bytes, Length, Nanoseconds, Speed};
@@ -67,7 +69,10 @@ impl Plan {
 impl Plan {
     /// Returns what senders of each zone need to know of the longest path.
     pub fn zone_delays(&self) -> &[ZoneDelay] {
-        self.delays.get_or_init(|| self.topology().zone_ids().map(|zone| of_zone(self, zone)).collect())
+        self.delays.get_or_init(|| {
+            let mut known = BTreeMap::new();
+            self.topology().zone_ids().map(|zone| of_zone(self, zone, &mut known)).collect()
+        })
     }
 
     /// Tells whether nodes are given files that state their delays.
@@ -81,15 +86,20 @@ impl Plan {
     }
 }
 
-fn of_zone(plan: &Plan, zone: ZoneId) -> ZoneDelay {
-    let (port, delay, marks) = (plan.topology().port_speed(zone), plan.delay_from(zone), plan.marks(zone));
+/// When uplinks of T0s mark the data class, by the T0 that stands for all that are alike.
+type Marks = BTreeMap<Switch, Option<EcnThresholds>>;
+
+fn of_zone(plan: &Plan, zone: ZoneId, known: &mut Marks) -> ZoneDelay {
+    let marks = plan.sample(zone).and_then(|t0| known.entry(t0).or_insert_with(|| plan.marks(t0)).clone());
+    let (port, delay) = (plan.topology().port_speed(zone), plan.delay_from(zone));
     let target = marks.as_ref().map(|marks| delay.target(port, marks.min()));
     ZoneDelay { port, delay, target, marks }
 }
 
 impl Plan {
-    /// Returns when an uplink of T0s like those of a zone marks the data class. Nothing where no switch marks.
-    fn marks(&self, zone: ZoneId) -> Option<EcnThresholds> {
+    /// Returns the T0 that stands for those of a zone: one stands for all that are alike, in whatever zone. Buffers of a T0
+    /// that lacks a cable are divided among fewer ports, and that moves no target.
+    fn sample(&self, zone: ZoneId) -> Option<Switch> {
         let topology = self.topology();
         let first = |zone: ZoneId| {
             let is_in = |switch: &Switch| switch.zone == zone;
@@ -99,10 +109,12 @@ impl Plan {
             let (platform, os) = topology.hardware(t0);
             (&platform.id, os, topology.blocks(t0).map(|block| block.breakout))
         };
-        // One T0 stands for all that are alike, in whatever zone: buffers of a T0 that lacks a cable are divided among
-        // fewer ports, and that moves no target.
         let own = first(zone)?;
-        let t0 = topology.zone_ids().filter_map(first).find(|t0| hardware(*t0) == hardware(own))?;
+        topology.zone_ids().filter_map(first).find(|t0| hardware(*t0) == hardware(own))
+    }
+
+    /// Returns when an uplink of a T0 marks the data class. Nothing where no switch marks.
+    fn marks(&self, t0: Switch) -> Option<EcnThresholds> {
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
         let uplink = device.ports.iter().position(|port| !port.is_down() && port.connection.is_some())?;

@@ -1,15 +1,16 @@
 //! What holds with `routing: ecmp-static`: whatever an ECMP hash chooses, a packet arrives wherever a path is left,
 //! dies where none is, and never goes round; groups are as wide as what survives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
-use closc_plan::{DeviceIntent, Hop, Peer, Plan, Target};
-use closc_tests::exceptions::excepted;
+use closc_plan::{DeviceIntent, Hop, NextHops, Peer, Plan, Target};
+use closc_tests::exceptions::{excepted, thinned};
 use closc_tests::shape::{Shape, T2, plan};
 use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
+use num_rational::Ratio;
 use proptest::prelude::*;
 
 /// Switches that forward by the longest prefix, over every hop of a group.
@@ -102,6 +103,57 @@ fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     })
 }
 
+/// What is left between two neighbours: the part of their cables that is there and in use.
+fn cables_left(plan: &Plan, lower: Switch, upper: Switch) -> Ratio<u64> {
+    let topology = plan.topology();
+    let parallel = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);
+    let link = |cable| Some(Link::Fabric { lower, up: topology.uplink(lower, upper, cable)? });
+    let links = (0..parallel).filter_map(link);
+    let left = links.filter(|link| plan.fabric().has_link(*link) && !plan.fabric().is_drained(*link)).count();
+    Ratio::new(left as u64, u64::from(parallel))
+}
+
+/// What is left from a switch to a T0, by definition and one neighbour at a time: the mean of its neighbours, of which each
+/// has the smaller of what is left of its cables and of what is behind it.
+fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
+    let topology = plan.topology();
+    if at.tier == TierId::T1 && at.zone == to.zone {
+        return cables_left(plan, to, at);
+    }
+    let ups = topology.tier(at.tier).map_or(0, |tier| tier.up.count);
+    let above = || (0..ups).filter_map(|up| Some(topology.upper(at, up)?.0)).collect::<BTreeSet<Switch>>();
+    let t1s = (0..topology.t1_count).map(|index| Switch { tier: TierId::T1, zone: to.zone, index, ..at });
+    let next: Vec<(Switch, Ratio<u64>)> = match at.tier {
+        TierId::T0 | TierId::T1 => above().into_iter().map(|to| (to, cables_left(plan, at, to))).collect(),
+        TierId::T2 => t1s
+            .filter(|t1| topology.uplink(*t1, at, 0).is_some())
+            .map(|t1| (t1, cables_left(plan, t1, at)))
+            .collect(),
+    };
+    let sum: Ratio<u64> = next.iter().map(|(next, cables)| left(plan, *next, to).min(*cables)).sum();
+    sum / (next.len() as u64).max(1)
+}
+
+/// The capacities that weights follow from are those of the definition, for every switch and T0 group.
+fn every_way_is_worth_what_is_left(plan: &Plan) {
+    for at in plan.switches() {
+        let mut ways = NextHops::new(plan, at.plane);
+        let groups = plan.groups().filter(|group| at.tier != TierId::T0 || *group != (at.zone, at.index));
+        for (zone, index) in groups {
+            let to = Switch { plane: at.plane, tier: TierId::T0, zone, index };
+            let prefix = plan.addresses().group(zone, index);
+            // Where nothing but what is drained is left, that counts instead.
+            let Some((found, false)) = ways.ways(at, prefix) else { continue };
+            for way in found.iter().filter(|way| way.neighbour != to) {
+                let (lower, upper) =
+                    if at.tier < way.neighbour.tier { (at, way.neighbour) } else { (way.neighbour, at) };
+                let behind = left(plan, way.neighbour, to).min(cables_left(plan, lower, upper));
+                assert_eq!(Ratio::new(way.left.0, way.left.1), behind, "{at:?} over {way:?} to {to:?}");
+            }
+        }
+    }
+}
+
 fn every_copy_arrives(plan: &Plan) {
     let walker = Walker::new(plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
@@ -147,6 +199,11 @@ fn nics_send_where_planes_lead(plan: &Plan) {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ways_are_worth_what_is_left_behind_them(shape in prop_oneof![excepted(), thinned()]) {
+        every_way_is_worth_what_is_left(&shape.routed(Routing::EcmpStatic));
+    }
 
     #[test]
     fn packets_arrive_wherever_a_path_is_left(shape in excepted()) {

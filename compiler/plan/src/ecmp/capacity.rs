@@ -6,12 +6,15 @@
 //! with the mean of its neighbours: all switches of a tier share what is behind, so each may use its part of it
 //! (tier by tier, as in Zhou et al., EuroSys 2014, section 3).
 
+mod alike;
+
 use std::collections::BTreeMap;
 
 use closc_fabric::Fabric;
-use closc_topology::{Link, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 
 use super::fraction::{Fraction, NOTHING, WHOLE, mean, part};
+use alike::Alike;
 
 /// Where packets are to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,13 +37,21 @@ impl Scope {
 pub(crate) struct Capacities<'a> {
     fabric: &'a Fabric,
     with_drained: bool,
-    known: BTreeMap<(Switch, Scope), Fraction>,
+    alike: BTreeMap<PlaneId, Alike<'a>>,
+    known: BTreeMap<(Kind, Scope), Fraction>,
+}
+
+/// A switch, or all that are alike in a row of a plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Row(PlaneId, TierId, u16),
+    Alone(Switch),
 }
 
 impl<'a> Capacities<'a> {
     /// Takes a fabric; drained cables count only where that is asked for.
     pub(crate) fn new(fabric: &'a Fabric, with_drained: bool) -> Self {
-        Capacities { fabric, with_drained, known: BTreeMap::new() }
+        Capacities { fabric, with_drained, alike: BTreeMap::new(), known: BTreeMap::new() }
     }
 
     fn topology(&self) -> &'a Topology {
@@ -55,16 +66,26 @@ impl<'a> Capacities<'a> {
                 Scope::Group(_, index) => self.between(Switch { tier: TierId::T0, index, ..at }, at),
             };
         }
-        if let Some(known) = self.known.get(&(at, scope)) {
+        let topology = self.topology();
+        let alike = self.alike.entry(at.plane).or_insert_with(|| Alike::new(topology, at.plane));
+        let kind = match (at.tier, alike.row(at)) {
+            (TierId::T1 | TierId::T2, Some(row)) => Kind::Row(at.plane, at.tier, row),
+            _ => Kind::Alone(at),
+        };
+        if let Some(known) = self.known.get(&(kind, scope)) {
             return *known;
         }
-        let neighbours: Vec<Switch> = match at.tier {
-            TierId::T0 | TierId::T1 => self.above(at).collect(),
-            TierId::T2 => self.below_t2(at, scope.zone()).collect(),
+        let neighbours = match (at.tier, scope) {
+            (TierId::T0, _) => self.above(at).map(|t1| (t1, 1)).collect(),
+            (TierId::T1, _) => alike.above(at),
+            (TierId::T2, Scope::Zone(zone)) => alike.below(at, zone),
+            // Each T1 has cables of its own to the group.
+            (TierId::T2, Scope::Group(zone, _)) => self.below_t2(at, zone).map(|t1| (t1, 1)).collect(),
         };
-        let count = neighbours.len() as u64;
-        let left = mean(neighbours.into_iter().map(|next| self.through(at, next, scope)), count);
-        self.known.insert((at, scope), left);
+        let count = neighbours.iter().map(|(_, alike)| alike).sum();
+        let left =
+            mean(neighbours.into_iter().map(|(next, alike)| self.through(at, next, scope) * alike), count);
+        self.known.insert((kind, scope), left);
         left
     }
 
@@ -89,8 +110,8 @@ impl<'a> Capacities<'a> {
     /// Returns the T1s of a zone below a T2.
     pub(crate) fn below_t2(&self, t2: Switch, zone: ZoneId) -> impl Iterator<Item = Switch> + use<'a> {
         let topology = self.topology();
-        (0..topology.t1_count)
-            .map(move |index| Switch { plane: t2.plane, tier: TierId::T1, zone, index })
+        let t1s = topology.t1s_below(t2.index);
+        t1s.map(move |index| Switch { plane: t2.plane, tier: TierId::T1, zone, index })
             .filter(move |t1| topology.uplink(*t1, t2, 0).is_some())
     }
 

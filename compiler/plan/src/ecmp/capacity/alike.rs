@@ -1,0 +1,77 @@
+//! Which T1s and T2s of a plane are alike, so that one of a row stands for the others.
+//!
+//! In: a topology and a plane. Out: the row that a switch is alike in, and neighbours with how many each stands for.
+//! Invariants: a T1 or T2 that is absent or drained, or at which a T1-T2 cable ends that is, stands for itself; the other T1s
+//! of a row reach the same T2s, whatever their zone, and the other T2s of a row the same T1s. So work grows with rows and
+//! exceptions, and not with T1s times T2s.
+
+use std::collections::BTreeSet;
+
+use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
+
+/// The T1s and T2s of a plane, as its exceptions leave them.
+pub(super) struct Alike<'a> {
+    topology: &'a Topology,
+    rows: u16,
+    /// How many T2s each T1 reaches.
+    reached: u16,
+    /// Switches that stand for themselves.
+    odd: BTreeSet<Switch>,
+}
+
+impl<'a> Alike<'a> {
+    pub(super) fn new(topology: &'a Topology, plane: PlaneId) -> Self {
+        let exceptions = &topology.exceptions;
+        let of_tier = |tier| from(plane, tier, ZoneId(0), 0);
+        let mut odd = BTreeSet::new();
+        for switches in [&exceptions.absent_switches, &exceptions.drained_switches] {
+            odd.extend(switches.range(of_tier(TierId::T1)..).take_while(|switch| switch.plane == plane));
+        }
+        let cables = of_tier(TierId::T1)..of_tier(TierId::T2);
+        let cables = Link::Fabric { lower: cables.start, up: 0 }..Link::Fabric { lower: cables.end, up: 0 };
+        for links in [&exceptions.absent_links, &exceptions.drained_links] {
+            for link in links.range(cables.clone()) {
+                let Link::Fabric { lower, up } = *link else { continue };
+                odd.insert(lower);
+                odd.extend(topology.upper(lower, up).map(|(t2, _)| t2));
+            }
+        }
+        let reached = topology.t1.up.count / topology.t1.parallel.max(1);
+        Alike { topology, rows: topology.t2_rows(), reached, odd }
+    }
+
+    /// Returns the row in which a T1 or T2 is alike to others; nothing where it stands for itself.
+    pub(super) fn row(&self, switch: Switch) -> Option<u16> {
+        let is_reached = switch.tier != TierId::T2 || switch.index / self.rows < self.reached;
+        (is_reached && !self.odd.contains(&switch)).then(|| switch.index % self.rows)
+    }
+
+    /// Returns the T2s above a T1, each with how many it stands for.
+    pub(super) fn above(&self, t1: Switch) -> Vec<(Switch, u64)> {
+        self.grouped(from(t1.plane, TierId::T2, ZoneId(0), t1.index % self.rows), self.reached)
+    }
+
+    /// Returns the T1s of a zone below a T2, each with how many it stands for.
+    pub(super) fn below(&self, t2: Switch, zone: ZoneId) -> Vec<(Switch, u64)> {
+        let is_reached = t2.index / self.rows < self.reached;
+        let count = if is_reached { self.topology.t1s_below(t2.index).count() as u16 } else { 0 };
+        self.grouped(from(t2.plane, TierId::T1, zone, t2.index % self.rows), count)
+    }
+
+    /// Groups so many switches of a row from the first on: those that stand for themselves, and one for the others.
+    fn grouped(&self, first: Switch, count: u16) -> Vec<(Switch, u64)> {
+        let at = |step: u16| Switch { index: first.index + step * self.rows, ..first };
+        let Some(last) = count.checked_sub(1).map(at) else { return Vec::new() };
+        let in_row = |switch: &&Switch| switch.index % self.rows == first.index;
+        let mut groups: Vec<(Switch, u64)> =
+            self.odd.range(first..=last).filter(in_row).map(|odd| (*odd, 1)).collect();
+        let others = u64::from(count) - groups.len() as u64;
+        groups.extend((0..count).map(at).find(|switch| !self.odd.contains(switch)).map(|one| (one, others)));
+        groups
+    }
+}
+
+/// Returns a switch.
+fn from(plane: PlaneId, tier: TierId, zone: ZoneId, index: u16) -> Switch {
+    Switch { plane, tier, zone, index }
+}
