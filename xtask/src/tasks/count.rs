@@ -32,8 +32,8 @@ pub(crate) fn run(verbs: bool) -> anyhow::Result<()> {
     let (stages, commands) = old.split_once(COMMANDS).unwrap_or((&old, ""));
     let text = if verbs {
         // What figures mean is written by hand, behind them.
-        let (_, words) = commands.split_once("\n\n").unwrap_or_default();
-        format!("{stages}{COMMANDS}{}\n{words}", verbs::rows()?)
+        let (_, words) = commands.split_once("|\n\n").unwrap_or_default();
+        format!("{stages}{COMMANDS}{HEAD_OF_COMMANDS}{}\n{words}", verbs::rows()?)
     } else {
         format!("{}{COMMANDS}{commands}", stages_table()?)
     };
@@ -65,9 +65,12 @@ commit.
 |---|---|---|---|
 ";
 
+/// Where the part about whole commands begins.
 const COMMANDS: &str = "
 ## Whole commands
+";
 
+const HEAD_OF_COMMANDS: &str = "
 Counted by `cargo xtask count verbs` (valgrind's cachegrind, release build, one thread): `check FILE` in all, in millions and for
 each NIC; `compile --shard 0/N` and `verify` of plane 0 in thousands for each NIC and plane of the shard, and for each port of a
 switch with a cable.
