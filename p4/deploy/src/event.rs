@@ -1,5 +1,6 @@
 //! What happens during a push, for progress bars and logs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -94,6 +95,11 @@ pub enum EventKind {
         /// What it holds.
         entities: usize,
     },
+    /// A switch that is watched and not repaired differs otherwise than before.
+    Drifted {
+        /// Entries that differ, by table; none where it is as it should be.
+        objects: BTreeMap<String, u64>,
+    },
     /// This controller became primary of a switch it watches.
     Leading,
     /// Another controller is primary of a switch that this one watches.
@@ -128,6 +134,12 @@ impl Event {
             ),
             EventKind::Repaired { updates, entities } => {
                 format!("repaired with {} updates, holds {entities} entities", updates.total())
+            }
+            EventKind::Drifted { objects } if objects.is_empty() => "as it should be".to_owned(),
+            EventKind::Drifted { objects } => {
+                let counts: Vec<String> =
+                    objects.iter().map(|(table, count)| format!("{count} of {table}")).collect();
+                format!("differs: {}", counts.join(", "))
             }
             EventKind::Leading => "this controller is primary".to_owned(),
             EventKind::StandingBy { primary: Some(id) } => {

@@ -237,6 +237,11 @@ impl Inventory {
         })
     }
 
+    /// Tells whether it has rules for switches that run SONiC.
+    pub fn has_sonic(&self) -> bool {
+        !self.sonic.is_empty()
+    }
+
     /// Returns how a SONiC switch is reached.
     pub(crate) fn sonic_of(&self, name: &str) -> Option<&Sonic> {
         self.sonic.iter().find(|rule| closc_sonic::fits(&rule.devices, name))

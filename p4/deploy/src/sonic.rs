@@ -91,7 +91,8 @@ pub(crate) struct SonicPlan {
 #[derive(Debug, Default)]
 struct Done {
     sent: Counts,
-    /// Whether the switch may run what a reboot would lose.
+    /// Whether the switch may run what a reboot would lose. Over gNMI nobody can read what is saved, and an earlier push may have
+    /// ended between a change and its end.
     is_unsaved: bool,
 }
 
@@ -119,7 +120,8 @@ impl Switch for SonicSwitch {
 
 impl SonicSwitch {
     async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
-        let mut done = Done::default();
+        let is_unsaved = matches!(self.link, Link::Gnmi(_));
+        let mut done = Done { is_unsaved, ..Done::default() };
         let mut attempt = 1;
         loop {
             let once = match &self.link {

@@ -2,12 +2,14 @@
 //!
 //! In: a fleet. Out: [`WatchStatus`], metrics and health at any time. Invariants: each switch is looked after by itself;
 //! one that is primary reads, compares and repairs, one that is not stands by and takes over when nobody is primary.
-//! So of two watches one leads, and the other takes its place when it dies.
+//! So of two watches one leads, and the other takes its place when it dies. A switch that runs SONiC is read and compared,
+//! and nothing is written to it.
 
 mod board;
 mod health;
 mod keeper;
 mod metrics;
+mod onlooker;
 
 pub use board::{DeviceStatus, Role, WatchStatus};
 
@@ -23,6 +25,7 @@ use tokio::task::JoinSet;
 use crate::event::{Observer, Reporter};
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
+use crate::sonic::{SonicOptions, SonicSwitch};
 use board::Board;
 
 /// The options of a watch.
@@ -66,7 +69,8 @@ pub struct Watch {
 impl Watch {
     /// Begins to watch a fleet. It fails only where metrics cannot be served.
     pub async fn start(fleet: &Fleet, options: WatchOptions, observer: Observer) -> io::Result<Self> {
-        let names = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.plane));
+        let members = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.plane));
+        let names = members.chain(fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.plane)));
         let shared = Arc::new(Shared {
             board: Board::new(names),
             reporter: Reporter::new(observer),
@@ -91,6 +95,15 @@ impl Watch {
         }
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
+        }
+        // What daemons made of the configuration is looked at too.
+        let sonic = fleet
+            .sonic
+            .first()
+            .map(|first| Arc::new(SonicOptions { state: true, ..(*first.options).clone() }));
+        for ((place, switch), options) in fleet.sonic.iter().enumerate().zip(sonic.iter().cycle()) {
+            let switch = SonicSwitch { options: options.clone(), ..switch.clone() };
+            watch.keepers.spawn(onlooker::look(place, switch, shared.clone(), stopped.clone()));
         }
         Ok(watch)
     }
@@ -128,6 +141,12 @@ pub async fn watch(
     let watch = Watch::start(fleet, options, observer).await?;
     until.await;
     Ok(watch.stop().await)
+}
+
+/// Waits until the watch is stopped.
+async fn end(stopped: &mut tokio::sync::watch::Receiver<bool>) {
+    // Whoever dropped the other end has stopped the watch too.
+    drop(stopped.wait_for(|stop| *stop).await);
 }
 
 fn answer(board: &Board, request: &Request) -> Answer {

@@ -18,13 +18,6 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
-    let n_sonic = control::n_sonic(&fleet);
-    if n_sonic > 0 {
-        anyhow::bail!(
-            "`closc watch` keeps P4Runtime targets, and {n_sonic} of the switches run SONiC: look at them with `closc drift`, \
-             and select the others with `--device` or `--plane`"
-        );
-    }
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),
@@ -40,7 +33,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             .await
             .with_context(|| format!("cannot listen on {}", command.listen))?;
         if let (Some(address), false) = (watch.address(), args.quiet) {
-            let (switches, scheme) = (fleet.members.len(), command.serve.scheme());
+            let (switches, scheme) = (fleet.n_switches(), command.serve.scheme());
             output::say(format_args!(
                 "watching {switches} switches; metrics at {scheme}://{address}/metrics"
             ));

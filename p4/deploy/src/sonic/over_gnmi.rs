@@ -139,7 +139,8 @@ impl OverGnmi<'_> {
         Err(Fault::Differs { changes: left.patch.operations.iter().map(Difference::place).collect() })
     }
 
-    /// Has the server save what the switch runs: a Set that failed was not followed by that.
+    /// Has the server save what the switch runs: a Set that failed was not followed by that, and neither was one of a push that
+    /// ended with it.
     async fn save(
         &self,
         held: &ConfigDb,

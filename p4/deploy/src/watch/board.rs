@@ -20,6 +20,8 @@ pub enum Role {
     StandingBy,
     /// It is primary.
     Leading,
+    /// It looks at it and writes nothing.
+    Watching,
 }
 
 /// How a switch is.
@@ -35,6 +37,9 @@ pub struct DeviceStatus {
     pub in_sync: bool,
     /// Entities that it holds, when it was last in sync.
     pub entities: usize,
+    /// Entries of each table that differed when it was last looked at, where it is not repaired.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub differences: BTreeMap<String, u64>,
     /// How often it was read and compared.
     pub checks: u64,
     /// How often something had to be sent.
@@ -59,7 +64,7 @@ impl DeviceStatus {
     /// Says whether nobody has to look: it is in sync, or somebody else takes care of it.
     pub fn is_good(&self) -> bool {
         match self.role {
-            Role::Leading => self.in_sync,
+            Role::Leading | Role::Watching => self.in_sync,
             Role::StandingBy => true,
             Role::Away => false,
         }

@@ -17,6 +17,7 @@ pub(super) fn answer(status: &WatchStatus) -> Answer {
         "healthy": status.is_good(),
         "devices": status.devices.len(),
         "leading": status.count(|device| device.role == Role::Leading),
+        "watching": status.count(|device| device.role == Role::Watching),
         "standing-by": status.count(|device| device.role == Role::StandingBy),
         "away": status.count(|device| device.role == Role::Away),
         "in-sync": status.count(|device| device.in_sync),

@@ -12,8 +12,8 @@ use prost::Message as _;
 use tokio::sync::watch::Receiver;
 use tokio::time::timeout;
 
-use super::Shared;
 use super::board::Role;
+use super::{Shared, end};
 use crate::device::{self, above, load};
 use crate::difference::Counts;
 use crate::event::EventKind;
@@ -66,12 +66,6 @@ fn decode(first: &Desired, bytes: &[u8]) -> Desired {
     let entities = request.updates.into_iter().filter_map(|update| update.entity).collect();
     let state = State::new(first.program.info(), entities).expect("it was a state before");
     Desired { state, ..first.clone() }
-}
-
-/// Waits until the watch is stopped.
-async fn end(stopped: &mut Receiver<bool>) {
-    // Whoever dropped the other end has stopped the watch too.
-    drop(stopped.wait_for(|stop| *stop).await);
 }
 
 struct Keeper<'s> {

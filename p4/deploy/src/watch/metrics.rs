@@ -43,7 +43,7 @@ const FAMILIES: &[Family] = &[
         name: "closc_device_entities",
         help: "Entities that the switch held when it was last in sync.",
         kind: "gauge",
-        value: |device| Some(device.entities as f64),
+        value: |device| (device.role != Role::Watching).then_some(device.entities as f64),
     },
     Family {
         name: "closc_device_checks_total",
@@ -98,6 +98,14 @@ fn text(status: &WatchStatus) -> String {
             }
         }
     }
+    let help = "Entries of a table that differed when the switch was last looked at; of switches that are not repaired.";
+    head(&mut text, "closc_device_differences", help, "gauge");
+    for (name, device) in &status.devices {
+        for (table, count) in &device.differences {
+            let labels = labels(name, device, &format!(",table=\"{}\"", escaped(table)));
+            line(&mut text, "closc_device_differences", &labels, *count as f64);
+        }
+    }
     head(&mut text, "closc_device_updates_total", "Updates that were applied.", "counter");
     for (name, device) in &status.devices {
         let updates = device.updates;
@@ -129,6 +137,8 @@ fn line(text: &mut String, name: &str, labels: &str, value: f64) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -140,6 +150,12 @@ mod tests {
         assert!(text.contains("# TYPE closc_device_in_sync gauge\n"));
         assert!(text.contains("closc_device_in_sync{device=\"p3-t0-\\\"1\\\"\",plane=\"3\"} 1\n"), "{text}");
         assert!(text.contains(",kind=\"delete\"} 0\n"));
+        let differences = BTreeMap::from([("STATIC_ROUTE".to_owned(), 2)]);
+        let watched = DeviceStatus { role: Role::Watching, differences, ..Default::default() };
+        let status = WatchStatus { devices: [("t0".to_owned(), watched)].into_iter().collect() };
+        let of_watched = super::text(&status);
+        assert!(of_watched.contains("closc_device_differences{device=\"t0\",table=\"STATIC_ROUTE\"} 2\n"));
+        assert!(!of_watched.contains("closc_device_entities{"), "nobody counts them");
         assert!(!text.contains("age_seconds{"), "no age before the first check");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (_, value) = line.rsplit_once(' ').expect("a name and a value");

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use closc_deploy::{
     DeviceDrift, Event, EventKind, Fault, Fleet, FleetError, Inventory, Outcome, PushOptions, PushReport,
-    SonicOptions, Tree, drift, open_gate, plan, push, silent,
+    Role, SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, silent,
 };
 use closc_runtime::testing::{Authority, GarbageServer, Validity};
 use closc_sonic::{ConfigDb, Overlay};
 use serde_json::Value;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-use crate::support::{Files, add_manifest, once, options, reader};
+use crate::support::{Files, add_manifest, eventually, once, options, reader};
 use server::GnmiSwitch;
 
 /// What a switch runs at first: closc's part of an old tree, and what is the site's.
@@ -133,7 +133,8 @@ async fn a_push_brings_a_switch_to_the_tree_and_the_second_does_nothing() {
     assert_eq!(n_sets(switch), 1);
     let again = pushed(&switches, NEW, &once()).await;
     assert!(again.is_good() && again.updates().total() == 0, "{again:?}");
-    assert_eq!(n_sets(switch), 1);
+    assert_eq!(n_sets(switch), 2, "it changes nothing, and has the switch save");
+    assert_good(switch, NEW, &again);
     assert!(drift(&fleet(&switches, NEW), &options(), silent()).await.is_clean());
 }
 
@@ -176,6 +177,18 @@ async fn an_error_after_everything_was_applied_is_no_failure_and_is_saved() {
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
     assert_eq!(n_sets(&switches[NAME]), 2, "the second saves");
+}
+
+#[tokio::test]
+async fn what_was_applied_and_never_saved_is_saved_by_the_next_push() {
+    let switches = of(GnmiSwitch::start(OLD, None));
+    let report = pushed(&switches, NEW, &once()).await;
+    assert!(report.is_good(), "{report:?}");
+    // As after a push that ended when the switch had changed and not saved.
+    switches[NAME].lock().saved = serde_json::from_str(OLD).expect("JSON");
+    let report = pushed(&switches, NEW, &once()).await;
+    assert!(report.is_good() && report.updates().total() == 0, "{report:?}");
+    assert_good(&switches[NAME], NEW, &report);
 }
 
 #[tokio::test]
@@ -439,6 +452,30 @@ fn what_an_inventory_says_is_checked() {
     let inventory = Inventory::parse(text).expect("right");
     let said = fleet_of(&inventory, beside, NEW, SonicOptions::default()).err().expect("no TLS").to_string();
     assert!(said.contains("and a password need `tls`") && !said.contains("not-a-secret"), "{said}");
+}
+
+#[tokio::test]
+async fn a_watch_says_what_differs_and_writes_nothing() {
+    let switches = of(GnmiSwitch::start(OLD, None));
+    let options = WatchOptions { push: options(), interval: Duration::from_millis(20), ..Default::default() };
+    let watch = Watch::start(&fleet(&switches, OLD_TREE), options, silent()).await.expect("nobody listens");
+    let of_switch = || watch.status().devices[NAME].clone();
+    eventually("it was looked at", || of_switch().role == Role::Watching).await;
+    let status = of_switch();
+    assert!(
+        !status.in_sync && status.differences.contains_key("ROUTE_TABLE"),
+        "nothing is programmed: {status:?}"
+    );
+    let routes = serde_json::json!({ "fd00:1::/48": {}, "fd00:2::/48": {} });
+    switches[NAME].lock().applied =
+        serde_json::json!({ "PORT_TABLE": { "Ethernet0": { "oper_status": "up" } }, "ROUTE_TABLE": routes });
+    eventually("it is as it should be", || watch.status().is_good()).await;
+    switches[NAME].lock().running["STATIC_ROUTE"]["fd00:1::/48"]["nexthop"] = Value::from("fe80::7");
+    eventually("it differs", || !watch.status().is_good()).await;
+    assert_eq!(of_switch().differences, BTreeMap::from([("STATIC_ROUTE".to_owned(), 1)]));
+    assert_eq!(n_sets(&switches[NAME]), 0, "nothing is written");
+    let status = watch.stop().await;
+    assert_eq!((status.devices[NAME].role, status.devices[NAME].repairs), (Role::Away, 0));
 }
 
 #[tokio::test]

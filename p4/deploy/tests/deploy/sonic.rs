@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use closc_deploy::{
     DeviceDrift, Fault, Fleet, FleetError, Inventory, Outcome, PushOptions, PushReport, SonicOptions, Tree,
-    drift, open_gate, plan, push, silent,
+    Watch, WatchOptions, drift, open_gate, plan, push, silent,
 };
 use closc_sonic::{ConfigDb, Overlay};
 use tempfile::TempDir;
 
-use crate::support::{Files, add_manifest, reader};
+use crate::support::{Files, add_manifest, eventually, reader};
 
 /// What the switch runs at first: closc's part of an old tree, and what is the site's.
 const OLD: &str = r#"{
@@ -312,8 +312,15 @@ async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for(
     put(&switch.path("appl.json"), r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "down" } }"#, 0o600);
     let found = look(true).await;
     assert!(found.show().contains("PORT_TABLE:Ethernet0.oper_status down"), "{found:?}");
+    let options = WatchOptions { interval: Duration::from_millis(100), ..WatchOptions::default() };
+    let fleet = switch.fleet(NEW, SonicOptions::default());
+    let watch = Watch::start(&fleet, options, silent()).await.expect("nobody listens");
+    let is_down = || watch.status().devices[NAME].differences.contains_key("PORT_TABLE");
+    eventually("a watch sees the port that is down", is_down).await;
     put(&switch.path("appl.json"), r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "up" } }"#, 0o600);
     assert!(look(true).await.is_clean());
+    eventually("and that it is up", || watch.status().is_good()).await;
+    watch.stop().await;
 }
 
 #[tokio::test]

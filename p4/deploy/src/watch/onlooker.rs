@@ -1,0 +1,117 @@
+//! Looks at one switch that is not repaired, for as long as the watch runs.
+//!
+//! In: a switch that runs SONiC. Out: whether CONFIG_DB is as the tree says and its daemons did what it says, on the board.
+//! Invariants: nothing is written: what a patch bounces, somebody decides about (`closc push`). The tree is read at each look,
+//! as it is then: texts of thousands of switches are not kept.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use closc_runtime::client::{Backoff, Jitter};
+use tokio::sync::watch::Receiver;
+use tokio::time::timeout;
+
+use super::board::Role;
+use super::{Shared, end};
+use crate::device_drift::DeviceDrift;
+use crate::event::EventKind;
+use crate::fault::Fault;
+use crate::progress::Progress;
+use crate::sonic::SonicSwitch;
+use crate::switch::Switch as _;
+
+/// Looks at a switch until it is asked to stop.
+pub(super) async fn look(
+    place: usize,
+    switch: SonicSwitch,
+    shared: Arc<Shared>,
+    mut stopped: Receiver<bool>,
+) {
+    let reporter = shared.reporter.of_device(&switch.name, switch.plane);
+    let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
+    let mut onlooker = Onlooker {
+        switch,
+        shared: &shared,
+        progress: Progress::new(reporter),
+        failed_in_a_row: 0,
+        seen: None,
+    };
+    loop {
+        let found = tokio::select! {
+            found = onlooker.once() => found,
+            () = end(&mut stopped) => break,
+        };
+        let wait = onlooker.take(found, backoff);
+        if timeout(wait, end(&mut stopped)).await.is_ok() {
+            break;
+        }
+    }
+    shared.board.change(&onlooker.switch.name, |status| (status.role, status.in_sync) = (Role::Away, false));
+}
+
+/// What differs: how many entries of each table.
+type Objects = BTreeMap<String, u64>;
+
+struct Onlooker<'s> {
+    switch: SonicSwitch,
+    shared: &'s Shared,
+    progress: Progress,
+    /// Looks that failed, since the last one that did not.
+    failed_in_a_row: u32,
+    /// What was found last.
+    seen: Option<Objects>,
+}
+
+impl Onlooker<'_> {
+    /// Reads and compares; no longer than one switch may take.
+    async fn once(&self) -> Result<Objects, Fault> {
+        let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
+        let options = &self.shared.options.push;
+        let limit = options.timeout;
+        let found = timeout(limit, self.switch.drift(options, &self.progress)).await;
+        let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
+        match found.map_err(late).flatten()? {
+            DeviceDrift::None => Ok(Objects::new()),
+            DeviceDrift::Entries { objects, .. } => Ok(objects),
+            DeviceDrift::Unknown(fault) => Err(fault),
+            // A pipeline is nothing that SONiC has.
+            DeviceDrift::Pipeline { .. } => Ok(Objects::new()),
+        }
+    }
+
+    /// Takes note of what was found, and returns when to look again.
+    fn take(&mut self, found: Result<Objects, Fault>, backoff: Backoff) -> Duration {
+        let (board, name) = (&self.shared.board, &self.switch.name);
+        let interval = self.shared.options.interval;
+        match found {
+            Ok(objects) => {
+                self.failed_in_a_row = 0;
+                board.change(name, |status| {
+                    status.connections += u64::from(status.role == Role::Away);
+                    status.role = Role::Watching;
+                    status.checks += 1;
+                    status.differences.clone_from(&objects);
+                });
+                if objects.is_empty() {
+                    board.in_sync(name, 0);
+                } else {
+                    board.change(name, |status| (status.in_sync, status.fault) = (false, None));
+                }
+                if self.seen.as_ref() != Some(&objects) {
+                    self.progress.report(EventKind::Drifted { objects: objects.clone() });
+                    self.seen = Some(objects);
+                }
+                interval
+            }
+            Err(fault) => {
+                self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+                self.progress.report(EventKind::Trouble { fault: fault.clone() });
+                board.fail(name, fault);
+                board.change(name, |status| status.role = Role::Away);
+                self.seen = None;
+                backoff.wait(self.failed_in_a_row - 1).min(interval)
+            }
+        }
+    }
+}
