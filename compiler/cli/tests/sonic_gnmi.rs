@@ -185,6 +185,38 @@ async fn pushes_over_gnmi_to_64_switches_that_are_killed_are_finished_by_the_nex
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_switches_hold_over_gnmi_is_a_side_of_a_difference() {
+    let fleet = Fleet::new(1, 1);
+    let diff = async |code: i32, sides: &'static [&'static str]| {
+        let mut command =
+            fleet.place.command(&[&["diff"], sides, &["--inventory", "inventory.yaml"]].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("nobody panics");
+        let output = output.expect("it runs");
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{sides:?}: {said}");
+        said
+    };
+    assert!(diff(0, &["live", "a"]).await.contains("live and a mean the same"));
+    let said = diff(2, &["live", "b", "--list"]).await;
+    for name in fleet.switches.keys() {
+        assert!(said.contains(name), "{said}");
+    }
+    assert!(said.contains("10.0.0.2") && said.contains("PORT"), "{said}");
+    let said = diff(1, &["live", "b", "--out", "saved.diff"]).await;
+    assert!(said.contains("cannot be saved: 2 of them do"), "{said}");
+    let said = diff(1, &["live", "b.yaml"]).await;
+    assert!(said.contains("`closc compile b.yaml --out DIR`"), "{said}");
+    // What takes a reload is a difference like any other.
+    let name = fleet.switches.keys().next().expect("there are two");
+    fleet.switches[name].lock().running["BUFFER_POOL"]["egress_lossy_pool"]["size"] = json!("1");
+    assert!(diff(2, &["live", "a"]).await.contains("1 switch"));
+    let sets = fleet.switches.values().flat_map(|switch| switch.lock().calls.clone());
+    assert_eq!(sets.filter(|call| call == "Set").count(), 0, "nothing is written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_push_over_gnmi_says_what_it_does() {
     let fleet = Fleet::new(1, 1);
     let (code, said) = fleet.push("b", &["--dry-run"], None).await;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_deploy::{DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, drift, plan};
+use closc_deploy::{
+    DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, SonicOptions, drift, plan,
+};
 use closc_diff::live::{Device, Entry, waves};
 use closc_diff::{Options, Report, Sign};
 
@@ -23,11 +25,18 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
     let fleet = fleet(command, &side)?;
+    let n_sonic = control::n_sonic(&fleet);
+    if command.out.is_some() && n_sonic > 0 {
+        bail!(
+            "a difference of switches that run SONiC cannot be saved: {n_sonic} of them do; leave `--out` away, or keep the tree \
+             and run `closc push --dry-run` again"
+        );
+    }
     let (found, held) = read(args, &fleet)?;
     let own = closc_diff::Side {
         source: LIVE.to_owned(),
         fabric: fleet.fabric.clone(),
-        digest: digest(&held).to_string(),
+        digest: digest_of_all(&held, &found).to_string(),
     };
     let devices = devices(&found, &held, is_old)?;
     let (old, new) = if is_old { (own, side.side().clone()) } else { (side.side().clone(), own) };
@@ -57,17 +66,25 @@ fn fleet(command: &DiffArgs, side: &Side) -> anyhow::Result<Fleet> {
     let path = command.inventory.as_deref();
     let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
     let site = control::inventory_of(&side.side().fabric, path)?;
+    if let (Side::Plan(_), true) = (side, site.inventory.has_sonic()) {
+        bail!(
+            "switches that run SONiC are compared with a compiled tree: `closc compile {} --out DIR`, and `DIR` here",
+            side.side().source
+        );
+    }
     let tree = std::sync::Arc::new(side.entries()?);
-    Ok(Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?)
+    let fleet = Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?;
+    Ok(fleet.with_sonic(&site.inventory, &*site.files, &tree, SonicOptions::default(), |_| true)?)
 }
 
 /// Reads every switch: how it differs, and what it holds.
 fn read(args: &Args, fleet: &Fleet) -> anyhow::Result<(DriftReport, Plan)> {
     let options = PushOptions::default();
-    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let read = control::block_on(async {
         let found = drift(fleet, &options, observer).await;
-        Ok((found, plan(fleet, &options, closc_deploy::silent()).await))
+        // Of others the difference says it all, and a push of them may be refused.
+        Ok((found, plan(&fleet.programmed(), &options, closc_deploy::silent()).await))
     });
     bar.finish_and_clear();
     let (found, held) = read?;
@@ -85,6 +102,19 @@ pub fn digest(held: &Plan) -> blake3::Hash {
         let held = (name, device.set_pipeline, &device.live);
         hasher.update(&serde_json::to_vec(&held).expect("names and numbers are JSON"));
     }
+    hasher.finalize()
+}
+
+/// The same of every switch: one that runs SONiC is known by how it differs.
+fn digest_of_all(held: &Plan, found: &DriftReport) -> blake3::Hash {
+    let others: BTreeMap<_, _> =
+        found.devices.iter().filter(|(name, _)| !held.devices.contains_key(*name)).collect();
+    if others.is_empty() {
+        return digest(held);
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(digest(held).as_bytes());
+    hasher.update(&serde_json::to_vec(&others).expect("names and texts are JSON"));
     hasher.finalize()
 }
 
@@ -124,7 +154,8 @@ fn entry(difference: &Difference, is_old: bool) -> Entry {
         (sign, _) => sign,
     };
     let split = |text: &str| {
-        let (object, rest) = text.split_once(' ').unwrap_or((text, ""));
+        // `table key` of P4, `TABLE|key` of CONFIG_DB.
+        let (object, rest) = text.split_once([' ', '|']).unwrap_or((text, ""));
         (object.to_owned(), rest.trim_start().to_owned())
     };
     match (old, new) {
