@@ -95,6 +95,9 @@ struct Facts {
     thresholds_taken: Option<(i8, i8)>,
     watchdog_poll_millis: Option<(u32, u32)>,
     trim_size_max: Option<u32>,
+    trim_priority_max: Option<u8>,
+    #[serde(default)]
+    shares_thresholds: bool,
     releases: Option<Releases>,
     capabilities: Row,
 }
@@ -162,6 +165,17 @@ impl Os {
     /// Returns the most bytes that it leaves of a trimmed packet, where it has a limit of its own beside that of the platform.
     pub fn trim_size_max(self) -> Option<u32> {
         self.facts().trim_size_max
+    }
+
+    /// Returns the highest number by which it can know packets that it trimmed, where such numbers have a limit of their own.
+    pub fn trim_priority_max(self) -> Option<u8> {
+        self.facts().trim_priority_max
+    }
+
+    /// Tells whether lossless classes share one buffer threshold where packets come in and one where they leave, and all other
+    /// classes one where packets come in.
+    pub fn shares_thresholds(self) -> bool {
+        self.facts().shares_thresholds
     }
 
     /// Returns its releases, where they differ in what is written for them.

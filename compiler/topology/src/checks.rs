@@ -123,6 +123,7 @@ mod w_software_pause;
 mod w_software_qos;
 mod w_srv6_unused;
 mod w_static_egress;
+mod w_trim_number;
 mod w_watchdog_times;
 mod wrong_list;
 mod zero_count;
@@ -279,6 +280,7 @@ const CHECKS: &[Check] = checks![
     w_lossless_traffic,
     w_static_egress,
     w_nearest_shares,
+    w_trim_number,
     w_watchdog_times,
     w_no_effect,
     w_absent_anyway,

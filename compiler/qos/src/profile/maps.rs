@@ -59,6 +59,14 @@ impl Profile {
         self.trimming().map(|trimming| (trimming.tc, dscp(trimming))).into_iter().collect()
     }
 
+    /// Returns the number by which a switch knows packets that it trimmed, where such numbers end at some: their own traffic
+    /// class, or the highest that no class has. Nothing without trimming, and where all are taken.
+    pub fn trim_priority(&self, most: u8) -> Option<u8> {
+        let own = self.trimming()?.tc.get();
+        let is_free = |number: &u8| self.classes().all(|class| class.tc.get() != *number);
+        if own <= most { Some(own) } else { (0..=most).rev().find(is_free) }
+    }
+
     /// Returns the queues in use and the classes in each, rising.
     pub fn queues(&self) -> BTreeMap<Queue, Vec<&super::Class>> {
         let mut queues: BTreeMap<_, Vec<_>> = BTreeMap::new();

@@ -23,6 +23,16 @@ fn dscp(value: u8) -> Dscp {
 }
 
 #[test]
+fn trimmed_packets_have_a_number_of_their_own() {
+    let profile = Preset::LossyTrim.profile();
+    assert_eq!(profile.trimming().unwrap().tc.get(), 8);
+    assert_eq!([7, 8, 15].map(|most| profile.trim_priority(most)), [Some(7), Some(8), Some(8)]);
+    // Classes have 0, 1, 2, 3 and 6.
+    assert_eq!([6, 3].map(|most| profile.trim_priority(most)), [Some(5), None]);
+    assert_eq!(Preset::Lossless.profile().trim_priority(7), None);
+}
+
+#[test]
 fn every_preset_passes_the_rules_and_has_its_own_name() {
     for preset in Preset::ALL {
         let faults = Profile::new(preset.draft()).map(|_| ()).err();

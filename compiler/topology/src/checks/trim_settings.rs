@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 use closc_qos::units::Bytes;
 
-use crate::draft::Draft;
+use crate::draft::{Draft, Hardware};
 use crate::field;
 
 /// A platform does not take the settings of trimming.
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0717",
     title: "the platform does not take the settings of trimming",
     what: "The size that `trimming` states is one that every platform in use takes, and no class but that of trimmed \
-           packets has the queue that a platform keeps for them.",
+           packets has the queue that a platform keeps for them. NVUE has 0 to 7 for `tc`, of which one is left.",
     why: "SONiC's orchagent stops at the first setting that the ASIC refuses: packets would be dropped and not trimmed. \
           Headers in the queue of another class would wait behind its packets.",
     example: "qos: { base: lossy-trim, trimming: { class: trimmed, size: 128, fabric_dscp: 12, last_hop_dscp: 16 } }",
@@ -37,6 +37,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .and(hardware.os_span, format!("for {}", hardware.who))
                 .help("leave `size` out: each platform then gets one that it takes"),
             );
+            continue;
+        }
+        if out_of_numbers(draft, hardware, out) {
             continue;
         }
         let Some(limits) = &platform.trimming else { continue };
@@ -68,6 +71,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
         }
     }
+}
+
+/// Refuses a profile whose classes have all the numbers by which a system could know trimmed packets.
+fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
+    let Ok(profile) = &draft.qos else { return false };
+    let most = hardware.os.trim_priority_max();
+    let Some(most) = most.filter(|most| profile.trim_priority(*most).is_none()) else { return false };
+    let os = hardware.os.word();
+    let message = format!("`{os}` has no number left by which it knows trimmed packets");
+    out.push(
+        Diagnostic::error(&RULE, message)
+            .at(draft.at(field!("qos.trimming.tc")), format!("it has 0 to {most}, and classes have all"))
+            .and(hardware.os_span, format!("for {}", hardware.who))
+            .help(format!("state a `tc` up to {most} that no class has, or have fewer classes")),
+    );
+    true
 }
 
 fn range(min: Bytes, max: Option<Bytes>) -> String {

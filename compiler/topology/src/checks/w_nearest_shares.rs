@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, Support};
 use closc_qos::codes::DynamicThreshold;
-use closc_qos::profile::Profile;
+use closc_qos::profile::{Class, Profile};
 
 use crate::checks::words::and;
 use crate::draft::Draft;
@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0708",
     title: "a buffer threshold is not set as it is stated",
     what: "Every operating system and chip in use takes the thresholds of all classes: EOS takes 1/128 to 8, as -7 to 3, on \
-           Tomahawk, and none on Jericho and Qumran. NVUE takes 1/128 to 64 and no limit, as -7 to 7, and where packets come in \
-           one for all lossless classes and one for all others.",
+           Tomahawk, and none on Jericho and Qumran. NVUE takes 1/128 to 64 and no limit, as -7 to 7, where packets come in \
+           one for all lossless classes and one for all others, and where they leave one for all lossless classes: the largest.",
     why: "A queue may take another share of the buffer there than on other switches of the fabric, and one that never drops \
           elsewhere has a limit.",
     example: "routing: ecmp-static\n\
@@ -46,6 +46,18 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
             (message, "fine where the switch divides its deep buffer as you like".to_owned())
         } else {
+            let shared = if hardware.os.shares_thresholds() { shared(profile) } else { Vec::new() };
+            for (name, largest, classes) in shared {
+                let message =
+                    format!("`{name}` of {classes} is {largest} on `{os}`, which has one for all of them");
+                out.push(
+                    Diagnostic::warning(&RULE, message)
+                        .at(draft.at(field!("qos")), "")
+                        .and(hardware.os_span, format!("for {}", hardware.who))
+                        .note(format!("`{os}`: {why}"))
+                        .help(format!("state `{name}: {largest}` for all of them")),
+                );
+            }
             let beyond = beyond(profile, &taken);
             if beyond.is_empty() {
                 continue;
@@ -67,6 +79,23 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Tells whether the profile asks for thresholds at all.
 fn os_is_asked(profile: &Profile) -> bool {
     closc_platform::capability::asked(profile).contains(&Capability::Thresholds)
+}
+
+/// Thresholds that classes share and that are not alike: their name, the largest, and the classes.
+fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
+    let kinds: [(&str, bool, fn(&Class) -> DynamicThreshold); 3] = [
+        ("ingress_threshold", true, |class| class.ingress_threshold),
+        ("egress_threshold", true, |class| class.egress_threshold),
+        ("ingress_threshold", false, |class| class.ingress_threshold),
+    ];
+    let unlike = |(name, pauses, of): (&'static str, bool, fn(&Class) -> DynamicThreshold)| {
+        let classes: Vec<&Class> = profile.classes().filter(|class| class.pfc == pauses).collect();
+        let largest = classes.iter().map(|class| of(class)).max_by_key(|threshold| threshold.get())?;
+        let others = classes.iter().filter(|class| of(class) != largest);
+        let names: Vec<String> = others.map(|class| format!("`{}`", class.name)).collect();
+        (!names.is_empty()).then(|| (name, largest, and(names.iter().map(String::as_str))))
+    };
+    kinds.into_iter().filter_map(unlike).collect()
 }
 
 /// Names the thresholds that are not taken; nothing where all are.
@@ -99,5 +128,16 @@ mod tests {
                      tiers: { t1: { os: eos } }, cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } } }";
         assert!(!codes(taken).contains(&"W0708"));
         assert!(!codes(&RULE.example.replace("os: eos", "os: sonic")).contains(&"W0708"));
+        let shared = |threshold| {
+            format!(
+                "{{ qos: {{ base: lossy-trim, classes: {{ control: {{ ingress_threshold: {threshold} }} }} }}, \
+                 hosts: {{ nic: {{ speed: 800G, lanes: 8 }} }}, \
+                 tiers: {{ t0: {{ platform: spectrum4-sn5600, os: nvue, up: 128 }}, \
+                 t1: {{ platform: spectrum4-sn5600, os: nvue }} }} }}"
+            )
+        };
+        let text = "`ingress_threshold` of `control` is 3 on `nvue`, which has one for all of them";
+        assert_eq!(message(&shared(1), "W0708"), text);
+        assert!(!codes(&shared(3)).contains(&"W0708"));
     }
 }

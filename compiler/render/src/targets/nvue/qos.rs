@@ -1,7 +1,7 @@
 //! Quality of service of a switch: maps, queues, marks, pauses, trimming and shares of the buffer.
 //!
 //! In: the intent and what the plan worked out. Out: [`QosView`]. Invariants: a switch priority has the number of its traffic
-//! class of the profile, and a traffic class of NVUE that of its queue; every switch priority is in one pool; marks are set for
+//! class of the profile, packets that the switch trimmed have one that no code point has, and a traffic class of NVUE that of its queue; every switch priority is in one pool; marks are set for
 //! every traffic class in use and for 0, which NVUE marks where nothing is said.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,7 +145,7 @@ impl QosView {
                 .into_iter()
                 .map(|(dscp, tc)| CodeView { dscp: dscp.get(), priority: tc.get() })
                 .collect(),
-            priorities: priorities(profile),
+            priorities: priorities(intent),
             queues: queues(profile),
             kinds: kinds(profile, &switch),
             pauses: pauses(profile, &switch),
@@ -154,7 +154,7 @@ impl QosView {
             shares: shares(profile),
             trimming: profile.trimming().and_then(|trimming| {
                 let size = intent.platform.trim_size(trimming.size).0;
-                Some(TrimmingView { size, priority: profile.class(&trimming.class)?.tc.get() })
+                Some(TrimmingView { size, priority: trimmed(intent)? })
             }),
             trims: trims.collect::<BTreeSet<_>>().into_iter().collect(),
             names: switch.ports.iter().map(|kind| Some(names(&switch.kinds[(*kind)?]))).collect(),
@@ -186,9 +186,17 @@ fn metres(kind: &PortKind) -> u64 {
     kind.cable.meters_ceil().max(1)
 }
 
-fn priorities(profile: &Profile) -> Vec<PriorityView> {
+/// The switch priority of packets that the switch trimmed. Others of their class have another, so that what was trimmed before
+/// keeps its code point on the way out.
+fn trimmed(intent: &DeviceIntent<'_>) -> Option<u8> {
+    intent.qos.trim_priority(intent.os.trim_priority_max().unwrap_or(u8::MAX))
+}
+
+fn priorities(intent: &DeviceIntent<'_>) -> Vec<PriorityView> {
     let of = |class: &Class| (class.tc.get(), class.queue.get());
-    let queues: BTreeMap<u8, u8> = profile.classes().map(of).collect();
+    let mut queues: BTreeMap<u8, u8> = intent.qos.classes().map(of).collect();
+    let class = intent.qos.trimming().and_then(|trimming| intent.qos.class(&trimming.class));
+    queues.extend(trimmed(intent).zip(class.map(|class| class.queue.get())));
     queues.into_iter().map(|(number, queue)| PriorityView { number, queue }).collect()
 }
 
