@@ -10,7 +10,12 @@ const TARGETS: &[(&str, &str, &str, &[&str])] = &[
     ("frr", "linux", "200G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
     ("linux", "linux", "200G", &["srv6-static", "ecmp-static"]),
     ("p4", "bmv2", "200G", &["srv6-static", "ecmp-static"]),
+    ("eos", "th5-64x800g", "1600G", &["ecmp-static", "bgp-unnumbered"]),
+    ("nvue", "spectrum4-sn5600", "1600G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
 ];
+
+/// What a target does only in two tiers: EOS has no published grammar of bandwidths that BGP adds up.
+const IN_TWO_TIERS: &[(&str, &str)] = &[("eos", "bgp-unnumbered")];
 
 /// What settings may depend on besides target and routing.
 #[derive(Debug, Clone, Copy)]
@@ -70,8 +75,11 @@ impl Context {
 /// The name and the base of every target with every way of routing.
 pub(crate) fn columns(context: Context) -> Vec<(String, Value)> {
     let of = |(os, platform, speed, routings): &(&str, &str, &str, &[&str])| {
-        let named =
-            |routing: &&str| (format!("{os} {routing}"), context.of(base(os, platform, speed, routing)));
+        let named = |routing: &&str| {
+            let flat = Context { is_zoned: false, has_one_step: false, ..context };
+            let context = if IN_TWO_TIERS.contains(&(*os, *routing)) { flat } else { context };
+            (format!("{os} {routing}"), context.of(base(os, platform, speed, routing)))
+        };
         routings.iter().map(named).collect::<Vec<_>>()
     };
     TARGETS.iter().flat_map(of).collect()
@@ -80,7 +88,9 @@ pub(crate) fn columns(context: Context) -> Vec<(String, Value)> {
 /// A small fabric of three tiers with everything that every target takes.
 fn base(os: &str, platform: &str, speed: &str, routing: &str) -> Value {
     let lanes = if speed == "200G" { 2 } else { 16 };
-    let medium = if platform == "spectrum4-sn5600" { "aec" } else { "virtual" };
+    let medium = if speed == "1600G" { "aec" } else { "virtual" };
+    // EOS trims nothing.
+    let qos = if os == "eos" { "lossless" } else { "lossy-trim" };
     json!({
         "fabric": "base", "planes": 2, "zones": 2, "routing": routing,
         "hosts": { "groups": 2, "per_group": 2, "nics_per_node": 2, "nic": { "speed": speed, "lanes": lanes },
@@ -95,6 +105,6 @@ fn base(os: &str, platform: &str, speed: &str, routing: &str) -> Value {
             "t0-t1": { "length": "1m", "medium": medium },
             "t1-t2": { "length": "1m", "medium": medium },
         },
-        "qos": { "base": "lossy-trim" },
+        "qos": { "base": qos },
     })
 }

@@ -131,6 +131,8 @@ capabilities! {
     Bgp, bgp, "BGP", "routing: bgp-unnumbered";
     /// BFD beside BGP.
     Bfd, bfd, "BFD", "routing: bgp-unnumbered";
+    /// Bandwidths that BGP announces with routes and adds up, and by which it weighs ways.
+    Bandwidths, bandwidths, "link bandwidths of BGP", "routing: bgp-unnumbered, with zones or tiers.t0.parallel";
     /// Counters that show marks, pauses, trims and drops.
     Counters, counters, "QoS counters", "qos";
     /// The loopback address of the switch.

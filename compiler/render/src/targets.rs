@@ -6,15 +6,20 @@ use closc_topology::HostOs;
 
 use crate::{Artefact, RenderError, Templates};
 
+mod bgp;
 mod eos;
 pub mod frr;
 pub mod host;
 pub mod linux;
 mod mac;
 mod nvue;
+mod order;
 mod percents;
+mod routes;
+mod servers;
 pub mod sonic;
 mod text;
+mod wire;
 
 /// A switch operating system that artefacts can be rendered for.
 pub trait Target: Sync {
@@ -50,23 +55,4 @@ pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefa
         );
     }
     Ok(artefacts)
-}
-
-/// Splits a name before its last number, so that names sort as people and devices list them: `Ethernet8` before
-/// `Ethernet16`.
-fn natural(name: &str) -> (&str, u64) {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    (stem, name[stem.len()..].parse().unwrap_or(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::natural;
-
-    #[test]
-    fn numbers_in_names_are_numbers() {
-        let mut names = ["lo", "Ethernet16", "Ethernet8", "Ethernet0", "Ethernet120"];
-        names.sort_by_key(|name| natural(name));
-        assert_eq!(names, ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet120", "lo"]);
-    }
 }

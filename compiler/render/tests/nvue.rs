@@ -16,18 +16,23 @@ use serde_json::{Value, json};
 
 use common::switches;
 
-/// Two tiers of split cages, with services and ports without a cable.
+/// Two tiers of split cages, with services and ports without a cable; with BGP two cables between a T0 and a T1, one drained.
 fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
+    let (uplinks, exceptions) = if routing == "bgp-unnumbered" {
+        ("parallel: 2, up: { count: 4", "exceptions: { drained: [ \"p0-t0-002--p0-t1-001#1\" ] }\n")
+    } else {
+        ("up: { count: 2", "")
+    };
     plan(&format!(
         "fabric: nvue\nplanes: 2\nrouting: {routing}\nhosts: {{ groups: 3, per_group: 2, nic: {{ speed: 400G, lanes: 4 }} }}\n\
          tiers:\n  t0: {{ platform: spectrum4-sn5600, os: nvue, down: {{ count: 2, spare: 1, breakout: 4x200G }}, \
-         up: {{ count: 2, breakout: 2x400G }} }}\n  \
+         {uplinks}, breakout: 2x400G }} }}\n  \
          t1: {{ platform: spectrum4-sn5600, os: nvue, down: {{ breakout: 2x400G }} }}\n\
          addresses: {{ management: 10.64.0.0/14 }}\ncables:\n  \
          nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\n\
          releases: {{ nvue: \"{release}\" }}\nservices:\n  \
          ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9, \"1:2:3:4:5:6:7:8\" ]\n  \
-         snmp: {{ contact: 'noc \"24/7\": # 17', location: hall 3 }}\n"
+         snmp: {{ contact: 'noc \"24/7\": # 17', location: hall 3 }}\n{exceptions}"
     ))
 }
 
@@ -35,16 +40,20 @@ fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
 fn texts() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for release in ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"] {
-        for (routing, qos) in
-            [("srv6-static", "lossy-trim"), ("ecmp-static", "lossless"), ("ecmp-static", "none")]
-        {
-            if release == "5.13" && qos == "lossy-trim" {
+        for (routing, qos) in [
+            ("srv6-static", "lossy-trim"),
+            ("ecmp-static", "lossless"),
+            ("ecmp-static", "none"),
+            ("bgp-unnumbered", "lossless"),
+        ] {
+            let is_before_bgp = ["5.13", "5.14"].contains(&release) && routing == "bgp-unnumbered";
+            if release == "5.13" && qos == "lossy-trim" || is_before_bgp {
                 continue;
             }
             for artefact in switches(&fabric(release, routing, qos)) {
                 let name = artefact.path.iter().nth(1).expect("below `switches/`");
                 let text = String::from_utf8(artefact.bytes).expect("text");
-                texts.insert(format!("{release}/{qos}/{name}"), text);
+                texts.insert(format!("{release}/{routing}-{qos}/{name}"), text);
             }
         }
     }

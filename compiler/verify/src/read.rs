@@ -3,6 +3,7 @@
 //! Nodes are read in `linux`, and as they are set up by tools of their own in `netplan` and `networkd`.
 //! A language of switches is one room, declared and listed here. What a room must offer is in `room`.
 
+pub(crate) mod bgp;
 pub(crate) mod cables;
 pub(crate) mod eos;
 pub(crate) mod error;

@@ -54,6 +54,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::QueuePairHash
         | Capability::Bgp
         | Capability::Bfd
+        | Capability::Bandwidths
         | Capability::Counters
         | Capability::Management
         | Capability::Loopback

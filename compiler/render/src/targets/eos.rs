@@ -2,23 +2,26 @@
 //!
 //! In: a [`DeviceIntent`]. Out: the configuration in the order of `show running-config`. Invariants: every port of the
 //! switch is named, those without a cable shut; a route names its port; management is in a VRF of its own, so that no
-//! default route is in the fabric's; ports of one kind share a QoS profile.
+//! default route is in the fabric's; ports of one kind share a QoS profile; neighbours of one side share a peer group,
+//! those over drained cables another one.
 
 mod qos;
 
 use std::net::IpAddr;
 
 use closc_artefacts::paths;
-use closc_plan::{Connection, DeviceIntent, Hop, Management, PortIntent, Target as Via};
+use closc_plan::{Connection, DeviceIntent, Management, PortIntent};
 use closc_platform::PortNaming;
 use serde::Serialize;
 
 use self::qos::{ClassView, MemoryView, ProfileView, Qos};
 use super::Target;
+use super::bgp::BgpView;
+use super::order::natural;
+use super::routes::{RouteView, routes};
+use super::servers::servers;
+use super::wire::needs_code;
 use crate::{Artefact, RenderError, Templates};
-
-/// Serial speed from which Ethernet needs a Reed-Solomon code (802.3 clause 91 for 25G lanes, clause 119 for PAM4).
-const RS_LANE_MBPS: u32 = 25_000;
 
 /// The EOS target.
 pub(super) struct Eos;
@@ -48,6 +51,7 @@ struct View<'a> {
     ports: Vec<PortView<'a>>,
     loopback: String,
     routes: Vec<RouteView<'a>>,
+    bgp: Option<BgpView<'a>>,
 }
 
 /// The management port.
@@ -78,22 +82,9 @@ struct PortView<'a> {
 /// What is plugged into a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
-    address: String,
+    /// With its length; absent where both ends find each other by their link-local addresses.
+    address: Option<String>,
     profile: Option<String>,
-}
-
-/// A static route; no next hops: a blackhole.
-#[derive(Debug, Serialize)]
-struct RouteView<'a> {
-    prefix: String,
-    hops: Vec<HopView<'a>>,
-}
-
-/// A next hop.
-#[derive(Debug, Serialize)]
-struct HopView<'a> {
-    gateway: String,
-    port: &'a str,
 }
 
 impl<'a> View<'a> {
@@ -101,18 +92,9 @@ impl<'a> View<'a> {
         let Qos { memory, profiles, classes, names } = Qos::of(intent)?;
         let system = &intent.system;
         let mut order: Vec<usize> = (0..intent.ports.len()).collect();
-        order.sort_by_cached_key(|at| by_numbers(&intent.ports[*at].physical.name));
+        let name = |at: usize| &*intent.ports[at].physical.name;
+        order.sort_by(|one, other| natural(name(*one), name(*other)));
         let port = |at: usize| PortView::of(&intent.ports[at], names[at].clone());
-        let mut routes: Vec<RouteView<'a>> = Vec::new();
-        let mut sorted: Vec<_> = intent.routes.iter().collect();
-        sorted.sort_by_key(|route| route.prefix);
-        for route in sorted {
-            let hops = match &route.target {
-                Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
-                Via::Blackhole => Vec::new(),
-            };
-            routes.push(RouteView { prefix: route.prefix.to_string(), hops });
-        }
         Ok(View {
             name: &intent.name,
             fabric: intent.fabric,
@@ -130,22 +112,10 @@ impl<'a> View<'a> {
             memory,
             profiles,
             classes,
-            routes,
+            routes: routes(intent),
+            bgp: BgpView::of(intent),
         })
     }
-}
-
-/// Servers, each once.
-fn servers(servers: &[IpAddr]) -> Vec<IpAddr> {
-    let mut servers = servers.to_vec();
-    servers.sort_unstable();
-    servers.dedup();
-    servers
-}
-
-/// The numbers of a name, so that names sort as EOS lists them: `Ethernet2/1` before `Ethernet10/1`.
-fn by_numbers(name: &str) -> Vec<u32> {
-    name.split(|sign: char| !sign.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
 impl ManagementView {
@@ -168,39 +138,21 @@ impl<'a> PortView<'a> {
     fn of(port: &'a PortIntent, profile: Option<String>) -> Self {
         let physical = &port.physical;
         let lanes = physical.lanes.len().max(1);
-        let coded = physical.speed.mbps() / u32::try_from(lanes).unwrap_or(u32::MAX) >= RS_LANE_MBPS;
-        let link = |connection: &Connection| LinkView { address: connection.address.to_string(), profile };
+        let link = |connection: &Connection| LinkView {
+            address: (!connection.unnumbered).then(|| connection.address.to_string()),
+            profile,
+        };
         PortView {
             name: &physical.name,
             description: &port.description,
             mtu: port.mtu,
             speed: format!("{}g-{lanes}", physical.speed.mbps() / 1_000),
-            correction: if coded {
+            correction: if needs_code(physical) {
                 "error-correction encoding reed-solomon"
             } else {
                 "no error-correction encoding"
             },
             link: port.connection.as_ref().map(link),
         }
-    }
-}
-
-impl<'a> HopView<'a> {
-    fn of(intent: &'a DeviceIntent<'a>, hop: Hop) -> Option<Self> {
-        let port = intent.ports.get(hop.port)?;
-        let gateway = port.connection.as_ref()?.peer.address().to_string();
-        Some(HopView { gateway, port: &port.physical.name })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::by_numbers;
-
-    #[test]
-    fn ports_are_in_the_order_of_the_panel() {
-        let mut names = ["Ethernet10/1", "Ethernet2/5", "Ethernet2/1", "Ethernet3/10/1", "Ethernet3/9/1"];
-        names.sort_by_cached_key(|name| by_numbers(name));
-        assert_eq!(names, ["Ethernet2/1", "Ethernet2/5", "Ethernet3/9/1", "Ethernet3/10/1", "Ethernet10/1"]);
     }
 }

@@ -11,17 +11,15 @@
 //! Invariants: only ports with a cable are named; a route names its port; locators come before the segments in them; on
 //! unnumbered ports both ends find each other by router advertisements, so the kernel makes their link-local addresses.
 
-mod bgp;
-
 use closc_artefacts::Routing;
 use closc_artefacts::paths;
-use closc_plan::{
-    Connection, DeviceIntent, Hop, Locator, Peer, PortIntent, Route, Srv6Intent, Target as Via,
-};
+use closc_plan::{Connection, DeviceIntent, Locator, Peer, PortIntent, Srv6Intent};
 use serde::Serialize;
 
-use self::bgp::BgpView;
-use super::{Target, natural};
+use super::Target;
+use super::bgp::BgpView;
+use super::order::natural;
+use super::routes::{RouteView, routes};
 use crate::{Artefact, RenderError, Templates};
 
 /// The FRRouting target.
@@ -91,20 +89,6 @@ struct PortView<'a> {
     is_unnumbered: bool,
 }
 
-/// A static route; no next hops: a blackhole.
-#[derive(Debug, Serialize)]
-struct RouteView<'a> {
-    prefix: String,
-    hops: Vec<HopView<'a>>,
-}
-
-/// A next hop.
-#[derive(Debug, Serialize)]
-struct HopView<'a> {
-    gateway: String,
-    port: &'a str,
-}
-
 /// A locator and the one segment in it.
 #[derive(Debug, Serialize)]
 struct LocatorView {
@@ -117,8 +101,6 @@ struct LocatorView {
 impl<'a> View<'a> {
     pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Self {
         let linked = |port: &'a PortIntent| Some(PortView::of(intent, port, port.connection.as_ref()?));
-        let mut routes: Vec<&Route> = intent.routes.iter().collect();
-        routes.sort_by_key(|route| route.prefix);
         View {
             name: &intent.name,
             fabric: intent.fabric,
@@ -126,7 +108,7 @@ impl<'a> View<'a> {
             multipath: intent.srv6.is_none(),
             ports: intent.ports.iter().filter_map(linked).collect(),
             interfaces: interfaces(intent),
-            routes: routes.into_iter().map(|route| RouteView::of(intent, route)).collect(),
+            routes: routes(intent),
             locators: intent.srv6.as_ref().map(locators).unwrap_or_default(),
             bgp: BgpView::of(intent),
         }
@@ -150,18 +132,8 @@ fn interfaces<'a>(intent: &'a DeviceIntent<'a>) -> Vec<InterfaceView<'a>> {
         let address = (!connection.unnumbered).then(|| connection.address.to_string());
         Some(InterfaceView { name: &port.physical.name, description: Some(&port.description), address })
     }));
-    interfaces.sort_by_key(|interface| natural(interface.name));
+    interfaces.sort_by(|one, other| natural(one.name, other.name));
     interfaces
-}
-
-impl<'a> RouteView<'a> {
-    fn of(intent: &'a DeviceIntent<'a>, route: &'a Route) -> Self {
-        let hops = match &route.target {
-            Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
-            Via::Blackhole => Vec::new(),
-        };
-        RouteView { prefix: route.prefix.to_string(), hops }
-    }
 }
 
 impl<'a> PortView<'a> {
@@ -179,14 +151,6 @@ impl<'a> PortView<'a> {
             link_local: if connection.unnumbered { "eui64" } else { "none" },
             is_unnumbered: connection.unnumbered,
         }
-    }
-}
-
-impl<'a> HopView<'a> {
-    fn of(intent: &'a DeviceIntent<'a>, hop: Hop) -> Option<Self> {
-        let port = intent.ports.get(hop.port)?;
-        let gateway = port.connection.as_ref()?.peer.address().to_string();
-        Some(HopView { gateway, port: &port.physical.name })
     }
 }
 

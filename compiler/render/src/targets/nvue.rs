@@ -1,6 +1,6 @@
 //! NVIDIA Cumulus Linux: one `nvue.yaml` for each switch, for `nv config replace`.
 //!
-//! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments and static routes. Invariants: every
+//! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments, static routes and BGP. Invariants: every
 //! port of the switch is named, those without a cable shut; a number that is a key is a string, as NVUE's own schema has it;
 //! management is in the VRF `mgmt`, so that no default route is in the fabric's.
 
@@ -10,13 +10,16 @@ mod qos;
 use std::net::IpAddr;
 
 use closc_artefacts::paths;
-use closc_plan::{DeviceIntent, Hop, Management, Target as Via};
+use closc_plan::{DeviceIntent, Management};
 use closc_platform::Release;
 use serde::Serialize;
 
 use self::panel::{CageView, PortView};
 use self::qos::QosView;
 use super::Target;
+use super::bgp::BgpView;
+use super::routes::{RouteView, routes};
+use super::servers::servers;
 use crate::{Artefact, RenderError, Templates};
 
 /// The release from which on addresses are below their family, and VRFs and time servers elsewhere.
@@ -54,6 +57,7 @@ struct View<'a> {
     qos: QosView,
     locators: Vec<LocatorView>,
     routes: Vec<RouteView<'a>>,
+    bgp: Option<BgpView<'a>>,
 }
 
 /// The management port.
@@ -72,20 +76,6 @@ struct LocatorView {
     prefix: String,
     block_bits: u8,
     node_bits: u8,
-}
-
-/// A static route; no next hops: a blackhole.
-#[derive(Debug, Serialize)]
-struct RouteView<'a> {
-    prefix: String,
-    hops: Vec<HopView<'a>>,
-}
-
-/// A next hop.
-#[derive(Debug, Serialize)]
-struct HopView<'a> {
-    gateway: String,
-    port: &'a str,
 }
 
 impl<'a> View<'a> {
@@ -110,6 +100,7 @@ impl<'a> View<'a> {
             qos,
             locators: locators(intent),
             routes: routes(intent),
+            bgp: BgpView::of(intent),
         })
     }
 }
@@ -117,14 +108,6 @@ impl<'a> View<'a> {
 /// A text in double quotes: a string of JSON is one of YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// Servers, each once.
-fn servers(servers: &[IpAddr]) -> Vec<IpAddr> {
-    let mut servers = servers.to_vec();
-    servers.sort_unstable();
-    servers.dedup();
-    servers
 }
 
 fn locators(intent: &DeviceIntent<'_>) -> Vec<LocatorView> {
@@ -139,19 +122,6 @@ fn locators(intent: &DeviceIntent<'_>) -> Vec<LocatorView> {
     srv6.locators.iter().enumerate().map(view).collect()
 }
 
-fn routes<'a>(intent: &'a DeviceIntent<'a>) -> Vec<RouteView<'a>> {
-    let mut sorted: Vec<_> = intent.routes.iter().collect();
-    sorted.sort_by_key(|route| route.prefix);
-    let view = |route: &closc_plan::Route| RouteView {
-        prefix: route.prefix.to_string(),
-        hops: match &route.target {
-            Via::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),
-            Via::Blackhole => Vec::new(),
-        },
-    };
-    sorted.into_iter().map(view).collect()
-}
-
 impl ManagementView {
     fn of(management: &Management) -> Self {
         ManagementView {
@@ -162,13 +132,5 @@ impl ManagementView {
             address: management.address.to_string(),
             gateway: management.gateway.to_string(),
         }
-    }
-}
-
-impl<'a> HopView<'a> {
-    fn of(intent: &'a DeviceIntent<'a>, hop: Hop) -> Option<Self> {
-        let port = intent.ports.get(hop.port)?;
-        let gateway = port.connection.as_ref()?.peer.address().to_string();
-        Some(HopView { gateway, port: &port.physical.name })
     }
 }

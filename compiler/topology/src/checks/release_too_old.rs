@@ -1,5 +1,6 @@
 //! E0217: what the file asks for came with a later release of an operating system.
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, asked};
 
@@ -11,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0217",
     title: "the release is older than what the file asks for",
     what: "Every operating system in use has, in the release that `releases` names, what `routing` and `qos` ask for: `nvue` \
-           has SRv6 segments and packet trimming from 5.14 on.",
-    why: "The older release has no key for it and refuses the whole file.",
+           has SRv6 segments and packet trimming from 5.14 on, and BGP as it is written from 5.15 on.",
+    why: "The older release has no key for it, or has it elsewhere, and refuses the whole file.",
     example: "releases: { nvue: \"5.13\" }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
               tiers:\n\
@@ -24,9 +25,12 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut wanted: Vec<(Capability, Option<closc_diagnostics::Span>)> = Vec::new();
-    if draft.routing.is_source_routed() {
-        wanted.push((Capability::Segments, draft.stated(field!("routing"))));
-    }
+    let routing = match draft.routing {
+        Routing::Srv6Static => Some(Capability::Segments),
+        Routing::BgpUnnumbered => Some(Capability::Bgp),
+        Routing::EcmpStatic => None,
+    };
+    wanted.extend(routing.map(|capability| (capability, draft.stated(field!("routing")))));
     if let Ok(profile) = &draft.qos {
         wanted.extend(asked(profile).into_iter().map(|capability| (capability, draft.stated(field!("qos")))));
     }
@@ -64,5 +68,7 @@ mod tests {
     fn what_came_later_is_refused() {
         assert_eq!(message(RULE.example, "E0217"), "`nvue` 5.13 has no uN segments");
         assert!(!codes(&RULE.example.replace("5.13", "5.14")).contains(&"E0217"));
+        let bgp = format!("routing: bgp-unnumbered\n{}", RULE.example.replace("5.13", "5.14"));
+        assert_eq!(message(&bgp, "E0217"), "`nvue` 5.14 has no BGP");
     }
 }

@@ -6,7 +6,7 @@ use closc_platform::Os;
 use closc_platform::capability::{Capability, Support};
 
 use crate::checks::or_routing;
-use crate::draft::Draft;
+use crate::draft::{Draft, Hardware};
 use crate::field;
 use crate::suggest::listed;
 
@@ -14,10 +14,12 @@ use crate::suggest::listed;
 pub(crate) static RULE: Rule = Rule {
     code: "E0213",
     title: "the operating system cannot do the routing",
-    what: "Every operating system in use can do what `routing` asks for: BGP runs on `sonic` and `frr`, and segments are \
-           rendered for every system but `eos`.",
-    why: "A kernel or a P4 target without a routing daemon speaks no BGP. Arista names SRv6 segments in release notes and \
-          publishes no grammar of them: closc writes no line of which nobody can say whether a switch takes it.",
+    what: "Every operating system in use can do what `routing` asks for: BGP runs on `sonic`, `frr`, `nvue` and \
+           `eos`, where there are three tiers or parallel links on those but `eos`, and segments are rendered for every system but `eos`.",
+    why: "A kernel or a P4 target without a routing daemon speaks no BGP. With three tiers or parallel links a neighbour can \
+          lose a part of what is behind it, and switches have to announce how much is left. Arista names SRv6 segments in \
+          release notes and publishes no grammar of them, and none by which bandwidths are added up from tier to tier: closc \
+          writes no line of which nobody can say whether a switch takes it.",
     example: "routing: bgp-unnumbered\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
            tiers:\n\
@@ -39,12 +41,12 @@ fn asked(routing: Routing) -> Option<(Capability, &'static str)> {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some((capability, words)) = asked(draft.routing) else { return };
     for hardware in &draft.hardware {
-        let Support::Not(why) = hardware.os.support(capability) else { continue };
+        let Support::Not(why) = hardware.os.support(capability) else {
+            bandwidths(draft, hardware, out);
+            continue;
+        };
         let (os, routing) = (hardware.os.word(), draft.routing.word());
-        let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
-        let able: Vec<&str> = able.map(Os::word).collect();
-        let advice =
-            if able.is_empty() { "use another platform".to_owned() } else { format!("use {}", listed(able)) };
+        let advice = advice(hardware, capability);
         let others = [Routing::Srv6Static, Routing::EcmpStatic];
         let diagnostic = Diagnostic::error(&RULE, format!("`{os}` cannot do `routing: {routing}`"))
             .at(hardware.os_span, format!("for {}", hardware.who));
@@ -55,6 +57,39 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         out.push(diagnostic.note(format!("`{os}`: {why}")).help(or_routing(&advice, "", draft, &others)));
     }
+}
+
+/// Names the systems that can do something on a platform.
+fn advice(hardware: &Hardware, capability: Capability) -> String {
+    let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
+    let able: Vec<&str> = able.map(Os::word).collect();
+    if able.is_empty() { "use another platform".to_owned() } else { format!("use {}", listed(able)) }
+}
+
+/// Where a neighbour can lose a part of what is behind it, switches have to announce how much is left.
+fn bandwidths(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) {
+    let (place, what) = if draft.t2.is_some() {
+        (field!("tiers.t2"), "a T1 that loses a cable to a T2 is worth less than others")
+    } else if draft.t0.parallel > 1 {
+        (
+            field!("tiers.t0.parallel"),
+            "a T1 that loses one of several cables to a T0 is worth less than others",
+        )
+    } else {
+        return;
+    };
+    let Support::Not(why) = hardware.os.support(Capability::Bandwidths) else { return };
+    if !draft.routing.speaks_bgp() {
+        return;
+    }
+    let os = hardware.os.word();
+    out.push(
+        Diagnostic::error(&RULE, format!("`{os}` cannot weigh the ways of `routing: bgp-unnumbered`"))
+            .at(hardware.os_span, format!("for {}", hardware.who))
+            .and(draft.at(place), what)
+            .note(format!("`{os}`: {why}"))
+            .help(or_routing(&advice(hardware, Capability::Bandwidths), "", draft, &[Routing::EcmpStatic])),
+    );
 }
 
 #[cfg(test)]
@@ -73,6 +108,22 @@ mod tests {
         assert!(codes(&fragment("linux")).contains(&"E0213"));
         assert!(!codes(&fragment("frr")).contains(&"E0213"));
         assert_eq!(message(&fragment("linux"), "E0213"), "`linux` cannot do `routing: bgp-unnumbered`");
+    }
+
+    #[test]
+    fn bandwidths_need_a_grammar() {
+        let fragment = |os, parallel| {
+            format!(
+                "{{ qos: none, routing: bgp-unnumbered, hosts: {{ groups: 64 }}, \
+                 tiers: {{ t0: {{ parallel: {parallel} }}, t1: {{ os: {os} }} }} }}"
+            )
+        };
+        assert_eq!(
+            message(&fragment("eos", 2), "E0213"),
+            "`eos` cannot weigh the ways of `routing: bgp-unnumbered`"
+        );
+        assert!(!codes(&fragment("eos", 1)).contains(&"E0213"));
+        assert!(!codes(&fragment("sonic", 2)).contains(&"E0213"));
     }
 
     #[test]

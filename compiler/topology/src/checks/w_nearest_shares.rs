@@ -130,7 +130,7 @@ mod tests {
         assert!(!codes(&RULE.example.replace("os: eos", "os: sonic")).contains(&"W0708"));
         let shared = |threshold| {
             format!(
-                "{{ qos: {{ base: lossy-trim, classes: {{ control: {{ ingress_threshold: {threshold} }} }} }}, \
+                "{{ qos: {{ base: lossy-trim, classes: {{ control: {{ priority_group: 1, ingress_threshold: {threshold} }} }} }}, \
                  hosts: {{ nic: {{ speed: 800G, lanes: 8 }} }}, \
                  tiers: {{ t0: {{ platform: spectrum4-sn5600, os: nvue, up: 128 }}, \
                  t1: {{ platform: spectrum4-sn5600, os: nvue }} }} }}"

@@ -31,11 +31,46 @@ pub(crate) struct Language {
     pub(crate) spreading: Spreading,
     /// The seed that the image gives its hashes by the type of a switch, where it does so.
     pub(crate) seed: Option<fn(&str) -> Option<u8>>,
+    /// What of sessions of BGP it has no word for.
+    pub(crate) unsaid: &'static [Unsaid],
     /// What it calls a port of the cable lists.
     pub(crate) port: for<'a> fn(&'a str) -> &'a str,
     /// The file in which something is said, and what to look for, outermost first. Whether routes are in the
     /// configuration of the routing suite is said besides.
     pub(crate) place: fn(About<'_>, bool) -> (&'static str, Vec<String>),
+}
+
+impl Language {
+    /// A router that is configured by text and keeps the MAC addresses of its maker: what most of those have in common.
+    pub(crate) const TEXT: Language = Language {
+        name: "",
+        addresses: true,
+        wire: [true; 3],
+        states_peers: false,
+        asks: Asks::Everybody,
+        quality: Quality::Unstated,
+        link_local: LinkLocal::Talks,
+        classes: Numbering::Stated,
+        spreading: Spreading::Even,
+        seed: None,
+        unsaid: &[],
+        port: same_name,
+        place: nowhere,
+    };
+
+    /// Tells whether it can say something of sessions.
+    pub(crate) fn says(&self, what: Unsaid) -> bool {
+        !self.unsaid.contains(&what)
+    }
+}
+
+/// Something about sessions of BGP that not every language can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsaid {
+    /// Seconds between attempts to connect.
+    Connects,
+    /// That packets were forwarded while the daemon restarted.
+    Forwarding,
 }
 
 /// Whose MAC address is asked for where it is not stated.
@@ -95,6 +130,11 @@ pub(crate) enum Spreading {
     Weighted(u64),
     /// Evenly.
     Even,
+}
+
+/// A place in no file.
+fn nowhere(_: About<'_>, _: bool) -> (&'static str, Vec<String>) {
+    ("", Vec::new())
 }
 
 /// Returns a port's name as it is.

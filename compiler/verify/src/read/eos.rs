@@ -1,5 +1,6 @@
 //! The room of Arista EOS: `eos.conf` for everything.
 
+mod bgp;
 mod conf;
 mod place;
 mod qos;
@@ -8,30 +9,24 @@ use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Asks, Bounds, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::language::{Bounds, Language, Quality, Unsaid};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "eos",
-    addresses: true,
-    wire: [true, true, true],
-    states_peers: false,
-    asks: Asks::Everybody,
     quality: Quality::Ports(Bounds::Each),
-    link_local: LinkLocal::Talks,
-    classes: Numbering::Stated,
-    spreading: Spreading::Even,
-    seed: None,
-    port: same_name,
+    // No published command for either (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
+    unsaid: &[Unsaid::Connects, Unsaid::Forwarding],
     place: find,
+    ..Language::TEXT
 };
 
 /// How it is read.
 pub(crate) static ROOM: Room =
     Room { language: &LANGUAGE, files: &[Wanted { name: place::FILE, with: always }], read };
 
-fn read<'a>(files: &Files<'a>, _: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    conf::read(&LANGUAGE, files.text(place::FILE)?)
+fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+    conf::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)
 }
 
 fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {

@@ -11,23 +11,11 @@ use super::linux::{self, surroundings};
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::language::{Asks, Language};
 
 /// The language.
-pub(crate) static LANGUAGE: Language = Language {
-    name: "frr",
-    addresses: true,
-    wire: [false, true, false],
-    states_peers: false,
-    asks: Asks::Nobody,
-    quality: Quality::Unstated,
-    link_local: LinkLocal::Talks,
-    classes: Numbering::Stated,
-    spreading: Spreading::Even,
-    seed: None,
-    port: same_name,
-    place: find,
-};
+pub(crate) static LANGUAGE: Language =
+    Language { name: "frr", wire: [false, true, false], asks: Asks::Nobody, place: find, ..Language::TEXT };
 
 /// How it is read.
 pub(crate) static ROOM: Room = Room {

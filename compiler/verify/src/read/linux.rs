@@ -10,7 +10,7 @@ use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::language::{Asks, Language, Spreading};
 
 /// Members of a group by weight: the kernel's weights end at 256.
 const WIDTH: u64 = 256;
@@ -18,17 +18,11 @@ const WIDTH: u64 = 256;
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "linux",
-    addresses: true,
     wire: [false, true, false],
-    states_peers: false,
     asks: Asks::Nobody,
-    quality: Quality::Unstated,
-    link_local: LinkLocal::Talks,
-    classes: Numbering::Stated,
     spreading: Spreading::Weighted(WIDTH),
-    seed: None,
-    port: same_name,
     place: find,
+    ..Language::TEXT
 };
 
 /// How it is read.

@@ -1,5 +1,6 @@
 //! The room of Cumulus Linux: `nvue.yaml`, as `nv config replace` takes it, for everything.
 
+mod bgp;
 mod device;
 mod fields;
 mod interface;
@@ -12,30 +13,24 @@ use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Asks, Bounds, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::language::{Bounds, Language, Quality, Unsaid};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "nvue",
-    addresses: true,
-    wire: [true, true, true],
-    states_peers: false,
-    asks: Asks::Everybody,
     quality: Quality::Ports(Bounds::Shared),
-    link_local: LinkLocal::Talks,
-    classes: Numbering::Stated,
-    spreading: Spreading::Even,
-    seed: None,
-    port: same_name,
+    // No key of `router.bgp.graceful-restart` (NVUE's OpenAPI schemas of 5.13 to 5.18).
+    unsaid: &[Unsaid::Forwarding],
     place: find,
+    ..Language::TEXT
 };
 
 /// How it is read.
 pub(crate) static ROOM: Room =
     Room { language: &LANGUAGE, files: &[Wanted { name: place::FILE, with: always }], read };
 
-fn read<'a>(files: &Files<'a>, _: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    device::read(&LANGUAGE, files.text(place::FILE)?)
+fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+    device::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)
 }
 
 fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {

@@ -10,7 +10,7 @@ use super::error::{ReadError, text};
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading};
+use crate::model::language::{Asks, Language, Numbering, Spreading};
 
 pub(crate) use place::FILE;
 
@@ -21,16 +21,13 @@ const WIDTH: u64 = 512;
 pub(crate) static LANGUAGE: Language = Language {
     name: "p4",
     addresses: false,
-    wire: [false, false, false],
-    states_peers: false,
+    wire: [false; 3],
     asks: Asks::Nobody,
-    quality: Quality::Unstated,
-    link_local: LinkLocal::Talks,
     classes: Numbering::Ranked,
     spreading: Spreading::Weighted(WIDTH),
-    seed: None,
     port: number,
     place: find,
+    ..Language::TEXT
 };
 
 /// How it is read.

@@ -13,22 +13,18 @@ use super::frr;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::language::{Asks, Language, LinkLocal, Quality};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "sonic",
-    addresses: true,
-    wire: [true, true, true],
     states_peers: true,
     asks: Asks::Nics,
     quality: Quality::Whole,
     link_local: LinkLocal::Forwards,
-    classes: Numbering::Stated,
-    spreading: Spreading::Even,
     seed: Some(seed),
-    port: same_name,
     place: find,
+    ..Language::TEXT
 };
 
 /// How it is read.

@@ -50,10 +50,14 @@ pub(crate) enum Base {
     ChosenZones,
     /// EOS, with a management network.
     ChosenEos,
+    /// The same with BGP and a drained cable.
+    BgpEos,
     /// Cumulus Linux, with a management network.
     Nvue,
     /// The same with paused classes, where switches choose the way.
     ChosenNvue,
+    /// BGP on Cumulus Linux, with three tiers, two cables between a T0 and a T1 and one that is drained.
+    BgpNvue,
     /// Nodes with two NICs that netplan and systemd-networkd set up, and whose slots are known.
     Tools,
     /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
@@ -61,7 +65,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 26] = [
+    pub(crate) const ALL: [Base; 28] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -84,8 +88,10 @@ impl Base {
         Base::ChosenP4,
         Base::ChosenZones,
         Base::ChosenEos,
+        Base::BgpEos,
         Base::Nvue,
         Base::ChosenNvue,
+        Base::BgpNvue,
         Base::Tools,
         Base::ChosenTools,
     ];
@@ -107,7 +113,9 @@ impl Base {
             | Base::Nvue
             | Base::Tools
             | Base::Declared => "srv6-static",
-            Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless => "bgp-unnumbered",
+            Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless | Base::BgpEos | Base::BgpNvue => {
+                "bgp-unnumbered"
+            }
             Base::ChosenSonic
             | Base::ChosenFrr
             | Base::ChosenLinux
@@ -156,14 +164,16 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { groups: 3, exceptions, ..small })
             }
-            Base::Bgp | Base::BgpGap => {
+            Base::Bgp | Base::BgpGap | Base::BgpNvue => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: false };
-                let gap = "exceptions:\n  absent: [z0-p0-t1-001--p0-t2-001]\n";
-                let exceptions = if self == Base::BgpGap { gap.to_owned() } else { String::new() };
-                (
-                    Target::Frr,
-                    Shape { planes: 1, per_group: 1, parallel: 2, t2: Some(t2), exceptions, ..small },
-                )
+                let exceptions = match self {
+                    Base::BgpGap => "exceptions:\n  absent: [z0-p0-t1-001--p0-t2-001]\n",
+                    Base::BgpNvue => "exceptions:\n  drained: [z0-p0-t0-002--z0-p0-t1-001#1]\n",
+                    _ => "",
+                }
+                .to_owned();
+                let target = if self == Base::BgpNvue { Target::Nvue } else { Target::Frr };
+                (target, Shape { planes: 1, per_group: 1, parallel: 2, t2: Some(t2), exceptions, ..small })
             }
             Base::Tools => (Target::Linux, Shape { rails: 2, ..small }),
             Base::ChosenTools => {
@@ -172,10 +182,8 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { rails: 2, groups: 4, exceptions, ..chosen })
             }
-            Base::BgpSonic => {
-                let exceptions = "exceptions:\n  drained: [p0-t0-002--p0-t1-001]\n".to_owned();
-                (Target::Sonic, Shape { groups: 3, exceptions, ..small })
-            }
+            Base::BgpSonic => (Target::Sonic, drained()),
+            Base::BgpEos => (Target::Eos, drained()),
         }
     }
 
@@ -198,6 +206,12 @@ impl Base {
         };
         shape::plan(&format!("routing: {}\n{yaml}", self.routing()))
     }
+}
+
+/// Two tiers with a drained cable.
+fn drained() -> Shape {
+    let exceptions = "exceptions:\n  drained: [p0-t0-002--p0-t1-001]\n".to_owned();
+    Shape { groups: 3, exceptions, ..Shape::SMALL }
 }
 
 /// All trees, compiled once.

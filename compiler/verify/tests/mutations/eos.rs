@@ -1,7 +1,7 @@
 //! Damage to switches that run EOS: `eos.conf`.
 
 use crate::Mutation;
-use crate::base::Base::ChosenEos as Eos;
+use crate::base::Base::{BgpEos as Bgp, ChosenEos as Eos};
 use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Lost, More, Same, Text, Twice};
 
 const T0: &str = "switches/p0-t0-001/eos.conf";
@@ -88,4 +88,78 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("no headroom", Eos, T0, Lost("ingress headroom"), "V1102"),
     ("little headroom", Eos, T0, Text("ingress headroom bytes ", "ingress headroom bytes 1 !"), "V0103"),
     ("a small pool of headroom", Eos, T0, Text("headroom-pool limit bytes ", "headroom-pool limit bytes 1"), "V1106"),
+];
+
+/// A T0 with a drained cable, a T1 with one and a T1 without.
+const DRAINED: &str = "switches/p0-t0-002/eos.conf";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const BGP: &[Mutation] = &[
+    ("no session over a cable", Bgp, T0, Lost("neighbor interface Ethernet33/1 "), "V1801"),
+    ("no IPv6", Bgp, T0, Lost("neighbor ABOVE activate"), "V1801"),
+    ("IPv4 on every session", Bgp, T0, Lost("no bgp default ipv4-unicast"), "V1801"),
+    ("no BGP", Bgp, T0, Cut("router bgp 4200000001\n", "platform trident mmu queue profile FABRIC apply"), "V1801"),
+    ("a port without a link-local address", Bgp, T0, Behind("interface Ethernet33/1\n", "   ipv6 enable\n", ""), "V1801"),
+    ("a port that tells nobody its address", Bgp, T0, Behind("interface Ethernet33/1\n", "ipv6 enable", "ipv6 enable\n   ipv6 nd ra disabled"), "V1801"),
+    ("a port with a session switches", Bgp, T0, Behind("interface Ethernet33/1\n", "no switchport", "switchport"), "V0105"),
+    ("number of another T1", Bgp, T0, Behind("neighbor interface Ethernet33/1 ", "remote-as 4216777217", "remote-as 4217825793"), "V1802"),
+    ("neighbours of two ports exchanged", Bgp, T1, Exchange("neighbor interface Ethernet1/1 ", "neighbor interface Ethernet1/3 "), "V1802"),
+    ("a session with a NIC", Bgp, T0, Text("   neighbor interface Ethernet33/1 ", "   neighbor interface Ethernet1/1 peer-group ABOVE remote-as 65000\n   neighbor interface Ethernet33/1 "), "V1803"),
+    ("a session by address", Bgp, T0, Text("   neighbor interface Ethernet33/1 ", "   neighbor fd00::1 remote-as 65000\n   neighbor interface Ethernet33/1 "), "V1803"),
+    ("a session over a port that is not there", Bgp, T0, Text("neighbor interface Ethernet33/1 ", "neighbor interface Ethernet64/7 "), "V1803"),
+    ("a neighbour twice", Bgp, T0, Text("   neighbor interface Ethernet33/1 ", "   neighbor interface Ethernet33/1 peer-group ABOVE remote-as 65000\n   neighbor interface Ethernet33/1 "), "V1803"),
+    ("number of another T0", Bgp, T0, Text("router bgp 4200000001", "router bgp 4200000002"), "V1804"),
+    ("number of the T1s", Bgp, T0, Text("router bgp 4200000001", "router bgp 4216777217"), "V1804"),
+    ("no router id", Bgp, T0, Lost("   router-id"), "V1805"),
+    ("router id of another switch", Bgp, T0, Text("router-id 1.0.0.1", "router-id 1.0.0.2"), "V1805"),
+    ("other keepalives at one end", Bgp, T1, Text("timers bgp 3 9", "timers bgp 60 180"), "V1806"),
+    ("no keepalives", Bgp, T1, Lost("timers bgp"), "V1806"),
+    ("a slower BFD at one end", Bgp, T0, Text("bfd interval 300 min-rx", "bfd interval 1000 min-rx"), "V1806"),
+    ("BFD that wants fewer packets", Bgp, T0, Text("min-rx 300", "min-rx 900"), "V1806"),
+    ("BFD that waits longer", Bgp, T1, Text("multiplier 3", "multiplier 50"), "V1806"),
+    ("no BFD at one end", Bgp, T0, Lost("neighbor ABOVE bfd\n"), "V1806"),
+    ("announcements that wait", Bgp, T1, Text("neighbor BELOW out-delay 0", "neighbor BELOW out-delay 30"), "V1806"),
+    ("prefix of another group", Bgp, T0, Text("network fd00:c105:1:1::/64", "network fd00:c105:1:2::/64"), "V1807"),
+    ("a default route is announced", Bgp, T0, Text("      network fd00:c105:3::1/128", "      network fd00:c105:3::1/128\n      network ::/0"), "V1807"),
+    ("the group is not announced", Bgp, T0, Lost("      network fd00:c105:1:1::/64"), "V1807"),
+    ("the loopback is not announced", Bgp, T1, Lost("      network fd00:c105:3:0:1::1/128"), "V1807"),
+    ("no route behind what is announced", Bgp, T0, Lost("ipv6 route fd00:c105:1:1::/64 Null0"), "V1807"),
+    ("everything is taken", Bgp, T0, Text("permit fd00:c105:1::/48 eq 64", "permit ::/0 le 128"), "V1808"),
+    ("summaries are taken", Bgp, T1, Text("permit fd00:c105:1::/48 eq 64", "permit fd00:c105:1::/48 le 64"), "V1808"),
+    ("what is taken passes no list", Bgp, T0, Behind("route-map ABOVE-IN permit 20", "   match ipv6 address prefix-list FABRIC\n", ""), "V1808"),
+    ("what is taken passes no filter", Bgp, T0, Lost("neighbor ABOVE route-map ABOVE-IN in"), "V1808"),
+    ("the own number is taken", Bgp, T0, Text("   neighbor ABOVE bfd\n", "   neighbor ABOVE bfd\n   neighbor ABOVE allowas-in 1\n"), "V1808"),
+    ("a T0 announces what it received", Bgp, T0, Behind("route-map ABOVE-OUT", "prefix-list OWN", "prefix-list FABRIC"), "V1809"),
+    ("a T0 announces anything", Bgp, T0, Lost("neighbor ABOVE route-map ABOVE-OUT out"), "V1809"),
+    ("a limit that is too low", Bgp, T0, Text("neighbor ABOVE maximum-routes ", "neighbor ABOVE maximum-routes 1 ! "), "V0103"),
+    ("a limit of one", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 1"), "V1810"),
+    ("no limit", Bgp, T1, Lost("neighbor BELOW maximum-routes"), "V1810"),
+    ("a limit of 0, which is none", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 0"), "V1810"),
+    ("a limit that only warns", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 8 warning-only"), "V0103"),
+    ("one way at a time", Bgp, T0, Lost("maximum-paths"), "V1811"),
+    ("one next hop at a time", Bgp, T0, Text("maximum-paths 256 ecmp 256", "maximum-paths 256 ecmp 1"), "V1811"),
+    ("a drained cable in use at one end", Bgp, DRAINED, Text("neighbor interface Ethernet33/1 peer-group ABOVE_DRAINED", "neighbor interface Ethernet33/1 peer-group ABOVE"), "V1812"),
+    ("a cable in use drained at one end", Bgp, DRAINED, Text("neighbor interface Ethernet33/2 peer-group ABOVE", "neighbor interface Ethernet33/2 peer-group ABOVE_DRAINED"), "V1812"),
+    ("a drained cable that is not marked", Bgp, DRAINED, Lost("set community GSHUT"), "V1812"),
+    ("a preference of its own", Bgp, T1, Behind("route-map BELOW-IN permit 20", "prefix-list FABRIC", "prefix-list FABRIC\n   set local-preference 200"), "V1813"),
+    ("what is drained is preferred", Bgp, T1, Text("set local-preference 0", "set local-preference 300"), "V1813"),
+    ("no graceful restart on one switch", Bgp, T1, Text("   graceful-restart\n", ""), "V1814"),
+    ("only equal paths on one switch", Bgp, T1, Text("   maximum-paths", "   no bgp bestpath as-path multipath-relax\n   maximum-paths"), "V1814"),
+    ("another limit on one switch", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 64"), "V1814"),
+    ("longer paths are taken on one switch", Bgp, T1, Behind("route-map BELOW-IN permit 20", "   match as-path length <= 1\n", ""), "V1814"),
+    ("filters may be missing on one switch", Bgp, T1, Lost("neighbor BELOW missing-policy address-family all direction in"), "V1814"),
+    ("another rest after a limit was passed", Bgp, T1, Text("neighbor BELOW idle-restart-timer 300", "neighbor BELOW idle-restart-timer 3600"), "V1815"),
+    ("no communities are sent", Bgp, T1, Lost("neighbor BELOW send-community"), "V0105"),
+    ("a filter that is not there", Bgp, T0, Text("route-map ABOVE-IN in", "route-map ABOVE-INN in"), "V0103"),
+    ("a list that is not there", Bgp, T0, Text("match ipv6 address prefix-list OWN", "match ipv6 address prefix-list OTHER"), "V0103"),
+    ("a list of communities that is not there", Bgp, T0, Lost("ip community-list DRAINED"), "V0103"),
+    ("a list of other communities", Bgp, T0, Text("community-list DRAINED permit GSHUT", "community-list DRAINED permit 65000:1"), "V0103"),
+    ("a group that is not there", Bgp, T0, Text("peer-group ABOVE remote-as", "peer-group BESIDE remote-as"), "V0103"),
+    ("static routes are announced", Bgp, T0, Text("   maximum-paths", "   redistribute static\n   maximum-paths"), "V0103"),
+    ("paths of exactly one length", Bgp, T1, Text("as-path length <= 1", "as-path length >= 1"), "V0103"),
+    ("another protocol", Bgp, T0, More("router ospf 1\n"), "V0103"),
+    ("a value that is none", Bgp, T0, Text("maximum-paths 256", "maximum-paths many"), "V0102"),
+    ("more paths than EOS takes", Bgp, T0, Text("maximum-paths 256 ecmp 256", "maximum-paths 601 ecmp 601"), "V0102"),
+    ("an address where BGP finds the other end", Bgp, T0, Behind("interface Ethernet33/1\n", "ipv6 enable", "ipv6 enable\n   ipv6 address fd00:c105:2::1/127"), "V0301"),
+    ("a static route over a port to a switch", Bgp, T1, More("ipv6 route fd00:c105:1:1::/64 Ethernet1/1 fd00::1\n"), "V0603"),
 ];

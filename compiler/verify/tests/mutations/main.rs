@@ -38,7 +38,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 36] = [
+const TABLES: [&[Mutation]; 38] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -67,6 +67,7 @@ const TABLES: [&[Mutation]; 36] = [
     choices::NODES,
     eos::PORTS,
     eos::QUEUES,
+    eos::BGP,
     everywhere::SONIC,
     everywhere::OTHERS,
     network::NETPLAN,
@@ -74,6 +75,7 @@ const TABLES: [&[Mutation]; 36] = [
     network::CHOSEN,
     nvue::PORTS,
     nvue::QUEUES,
+    nvue::BGP,
     tools::FILES,
 ];
 

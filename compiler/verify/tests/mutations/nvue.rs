@@ -1,7 +1,7 @@
 //! Damage to switches that run Cumulus Linux: `nvue.yaml`.
 
 use crate::Mutation;
-use crate::base::Base::{ChosenNvue as Chosen, Nvue};
+use crate::base::Base::{BgpNvue as Bgp, ChosenNvue as Chosen, Nvue};
 use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Lost, More, Same, Text};
 
 const T0: &str = "switches/p0-t0-001/nvue.yaml";
@@ -79,7 +79,10 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("nothing is trimmed", Nvue, T0, Text("packet-trim:\n          state: enabled", "packet-trim:\n          state: disabled"), "V1103"),
     ("trimmed to another size", Nvue, T0, Text("size: 256", "size: 512"), "V1106"),
     ("trimmed to a size that no switch takes", Nvue, T0, Text("size: 256", "size: 258"), "V0102"),
-    ("trimmed into another class", Nvue, T0, Text("switch-priority: 3\n          remark", "switch-priority: 6\n          remark"), "V1103"),
+    ("trimmed into another class", Nvue, T0, Text("switch-priority: 7\n          remark", "switch-priority: 6\n          remark"), "V1103"),
+    ("trimmed packets in another queue", Nvue, T0, Behind("      egress-queue-mapping:\n", "'7':\n              traffic-class: 3", "'7':\n              traffic-class: 2"), "V1106"),
+    ("trimmed packets in no queue", Nvue, T0, Behind("      egress-queue-mapping:\n", "            '7':\n              traffic-class: 3\n", ""), "V1106"),
+    ("a class that nobody has", Nvue, T0, Behind("      egress-queue-mapping:\n", "            '7':\n", "            '5':\n              traffic-class: 3\n            '7':\n"), "V1106"),
     ("trimmed packets of the class of others", Nvue, T0, Text("dscp: 12", "dscp: 4"), "V1103"),
     ("a class that is not trimmed", Nvue, T0, Behind(NIC, "              '1': {}\n", ""), "V1103"),
     ("a share of all others", Nvue, T0, Behind("bulk:", "alpha_8", "alpha_1_8"), "V1106"),
@@ -97,4 +100,77 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("more than the whole buffer", Chosen, T0, Text("memory-percent: 50", "memory-percent: 80"), "V1106"),
     ("a share of lossless classes", Chosen, T0, Text("alpha_infinity", "alpha_1"), "V1106"),
     ("no lossless pool", Chosen, T0, Cut("        default-lossless:", "        default-lossy:"), "V1102"),
+];
+
+const LOWER: &str = "switches/z0-p0-t0-001/nvue.yaml";
+const DRAINED: &str = "switches/z0-p0-t0-002/nvue.yaml";
+const MIDDLE: &str = "switches/z0-p0-t1-001/nvue.yaml";
+const UPPER: &str = "switches/p0-t2-001/nvue.yaml";
+
+/// Where the process of the fabric's VRF starts, and its groups and neighbours.
+const PROCESS: &str = "    vrf:\n";
+const GROUPS: &str = "            peer-group:\n";
+const NEIGHBOURS: &str = "            neighbor:\n";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const BGP: &[Mutation] = &[
+    ("no process", Bgp, LOWER, Cut("          bgp:\n            state", "          static:\n"), "V1801"),
+    ("BGP is off", Bgp, LOWER, Behind("      bgp:\n", "state: enabled", "state: disabled"), "V1801"),
+    ("the process is off", Bgp, LOWER, Behind("          bgp:\n            ", "state: enabled", "state: disabled"), "V1801"),
+    ("no IPv6", Bgp, LOWER, Behind(GROUPS, "state: enabled", "state: disabled"), "V1801"),
+    ("no IPv6 at all", Bgp, LOWER, Behind("              ipv6-unicast:\n", "state: enabled", "state: disabled"), "V1801"),
+    ("IPv4 on every session", Bgp, LOWER, Behind("ipv4-unicast:\n", "state: disabled", "state: enabled"), "V1801"),
+    ("no session over a cable", Bgp, LOWER, Cut("              swp33s0:\n                type: unnumbered", "              swp33s1:\n                type: unnumbered"), "V1801"),
+    ("a neighbour by address", Bgp, LOWER, Behind(NEIGHBOURS, "type: unnumbered", "type: numbered"), "V1801"),
+    ("number of another T1", Bgp, LOWER, Behind(NEIGHBOURS, "remote-as: 4216777217", "remote-as: 4216781313"), "V1802"),
+    ("any number", Bgp, LOWER, Behind(NEIGHBOURS, "remote-as: 4216777217", "remote-as: external"), "V1802"),
+    ("a session with a NIC", Bgp, LOWER, Behind(NEIGHBOURS, "swp33s0:", "swp1s0:"), "V1803"),
+    ("a session over a port that is not there", Bgp, LOWER, Behind(NEIGHBOURS, "swp33s0:", "swp63s7:"), "V1803"),
+    ("number of another T0", Bgp, LOWER, All("autonomous-system: 4200000001", "autonomous-system: 4200000002"), "V1804"),
+    ("number of the T1s", Bgp, LOWER, All("autonomous-system: 4200000001", "autonomous-system: 4216777217"), "V1804"),
+    ("a T2 with the number of T1s", Bgp, UPPER, All("autonomous-system: 4233554433", "autonomous-system: 4216777217"), "V1804"),
+    ("router id of another switch", Bgp, LOWER, All("router-id: 1.0.0.1", "router-id: 1.0.0.2"), "V1805"),
+    ("other keepalives at one end", Bgp, MIDDLE, Text("hold: 9", "hold: 180"), "V1806"),
+    ("no keepalives", Bgp, MIDDLE, Lost("keepalive: 3"), "V1806"),
+    ("a slower BFD at one end", Bgp, LOWER, Text("min-tx-interval: 300", "min-tx-interval: 1000"), "V1806"),
+    ("BFD that waits longer", Bgp, UPPER, Text("detect-multiplier: 3", "detect-multiplier: 50"), "V1806"),
+    ("no BFD", Bgp, LOWER, Behind("      bfd:\n", "state: enabled", "state: disabled"), "V1806"),
+    ("announcements that wait", Bgp, MIDDLE, Text("route-advertisement: none", "route-advertisement: 30"), "V1806"),
+    ("another time between attempts", Bgp, MIDDLE, Text("connection-retry: 10", "connection-retry: 120"), "V1806"),
+    ("prefix of another group", Bgp, LOWER, Behind("                network:\n", "fd00:c105:1:1::/64", "fd00:c105:1:2::/64"), "V1807"),
+    ("a default route is announced", Bgp, LOWER, Text("                network:\n", "                network:\n                  '::/0': {}\n"), "V1807"),
+    ("the loopback is not announced", Bgp, MIDDLE, Behind("                network:\n", "                  'fd00:c105:3:0:1::1/128': {}\n", "                  'fd00:c105:1::/48': {}\n"), "V1807"),
+    ("no route behind what is announced", Bgp, LOWER, Behind("          static:\n", "'fd00:c105:1:1::/64'", "'fd00:c105:1:7::/64'"), "V1807"),
+    ("everything is taken", Bgp, LOWER, Behind("          FABRIC:\n            type", "'fd00:c105:1::/48':\n                    min-prefix-len: 64", "'::/0':\n                    min-prefix-len: 0"), "V1808"),
+    ("summaries are taken", Bgp, MIDDLE, Text("min-prefix-len: 64", "min-prefix-len: 48"), "V1808"),
+    ("what is taken passes no list", Bgp, LOWER, Behind("          ABOVE_IN:\n", "                  ip-prefix-list: FABRIC\n", ""), "V1808"),
+    ("what is taken passes no filter", Bgp, LOWER, Lost("route-map: ABOVE_IN"), "V1808"),
+    ("a T0 announces what it received", Bgp, LOWER, Behind("          ABOVE_OUT:\n", "ip-prefix-list: OWN\n                  as-path-list: AT_MOST_0", "ip-prefix-list: FABRIC"), "V1809"),
+    ("a T0 announces anything", Bgp, LOWER, Lost("route-map: ABOVE_OUT"), "V1809"),
+    ("a limit that is too low", Bgp, MIDDLE, Behind("              BELOW:\n", "maximum: 8", "maximum: 1"), "V1810"),
+    ("no limit", Bgp, MIDDLE, Behind("              BELOW:\n", "                        maximum: 8\n", ""), "V1810"),
+    ("a limit that only warns", Bgp, MIDDLE, Behind("              BELOW:\n", "maximum: 8", "maximum: 8\n                        warning-only: enabled"), "V0103"),
+    ("one way at a time", Bgp, LOWER, Behind("multipaths:\n", "ebgp: ", "ebgp: 1 #"), "V1811"),
+    ("a drained cable in use at one end", Bgp, DRAINED, Behind(NEIGHBOURS, "peer-group: ABOVE_DRAINED", "peer-group: ABOVE"), "V1812"),
+    ("a drained cable that is not marked", Bgp, DRAINED, Behind("          ABOVE_IN_DRAINED:\n", "'65535:0': {}", "{}"), "V1812"),
+    ("a mark of something else", Bgp, DRAINED, Behind("          ABOVE_IN_DRAINED:\n", "'65535:0'", "'65000:1'"), "V0103"),
+    ("a preference of its own", Bgp, MIDDLE, Behind("          BELOW_IN:\n", "local-preference: 0", "local-preference: 200"), "V1813"),
+    ("no graceful restart on one switch", Bgp, MIDDLE, Text("mode: full", "mode: helper-only"), "V1814"),
+    ("only equal paths on one switch", Bgp, MIDDLE, Text("aspath-ignore: enabled", "aspath-ignore: disabled"), "V1814"),
+    ("another limit on one switch", Bgp, MIDDLE, Behind("              BELOW:\n", "maximum: 8", "maximum: 64"), "V1814"),
+    ("another bandwidth on one switch", Bgp, LOWER, Text("ext-community-bw: 1\n", "ext-community-bw: 500\n"), "V1814"),
+    ("bandwidths are counted and not added up", Bgp, MIDDLE, Text("ext-community-bw: cumulative", "ext-community-bw: multipaths"), "V0102"),
+    ("longer paths are taken on one switch", Bgp, MIDDLE, Behind("          BELOW_IN:\n", "                  as-path-list: AT_MOST_1\n", ""), "V1814"),
+    ("another rest after a limit was passed", Bgp, MIDDLE, Behind("              BELOW:\n", "reestablish-wait: 5", "reestablish-wait: 60"), "V1815"),
+    ("a restart that may take longer", Bgp, LOWER, Text("restart-time: 120", "restart-time: 3600"), "V1815"),
+    ("a filter that is not there", Bgp, LOWER, Text("route-map: ABOVE_IN\n", "route-map: ABOVE_INN\n"), "V0103"),
+    ("a list that is not there", Bgp, LOWER, Text("as-path-list: AT_MOST_0", "as-path-list: AT_MOST_9"), "V0103"),
+    ("a group that is not there", Bgp, LOWER, Behind(NEIGHBOURS, "peer-group: ABOVE", "peer-group: BESIDE"), "V0103"),
+    ("a profile of BFD that is not there", Bgp, LOWER, Behind(GROUPS, "profile: FABRIC", "profile: SLOW"), "V0103"),
+    ("paths by content", Bgp, MIDDLE, Text("aspath-exp: '^[0-9]+$'", "aspath-exp: '^65000$'"), "V0103"),
+    ("a list of IPv4", Bgp, LOWER, Behind("          OWN:\n", "type: ipv6", "type: ipv4"), "V0102"),
+    ("static routes are announced", Bgp, LOWER, Text("                network:\n", "                redistribute:\n                  static:\n                    state: enabled\n                network:\n"), "V0103"),
+    ("a number that is text", Bgp, LOWER, All("autonomous-system: 4200000001", "autonomous-system: '4200000001'"), "V0102"),
+    ("an address where BGP finds the other end", Bgp, LOWER, Behind("      swp33s0:\n        type", "        qos:", "        ipv6:\n          address:\n            'fd00:c105:2::1/127': {}\n        qos:"), "V0301"),
+    ("a VRF of its own", Bgp, LOWER, Behind(PROCESS, "      default:", "      other:\n        router: {}\n      default:"), "V0103"),
 ];

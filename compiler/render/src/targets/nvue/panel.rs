@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 use closc_plan::{Connection, DeviceIntent, PortIntent};
 use serde::Serialize;
 
+use super::super::wire::needs_code;
 use super::qos::QosView;
 use super::quoted;
-
-/// Serial speed from which Ethernet needs a Reed-Solomon code (802.3 clause 91 for 25G lanes, clause 119 for PAM4).
-const RS_LANE_MBPS: u32 = 25_000;
 
 /// A cage that is split or disabled.
 #[derive(Debug, Serialize)]
@@ -44,7 +42,8 @@ pub(super) struct PortView<'a> {
 /// What is plugged into a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
-    address: String,
+    /// Absent where both ends find each other by their link-local addresses.
+    address: Option<String>,
     /// The name of its thresholds of marks, and of the DSCP of what is trimmed.
     kind: String,
     /// The name of its pauses.
@@ -78,9 +77,8 @@ pub(super) fn ports<'a>(intent: &'a DeviceIntent<'a>, qos: &QosView) -> Vec<Port
 
 fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>) -> PortView<'_> {
     let physical = &port.physical;
-    let lanes = u32::try_from(physical.lanes.len().max(1)).unwrap_or(u32::MAX);
     let link = |(connection, (kind, pauses)): (&Connection, (String, Option<String>))| LinkView {
-        address: connection.address.to_string(),
+        address: (!connection.unnumbered).then(|| connection.address.to_string()),
         kind,
         pauses,
     };
@@ -89,7 +87,7 @@ fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>) -> PortVie
         description: quoted(&port.description),
         mtu: port.mtu,
         speed: format!("{}G", physical.speed.mbps() / 1_000),
-        correction: if physical.speed.mbps() / lanes >= RS_LANE_MBPS { "rs" } else { "off" },
+        correction: if needs_code(physical) { "rs" } else { "off" },
         link: port.connection.as_ref().zip(of_port).map(link),
     }
 }

@@ -6,12 +6,9 @@
 
 use closc_platform::PhysicalPort;
 
+use super::super::wire::needs_code;
 use super::json::{Document, Row};
 use super::view::{PortView, View};
-
-/// Serial speed below which Ethernet needs no Reed-Solomon code: lanes of 25G and faster do (802.3 clause 91
-/// for 25G lanes, clause 119 for PAM4).
-const RS_LANE_MBPS: u32 = 25_000;
 
 /// Writes `PORT`.
 pub(super) fn ports(document: &mut Document, view: &View<'_>) {
@@ -37,8 +34,7 @@ fn physical(row: &mut Row<'_>, view: &PortView<'_>) {
 }
 
 fn fec(port: &PhysicalPort) -> &'static str {
-    let lanes = u32::try_from(port.lanes.len().max(1)).unwrap_or(u32::MAX);
-    if port.speed.mbps() / lanes >= RS_LANE_MBPS { "rs" } else { "none" }
+    if needs_code(port) { "rs" } else { "none" }
 }
 
 /// Writes `INTERFACE`.

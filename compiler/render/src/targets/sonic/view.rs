@@ -5,7 +5,7 @@
 
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
 
-use crate::targets::natural;
+use crate::targets::order::natural;
 use crate::targets::text::{address, net};
 
 /// A switch as the tables read it.
@@ -44,7 +44,8 @@ impl<'a> View<'a> {
     /// Sorts the ports and writes their addresses down.
     pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Self {
         let mut order: Vec<usize> = (0..intent.ports.len()).collect();
-        order.sort_by_cached_key(|at| natural(&intent.ports[*at].physical.name));
+        let name = |at: usize| &*intent.ports[at].physical.name;
+        order.sort_by(|one, other| natural(name(*one), name(*other)));
         let mut places = vec![0; order.len()];
         for (place, at) in order.iter().enumerate() {
             places[*at] = place;

@@ -10,6 +10,7 @@ use crate::model::about::About;
 use crate::model::bgp::{Remote, Session, Speaker, Terms};
 use crate::model::cabling::{Cable, CableId, End, Party};
 use crate::model::fabric::Fabric;
+use crate::model::language::{Language, Unsaid};
 use crate::rules::bgp::{NUMBERS, REMOTE, RESORT, SILENCE};
 
 /// Both ends of a cable between switches.
@@ -26,8 +27,11 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
         return;
     };
     findings.checked(&SILENCE, 1);
+    let says = |end: End| language(fabric, end).is_some_and(|own| own.says(Unsaid::Connects));
+    // Who cannot say it agrees with everybody.
+    let both_say = says(cable.lower) && says(cable.upper);
     let times = |speaker: &Speaker, terms: &Terms| {
-        (speaker.process.timers, terms.bfd, terms.interval_s, terms.connect_s)
+        (speaker.process.timers, terms.bfd, terms.interval_s, terms.connect_s.filter(|_| both_say))
     };
     let (a, b) = (times(lower, low), times(upper, high));
     if a != b || a.0.is_none() || a.1.is_none() {
@@ -58,6 +62,12 @@ fn difference(a: &Times, b: &Times) -> String {
     } else {
         format!("the time between attempts to connect is {}, and {} above", seconds(a.3), seconds(b.3))
     }
+}
+
+/// Returns the language of the switch at one end of a cable.
+fn language(fabric: &Fabric, end: End) -> Option<&'static Language> {
+    let Party::Switch(id) = end.party else { return None };
+    Some(fabric.switch(id)?.language)
 }
 
 /// What one end says of a session: its switch, the session, what is agreed.

@@ -1,7 +1,8 @@
 //! Times of sessions are those that the manifest states.
 //!
 //! In: all switches that speak, and what is stated. Out: a violation for each switch that has other times. Invariants: what is
-//! left out counts as what FRR takes for it, where that is known to be the same in all of its profiles.
+//! left out counts as what FRR takes for it, where that is known to be the same in all of its profiles; what a language has
+//! no word for is not compared.
 
 use std::sync::Arc;
 
@@ -10,9 +11,13 @@ use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::bgp::{Bfd, Process, Restart, Terms};
 use crate::model::fabric::Fabric;
+use crate::model::language::{Language, Unsaid};
 use crate::model::place::Place;
 use crate::model::stated::{BgpTimers, Stated};
 use crate::rules::bgp::TIMES;
+
+/// A time that not every language can say.
+const CONNECTS: &str = "the time between attempts to connect";
 
 /// Seconds that a restart may take where nothing is said.
 const RESTART_S: u16 = 120;
@@ -27,8 +32,9 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
             findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, About::Timers)));
             return;
         };
-        let own = process(&speaker.process, meant);
-        let of_sessions = || speaker.terms.iter().find_map(|terms| self::terms(terms, meant));
+        let Some(language) = fabric.switch(id).map(|switch| switch.language) else { continue };
+        let own = process(&speaker.process, meant, language);
+        let of_sessions = || speaker.terms.iter().find_map(|terms| self::terms(terms, meant, language));
         if let Some(message) = own.or_else(of_sessions) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
             let violation = Violation::new(&TIMES, fabric.place(id, About::Timers), message);
@@ -41,7 +47,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 }
 
 /// What is wrong with what holds for all sessions.
-fn process(process: &Process, meant: &BgpTimers) -> Option<String> {
+fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<String> {
     let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
     if process.timers != Some((keepalive, hold)) {
         let found = process.timers.map_or_else(
@@ -54,20 +60,21 @@ fn process(process: &Process, meant: &BgpTimers) -> Option<String> {
     let restart = Restart { graceful, preserves, within_s: Some(within_s.unwrap_or(RESTART_S)), stale_s };
     let wanted = Restart {
         graceful: true,
-        preserves: true,
+        preserves: language.says(Unsaid::Forwarding),
         within_s: Some(meant.restart_s),
         stale_s: Some(meant.stale_s),
     };
     (restart != wanted).then(|| {
+        let preserved = if wanted.preserves { " with forwarding preserved" } else { "" };
         format!(
-            "a restart is not graceful with forwarding preserved, {} s to come back and {} s to forget, as is stated",
+            "a restart is not graceful{preserved}, {} s to come back and {} s to forget, as is stated",
             meant.restart_s, meant.stale_s
         )
     })
 }
 
 /// What is wrong with what is agreed with a neighbour.
-fn terms(terms: &Arc<Terms>, meant: &BgpTimers) -> Option<String> {
+fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<String> {
     let interval = meant.bfd_interval_ms;
     let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };
     if terms.bfd != Some(wanted) {
@@ -77,11 +84,12 @@ fn terms(terms: &Arc<Terms>, meant: &BgpTimers) -> Option<String> {
     }
     let times = [
         ("the time between announcements", Some(terms.interval_s.unwrap_or(0)), meant.announce_s, "s"),
-        ("the time between attempts to connect", terms.connect_s, meant.connect_s, "s"),
+        (CONNECTS, terms.connect_s, meant.connect_s, "s"),
         ("the rest after a limit was passed", terms.retry_min, meant.retry_min, "min"),
     ];
+    let is_said = |what: &str| what != CONNECTS || language.says(Unsaid::Connects);
     let (what, found, stated, unit) =
-        times.into_iter().find(|(_, found, stated, _)| *found != Some(*stated))?;
+        times.into_iter().find(|(what, found, stated, _)| *found != Some(*stated) && is_said(what))?;
     let found = found.map_or_else(|| "not set".to_owned(), |found| format!("{found} {unit}"));
     Some(format!("{what} is {found}, and {stated} {unit} is stated"))
 }

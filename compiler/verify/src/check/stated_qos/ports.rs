@@ -88,9 +88,16 @@ fn maps(port: &Compared<'_>) -> Vec<String> {
             faults.push(format!("maps class {class} to queue {found} and not {queue}"));
         }
     }
-    let strange = port.qos.class_to_queue.keys().find(|class| !meant.contains_key(class));
+    let trimmed = trimmed_class(port);
+    let is_strange = |class: &&u8| !meant.contains_key(*class) && trimmed != Some(**class);
+    let strange = port.qos.class_to_queue.keys().find(is_strange);
     faults.extend(strange.map(|class| format!("maps class {class}, which is stated nowhere")));
     faults
+}
+
+/// The class that trimmed packets are given, where the language says it.
+fn trimmed_class(port: &Compared<'_>) -> Option<u8> {
+    port.qos.settings.get("class of trimmed")?.parse().ok()
 }
 
 fn pauses(port: &Compared<'_>) -> Option<String> {

@@ -1,14 +1,17 @@
-//! Reads a switch that runs EOS: ports, addresses and routes; what is about queues goes to [`super::qos`].
+//! Reads a switch that runs EOS: ports, addresses and routes; what is about queues goes to [`super::qos`], what is about BGP
+//! to [`super::bgp`].
 //!
 //! In: the text. Out: a [`Device`]. Invariants: every line is understood, is the site's and named as not judged, or is a
-//! fault; a command that its mode does not have belongs to the modes around it, as on the switch, whatever its indentation.
+//! fault; words of BGP are understood only where the fabric speaks it; a command that its mode does not have belongs to the modes around it, as on the switch, whatever its indentation.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use ipnet::IpNet;
 
+use super::bgp::{BgpReader, Node};
 use super::place::FILE;
 use super::qos::{Mode, QosReader, Refusal};
 use crate::model::device::{Device, FaultKind, Hop, Ports};
@@ -54,6 +57,8 @@ enum Context<'a> {
     Site,
     /// Something about queues.
     Qos(Mode<'a>),
+    /// Something about BGP.
+    Bgp(Node<'a>),
 }
 
 struct Reader<'a> {
@@ -61,6 +66,10 @@ struct Reader<'a> {
     ports: Ports<'a>,
     context: Vec<Context<'a>>,
     qos: QosReader<'a>,
+    bgp: BgpReader<'a>,
+    routing: Routing,
+    /// Ports that send no router advertisements.
+    quiet: Vec<u16>,
     /// Ports that route and do not switch.
     routed: Vec<u16>,
     routes: TextRoutes<'a>,
@@ -79,12 +88,19 @@ struct Management<'a> {
 }
 
 /// Reads a file.
-pub(super) fn read<'a>(language: &'static Language, text: &'a str) -> Result<Device<'a>, ReadError> {
+pub(super) fn read<'a>(
+    language: &'static Language,
+    text: &'a str,
+    routing: Routing,
+) -> Result<Device<'a>, ReadError> {
     let mut reader = Reader {
         device: Device::new(language),
         ports: Ports::default(),
         context: Vec::new(),
         qos: QosReader::default(),
+        bgp: BgpReader::default(),
+        routing,
+        quiet: Vec::new(),
         routed: Vec::new(),
         routes: TextRoutes::default(),
         vrfs: Vec::new(),
@@ -152,6 +168,11 @@ impl<'a> Reader<'a> {
                 self.context.extend(opened.map(Context::Qos));
                 Ok(())
             }
+            Context::Bgp(node) => {
+                let opened = self.bgp.inside(node, words)?;
+                self.context.extend(opened.map(Context::Bgp));
+                Ok(())
+            }
             Context::Vrf => match words {
                 ["description", ..] => Ok(()),
                 _ => Err(Refusal::Unknown),
@@ -180,7 +201,14 @@ impl<'a> Reader<'a> {
             ["no", "error-correction", "encoding"] => port.wire.fec = Some(false),
             ["no", "switchport"] => self.routed.push(index),
             ["switchport"] => self.routed.retain(|routed| *routed != index),
-            ["ipv6", "enable"] => port.discovery.link_local = true,
+            // Whoever has a link-local address sends router advertisements, unless that is forbidden.
+            ["ipv6", "enable"] => {
+                port.discovery.link_local = true;
+                port.discovery.advertises = true;
+            }
+            ["ipv6", "nd", "ra", "disabled"] | ["ipv6", "nd", "ra", "disabled", "all"] => {
+                self.quiet.push(index)
+            }
             ["ipv6", "address", address] => port.addresses.push(parse(address)?),
             ["service-profile", profile] => self.qos.attach(index, profile),
             _ => return Err(Refusal::Unknown),
@@ -238,6 +266,15 @@ impl<'a> Reader<'a> {
                     self.site(site);
                     return Ok(());
                 }
+                if self.routing.speaks_bgp() {
+                    match self.bgp.top(words) {
+                        Err(Refusal::Unknown) => {}
+                        taken => {
+                            self.context.extend(taken?.map(Context::Bgp));
+                            return Ok(());
+                        }
+                    }
+                }
                 let opened = self.qos.top(words)?;
                 self.context.extend(opened.map(Context::Qos));
             }
@@ -283,12 +320,17 @@ impl<'a> Reader<'a> {
         }
         let mut ports = self.ports.finish();
         for (at, port) in ports.iter().enumerate() {
-            if !port.addresses.is_empty() && !self.routed.contains(&(at as u16)) {
+            let is_used = !port.addresses.is_empty() || port.discovery.link_local;
+            if is_used && !self.routed.contains(&(at as u16)) {
                 let needles = vec![format!("interface {}", port.name)];
                 let message = format!("port `{}` switches, and its address is not used", port.name);
                 faults.push((FaultKind::Setting, needles, message));
             }
         }
+        for quiet in self.quiet {
+            ports[usize::from(quiet)].discovery.advertises = false;
+        }
+        self.bgp.finish(&mut self.device);
         let (config, dangling) = self.qos.finish(&mut ports);
         self.device.qos = config.map(Arc::new);
         self.device.ports = ports;

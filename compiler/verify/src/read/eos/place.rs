@@ -24,8 +24,10 @@ pub(super) fn needles(about: About<'_>) -> Vec<String> {
         About::Route(prefix) | About::Blackhole(prefix) => vec![format!("ipv6 route {prefix} ")],
         About::Routes => vec!["ipv6 route".to_owned()],
         About::Segment(_) | About::Segments => Vec::new(),
-        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => {
-            vec!["router bgp".to_owned()]
-        }
+        About::Bgp => vec!["router bgp".to_owned()],
+        About::Timers => vec!["router bgp".to_owned(), "timers bgp".to_owned()],
+        About::Session(name) => vec!["router bgp".to_owned(), format!("neighbor interface {name} ")],
+        About::Network(prefix) => vec!["router bgp".to_owned(), format!("network {prefix}")],
+        About::Filters => vec!["route-map".to_owned()],
     }
 }

@@ -161,9 +161,10 @@ impl<'a> QosReader<'a> {
 
     fn port(&self, profile: &Profile, shares: Option<&BTreeMap<String, String>>) -> PortQos {
         let pauses: Vec<u8> = profile.priorities.iter().copied().filter(|_| profile.pauses).collect();
-        let mut settings = profile.settings.clone();
-        // Headroom depends on the cables of the switch.
-        let mut sized = BTreeMap::new();
+        // Marks and headroom depend on the cables of the switch.
+        let of_cables = |name: &str| name.starts_with("marks of queue");
+        let (mut sized, mut settings): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            profile.settings.clone().into_iter().partition(|(name, _)| of_cables(name));
         let on_tomahawk = profile.words[1];
         if on_tomahawk {
             settings.insert("shares".to_owned(), self.applied.unwrap_or("none").to_owned());

@@ -122,7 +122,7 @@ fn configuration<'a>(
     let Reader { mut device, ports, locators, bgp, routes, .. } = reader;
     device.routes = routes.list;
     locator_faults(&mut device, &locators);
-    bgp.finish(&mut device);
+    bgp.names.settle(&mut device, FILE);
     Ok((device, ports))
 }
 

@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
 use serde_json::Value;
 
+use super::bgp::Bgp;
 use super::fields::Fields;
 use super::interface::Panel;
 use super::place::FILE;
@@ -20,7 +22,11 @@ use crate::read::text_routes::TextRoutes;
 use crate::read::value::parse;
 
 /// Reads a file.
-pub(super) fn read<'a>(language: &'static Language, text: &'a str) -> Result<Device<'a>, ReadError> {
+pub(super) fn read<'a>(
+    language: &'static Language,
+    text: &'a str,
+    routing: Routing,
+) -> Result<Device<'a>, ReadError> {
     let whole: Value = serde_saphyr::from_str(text).map_err(|error| {
         let line = error.location().map(|at| at.line() as usize);
         ReadError { line, ..ReadError::whole(error.to_string()) }
@@ -55,18 +61,29 @@ pub(super) fn read<'a>(language: &'static Language, text: &'a str) -> Result<Dev
         panel.interface(name, value, &mut device)?;
     }
     let mut qos = QosReader::read(set.below("qos")?, &mut device)?;
-    segments::read(set.below("router")?, &mut device)?;
+    let mut router = set.below("router")?;
+    // Its words are understood only where the fabric speaks it.
+    let bgp = if routing.speaks_bgp() { Some(Bgp::read(&mut router, &mut device)?) } else { None };
+    segments::read(router, &mut device)?;
     qos.trimming = system::read(&mut set, &mut device)?;
-    routes(set.below("vrf")?, &mut panel, &mut device)?;
+    routes(set.below("vrf")?, bgp, &mut panel, &mut device)?;
     set.finish(&mut device);
     let attached = panel.finish(&mut device);
     device.qos = Some(Arc::new(qos.finish(&attached, &mut device)));
     Ok(device)
 }
 
-fn routes(mut vrfs: Fields<'_>, panel: &mut Panel, device: &mut Device<'_>) -> Result<(), ReadError> {
+fn routes<'v>(
+    mut vrfs: Fields<'v>,
+    bgp: Option<Bgp<'v>>,
+    panel: &mut Panel,
+    device: &mut Device<'_>,
+) -> Result<(), ReadError> {
     let mut own = vrfs.below("default")?;
     let mut router = own.below("router")?;
+    if let Some(bgp) = bgp {
+        bgp.process(router.below("bgp")?, panel, device)?;
+    }
     let mut found = TextRoutes::default();
     let all = router.below("static")?;
     for (prefix, route) in all.entries() {

@@ -55,6 +55,14 @@ impl Panel {
         self.ports.index(Cow::Owned(name.to_owned()))
     }
 
+    /// Notes that a port finds its neighbour by itself: FRR makes it advertise as soon as it is a neighbour (Basic BGP
+    /// Configuration, BGP Unnumbered).
+    pub(super) fn talks(&mut self, name: &str) {
+        let port = self.ports.port_named(name);
+        port.discovery.link_local = true;
+        port.discovery.advertises = true;
+    }
+
     /// Reads an interface.
     pub(super) fn interface(
         &mut self,

@@ -23,8 +23,10 @@ pub(super) fn needles(about: About<'_>) -> Vec<String> {
         About::Routes => vec!["static:".to_owned()],
         About::Segment(prefix) => vec!["srv6-sid:".to_owned(), format!("'{prefix}'")],
         About::Segments => vec!["segment-routing:".to_owned()],
-        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => {
-            vec!["bgp:".to_owned()]
-        }
+        About::Bgp => vec!["bgp:".to_owned()],
+        About::Timers => vec!["    vrf:".to_owned(), "timers:".to_owned()],
+        About::Session(name) => vec!["            neighbor:".to_owned(), format!("{name}:")],
+        About::Network(prefix) => vec!["    vrf:".to_owned(), format!("'{prefix}'")],
+        About::Filters => vec!["route-map:".to_owned()],
     }
 }

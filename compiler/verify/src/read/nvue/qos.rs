@@ -320,15 +320,15 @@ impl QosReader {
         let marks = marks.unwrap_or(&none);
         let of_class =
             self.class_to_queue.iter().filter_map(|(class, queue)| Some((*class, *marks.get(queue)?)));
-        for (queue, (least, most, percent)) in marks {
-            let text = format!("{least} to {most} bytes, {percent} percent");
-            settings.insert(format!("marks of queue {queue}"), text);
-        }
+        let sized = marks.iter().map(|(queue, (least, most, percent))| {
+            (format!("marks of queue {queue}"), format!("{least} to {most} bytes, {percent} percent"))
+        });
         let remark = own.remark.as_ref().and_then(|name| self.remarks.get(name));
         let trimmed =
             self.trimming.and_then(|trim| trim.dscp.or_else(|| remark?.get(&trim.priority).copied()));
         if let Some(trim) = self.trimming {
-            settings.insert("trimmed to".to_owned(), format!("{} bytes, class {}", trim.size, trim.priority));
+            settings.insert("trimmed to".to_owned(), format!("{} bytes", trim.size));
+            settings.insert("class of trimmed".to_owned(), trim.priority.to_string());
         }
         let trims = self.class_to_queue.iter().filter(|(_, queue)| own.trims.contains(queue));
         let identity = |class: &u8| (*class, *class);
@@ -351,6 +351,7 @@ impl QosReader {
             marks: of_class.collect(),
             pauses,
             settings,
+            sized: sized.collect(),
             ..PortQos::default()
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     meant.extend(watchdog(port));
     meant.extend(pools(port));
     meant.extend(trimmed(port));
-    let mut faults = Vec::new();
+    let mut faults: Vec<String> = trimmed_class(port).into_iter().collect();
     for (name, meant) in &meant {
         let found = port.qos.settings.get(name);
         if found != Some(meant) {
@@ -84,12 +84,26 @@ fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
     ["default-lossless", "default-lossy"].map(|name| (format!("pool {name}"), "50".to_owned())).into()
 }
 
-/// What is trimmed is of the class of its code point.
+/// What is left of a trimmed packet.
 fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
-    let class = port.stated.trimmed.and_then(|(dscp, _)| port.stated.dscp.get(usize::from(dscp)));
-    let size = port.of_switch.and_then(|own| own.trimming).map(|trimming| trimming.size_bytes);
-    let both = class.zip(size);
-    both.map(|(class, size)| ("trimmed to".to_owned(), format!("{size} bytes, class {class}")))
-        .into_iter()
-        .collect()
+    let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated.trimmed.is_some());
+    let size = trimming.map(|trimming| format!("{} bytes", trimming.size_bytes));
+    size.map(|size| ("trimmed to".to_owned(), size)).into_iter().collect()
+}
+
+/// What the switch trimmed has a class that no code point has, as ports rewrite all packets of it, and the queue of the class
+/// of its code point.
+fn trimmed_class(port: &Compared<'_>) -> Option<String> {
+    let (dscp, _) = port.stated.trimmed?;
+    let tc = port.stated.dscp.get(usize::from(dscp))?;
+    let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;
+    let given = super::trimmed_class(port)?;
+    if port.stated.classes.iter().any(|class| class.tc == given) {
+        return Some(format!("gives trimmed packets class {given}, which other packets have"));
+    }
+    let queue = port.qos.class_to_queue.get(&given);
+    (queue != Some(&class.queue)).then(|| {
+        let queue = queue.map_or("nothing".to_owned(), u8::to_string);
+        format!("maps class {given} of trimmed packets to queue {queue} and not {}", class.queue)
+    })
 }

@@ -1,24 +1,26 @@
-//! BGP as FRR receives it: what the templates `frr/bgp.j2` and `frr/filters.j2` see, for FRR and for SONiC.
+//! BGP of a switch as templates see it: those of FRR and SONiC, EOS and NVUE.
 //!
 //! In: a [`DeviceIntent`]. Out: [`BgpView`], nothing without BGP. Invariants: neighbours are in natural order of their
 //! ports; what names a filter is named after the side or the length that it is about.
 
 use std::fmt::Write as _;
 
-use closc_plan::{Accepted, BgpBandwidth, BgpIntent, BgpSide, DeviceIntent};
+use closc_plan::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, DeviceIntent};
 use serde::Serialize;
 
-use crate::targets::natural;
+use super::order::natural;
 
 /// BGP of a switch.
 #[derive(Debug, Serialize)]
-pub(crate) struct BgpView<'a> {
+pub(super) struct BgpView<'a> {
     asn: u32,
     router_id: String,
     multipath: u16,
     networks: Vec<String>,
     accepts: Vec<AcceptedView>,
     sides: Vec<SideView>,
+    /// For systems where neighbours by port take all from a group.
+    groups: Vec<GroupView>,
     neighbours: Vec<NeighbourView<'a>>,
     /// Path lengths that some filter asks for.
     lengths: Vec<LengthView>,
@@ -30,6 +32,7 @@ pub(crate) struct BgpView<'a> {
     restart_s: u16,
     stale_s: u16,
     retry_min: u16,
+    retry_s: u32,
     bfd_interval_ms: u32,
     bfd_multiplier: u8,
 }
@@ -49,10 +52,26 @@ struct SideView {
     taken: Option<String>,
     /// Name of the list of paths that are announced; absent: any.
     announced: Option<String>,
+    /// Most AS numbers in a path that is taken; absent: any number.
+    longest_accepted: Option<u8>,
+    /// Most AS numbers in a path that is announced; absent: any number.
+    longest_announced: Option<u8>,
+    /// The names of both lists without a hyphen.
+    taken_word: Option<String>,
+    announced_word: Option<String>,
     /// Whether nothing but the switch's own networks is announced.
     is_own_only: bool,
     /// The bandwidth that is announced with every route; absent: none.
     bandwidth: Option<String>,
+}
+
+/// Neighbours of a side, those over drained cables apart.
+#[derive(Debug, Serialize)]
+struct GroupView {
+    name: String,
+    side: &'static str,
+    is_drained: bool,
+    prefixes_max: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -60,6 +79,7 @@ struct NeighbourView<'a> {
     port: &'a str,
     asn: u32,
     side: &'static str,
+    group: String,
     is_drained: bool,
 }
 
@@ -67,11 +87,13 @@ struct NeighbourView<'a> {
 #[derive(Debug, Serialize)]
 struct LengthView {
     name: String,
+    /// The name without a hyphen.
+    word: String,
     patterns: Vec<String>,
 }
 
 impl<'a> BgpView<'a> {
-    pub(crate) fn of(intent: &'a DeviceIntent<'a>) -> Option<Self> {
+    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Option<Self> {
         let bgp = intent.bgp.as_ref()?;
         let timers = bgp.timers;
         Some(BgpView {
@@ -81,6 +103,7 @@ impl<'a> BgpView<'a> {
             networks: bgp.networks.iter().map(ToString::to_string).collect(),
             accepts: bgp.accepts.iter().map(accepted).collect(),
             sides: bgp.sides.iter().map(side).collect(),
+            groups: groups(bgp),
             neighbours: neighbours(intent, bgp),
             lengths: lengths(bgp),
             has_drained: bgp.neighbours.iter().any(|neighbour| neighbour.drained),
@@ -91,6 +114,7 @@ impl<'a> BgpView<'a> {
             restart_s: timers.restart_s,
             stale_s: timers.stale_s,
             retry_min: timers.retry_min,
+            retry_s: u32::from(timers.retry_min) * 60,
             bfd_interval_ms: timers.bfd_interval_ms,
             bfd_multiplier: timers.bfd_multiplier,
         })
@@ -107,12 +131,42 @@ fn side(side: &BgpSide) -> SideView {
         prefixes_max: side.prefixes_max,
         taken: side.longest_accepted.map(list),
         announced: side.longest_announced.map(list),
+        longest_accepted: side.longest_accepted,
+        longest_announced: side.longest_announced,
+        taken_word: side.longest_accepted.map(word),
+        announced_word: side.longest_announced.map(word),
         is_own_only: side.longest_announced == Some(0),
         bandwidth: side.bandwidth.map(|bandwidth| match bandwidth {
             BgpBandwidth::Cable(mbps) => mbps.to_string(),
             BgpBandwidth::Sum => "cumulative".to_owned(),
         }),
     }
+}
+
+/// Names the group of neighbours of a side.
+fn group(direction: BgpDirection, drained: bool) -> String {
+    format!("{}{}", direction.word(), if drained { "_DRAINED" } else { "" })
+}
+
+/// The groups that have a neighbour.
+fn groups(bgp: &BgpIntent) -> Vec<GroupView> {
+    let mut groups = Vec::new();
+    for side in &bgp.sides {
+        for is_drained in [false, true] {
+            let is_in = |neighbour: &BgpNeighbour| {
+                (neighbour.direction, neighbour.drained) == (side.direction, is_drained)
+            };
+            if bgp.neighbours.iter().any(is_in) {
+                groups.push(GroupView {
+                    name: group(side.direction, is_drained),
+                    side: side.direction.word(),
+                    is_drained,
+                    prefixes_max: side.prefixes_max,
+                });
+            }
+        }
+    }
+    groups
 }
 
 fn neighbours<'a>(intent: &'a DeviceIntent<'a>, bgp: &BgpIntent) -> Vec<NeighbourView<'a>> {
@@ -123,10 +177,11 @@ fn neighbours<'a>(intent: &'a DeviceIntent<'a>, bgp: &BgpIntent) -> Vec<Neighbou
             port: &intent.ports[neighbour.port].physical.name,
             asn: neighbour.asn,
             side: neighbour.direction.word(),
+            group: group(neighbour.direction, neighbour.drained),
             is_drained: neighbour.drained,
         })
         .collect();
-    neighbours.sort_by_key(|neighbour| natural(neighbour.port));
+    neighbours.sort_by(|one, other| natural(one.port, other.port));
     neighbours
 }
 
@@ -135,13 +190,21 @@ fn list(longest: u8) -> String {
     format!("AT-MOST-{longest}")
 }
 
+/// The same without a hyphen.
+fn word(longest: u8) -> String {
+    list(longest).replace('-', "_")
+}
+
 fn lengths(bgp: &BgpIntent) -> Vec<LengthView> {
     let mut longest: Vec<u8> =
         bgp.sides.iter().flat_map(|side| [side.longest_accepted, side.longest_announced]).flatten().collect();
     longest.sort_unstable();
     longest.dedup();
-    let view =
-        |longest: u8| LengthView { name: list(longest), patterns: (0..=longest).map(pattern).collect() };
+    let view = |longest: u8| LengthView {
+        name: list(longest),
+        word: word(longest),
+        patterns: (0..=longest).map(pattern).collect(),
+    };
     longest.into_iter().map(view).collect()
 }
 

@@ -1,0 +1,12 @@
+//! What ports of one speed and number of lanes need, whatever configures them.
+
+use closc_platform::PhysicalPort;
+
+/// Serial speed from which Ethernet needs a Reed-Solomon code (802.3 clause 91 for 25G lanes, clause 119 for PAM4).
+const RS_LANE_MBPS: u32 = 25_000;
+
+/// Tells whether Ethernet needs a Reed-Solomon code on a port.
+pub(super) fn needs_code(port: &PhysicalPort) -> bool {
+    let lanes = u32::try_from(port.lanes.len().max(1)).unwrap_or(u32::MAX);
+    port.speed.mbps() / lanes >= RS_LANE_MBPS
+}

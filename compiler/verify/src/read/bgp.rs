@@ -1,0 +1,271 @@
+//! What text says of BGP, by name: lists, filters, groups and neighbours; and how the names are resolved.
+//!
+//! In: what readers of single languages fill in. Out: a [`Config`] in which names are resolved. Invariants: a name that nothing
+//! bears is lost, and said so.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv6Net;
+
+use crate::model::bgp::{
+    Bfd, Clause, Config, Entry, LONGEST, Lengths, Matched, Neighbour, Policy, Process, Remote, Terms,
+};
+use crate::model::device::{Device, FaultKind};
+
+/// Everything that was said, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Names<'a> {
+    /// Times of BFD.
+    pub(crate) profiles: BTreeMap<&'a str, Bfd>,
+    /// Lists of prefixes, by sequence number.
+    pub(crate) prefixes: BTreeMap<&'a str, BTreeMap<u32, Entry>>,
+    /// Lists of path lengths, by sequence number.
+    pub(crate) paths: BTreeMap<&'a str, BTreeMap<u32, (bool, u8)>>,
+    /// Lists of communities that are the mark of what is drained.
+    pub(crate) drained: BTreeSet<&'a str>,
+    /// Filters, by sequence number.
+    pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, Said<'a>>>,
+    /// The process.
+    pub(crate) process: Option<Instance<'a>>,
+}
+
+/// A clause of a route map, with names.
+#[derive(Debug, Default)]
+pub(crate) struct Said<'a> {
+    pub(crate) clause: Clause,
+    pub(crate) prefixes: Option<&'a str>,
+    pub(crate) path: Option<&'a str>,
+    pub(crate) community: Option<&'a str>,
+}
+
+/// `router bgp`.
+#[derive(Debug, Default)]
+pub(crate) struct Instance<'a> {
+    pub(crate) asn: u32,
+    pub(crate) router_id: Option<Ipv4Addr>,
+    pub(crate) process: Process,
+    pub(crate) networks: Vec<Ipv6Net>,
+    pub(crate) groups: BTreeMap<&'a str, Agreed<'a>>,
+    pub(crate) neighbours: Vec<Known<'a>>,
+    pub(crate) agreed: BTreeMap<&'a str, Agreed<'a>>,
+}
+
+/// A neighbour: its name, who it may be where that is said of itself, and whether it is known by its link-local address
+/// alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) remote: Option<Remote>,
+    pub(crate) link_local_only: bool,
+}
+
+/// What is said of a neighbour or a group, with names.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Agreed<'a> {
+    pub(crate) remote: Option<Remote>,
+    pub(crate) group: Option<&'a str>,
+    pub(crate) active: bool,
+    /// Whether silence is noticed by BFD: the name of its times, or nothing for those of its own.
+    pub(crate) bfd: Option<&'a str>,
+    pub(crate) bfd_times: Option<Bfd>,
+    pub(crate) interval_s: Option<u16>,
+    pub(crate) connect_s: Option<u16>,
+    pub(crate) accepted: Option<&'a str>,
+    pub(crate) announced: Option<&'a str>,
+    pub(crate) limit: Option<(u32, Option<u16>)>,
+    /// Seconds of rest after a limit was passed, where they are said beside it.
+    pub(crate) rest_s: Option<u16>,
+    pub(crate) accepts_own: bool,
+    /// Whether communities are sent, where a language asks for that.
+    pub(crate) sends_communities: bool,
+    /// Whether nothing passes without a filter, inwards and outwards, where groups say so.
+    pub(crate) strict: [bool; 2],
+}
+
+/// What is referred to and is not there: its kind and name.
+pub(crate) type Lost<'a> = BTreeSet<(&'static str, &'a str)>;
+
+impl<'a> Names<'a> {
+    /// Resolves the names. Returns what is referred to and is not there besides.
+    pub(crate) fn finish(mut self) -> Option<(Config<'a>, Lost<'a>)> {
+        let mut bgp = self.process.take()?;
+        // In whatever order they are written: filters name them by their place among them.
+        bgp.networks.sort_unstable();
+        let mut lost = BTreeSet::new();
+        let neighbours = bgp.neighbours.iter().filter_map(|known| {
+            let link_local_only = known.link_local_only;
+            Some(Neighbour {
+                name: Cow::Borrowed(known.name),
+                // A session without a number does not come up.
+                remote: known.remote.or_else(|| bgp.of_group(known.name))?,
+                terms: Terms { link_local_only, ..self.terms(&bgp, known.name, &mut lost) },
+            })
+        });
+        let neighbours = neighbours.collect();
+        let known: BTreeSet<&str> = bgp.neighbours.iter().map(|known| known.name).collect();
+        lost.extend(bgp.agreed.keys().filter(|name| !known.contains(*name)).map(|name| ("neighbour", *name)));
+        let Instance { asn, router_id, process, networks, .. } = bgp;
+        Some((Config { asn, router_id, networks, process, neighbours }, lost))
+    }
+
+    /// Gives a device what is resolved, and the faults of what is not.
+    pub(crate) fn settle(self, device: &mut Device<'a>, file: &'static str) {
+        let Some((config, lost)) = self.finish() else { return };
+        device.bgp = Some(config);
+        faults(device, file, &lost);
+    }
+
+    fn terms(&self, bgp: &Instance<'a>, name: &str, lost: &mut Lost<'a>) -> Terms {
+        let own = bgp.agreed.get(name).copied().unwrap_or_default();
+        let group = own.group.map_or_else(Agreed::default, |group| {
+            bgp.groups.get(group).copied().unwrap_or_else(|| {
+                lost.insert(("peer group", group));
+                Agreed::default()
+            })
+        });
+        let limit = own.limit.or(group.limit);
+        let mut policy = |name: Option<&'a str>| {
+            let name = name?;
+            Some(self.policy(name, &bgp.networks, lost))
+        };
+        let accepted = policy(own.accepted.or(group.accepted));
+        let announced = policy(own.announced.or(group.announced));
+        let bfd = own.bfd.or(group.bfd).map(|profile| {
+            self.profiles.get(profile).copied().unwrap_or_else(|| {
+                if !profile.is_empty() {
+                    lost.insert(("profile", profile));
+                }
+                own.bfd_times.or(group.bfd_times).unwrap_or_default()
+            })
+        });
+        // Only whole minutes can be compared.
+        let rest = || own.rest_s.or(group.rest_s).filter(|rest| rest % 60 == 0).map(|rest| rest / 60);
+        Terms {
+            active: own.active || group.active,
+            link_local_only: false,
+            bfd,
+            interval_s: own.interval_s.or(group.interval_s),
+            connect_s: own.connect_s.or(group.connect_s),
+            accepted,
+            announced,
+            limit: limit.map(|(limit, _)| limit),
+            retry_min: limit.and_then(|(_, retry)| retry).or_else(rest),
+            accepts_own: own.accepts_own || group.accepts_own,
+        }
+    }
+
+    /// A route map that is not there refuses everything.
+    fn policy(&self, name: &'a str, own: &[Ipv6Net], lost: &mut Lost<'a>) -> Policy {
+        let Some(map) = self.maps.get(name) else {
+            lost.insert(("route map", name));
+            return Policy::default();
+        };
+        Policy(map.values().map(|said| self.clause(said, own, lost)).collect())
+    }
+
+    /// What a clause refers to and is not there matches nothing.
+    fn clause(&self, said: &Said<'a>, own: &[Ipv6Net], lost: &mut Lost<'a>) -> Clause {
+        let prefixes = said.prefixes.map(|name| self.prefixes.get(name));
+        let paths = said.path.map(|name| self.paths.get(name));
+        let missing = [
+            ("prefix list", said.prefixes.filter(|_| prefixes == Some(None))),
+            ("list of paths", said.path.filter(|_| paths == Some(None))),
+            ("list of communities", said.community.filter(|name| !self.drained.contains(name))),
+        ];
+        lost.extend(missing.into_iter().filter_map(|(kind, name)| Some((kind, name?))));
+        let entries = |list: Option<&BTreeMap<u32, Entry>>| {
+            list.into_iter().flat_map(BTreeMap::values).map(|entry| normal(*entry, own)).collect()
+        };
+        let prefixes = prefixes.map(entries);
+        let listed = paths.map(|list| lengths(list.into_iter().flat_map(BTreeMap::values)));
+        let lengths = listed.or(said.clause.lengths);
+        Clause { prefixes, lengths, if_drained: said.community.is_some(), ..said.clause.clone() }
+    }
+}
+
+/// Says what is referred to and is not there.
+pub(crate) fn faults(device: &mut Device<'_>, file: &'static str, lost: &Lost<'_>) {
+    for (kind, name) in lost {
+        let message = format!("{kind} `{name}` is referred to and is not there");
+        device.fault(FaultKind::Dangling, file, vec![format!(" {name}")], message);
+    }
+}
+
+impl<'a> Instance<'a> {
+    /// `neighbor NAME remote-as`: of a group, of a neighbour that is known, or of a new one.
+    pub(crate) fn remote(&mut self, name: &'a str, remote: Remote) {
+        if let Some(group) = self.groups.get_mut(name) {
+            group.remote = Some(remote);
+        } else if let Some(known) = self.neighbours.iter_mut().find(|known| known.name == name) {
+            known.remote = Some(remote);
+        } else {
+            self.neighbours.push(Known { name, remote: Some(remote), link_local_only: false });
+        }
+    }
+
+    /// Who a neighbour may be by its group.
+    fn of_group(&self, name: &str) -> Option<Remote> {
+        self.groups.get(self.agreed.get(name)?.group?)?.remote
+    }
+
+    /// Returns what is said of a neighbour or a group.
+    pub(crate) fn agreed(&mut self, name: &'a str) -> &mut Agreed<'a> {
+        let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.agreed };
+        all.entry(name).or_default()
+    }
+}
+
+/// Says of a prefix that the switch announces of its own which of them it is.
+fn normal(entry: Entry, own: &[Ipv6Net]) -> Entry {
+    let Matched::Within { net, from, to } = entry.matched else { return entry };
+    let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);
+    match place.filter(|_| (from, to) == (net.prefix_len(), net.prefix_len())) {
+        Some(at) => Entry { matched: Matched::Own(at as u8), ..entry },
+        None => entry,
+    }
+}
+
+/// The first entry that matches decides.
+fn lengths<'e>(entries: impl Iterator<Item = &'e (bool, u8)>) -> Lengths {
+    let (mut seen, mut all) = (0u64, 0u64);
+    for (permit, length) in entries {
+        let bit = 1u64 << length;
+        if seen & bit == 0 && *permit {
+            all |= bit;
+        }
+        seen |= bit;
+    }
+    Lengths(all)
+}
+
+/// Returns the number of autonomous systems that a pattern of FRR matches, where it matches by number alone.
+pub(crate) fn length(pattern: &str) -> Option<u8> {
+    let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    if inner.is_empty() {
+        return Some(0);
+    }
+    let numbers: Vec<&str> = inner.split('_').collect();
+    let any = numbers.iter().all(|number| *number == "[0-9]+");
+    u8::try_from(numbers.len()).ok().filter(|count| any && *count <= LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::length;
+
+    #[test]
+    fn patterns_count_numbers() {
+        for (pattern, found) in [
+            ("^$", Some(0)),
+            ("^[0-9]+$", Some(1)),
+            ("^[0-9]+_[0-9]+$", Some(2)),
+            ("^65001_[0-9]+$", None),
+            (".*", None),
+            ("[0-9]+", None),
+        ] {
+            assert_eq!(length(pattern), found, "{pattern}");
+        }
+    }
+}

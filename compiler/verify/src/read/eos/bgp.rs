@@ -1,0 +1,260 @@
+//! Reads what EOS is given for BGP: lists, route maps, groups, and neighbours by port.
+//!
+//! In: one command after the other, with the mode that it is in. Out: [`Names`]. Invariants: a command that might change routes
+//! and is not known here is refused, whatever it says; what is left out counts as what EOS takes for it: one path at a time,
+//! paths of one length whatever autonomous systems are in them, no delay of announcements, IPv4 on every session.
+
+use ipnet::Ipv6Net;
+
+use super::place::FILE;
+use super::qos::Refusal;
+use crate::model::bgp::{Bfd, Entry, LONGEST, Lengths, Matched, Process, Remote};
+use crate::model::device::{Device, FaultKind};
+use crate::read::bgp::{Agreed, Instance, Known, Names, Said};
+use crate::read::value::parse;
+
+/// The most paths that EOS takes (pyavd's schema, `router_bgp.maximum_paths`).
+const PATHS_MAX: u16 = 600;
+
+/// A mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Node<'a> {
+    /// A list of prefixes.
+    Prefixes(&'a str),
+    /// A clause of a route map.
+    Clause(&'a str, u32),
+    /// `router bgp`.
+    Process,
+    /// `address-family ipv6`.
+    Family,
+}
+
+/// Reads one command after the other.
+#[derive(Debug, Default)]
+pub(super) struct BgpReader<'a> {
+    names: Names<'a>,
+}
+
+/// A command that is accepted opens a mode, or none.
+type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
+
+impl<'a> BgpReader<'a> {
+    /// Takes a command outside of all modes.
+    pub(super) fn top(&mut self, words: &[&'a str]) -> Taken<'a> {
+        match words {
+            ["ip", "community-list", name, "permit", "GSHUT" | "65535:0"] => {
+                self.names.drained.insert(name);
+            }
+            ["ipv6", "prefix-list", name] => {
+                self.names.prefixes.entry(name).or_default();
+                return Ok(Some(Node::Prefixes(name)));
+            }
+            ["route-map", name, action, number] => {
+                let number: u32 = parse(number)?;
+                let said = self.names.maps.entry(name).or_default().entry(number).or_default();
+                said.clause.permit = permit(action)?;
+                return Ok(Some(Node::Clause(name, number)));
+            }
+            ["router", "bgp", asn] if self.names.process.is_none() => {
+                self.names.process = Some(Instance {
+                    asn: parse(asn)?,
+                    process: Process { ipv4: true, relaxed: true, width: Some(1), ..Process::default() },
+                    ..Instance::default()
+                });
+                return Ok(Some(Node::Process));
+            }
+            _ => return Err(Refusal::Unknown),
+        }
+        Ok(None)
+    }
+
+    /// Takes a command inside a mode.
+    pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> Taken<'a> {
+        match (node, words) {
+            (Node::Prefixes(name), ["seq", number, action, prefix, rest @ ..]) => {
+                let entry = entry(action, parse(prefix)?, rest)?;
+                self.names.prefixes.entry(name).or_default().insert(parse(number)?, entry);
+            }
+            (Node::Prefixes(_), _) => return Err(Refusal::Unknown),
+            (Node::Clause(name, number), words) => {
+                clause(self.names.maps.entry(name).or_default().entry(number).or_default(), words)?;
+            }
+            (Node::Process, ["address-family", "ipv6"]) => return Ok(Some(Node::Family)),
+            (Node::Process, words) => self.process(words)?,
+            (Node::Family, ["network", prefix]) => self.instance()?.networks.push(parse(prefix)?),
+            (Node::Family, ["neighbor", name, rest @ ..]) => family(self.instance()?.agreed(name), rest)?,
+            (Node::Family, _) => return Err(Refusal::Unknown),
+        }
+        Ok(None)
+    }
+
+    fn instance(&mut self) -> Result<&mut Instance<'a>, Refusal> {
+        self.names.process.as_mut().ok_or(Refusal::Unknown)
+    }
+
+    fn process(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
+        let bgp = self.instance()?;
+        match words {
+            ["router-id", id] => bgp.router_id = Some(parse(id)?),
+            ["bgp", "default", "ipv4-unicast"] => bgp.process.ipv4 = true,
+            ["no", "bgp", "default", "ipv4-unicast"] => bgp.process.ipv4 = false,
+            ["bgp", "log-neighbor-changes"] => {}
+            ["bgp", "bestpath", "as-path", "multipath-relax"] => bgp.process.relaxed = true,
+            ["no", "bgp", "bestpath", "as-path", "multipath-relax"] => bgp.process.relaxed = false,
+            ["graceful-restart"] => bgp.process.restart.graceful = true,
+            ["graceful-restart", "restart-time", time] => bgp.process.restart.within_s = Some(parse(time)?),
+            ["graceful-restart", "stalepath-time", time] => bgp.process.restart.stale_s = Some(parse(time)?),
+            ["maximum-paths", paths] => bgp.process.width = Some(width(paths)?),
+            ["maximum-paths", paths, "ecmp", hops] => {
+                bgp.process.width = Some(width(paths)?.min(width(hops)?));
+            }
+            ["timers", "bgp", keepalive, hold] => {
+                bgp.process.timers = Some((parse(keepalive)?, parse(hold)?));
+            }
+            ["neighbor", "interface", port, "peer-group", group, "remote-as", asn] => {
+                bgp.agreed(port).group = Some(group);
+                let remote = Some(Remote::As(parse(asn)?));
+                bgp.neighbours.push(Known { name: port, remote, link_local_only: true });
+            }
+            ["neighbor", name, "peer", "group"] => {
+                bgp.groups.entry(name).or_default();
+            }
+            ["neighbor", name, "remote-as", asn] => bgp.remote(name, Remote::As(parse(asn)?)),
+            ["neighbor", name, rest @ ..] if *name != "interface" => session(bgp.agreed(name), rest)?,
+            _ => return Err(Refusal::Unknown),
+        }
+        Ok(())
+    }
+
+    /// Gives a device what was said.
+    pub(super) fn finish(mut self, device: &mut Device<'a>) {
+        if let Some(bgp) = &mut self.names.process {
+            for agreed in bgp.groups.values_mut() {
+                agreed.interval_s.get_or_insert(0);
+            }
+            bgp.process.strict = bgp.groups.values().all(|group| group.strict == [true; 2]);
+            for (name, _) in bgp.groups.iter().filter(|(_, group)| !group.sends_communities) {
+                let message =
+                    format!("group `{name}` sends no communities, so neighbours do not see what is drained");
+                device.fault(FaultKind::Setting, FILE, vec![format!("neighbor {name} ")], message);
+            }
+        }
+        self.names.settle(device, FILE);
+    }
+}
+
+/// What is agreed with a neighbour or a group, outside of an address family.
+fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+    match words {
+        ["description", ..] => {}
+        ["bfd"] => agreed.bfd = Some(""),
+        ["bfd", "interval", transmit, "min-rx", receive, "multiplier", multiplier] => {
+            agreed.bfd_times = Some(Bfd {
+                multiplier: parse(multiplier)?,
+                transmit_ms: parse(transmit)?,
+                receive_ms: parse(receive)?,
+            });
+        }
+        ["out-delay", time] => agreed.interval_s = Some(parse(time)?),
+        ["idle-restart-timer", time] => agreed.rest_s = Some(parse(time)?),
+        ["send-community"] => agreed.sends_communities = true,
+        ["send-community", kinds @ ..] => agreed.sends_communities = kinds.contains(&"standard"),
+        // None means no limit.
+        ["maximum-routes", limit] => {
+            agreed.limit = Some(parse(limit)?).filter(|limit| *limit > 0).map(|limit| (limit, None));
+        }
+        ["missing-policy", "address-family", "all", "direction", direction, "action", action] => {
+            let at = usize::from(*direction == "out");
+            agreed.strict[at] = *action == "deny";
+        }
+        ["allowas-in"] | ["allowas-in", _] => agreed.accepts_own = true,
+        words => family(agreed, words)?,
+    }
+    Ok(())
+}
+
+/// What is agreed with a neighbour or a group about IPv6.
+fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+    match words {
+        ["activate"] => agreed.active = true,
+        ["route-map", name, "in"] => agreed.accepted = Some(name),
+        ["route-map", name, "out"] => agreed.announced = Some(name),
+        _ => return Err(Refusal::Unknown),
+    }
+    Ok(())
+}
+
+fn clause<'a>(said: &mut Said<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+    match words {
+        ["description", ..] => {}
+        ["match", "ipv6", "address", "prefix-list", name] => said.prefixes = Some(name),
+        ["match", "community", name] => said.community = Some(name),
+        ["match", "as-path", "length", "<=", most] => said.clause.lengths = Some(at_most(parse(most)?)?),
+        ["set", "local-preference", value] => said.clause.preference = Some(parse(value)?),
+        ["set", "community", "GSHUT" | "65535:0", "additive"] => said.clause.drains = true,
+        _ => return Err(Refusal::Unknown),
+    }
+    Ok(())
+}
+
+/// Paths of so many autonomous systems or fewer.
+fn at_most(most: u8) -> Result<Lengths, Refusal> {
+    if most > LONGEST {
+        return Err(Refusal::Unknown);
+    }
+    Ok(Lengths(u64::MAX >> (LONGEST - most)))
+}
+
+fn width(paths: &str) -> Result<u16, Refusal> {
+    let width = parse(paths)?;
+    if (1..=PATHS_MAX).contains(&width) {
+        return Ok(width);
+    }
+    Err(Refusal::Value(format!("`maximum-paths {width}` is refused: 1 to {PATHS_MAX}")))
+}
+
+fn permit(action: &str) -> Result<bool, Refusal> {
+    match action {
+        "permit" => Ok(true),
+        "deny" => Ok(false),
+        _ => Err(Refusal::Unknown),
+    }
+}
+
+/// Without lengths a prefix matches itself.
+fn entry(action: &str, net: Ipv6Net, rest: &[&str]) -> Result<Entry, Refusal> {
+    let own = net.prefix_len();
+    let (from, to) = match rest {
+        [] => (own, own),
+        ["eq", length] => (parse(length)?, parse(length)?),
+        ["ge", from] => (parse(from)?, 128),
+        ["le", to] => (own, parse(to)?),
+        ["ge", from, "le", to] => (parse(from)?, parse(to)?),
+        _ => return Err(Refusal::Unknown),
+    };
+    Ok(Entry { permit: permit(action)?, matched: Matched::Within { net: net.trunc(), from, to } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_without_lengths_is_one_prefix() {
+        let net: Ipv6Net = "2001:db8::/32".parse().expect("a prefix");
+        let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
+            Matched::Within { from, to, .. } => (from, to),
+            Matched::Own(_) => unreachable!("nothing is announced"),
+        };
+        assert_eq!(of(&[]), (32, 32));
+        assert_eq!(of(&["eq", "64"]), (64, 64));
+        assert_eq!(of(&["ge", "48", "le", "64"]), (48, 64));
+    }
+
+    #[test]
+    fn paths_are_counted() {
+        let of = |most| at_most(most).expect("few").longest();
+        assert_eq!([of(0), of(1), of(LONGEST)], [Some(0), Some(1), Some(LONGEST)]);
+        assert!(at_most(LONGEST + 1).is_err());
+    }
+}

@@ -1,0 +1,359 @@
+//! Reads BGP: `router.bgp`, `router.bfd` and `router.policy`, and the process of the fabric's VRF.
+//!
+//! In: both places. Out: [`Names`], of which the device is given what they resolve to. Invariants: every key is understood or a
+//! fault; what NVUE hands to FRR is read as FRR reads it.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::interface::Panel;
+use super::place::FILE;
+use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Matched, Neighbour, Process, Remote};
+use crate::model::device::{Device, FaultKind};
+use crate::read::bgp::{Agreed, Instance, Known, Names, Said, faults, length};
+use crate::read::error::ReadError;
+use crate::read::value::parse;
+
+/// The mark of what is drained (RFC 8326), by its name and its number.
+const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
+
+/// Paths that are used at a time where nothing is said (Optional BGP Configuration, ECMP).
+const WIDTH: u16 = 64;
+
+/// Everything that is said of BGP.
+#[derive(Default)]
+pub(super) struct Bgp<'v> {
+    names: Names<'v>,
+    /// What holds for the processes of all VRFs.
+    global: Instance<'v>,
+    is_on: bool,
+    /// Whether BFD runs.
+    watches: bool,
+}
+
+impl<'v> Bgp<'v> {
+    /// Reads what stands below `router`.
+    pub(super) fn read(router: &mut Fields<'v>, device: &mut Device<'_>) -> Result<Self, ReadError> {
+        let mut all = Bgp::default();
+        all.bfd(router.below("bfd")?, device)?;
+        let mut own = router.below("bgp")?;
+        all.is_on = own.text("state")? == Some("enabled");
+        all.global.asn = own.number("autonomous-system")?.unwrap_or(0);
+        all.global.router_id = own.text("router-id")?.map(parse).transpose().map_err(ReadError::whole)?;
+        let mut restart = own.below("graceful-restart")?;
+        let process = &mut all.global.process.restart;
+        process.graceful = restart.text("mode")? == Some("full");
+        process.within_s = restart.number("restart-time")?;
+        process.stale_s = restart.number("stale-routes-time")?;
+        restart.finish(device);
+        own.finish(device);
+        let mut policy = router.below("policy")?;
+        all.prefixes(&policy.below("prefix-list")?, device)?;
+        all.paths(&policy.below("as-path-list")?, device)?;
+        all.communities(&policy.below("community-list")?, device)?;
+        all.maps(&policy.below("route-map")?, device)?;
+        policy.finish(device);
+        Ok(all)
+    }
+
+    fn bfd(&mut self, mut bfd: Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        self.watches = bfd.text("state")? == Some("enabled");
+        let profiles = bfd.below("profile")?;
+        for (name, value) in profiles.entries() {
+            let mut own = Fields::of(profiles.path(name), Some(value))?;
+            let default = Bfd::default();
+            let times = Bfd {
+                multiplier: own.number("detect-multiplier")?.unwrap_or(default.multiplier),
+                transmit_ms: own.number("min-tx-interval")?.unwrap_or(default.transmit_ms),
+                receive_ms: own.number("min-rx-interval")?.unwrap_or(default.receive_ms),
+            };
+            own.finish(device);
+            self.names.profiles.insert(name, times);
+        }
+        bfd.finish(device);
+        Ok(())
+    }
+
+    fn prefixes(&mut self, lists: &Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        for (name, value) in lists.entries() {
+            let mut list = Fields::of(lists.path(name), Some(value))?;
+            if list.text("type")? != Some("ipv6") {
+                return Err(ReadError::whole(format!("`{}` is of no type `ipv6`", lists.path(name))));
+            }
+            let known = self.names.prefixes.entry(name).or_default();
+            let rules = list.below("rule")?;
+            for (number, value) in rules.entries() {
+                let mut rule = Fields::of(rules.path(number), Some(value))?;
+                let permit = permit(&mut rule)?;
+                let matches = rule.below("match")?;
+                let all: Vec<(&str, &Value)> = matches.entries().collect();
+                let [(prefix, value)] = all[..] else {
+                    return Err(ReadError::whole(format!(
+                        "`{}` does not match one prefix",
+                        matches.path("*")
+                    )));
+                };
+                let net: ipnet::Ipv6Net = parse(prefix).map_err(ReadError::whole)?;
+                let mut lengths = Fields::of(matches.path(prefix), Some(value))?;
+                let least: Option<u8> = lengths.number("min-prefix-len")?;
+                let most: Option<u8> = lengths.number("max-prefix-len")?;
+                lengths.finish(device);
+                rule.finish(device);
+                // As FRR has it: without lengths a prefix matches itself, and with one the other end is its own length or 128.
+                let own = net.prefix_len();
+                let to = most.unwrap_or(if least.is_some() { 128 } else { own });
+                let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
+                known.insert(parse(number).map_err(ReadError::whole)?, Entry { permit, matched });
+            }
+            list.finish(device);
+        }
+        Ok(())
+    }
+
+    fn paths(&mut self, lists: &Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        for (name, value) in lists.entries() {
+            let mut list = Fields::of(lists.path(name), Some(value))?;
+            let known = self.names.paths.entry(name).or_default();
+            let rules = list.below("rule")?;
+            for (number, value) in rules.entries() {
+                let mut rule = Fields::of(rules.path(number), Some(value))?;
+                let permit = permit(&mut rule)?;
+                let pattern = rule.text("aspath-exp")?.unwrap_or_default();
+                rule.finish(device);
+                if let Some(length) = length(pattern) {
+                    known.insert(parse(number).map_err(ReadError::whole)?, (permit, length));
+                } else {
+                    let message =
+                        format!("`{pattern}` of `{name}` matches paths otherwise than by their length");
+                    device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+                }
+            }
+            list.finish(device);
+        }
+        Ok(())
+    }
+
+    fn communities(&mut self, lists: &Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        for (name, value) in lists.entries() {
+            let mut list = Fields::of(lists.path(name), Some(value))?;
+            let rules = list.below("rule")?;
+            let mut all = true;
+            for (number, value) in rules.entries() {
+                let mut rule = Fields::of(rules.path(number), Some(value))?;
+                let permits = permit(&mut rule)?;
+                let marks: Vec<String> = rule.below("community")?.set()?;
+                rule.finish(device);
+                all &= permits && marks.len() == 1 && DRAINED.contains(&marks[0].as_str());
+            }
+            list.finish(device);
+            if all {
+                self.names.drained.insert(name);
+            } else {
+                let message = format!("`{name}` lists other communities than that of what is drained");
+                device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+            }
+        }
+        Ok(())
+    }
+
+    fn maps(&mut self, maps: &Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+        for (name, value) in maps.entries() {
+            let mut map = Fields::of(maps.path(name), Some(value))?;
+            let known = self.names.maps.entry(name).or_default();
+            let rules = map.below("rule")?;
+            for (number, value) in rules.entries() {
+                let mut rule = Fields::of(rules.path(number), Some(value))?;
+                rule.take("description");
+                let mut said = Said::default();
+                let action = rule.below("action")?;
+                let actions: Vec<String> = action.set()?;
+                said.clause.permit = match &actions[..] {
+                    [word] if word == "permit" => true,
+                    [word] if word == "deny" => false,
+                    _ => return Err(ReadError::whole(format!("`{}` is no one action", rules.path(number)))),
+                };
+                clause(&mut said, &mut rule, device)?;
+                rule.finish(device);
+                known.insert(parse(number).map_err(ReadError::whole)?, said);
+            }
+            map.finish(device);
+        }
+        Ok(())
+    }
+
+    /// Reads the process of the fabric's VRF, and gives the device what was said.
+    pub(super) fn process(
+        mut self,
+        mut own: Fields<'v>,
+        panel: &mut Panel,
+        device: &mut Device<'_>,
+    ) -> Result<(), ReadError> {
+        let is_on = own.text("state")? == Some("enabled") && self.is_on;
+        let mut bgp = std::mem::take(&mut self.global);
+        bgp.process = Process { ipv4: true, ..bgp.process };
+        bgp.asn = own.number("autonomous-system")?.unwrap_or(bgp.asn);
+        let id = own.text("router-id")?.map(parse).transpose().map_err(ReadError::whole)?;
+        bgp.router_id = id.or(bgp.router_id);
+        let mut timers = own.below("timers")?;
+        bgp.process.timers = timers.number("keepalive")?.zip(timers.number("hold")?);
+        let connect_s = timers.number("connection-retry")?;
+        let interval_s = match timers.take("route-advertisement") {
+            Some(Value::String(word)) if word == "none" => Some(0),
+            Some(value) => value.as_u64().and_then(|time| u16::try_from(time).ok()),
+            None => None,
+        };
+        timers.finish(device);
+        let mut selection = own.below("path-selection")?;
+        let mut multipath = selection.below("multipath")?;
+        bgp.process.relaxed = multipath.text("aspath-ignore")? == Some("enabled");
+        multipath.finish(device);
+        selection.finish(device);
+        let carries = families(&mut bgp, own.below("address-family")?, device)?;
+        let groups = own.below("peer-group")?;
+        for (name, value) in groups.entries() {
+            let mut agreed = Agreed { connect_s, interval_s, ..Agreed::default() };
+            self.agreed(&mut agreed, Fields::of(groups.path(name), Some(value))?, device)?;
+            agreed.active &= carries;
+            bgp.groups.insert(name, agreed);
+        }
+        self.neighbours(&mut bgp, &own.below("neighbor")?, panel, device)?;
+        own.finish(device);
+        if is_on {
+            self.names.process = Some(bgp);
+        }
+        if let Some((config, lost)) = self.names.finish() {
+            faults(device, FILE, &lost);
+            let owned = |own: Neighbour<'_>| Neighbour { name: Cow::Owned(own.name.into_owned()), ..own };
+            device.bgp = Some(Config {
+                neighbours: config.neighbours.into_iter().map(owned).collect(),
+                asn: config.asn,
+                router_id: config.router_id,
+                networks: config.networks,
+                process: config.process,
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads neighbours, which are ports.
+    fn neighbours(
+        &self,
+        bgp: &mut Instance<'v>,
+        neighbours: &Fields<'v>,
+        panel: &mut Panel,
+        device: &mut Device<'_>,
+    ) -> Result<(), ReadError> {
+        for (name, value) in neighbours.entries() {
+            let mut neighbour = Fields::of(neighbours.path(name), Some(value))?;
+            let link_local_only = neighbour.text("type")? == Some("unnumbered");
+            if link_local_only {
+                panel.talks(name);
+            }
+            let group = neighbour.text("peer-group")?;
+            let remote = match neighbour.take("remote-as") {
+                Some(Value::String(word)) if word == "external" => Some(Remote::Any),
+                Some(value) => value.as_u64().and_then(|asn| u32::try_from(asn).ok()).map(Remote::As),
+                None => None,
+            };
+            let mut agreed = Agreed { group, ..Agreed::default() };
+            self.agreed(&mut agreed, neighbour, device)?;
+            bgp.agreed.insert(name, agreed);
+            bgp.neighbours.push(Known { name, remote, link_local_only });
+        }
+        Ok(())
+    }
+
+    /// Reads what is agreed with a neighbour or a group.
+    fn agreed(
+        &self,
+        agreed: &mut Agreed<'v>,
+        mut own: Fields<'v>,
+        device: &mut Device<'_>,
+    ) -> Result<(), ReadError> {
+        own.take("description");
+        let mut bfd = own.below("bfd")?;
+        agreed.bfd = bfd.text("profile")?.filter(|_| self.watches);
+        bfd.finish(device);
+        let mut families = own.below("address-family")?;
+        let mut family = families.below("ipv6-unicast")?;
+        agreed.active = family.text("state")? == Some("enabled");
+        let mut policy = family.below("policy")?;
+        for (key, slot) in [("inbound", &mut agreed.accepted), ("outbound", &mut agreed.announced)] {
+            let mut filters = policy.below(key)?;
+            *slot = filters.text("route-map")?;
+            filters.finish(device);
+        }
+        policy.finish(device);
+        let mut limits = family.below("prefix-limits")?;
+        let mut inbound = limits.below("inbound")?;
+        let rest = inbound.number("reestablish-wait")?;
+        agreed.limit = inbound.number("maximum")?.map(|limit| (limit, rest));
+        inbound.finish(device);
+        limits.finish(device);
+        family.finish(device);
+        families.finish(device);
+        own.finish(device);
+        Ok(())
+    }
+}
+
+/// Reads what holds for addresses of a kind. Tells whether IPv6 is carried.
+fn families<'v>(
+    bgp: &mut Instance<'v>,
+    mut families: Fields<'v>,
+    device: &mut Device<'_>,
+) -> Result<bool, ReadError> {
+    let mut v4 = families.below("ipv4-unicast")?;
+    bgp.process.ipv4 = v4.text("state")? != Some("disabled");
+    v4.finish(device);
+    let mut v6 = families.below("ipv6-unicast")?;
+    let carries = v6.text("state")? == Some("enabled");
+    let mut multipaths = v6.below("multipaths")?;
+    bgp.process.width = multipaths.number("ebgp")?.or(Some(WIDTH));
+    multipaths.finish(device);
+    bgp.networks = v6.below("network")?.set()?;
+    v6.finish(device);
+    families.finish(device);
+    Ok(carries)
+}
+
+/// Reads what a clause matches and sets.
+fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+    let mut matched = rule.below("match")?;
+    if matched.text("type")?.is_some_and(|kind| kind != "ipv6") {
+        return Err(ReadError::whole(format!("`{}` is not `ipv6`", matched.path("type"))));
+    }
+    said.prefixes = matched.text("ip-prefix-list")?;
+    said.community = matched.text("community-list")?;
+    said.path = matched.text("as-path-list")?;
+    matched.finish(device);
+    let mut set = rule.below("set")?;
+    said.clause.preference = set.number("local-preference")?;
+    let marks: Vec<String> = set.below("community")?.set()?;
+    said.clause.drains = !marks.is_empty();
+    if marks.iter().any(|mark| !DRAINED.contains(&mark.as_str())) {
+        let message = format!("`{}` is another mark than that of what is drained", set.path("community"));
+        device.fault(FaultKind::Unknown, FILE, vec!["community:".to_owned()], message);
+    }
+    said.clause.bandwidth = match set.take("ext-community-bw") {
+        None => None,
+        Some(Value::String(word)) if word == "cumulative" => Some(Bandwidth::Sum),
+        Some(value) => {
+            let number = value.as_u64().and_then(|mbps| u32::try_from(mbps).ok());
+            let fault = || ReadError::whole(format!("`{}` is {value}", set.path("ext-community-bw")));
+            Some(Bandwidth::Mbps(number.ok_or_else(fault)?))
+        }
+    };
+    set.finish(device);
+    Ok(())
+}
+
+fn permit(rule: &mut Fields<'_>) -> Result<bool, ReadError> {
+    match rule.text("action")? {
+        Some("permit") => Ok(true),
+        Some("deny") => Ok(false),
+        _ => Err(ReadError::whole(format!("`{}` is neither `permit` nor `deny`", rule.path("action")))),
+    }
+}
