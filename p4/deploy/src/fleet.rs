@@ -147,12 +147,6 @@ impl Fleet {
         self.members.len() + self.sonic.len()
     }
 
-    /// Returns the switches that speak P4Runtime alone.
-    #[must_use]
-    pub fn programmed(&self) -> Fleet {
-        Fleet { sonic: Vec::new(), ..self.clone() }
-    }
-
     /// Returns every switch, whatever it speaks.
     pub(crate) fn switches(&self) -> Vec<Arc<dyn Switch>> {
         let members = self.members.iter().map(|member| Arc::new(member.clone()) as Arc<dyn Switch>);

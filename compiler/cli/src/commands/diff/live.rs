@@ -24,7 +24,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
         bail!("entries of switches have no text difference: leave `--text` out");
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
-    let fleet = fleet(command, &side)?;
+    let [programmed, fleet] = fleets(command, &side)?;
     let n_sonic = control::n_sonic(&fleet);
     if command.out.is_some() && n_sonic > 0 {
         bail!(
@@ -32,7 +32,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
              and run `closc push --dry-run` again"
         );
     }
-    let (found, held) = read(args, &fleet)?;
+    let (found, held) = read(args, &programmed, &fleet)?;
     let own = closc_diff::Side {
         source: LIVE.to_owned(),
         fabric: fleet.fabric.clone(),
@@ -55,14 +55,16 @@ pub fn unchanged(
     other: &closc_diff::Side,
 ) -> anyhow::Result<()> {
     let side = side::unchanged(args, other)?;
-    let (_, held) = read(args, &fleet(command, &side)?)?;
+    let [programmed, fleet] = fleets(command, &side)?;
+    let (_, held) = read(args, &programmed, &fleet)?;
     if digest(&held).to_string() != then.digest {
         bail!("the saved difference is stale: switches hold something else than they did; compare again");
     }
     Ok(())
 }
 
-fn fleet(command: &DiffArgs, side: &Side) -> anyhow::Result<Fleet> {
+/// Returns the switches that speak P4Runtime, and all.
+fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let path = command.inventory.as_deref();
     let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
     let site = control::inventory_of(&side.side().fabric, path)?;
@@ -73,18 +75,20 @@ fn fleet(command: &DiffArgs, side: &Side) -> anyhow::Result<Fleet> {
         );
     }
     let tree = std::sync::Arc::new(side.entries()?);
-    let fleet = Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?;
-    Ok(fleet.with_sonic(&site.inventory, &*site.files, &tree, SonicOptions::default(), |_| true)?)
+    let programmed = Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?;
+    let options = SonicOptions::default();
+    let all = programmed.clone().with_sonic(&site.inventory, &*site.files, &tree, options, |_| true)?;
+    Ok([programmed, all])
 }
 
 /// Reads every switch: how it differs, and what it holds.
-fn read(args: &Args, fleet: &Fleet) -> anyhow::Result<(DriftReport, Plan)> {
+fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(DriftReport, Plan)> {
     let options = PushOptions::default();
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let read = control::block_on(async {
         let found = drift(fleet, &options, observer).await;
         // Of others the difference says it all, and a push of them may be refused.
-        Ok((found, plan(&fleet.programmed(), &options, closc_deploy::silent()).await))
+        Ok((found, plan(programmed, &options, closc_deploy::silent()).await))
     });
     bar.finish_and_clear();
     let (found, held) = read?;
