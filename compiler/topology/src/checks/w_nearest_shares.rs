@@ -81,14 +81,17 @@ fn os_is_asked(profile: &Profile) -> bool {
     closc_platform::capability::asked(profile).contains(&Capability::Thresholds)
 }
 
+/// Returns a threshold of a class.
+type Of = fn(&Class) -> DynamicThreshold;
+
 /// Thresholds that classes share and that are not alike: their name, the largest, and the classes.
 fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
-    let kinds: [(&str, bool, fn(&Class) -> DynamicThreshold); 3] = [
+    let kinds: [(&str, bool, Of); 3] = [
         ("ingress_threshold", true, |class| class.ingress_threshold),
         ("egress_threshold", true, |class| class.egress_threshold),
         ("ingress_threshold", false, |class| class.ingress_threshold),
     ];
-    let unlike = |(name, pauses, of): (&'static str, bool, fn(&Class) -> DynamicThreshold)| {
+    let unlike = |(name, pauses, of): (&'static str, bool, Of)| {
         let classes: Vec<&Class> = profile.classes().filter(|class| class.pfc == pauses).collect();
         let largest = classes.iter().map(|class| of(class)).max_by_key(|threshold| threshold.get())?;
         let others = classes.iter().filter(|class| of(class) != largest);

@@ -72,11 +72,10 @@ impl Onlooker<'_> {
         let found = timeout(limit, self.switch.drift(options, &self.progress)).await;
         let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
         match found.map_err(late).flatten()? {
-            DeviceDrift::None => Ok(Objects::new()),
+            // A pipeline is nothing that SONiC has.
+            DeviceDrift::None | DeviceDrift::Pipeline { .. } => Ok(Objects::new()),
             DeviceDrift::Entries { objects, .. } => Ok(objects),
             DeviceDrift::Unknown(fault) => Err(fault),
-            // A pipeline is nothing that SONiC has.
-            DeviceDrift::Pipeline { .. } => Ok(Objects::new()),
         }
     }
 

@@ -75,7 +75,6 @@ impl<'a> BgpReader<'a> {
                 let entry = entry(action, parse(prefix)?, rest)?;
                 self.names.prefixes.entry(name).or_default().insert(parse(number)?, entry);
             }
-            (Node::Prefixes(_), _) => return Err(Refusal::Unknown),
             (Node::Clause(name, number), words) => {
                 clause(self.names.maps.entry(name).or_default().entry(number).or_default(), words)?;
             }
@@ -83,7 +82,7 @@ impl<'a> BgpReader<'a> {
             (Node::Process, words) => self.process(words)?,
             (Node::Family, ["network", prefix]) => self.instance()?.networks.push(parse(prefix)?),
             (Node::Family, ["neighbor", name, rest @ ..]) => family(self.instance()?.agreed(name), rest)?,
-            (Node::Family, _) => return Err(Refusal::Unknown),
+            (Node::Prefixes(_) | Node::Family, _) => return Err(Refusal::Unknown),
         }
         Ok(None)
     }

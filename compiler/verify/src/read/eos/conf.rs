@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                 port.discovery.advertises = true;
             }
             ["ipv6", "nd", "ra", "disabled"] | ["ipv6", "nd", "ra", "disabled", "all"] => {
-                self.quiet.push(index)
+                self.quiet.push(index);
             }
             ["ipv6", "address", address] => port.addresses.push(parse(address)?),
             ["service-profile", profile] => self.qos.attach(index, profile),

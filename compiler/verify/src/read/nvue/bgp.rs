@@ -213,7 +213,7 @@ impl<'v> Bgp<'v> {
         let carries = families(&mut bgp, own.below("address-family")?, device)?;
         let groups = own.below("peer-group")?;
         for (name, value) in groups.entries() {
-            let mut agreed = Agreed { connect_s, interval_s, ..Agreed::default() };
+            let mut agreed = Agreed { interval_s, connect_s, ..Agreed::default() };
             self.agreed(&mut agreed, Fields::of(groups.path(name), Some(value))?, device)?;
             agreed.active &= carries;
             bgp.groups.insert(name, agreed);
