@@ -44,12 +44,17 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("warnings.*", "levels of findings, which are decided where these leave the compiler"),
 ];
 
+/// Leaves below it say where devices are, which lists, tables and reports have and no artefact has: a test of its own changes each of
+/// them (compiler/cabling/tests/racks.rs).
+const PLACES: &str = "racks.";
+
 /// A leaf with the values that the schema lists for it.
 type Leaf = (String, Vec<Value>);
 
 /// Every leaf, without the exceptions.
 fn tried(leaves: BTreeMap<String, Vec<Value>>) -> Vec<Leaf> {
-    let is_exception = |leaf: &String| EXCEPTIONS.iter().any(|(known, _)| known == leaf);
+    let is_exception =
+        |leaf: &String| leaf.starts_with(PLACES) || EXCEPTIONS.iter().any(|(known, _)| known == leaf);
     leaves.into_iter().filter(|(leaf, _)| !is_exception(leaf)).collect()
 }
 
@@ -105,7 +110,7 @@ fn only_exceptions_are_declared_to_touch_nothing() {
         .keys()
         .map(String::as_str)
         .filter(|leaf| closc_topology::touches(leaf).is_some_and(closc_topology::Touches::is_nothing))
-        .filter(|leaf| !COMPARED.contains(leaf))
+        .filter(|leaf| !COMPARED.contains(leaf) && !leaf.starts_with(PLACES))
         .collect();
     let exceptions = EXCEPTIONS.iter().map(|(leaf, _)| *leaf).filter(|leaf| !ELSEWHERE.contains(leaf));
     assert_eq!(nothing, exceptions.collect::<Vec<_>>());

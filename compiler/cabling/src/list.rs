@@ -5,16 +5,18 @@
 
 mod bill;
 mod label;
+mod netbox;
 
 use std::fmt::Write as _;
 
 use closc_fabric::End;
 use closc_plan::Plan;
 use closc_qos::units::Speed;
-use closc_topology::{Link, PlaneId, PortRef, Side, TierId};
+use closc_topology::{Link, PlaneId, PortRef, RackPlace, Side, TierId};
 
 pub use bill::Bill;
 pub use label::{LabelError, LabelPattern};
+pub use netbox::{device_types, devices, racks};
 
 use crate::locate::port_name;
 use crate::report::PortAt;
@@ -30,6 +32,8 @@ pub(crate) struct Plug {
     pub(crate) part: u8,
     /// The port's speed.
     pub(crate) speed: Speed,
+    /// Where the device stands, where the file says that.
+    pub(crate) place: Option<RackPlace>,
 }
 
 /// A cable with both ends.
@@ -70,11 +74,14 @@ fn plug(plan: &Plan, end: End) -> Plug {
             let physical = topology.hardware(switch).0.port(topology.slot(switch, at));
             let device = plan.switch_name(switch).to_string();
             let cage = Some(physical.panel);
-            Plug { at: PortAt { device, port }, cage, part: physical.subport, speed: physical.speed }
+            let place = topology.switch_place(switch);
+            Plug { at: PortAt { device, port }, cage, part: physical.subport, speed: physical.speed, place }
         }
         End::Nic(at) => {
-            let device = plan.node_name(topology.node_of(at.nic).0).to_string();
-            Plug { at: PortAt { device, port }, cage: None, part: 0, speed: topology.port_speed(at.nic.zone) }
+            let node = topology.node_of(at.nic).0;
+            let device = plan.node_name(node).to_string();
+            let (speed, place) = (topology.port_speed(at.nic.zone), topology.node_place(node));
+            Plug { at: PortAt { device, port }, cage: None, part: 0, speed, place }
         }
     }
 }
@@ -118,18 +125,19 @@ impl Form {
             Form::PointToPoint => {
                 table(&POINT_TO_POINT, lines(plan, plane).map(|line| point_to_point(plan, &line, labels)))
             }
-            Form::NetBox => table(&NETBOX, lines(plan, plane).map(|line| netbox(plan, &line, labels))),
+            Form::NetBox => netbox::cables(plan, plane, labels),
             Form::Ptm => ptm(plan, plane),
         }
     }
 }
 
-const POINT_TO_POINT: [&str; 16] = [
+const POINT_TO_POINT: [&str; 21] = [
     "cable", "kind", "a_device", "a_port", "a_cage", "a_part", "a_speed", "a_label", "b_device", "b_port",
-    "b_cage", "b_part", "b_speed", "b_label", "length", "medium",
+    "b_cage", "b_part", "b_speed", "b_label", "length", "medium", "a_rack", "a_unit", "b_rack", "b_unit",
+    "bundle",
 ];
 
-fn point_to_point(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 16] {
+fn point_to_point(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 21] {
     let cable = plan.fabric().cable(line.link);
     let cage = |plug: &Plug| plug.cage.map(|cage| cage.to_string()).unwrap_or_default();
     let (a, b) = (&line.a, &line.b);
@@ -150,53 +158,29 @@ fn point_to_point(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 1
         labels.label(line, Side::Up),
         cable.length.to_string(),
         cable.medium.to_string(),
+        rack(a),
+        unit(a),
+        rack(b),
+        unit(b),
+        bundle(line),
     ]
 }
 
-/// Fields of NetBox's import of cables (`dcim.cable`), those that every release from 3.3 on has.
-const NETBOX: [&str; 11] = [
-    "side_a_device",
-    "side_a_type",
-    "side_a_name",
-    "side_b_device",
-    "side_b_type",
-    "side_b_name",
-    "type",
-    "status",
-    "label",
-    "length",
-    "length_unit",
-];
-
-fn netbox(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 11] {
-    const INTERFACE: &str = "dcim.interface";
-    let cable = plan.fabric().cable(line.link);
-    let millimeters = cable.length.millimeters();
-    [
-        line.a.at.device.clone(),
-        INTERFACE.to_owned(),
-        line.a.at.port.clone(),
-        line.b.at.device.clone(),
-        INTERFACE.to_owned(),
-        line.b.at.port.clone(),
-        netbox_type(&cable.medium).to_owned(),
-        "planned".to_owned(),
-        labels.label(line, Side::Down),
-        // NetBox keeps two decimals.
-        format!("{}.{:02}", millimeters / 1000, millimeters % 1000 / 10),
-        "m".to_owned(),
-    ]
+/// The rack that a plug is in; empty where the file does not say it.
+fn rack(plug: &Plug) -> String {
+    plug.place.as_ref().map(|place| place.rack.to_string()).unwrap_or_default()
 }
 
-/// The cable type of NetBox for a medium; empty where it has none.
-fn netbox_type(medium: &str) -> &'static str {
-    match medium {
-        "dac" => "dac-passive",
-        "acc" | "aec" => "dac-active",
-        "aoc" => "aoc",
-        "vr" | "sr" | "sr2" | "sr4" | "sr8" => "mmf-om4",
-        "virtual" => "",
-        _ => "smf",
+/// The lowest unit of the device that a plug is on; empty where the file does not say it.
+fn unit(plug: &Plug) -> String {
+    plug.place.as_ref().map(|place| place.unit.to_string()).unwrap_or_default()
+}
+
+/// Cables of a plane between the same two racks run together; empty where the file does not say the racks.
+fn bundle(line: &Line) -> String {
+    match (&line.a.place, &line.b.place) {
+        (Some(a), Some(b)) => format!("p{}: {} > {}", line.link.plane(), a.rack, b.rack),
+        (Some(_) | None, None) | (None, Some(_)) => String::new(),
     }
 }
 

@@ -15,8 +15,9 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, NicKind, Pin, Pins, PlaneId, SegmentPlan,
-    Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, ZoneTier, field, tier_field,
+    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, NicKind, Pin, Pins, PlaneId, Racks,
+    SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, ZoneTier, field,
+    tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -330,6 +331,8 @@ fabric_settings! {
     Services(Services) = services, "services" => services;
     /// What fails together.
     Domains(Domains) = domains, "domains" => host_files;
+    /// Where devices stand.
+    Racks(Option<Racks>) = racks, "racks" => racks;
 }
 
 tier_settings! {

@@ -14,7 +14,7 @@ use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
     Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, NicKind, Pin, Pins, PlaneId,
-    PortBlock, SegmentPlan, Services, Site, Wiring, ZoneId, ZoneTier,
+    PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId, ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -69,6 +69,24 @@ impl Shown for DomainRule {
                 format!("by [{by}], runs of {run}{count}, {}", tiers.join(" "))
             }
         }
+    }
+}
+
+impl Shown for RackRule {
+    fn shown(&self) -> String {
+        let RackRule { name, per_rack, per_row, units, first_unit, face } = self;
+        let row = per_row.map_or_else(String::new, |racks| format!(", {racks} racks a row"));
+        format!("{name}: {per_rack} of {units} U from unit {first_unit}{row}, {}", face.word())
+    }
+}
+
+impl Shown for Racks {
+    fn shown(&self) -> String {
+        let Racks { height, t0, t1, t2, hosts } = self;
+        let kinds = [("t0", t0), ("t1", t1), ("t2", t2), ("hosts", hosts)];
+        let kinds =
+            kinds.into_iter().filter_map(|(key, rule)| Some(format!("; {key} {}", rule.as_ref()?.shown())));
+        format!("{height} units{}", kinds.collect::<String>())
     }
 }
 

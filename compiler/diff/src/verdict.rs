@@ -102,6 +102,7 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
 /// What a change of a setting of the fabric means for its rollout. The values are those before and after.
 pub(crate) mod rule {
     use closc_fabric::Fabric;
+    use closc_topology::Racks;
     use closc_topology::TierId::{T0, T1, T2};
 
     use super::{ALL, SHRINKS, Verdict, at_once, growth, hitless, planes};
@@ -110,6 +111,14 @@ pub(crate) mod rule {
 
     pub(crate) fn names<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
         hitless("names carry no traffic")
+    }
+
+    pub(crate) fn racks(old: &Option<Racks>, new: &Option<Racks>, _: &Fabric) -> Verdict {
+        if old.is_some() && new.is_some() {
+            planes(&ALL, "devices that stand elsewhere now are moved, or were described wrongly")
+        } else {
+            hitless("lists and labels say where devices stand, and no configuration does")
+        }
     }
 
     pub(crate) fn services<T>(_: &T, _: &T, _: &Fabric) -> Verdict {

@@ -5,7 +5,7 @@
 //! export; a resource that mentions another has its address in `depends_on`; items are a line each.
 
 use closc_plan::{CableEnd, Plan};
-use closc_topology::{Link, Nic, Node, PortRef, Side, Switch, TierId};
+use closc_topology::{Link, Nic, Node, PortRef, RackPlace, Side, Switch, TierId};
 use serde_json::{Map, Value, json};
 use smol_str::SmolStr;
 
@@ -89,13 +89,31 @@ fn switch(plan: &Plan, switch: Switch) -> Value {
         values.insert("asn".to_owned(), json!(addresses.asn(switch)));
     }
     values.insert("drained".to_owned(), json!(is_drained));
+    insert(&mut values, topology.switch_place(switch));
     let above = [address("closc_fabric", plan.name())];
     resource("closc_switch", &plan.switch_name(switch), &Value::Object(values), &above)
 }
 
 fn node(plan: &Plan, node: Node) -> Value {
-    let values = json!({ "zone": node.zone.0, "unit": node.unit + 1, "number": node.index + 1 });
-    resource("closc_node", &plan.node_name(node), &values, &[address("closc_fabric", plan.name())])
+    let mut values = Map::new();
+    values.insert("zone".to_owned(), json!(node.zone.0));
+    values.insert("unit".to_owned(), json!(node.unit + 1));
+    values.insert("number".to_owned(), json!(node.index + 1));
+    insert(&mut values, plan.topology().node_place(node));
+    resource(
+        "closc_node",
+        &plan.node_name(node),
+        &Value::Object(values),
+        &[address("closc_fabric", plan.name())],
+    )
+}
+
+/// Adds where a device stands, where the file says that.
+fn insert(values: &mut Map<String, Value>, place: Option<RackPlace>) {
+    values.extend(place.map(|place| {
+        let place = json!({ "rack": place.rack, "unit": place.unit, "units": place.units, "face": place.face.word() });
+        ("place".to_owned(), place)
+    }));
 }
 
 fn nic(plan: &Plan, nic: Nic) -> Value {

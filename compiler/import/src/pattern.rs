@@ -77,7 +77,9 @@ pub(crate) fn pattern(names: &[(SmolStr, Numbers)], allowed: &[Placeholder]) -> 
 fn offset(column: &[&str], rows: &[(Vec<Piece<'_>>, &Numbers)], field: Placeholder) -> Option<u32> {
     let first = match field {
         Placeholder::Plane | Placeholder::Zone => 0,
-        Placeholder::Index | Placeholder::Unit | Placeholder::Node => 1,
+        Placeholder::Index | Placeholder::Unit | Placeholder::Node | Placeholder::Rack | Placeholder::Row => {
+            1
+        }
     };
     let mut found = None;
     for (digits, (_, numbers)) in column.iter().zip(rows) {

@@ -74,6 +74,10 @@ pub(crate) struct File {
     pub(crate) sources: Vec<String>,
     /// Targets that run on it.
     pub(crate) os: At<Vec<Os>>,
+    /// Its height in rack units (U, 44.45 mm); absent for software targets, and where nobody published it.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub(crate) rack_units: Option<At<u16>>,
     /// Front panel.
     pub(crate) panel: PanelFile,
     /// SONiC's names for it; required where `os` lists `sonic`, refused elsewhere.

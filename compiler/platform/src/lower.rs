@@ -12,6 +12,7 @@ pub(crate) fn lower(file: File) -> Platform {
         id: file.id.value.into(),
         title: file.title,
         oses: file.os.value,
+        rack_units: file.rack_units.map(|units| units.value),
         panel: panel(&file.panel),
         sonic: file.sonic.map(|sonic| self::sonic(sonic.value)),
         buffer: file.buffer.as_ref().map(buffer),

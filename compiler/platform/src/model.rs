@@ -64,6 +64,9 @@ pub struct Platform {
     pub title: String,
     /// Targets that run on it.
     pub oses: Vec<Os>,
+    /// Its height in rack units. It is in no artefact: digests of what a file means leave it out.
+    #[serde(skip)]
+    pub rack_units: Option<u16>,
     /// Front panel.
     pub panel: Panel,
     /// SONiC's names for it; absent where SONiC does not run on it.

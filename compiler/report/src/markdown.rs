@@ -10,7 +10,7 @@ use closc_diagnostics::printable;
 use closc_plan::Plan;
 use closc_platform::Os;
 use closc_qos::profile::Scheduler;
-use closc_topology::{Cable, Link, PlaneId, PortBlock, Switch, TierId, Topology};
+use closc_topology::{Cable, Link, PlaneId, PortBlock, RackRule, Switch, TierId, Topology};
 
 use crate::drawing::cable_counts;
 
@@ -26,6 +26,7 @@ pub fn markdown(plan: &Plan) -> String {
     }
     counts(&mut out, plan);
     tiers(&mut out, plan);
+    racks(&mut out, topology);
     cables(&mut out, plan);
     addresses(&mut out, plan);
     classes(&mut out, topology);
@@ -135,6 +136,32 @@ fn tiers(out: &mut String, plan: &Plan) {
         out,
         "Switches and nodes",
         &["tier", "of each plane and zone", "platform", "operating system", "down", "up", "names"],
+        &rows,
+    );
+}
+
+fn racks(out: &mut String, topology: &Topology) {
+    let Some(own) = &topology.racks else { return };
+    let tiers = TierId::ALL.into_iter().map(|tier| (tier.label(), own.tier(tier)));
+    let row = |(what, rule): (&str, Option<&RackRule>)| {
+        let rule = rule?;
+        let each = if rule.shares_planes() && what != "nodes" { " of each plane" } else { "" };
+        Some(vec![
+            what.to_owned(),
+            code(&rule.name),
+            format!("{}{each}", number(rule.per_rack.into())),
+            rule.per_row.map(|racks| number(racks.into())).unwrap_or_default(),
+            rule.units.to_string(),
+            rule.first_unit.to_string(),
+            rule.face.word().to_owned(),
+        ])
+    };
+    let rows: Vec<Vec<String>> = tiers.chain([("nodes", own.hosts.as_ref())]).filter_map(row).collect();
+    let title = format!("Racks of {} units", own.height);
+    table(
+        out,
+        &title,
+        &["what", "rack", "in each", "racks of a row", "units each", "from unit", "face"],
         &rows,
     );
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use closc_artefacts::Counts;
 use closc_diagnostics::printable;
 use closc_plan::{EntropyFormat, Plan};
-use closc_topology::{Cable, Pin, PlaneId, Role, TierId, Topology, ZoneId};
+use closc_topology::{Cable, Pin, PlaneId, Racks, Role, TierId, Topology, ZoneId};
 use serde::Serialize;
 
 use exceptions::Exceptions;
@@ -40,6 +40,7 @@ pub(crate) struct Model<'a> {
     tiers: Vec<Tier>,
     t2: Option<T2>,
     names: Names,
+    racks: Option<&'a Racks>,
     pools: Pools,
     segments: Option<Segments>,
     /// Mb/s of a NIC port, by zone.
@@ -160,6 +161,7 @@ impl<'a> Model<'a> {
             tiers: tiers(plan),
             t2: topology.t2.as_ref().map(|t2| T2 { rows: topology.t2_rows(), zone_ports: t2.zone_ports }),
             names: names(topology),
+            racks: topology.racks.as_ref(),
             pools: pools(plan),
             segments: plan.is_source_routed().then(|| segments(topology)),
             port_mbps: topology.zone_ids().map(|zone| topology.port_speed(zone).mbps()).collect(),

@@ -85,6 +85,10 @@ const DEVICES: &[Column] = &[
     ("loopback", Text),
     ("management", Text),
     ("state", Text),
+    ("rack", Text),
+    ("unit", Integer),
+    ("units", Integer),
+    ("face", Text),
 ];
 
 const LINKS: &[Column] = &[

@@ -65,6 +65,7 @@ mod pool_too_small;
 mod pools_overlap;
 mod qos_profile;
 mod qps_range;
+mod rack_rule;
 mod rails_of_groups;
 mod rails_of_nics;
 mod release_too_old;
@@ -204,6 +205,7 @@ const CHECKS: &[Check] = checks![
     slots,
     smaller_zones,
     domain_rule,
+    rack_rule,
     zone_override,
     t2_site,
     usid_index,

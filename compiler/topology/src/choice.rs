@@ -112,3 +112,23 @@ impl Pin {
         }
     }
 }
+
+/// The side of a rack that a front panel is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Face {
+    /// The front.
+    Front,
+    /// The rear: ports beside those of the nodes.
+    Rear,
+}
+
+impl Face {
+    /// Returns the word used in YAML, and by NetBox.
+    pub fn word(self) -> &'static str {
+        match self {
+            Face::Front => "front",
+            Face::Rear => "rear",
+        }
+    }
+}

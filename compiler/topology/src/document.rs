@@ -10,6 +10,7 @@ mod domains;
 mod exceptions;
 mod hosts;
 mod qos;
+mod racks;
 mod srv6;
 mod tiers;
 mod tuning;
@@ -26,6 +27,7 @@ pub use domains::DomainDoc;
 pub use exceptions::ExceptionsDoc;
 pub use hosts::{HostsDoc, NicDoc, SlotDoc};
 pub use qos::QosDoc;
+pub use racks::{RackDoc, RacksDoc};
 pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
 pub use tiers::{
     HardwareDoc, PortBlockDoc, PortsDoc, SplitDoc, T0Doc, T1Doc, T2Doc, TiersDoc, ZoneHardwareDoc,
@@ -78,6 +80,8 @@ document! {
         pub services: Option<ServicesDoc> = "services" => [SWITCHES],
         /// What fails together, by the name of its kind: power feeds, racks, rows. `closc whatif` asks what each costs.
         pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
+        /// Where devices stand: racks and rack units, for cable lists, labels, NetBox, reports and tables.
+        pub racks: Option<RacksDoc> = "racks",
         /// What differs from the numbers: what is absent, drained, or made of something else.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
         /// What warnings come to, by code: `allow` says nothing of one, `deny` makes it an error. A level of the command line

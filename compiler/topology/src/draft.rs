@@ -12,6 +12,7 @@ mod layout;
 mod names;
 mod pins;
 mod place;
+mod racks;
 mod tier;
 mod tuning;
 
@@ -26,6 +27,7 @@ use domains::DraftDomains;
 use exceptions::{DraftExceptions, Resolver};
 use names::DraftNames;
 use pins::DraftPins;
+use racks::DraftRacks;
 
 pub(crate) use cables::DraftCable;
 pub(crate) use exceptions::{Entry, Listed};
@@ -86,6 +88,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) shape: Shape,
     pub(crate) exceptions: DraftExceptions,
     pub(crate) domains: DraftDomains,
+    pub(crate) racks: DraftRacks,
     /// Every kind of switch: the tiers', the planes' and the devices' own.
     pub(crate) hardware: Vec<Hardware>,
 }
@@ -129,6 +132,7 @@ impl<'a> Draft<'a> {
             mtu: tuning::mtu(doc.mtu.as_ref(), hardware.iter().filter_map(|own| own.os.port_mtu_max()).min()),
             ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             domains,
+            racks: DraftRacks::new(doc, &shape, &hardware),
             pins: DraftPins::new(document, &shape, &names, sources),
             entropy: tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),

@@ -18,6 +18,7 @@ mod model;
 mod names;
 mod pci;
 mod position;
+mod rack;
 mod read;
 mod reference;
 mod schema;
@@ -36,7 +37,7 @@ pub mod naming;
 pub mod usid;
 
 pub use checks::BANDWIDTH_CABLES_MAX;
-pub use choice::{HostOs, HostOutput, Pin, SegmentPlan, Wiring};
+pub use choice::{Face, HostOs, HostOutput, Pin, SegmentPlan, Wiring};
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use edit::{Edit, apply, edits};
@@ -50,6 +51,7 @@ pub use model::{
 };
 pub use naming::Naming;
 pub use pci::{PciAddress, PciAddressError};
+pub use rack::{RackPlace, RackRule, Racks};
 pub use read::{Fraction, Named, Spanned, Touches};
 pub use reference::reference;
 pub use schema::schema;

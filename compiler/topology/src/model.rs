@@ -19,6 +19,7 @@ use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneI
 use crate::domain::Domains;
 use crate::naming::Naming;
 use crate::pci::PciAddress;
+use crate::rack::Racks;
 use crate::shared;
 use crate::spans::Spans;
 use crate::usid::UsidLayout;
@@ -72,6 +73,9 @@ pub struct Topology {
     pub services: Services,
     /// What fails together.
     pub domains: Domains,
+    /// Where devices stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub racks: Option<Racks>,
     /// What differs from the numbers.
     pub exceptions: Exceptions,
     /// Places in the text by dotted path, for example `tiers.t0.up`. They mean nothing.

@@ -9,6 +9,7 @@ use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId};
 use crate::domain::{DomainBy, DomainRule};
 use crate::model::Topology;
 use crate::names::{find_link, named};
+use crate::rack::RackPlace;
 use crate::shape::Shape;
 
 impl Topology {
@@ -38,6 +39,16 @@ impl Topology {
     /// Returns the number of nodes in a unit.
     pub fn nodes_per_unit(&self) -> u16 {
         self.shape().nodes_per_unit()
+    }
+
+    /// Returns the rack and the units of a switch, if the file says where its tier is.
+    pub fn switch_place(&self, switch: Switch) -> Option<RackPlace> {
+        self.racks.as_ref()?.switch(switch)
+    }
+
+    /// Returns the rack and the units of a node, if the file says where nodes are.
+    pub fn node_place(&self, node: Node) -> Option<RackPlace> {
+        self.racks.as_ref()?.node(node)
     }
 
     /// Returns the node of a NIC and the NIC's number on it, from 0.

@@ -1,8 +1,8 @@
 //! What is printed on the label at each end of a cable.
 
-use closc_topology::Side;
+use closc_topology::{Side, TierId, Topology};
 
-use super::{Line, Plug};
+use super::{Line, Plug, rack, unit};
 
 /// A pattern of labels: text with words in braces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,20 +23,28 @@ enum Word {
     Device,
     Port,
     Cage,
+    Rack,
+    Unit,
     FarDevice,
     FarPort,
     FarCage,
+    FarRack,
+    FarUnit,
 }
 
-const WORDS: [(&str, Word); 8] = [
+const WORDS: [(&str, Word); 12] = [
     ("cable", Word::Cable),
     ("plane", Word::Plane),
     ("device", Word::Device),
     ("port", Word::Port),
     ("cage", Word::Cage),
+    ("rack", Word::Rack),
+    ("unit", Word::Unit),
     ("far_device", Word::FarDevice),
     ("far_port", Word::FarPort),
     ("far_cage", Word::FarCage),
+    ("far_rack", Word::FarRack),
+    ("far_unit", Word::FarUnit),
 ];
 
 /// Why a text is no pattern.
@@ -58,6 +66,19 @@ impl LabelPattern {
     /// The pattern that is used where none is given: this end above the far one.
     pub const DEFAULT: &'static str = "{device}:{port} > {far_device}:{far_port}";
 
+    /// Returns what has no place in a fabric file (`t0`, `hosts`, ...), where labels say a rack or a unit.
+    pub fn unplaced(&self, topology: &Topology) -> Option<&'static str> {
+        let places = [Word::Rack, Word::Unit, Word::FarRack, Word::FarUnit].map(Part::Word);
+        if !self.parts.iter().any(|part| places.contains(part)) {
+            return None;
+        }
+        let racks = topology.racks.as_ref();
+        let mut tiers = TierId::ALL.into_iter().filter(|tier| topology.tier(*tier).is_some());
+        let tier = tiers.find(|tier| racks.is_none_or(|racks| racks.tier(*tier).is_none()));
+        let hosts = racks.is_none_or(|racks| racks.hosts.is_none()).then_some("hosts");
+        tier.map(TierId::word).or(hosts)
+    }
+
     /// The label at one end of a cable: the lower one where that faces up.
     pub(super) fn label(&self, line: &Line, end: Side) -> String {
         let (own, far) = match end {
@@ -72,9 +93,13 @@ impl LabelPattern {
             Part::Word(Word::Device) => own.at.device.clone(),
             Part::Word(Word::Port) => own.at.port.clone(),
             Part::Word(Word::Cage) => cage(own),
+            Part::Word(Word::Rack) => rack(own),
+            Part::Word(Word::Unit) => unit(own),
             Part::Word(Word::FarDevice) => far.at.device.clone(),
             Part::Word(Word::FarPort) => far.at.port.clone(),
             Part::Word(Word::FarCage) => cage(far),
+            Part::Word(Word::FarRack) => rack(far),
+            Part::Word(Word::FarUnit) => unit(far),
         });
         parts.collect()
     }

@@ -105,7 +105,7 @@ pub(crate) struct CablesArgs {
     /// Folder to write `cables/` into
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// What is on the label at each end; words: {cable}, {plane}, {device}, {port}, {cage}, and {far_device}, {far_port}, {far_cage}
+    /// What is on the label at each end; words: {cable}, {plane}, {device}, {port}, {cage}, {rack}, {unit}, and {far_device}, {far_port}, ...
     #[arg(long, value_name = "PATTERN", default_value = LabelPattern::DEFAULT)]
     pub label: LabelPattern,
     /// Only these planes; planes count from 0

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1007",
     title: "panel is empty or too large",
     what: "A panel has at least one cage of at least one lane, numbers that go up, and at most 32,767 lanes, \
-           cages left out included. `port_bits` is 9 to 12.",
+           cages left out included. `port_bits` is 9 to 12, `rack_units` at least 1.",
     why: "Names and port numbers are counted in lanes over the panel, in 16 bits. P4 pipelines are made for ports of so \
           many bits: v1model has 9, and counters by port and class grow with them.",
     example: "panel: {cages: 0, lanes: 8}",
@@ -39,6 +39,10 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     if let Some(bits) = panel.port_bits.as_ref().filter(|bits| !(9..=12).contains(&bits.value)) {
         let message = format!("`port_bits` is {}, pipelines have ports of 9 to 12 bits", bits.value);
         found.push(Diagnostic::error(&RULE, message).at(bits.span(source), ""));
+    }
+    if let Some(units) = file.rack_units.as_ref().filter(|units| units.value == 0) {
+        let message = "the switch is 0 rack units high";
+        found.push(Diagnostic::error(&RULE, message).at(units.span(source), "at least 1, or leave it out"));
     }
     let counted = cages * step * lanes;
     if counted > LANES_MAX || first + cages * step > LANES_MAX {

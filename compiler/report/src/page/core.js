@@ -17,7 +17,7 @@ const t0Of = (nic, plane) => sw(plane, 0, nic.zone, nic.group);
 
 // ---- Names
 
-const FIRST = { plane: 0, zone: 0, index: 1, unit: 1, node: 1 };
+const FIRST = { plane: 0, zone: 0, index: 1, unit: 1, node: 1, rack: 1, row: 1 };
 
 // Cuts a pattern such as `p{plane}-t0-{index:03}` into texts and holes.
 function pattern(text) {
@@ -202,6 +202,26 @@ function plannedLink(s, side, index) {
   const far = lowerOf(s, index);
   return far && fabricLink(far.switch, far.up);
 }
+
+// ---- Racks
+
+const RULES = M.racks ? [M.racks.t0, M.racks.t1, M.racks.t2, M.racks.hosts].map((rule) => rule && { ...rule, pattern: pattern(rule.name.text) }) : [];
+
+// The rack and the units of a device, by its index and the numbers of its rack; nothing where the file does not say it.
+function placeOf(rule, numbers, index, plane) {
+  if (!rule) return undefined;
+  const isOfPlane = rule.pattern.parts.some((part) => part.field === "plane");
+  const perRow = rule.per_row || 65535, at = Math.floor(index / rule.per_rack);
+  const slot = (isOfPlane ? 0 : plane) * rule.per_rack + index % rule.per_rack;
+  return {
+    rack: writeName(rule.pattern, { ...numbers, row: Math.floor(at / perRow), rack: at % perRow }),
+    unit: rule.first_unit + slot * rule.units, units: rule.units, face: rule.face,
+  };
+}
+const switchPlace = (s) => placeOf(RULES[s.tier], { plane: s.plane, zone: s.zone }, s.index, s.plane);
+const nodePlace = (node) => placeOf(RULES[3], { zone: node.zone, unit: node.unit }, node.index, 0);
+const placeText = (place) => place && "rack " + place.rack + ", " + (place.units === 1 ? "unit " + place.unit
+  : "units " + place.unit + " to " + (place.unit + place.units - 1)) + ", " + place.face;
 
 // ---- Addresses
 

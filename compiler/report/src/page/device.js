@@ -15,6 +15,7 @@ function switchView(s) {
   const head = [
     facts([
       ["State", state], ["Tier", TIERS[s.tier] + " of plane " + s.plane + (M.zones > 1 && s.tier < 2 ? ", zone " + s.zone : "")],
+      ["Place", placeText(switchPlace(s))],
       ["Hardware", kind.title + " (" + kind.platform + ")"], ["Operating system", kind.os], ["hwsku", kind.hwsku],
       ["Loopback", el("code", {}, loopback(s))], ["Management", management(s) && el("code", {}, management(s))],
       ["MAC address", el("code", {}, switchMac(s))], ["AS number", M.routing === "bgp-unnumbered" ? asn(s) : undefined],
@@ -84,7 +85,7 @@ function nodeView(node) {
     const nic = nicOf(node, number);
     return [linkTo("nic", nicName(nic)), hasNic(nic) ? el("code", {}, nicAddress(nic)) : el("span", { class: "warn" }, "absent"), nic.group + 1, nic.downlink + 1];
   });
-  return [facts([["Zone", M.zones > 1 ? node.zone : undefined], ["Unit", node.unit + 1]]), failButton(thing("node", node)),
+  return [facts([["Zone", M.zones > 1 ? node.zone : undefined], ["Unit", node.unit + 1], ["Place", placeText(nodePlace(node))]]), failButton(thing("node", node)),
     table("NICs", ["NIC", "address", "#T0 group", "#downlink"], rows)];
 }
 

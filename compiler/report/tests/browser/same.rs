@@ -3,7 +3,7 @@
 
 use closc_artefacts::Routing;
 use closc_plan::{Plan, Target};
-use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, PlaneId, RackPlace, Switch, TierId, ZoneId};
 use closc_whatif::{Element, Elements, WhatIf, kind_word};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
@@ -122,6 +122,7 @@ fn device(plan: &Plan, switch: Switch) -> Value {
         "platform": intent.platform.id, "os": intent.os.word(),
         "loopback": intent.system.loopback.to_string(), "mac": intent.system.mac.to_string(),
         "asn": addresses.asn(switch), "management": addresses.management(switch).map(|net| net.to_string()),
+        "place": place(plan.topology().switch_place(switch)),
     })
 }
 
@@ -135,7 +136,16 @@ const DEVICE: &str = "(at) => { const s = sw(...at); return {
       ...cableOf(l), isDrained(l), isNumbered(l) ? linkAddress(l, isUpper) : null]]; }),
   routes: routesOf(s).map((r) => [r.prefix, r.hops]),
   usids: M.segments ? ownUsids(s).map((value) => usidPrefix(s.plane, value)) : [],
-  loopback: loopback(s), mac: switchMac(s), asn: asn(s), management: management(s) ?? null }; }";
+  loopback: loopback(s), mac: switchMac(s), asn: asn(s), management: management(s) ?? null,
+  place: switchPlace(s) ?? null }; }";
+
+/// Where a device stands, as the page has it.
+fn place(place: Option<RackPlace>) -> Value {
+    place.map_or(
+        Value::Null,
+        |own| json!({ "rack": own.rack, "unit": own.unit, "units": own.units, "face": own.face.word() }),
+    )
+}
 
 fn nics(plan: &Plan, draw: &mut Draw, wanted: usize) -> Vec<Nic> {
     let topology = plan.topology();
@@ -176,10 +186,11 @@ fn nic(plan: &Plan, nic: Nic) -> Value {
             ])
         })
         .collect();
-    json!({ "name": topology.naming.nic(node, number), "address": addresses.nic(nic).to_string(), "ports": ports })
+    json!({ "name": topology.naming.nic(node, number), "address": addresses.nic(nic).to_string(), "ports": ports,
+        "place": place(topology.node_place(node)) })
 }
 
-const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), ports: range(M.planes).map((plane) => {
+const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), place: nodePlace(nodeOf(nic).node) ?? null, ports: range(M.planes).map((plane) => {
   const l = hostLink(plane, nic), ends = linkEnds(l);
   return [linkName(l), hasLink(l), ends[0][1], ends[1][0], ends[1][1], linkAddress(l, false), nicMac(plane, nic),
     M.segments ? usidPrefix(plane, nicUsid(plane, nic)) : null]; }) })";

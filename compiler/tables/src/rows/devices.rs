@@ -3,6 +3,7 @@
 use std::io;
 
 use closc_plan::Plan;
+use closc_topology::RackPlace;
 
 use super::{Selection, Take};
 use crate::row::Row;
@@ -26,13 +27,23 @@ pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> i
         }
         row.text(addresses.switch_mac(switch)).text(addresses.loopback(switch));
         row.maybe(addresses.management(switch).map(|net| net.addr()));
-        take(row.word(if is_drained { "drained" } else { "active" }))?;
+        row.word(if is_drained { "drained" } else { "active" });
+        take(place(&mut row, topology.switch_place(switch)))?;
     }
     for node in plan.nodes() {
         row.start().word(&plan.node_name(node)).word("node").empty();
         row.integer(node.zone.0)
             .integer(u32::from(node.unit) * u32::from(topology.nodes_per_unit()) + u32::from(node.index));
-        take(row.empty().empty().empty().empty().empty().empty().word("active"))?;
+        row.empty().empty().empty().empty().empty().empty().word("active");
+        take(place(&mut row, topology.node_place(node)))?;
     }
     Ok(())
+}
+
+/// Adds where a device stands.
+fn place(row: &mut Row, place: Option<RackPlace>) -> &mut Row {
+    match place {
+        Some(place) => row.word(&place.rack).integer(place.unit).integer(place.units).word(place.face.word()),
+        None => row.empty().empty().empty().empty(),
+    }
 }

@@ -99,6 +99,8 @@ fn plural(field: Placeholder) -> &'static str {
         Placeholder::Index => "of them in each plane",
         Placeholder::Unit => "units",
         Placeholder::Node => "nodes in each unit",
+        Placeholder::Rack => "racks",
+        Placeholder::Row => "rows of racks",
     }
 }
 

@@ -53,6 +53,7 @@ impl Draft<'_> {
             qos: profile,
             services: self.services(),
             domains: self.domains.finish()?,
+            racks: self.racks.racks.clone(),
             exceptions: self.exceptions()?,
             spans: self.spans().clone(),
         })

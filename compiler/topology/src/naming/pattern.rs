@@ -26,11 +26,22 @@ pub enum Placeholder {
     Unit,
     /// The index of a node in its unit, from 1.
     Node,
+    /// The rack among those of its plane, zone, unit or row, from 1.
+    Rack,
+    /// The row of racks among those of its plane, zone or unit, from 1.
+    Row,
 }
 
 impl Placeholder {
-    const ALL: [Placeholder; 5] =
-        [Placeholder::Plane, Placeholder::Zone, Placeholder::Index, Placeholder::Unit, Placeholder::Node];
+    const ALL: [Placeholder; 7] = [
+        Placeholder::Plane,
+        Placeholder::Zone,
+        Placeholder::Index,
+        Placeholder::Unit,
+        Placeholder::Node,
+        Placeholder::Rack,
+        Placeholder::Row,
+    ];
 
     /// Returns the word between the braces.
     pub fn word(self) -> &'static str {
@@ -40,6 +51,8 @@ impl Placeholder {
             Placeholder::Index => "index",
             Placeholder::Unit => "unit",
             Placeholder::Node => "node",
+            Placeholder::Rack => "rack",
+            Placeholder::Row => "row",
         }
     }
 
@@ -47,7 +60,11 @@ impl Placeholder {
     fn first(self) -> u32 {
         match self {
             Placeholder::Plane | Placeholder::Zone => 0,
-            Placeholder::Index | Placeholder::Unit | Placeholder::Node => 1,
+            Placeholder::Index
+            | Placeholder::Unit
+            | Placeholder::Node
+            | Placeholder::Rack
+            | Placeholder::Row => 1,
         }
     }
 }
@@ -55,7 +72,7 @@ impl Placeholder {
 /// The numbers of one device, from 0; fields that a device does not have stay 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Numbers {
-    values: [u16; 5],
+    values: [u16; 7],
 }
 
 impl Numbers {
@@ -104,10 +121,12 @@ pub enum PatternError {
     #[error("a pattern cannot be empty")]
     Empty,
     /// A character that host names cannot have.
-    #[error("`{found}` cannot be in a name: use `a`-`z`, `0`-`9` and single `-`")]
+    #[error("`{found}` cannot be in a name: use {known}")]
     Character {
         /// The character.
         found: char,
+        /// What can.
+        known: &'static str,
     },
     /// `-` at an end, or two of them, which separate the ends of a link.
     #[error("a name cannot start or end with `-`, nor hold `--`, which separates the two ends of a link")]
@@ -137,9 +156,41 @@ pub enum PatternError {
     },
 }
 
+/// What names may be made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letters {
+    /// Host names (RFC 1123 section 2.1), small.
+    Host,
+    /// Names of places, which nobody resolves.
+    Place,
+}
+
+impl Letters {
+    fn known(self) -> &'static str {
+        match self {
+            Letters::Host => "`a`-`z`, `0`-`9` and single `-`",
+            Letters::Place => "`A`-`Z`, `a`-`z`, `0`-`9`, `.`, `_` and single `-`",
+        }
+    }
+
+    fn has(self, c: char) -> bool {
+        let is_host = c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        is_host || self == Letters::Place && (c.is_ascii_uppercase() || c == '.' || c == '_')
+    }
+}
+
 impl Pattern {
-    /// Reads a pattern that may mention the fields in `allowed`.
+    /// Reads a pattern of names of devices that may mention the fields in `allowed`.
     pub fn parse(text: &str, allowed: &[Placeholder]) -> Result<Self, PatternError> {
+        Self::parse_with(text, allowed, Letters::Host)
+    }
+
+    /// Reads a pattern of names of places, which may have capitals, `.` and `_` too.
+    pub fn parse_place(text: &str, allowed: &[Placeholder]) -> Result<Self, PatternError> {
+        Self::parse_with(text, allowed, Letters::Place)
+    }
+
+    fn parse_with(text: &str, allowed: &[Placeholder], letters: Letters) -> Result<Self, PatternError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -152,7 +203,7 @@ impl Pattern {
                 if end == 0 {
                     return Err(PatternError::Brace);
                 }
-                parts.push(Part::Text(parse_text(&rest[..end])?));
+                parts.push(Part::Text(parse_text(&rest[..end], letters)?));
                 rest = &rest[end..];
             }
         }
@@ -301,10 +352,9 @@ fn push_char(runs: &mut Vec<Run>, c: char) {
     }
 }
 
-fn parse_text(text: &str) -> Result<SmolStr, PatternError> {
-    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if let Some(found) = text.chars().find(|c| !legal(*c)) {
-        return Err(PatternError::Character { found });
+fn parse_text(text: &str, letters: Letters) -> Result<SmolStr, PatternError> {
+    if let Some(found) = text.chars().find(|c| !letters.has(*c)) {
+        return Err(PatternError::Character { found, known: letters.known() });
     }
     if text.contains("--") {
         return Err(PatternError::Dash);
@@ -384,7 +434,10 @@ mod tests {
         assert_eq!(error("p{plane}0-{index}"), PatternError::Ambiguous { field: "plane" });
         assert_eq!(error("{plane}-{plane}"), PatternError::Twice { field: "plane" });
         assert_eq!(error(""), PatternError::Empty);
-        assert_eq!(error("Leaf{index}"), PatternError::Character { found: 'L' });
+        assert_eq!(
+            error("Leaf{index}"),
+            PatternError::Character { found: 'L', known: Letters::Host.known() }
+        );
         assert_eq!(error("a--b{index}"), PatternError::Dash);
         assert_eq!(error("a-{index}-"), PatternError::Dash);
         assert_eq!(error("a}{index}"), PatternError::Brace);

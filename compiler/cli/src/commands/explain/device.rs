@@ -28,10 +28,22 @@ pub(crate) struct Explanation {
     loopback: String,
     management: Option<String>,
     mac: String,
+    /// Where it stands, where the file says that.
+    place: Option<Place>,
     segments: Vec<String>,
     ports: Vec<Port>,
     routes: Vec<Route>,
     bgp: Option<bgp::Bgp>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Place {
+    rack: String,
+    /// Its lowest unit, from 1 at the bottom.
+    unit: u32,
+    units: u16,
+    /// `front` or `rear`.
+    face: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -85,6 +97,12 @@ fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
         loopback: intent.system.loopback.to_string(),
         management: intent.system.management.map(|m| m.address.to_string()),
         mac: intent.system.mac.to_string(),
+        place: plan.topology().switch_place(intent.switch).map(|place| Place {
+            rack: place.rack.to_string(),
+            unit: place.unit,
+            units: place.units,
+            face: place.face.word(),
+        }),
         segments: intent.srv6.iter().flat_map(|s| &s.locators).map(|l| l.prefix.to_string()).collect(),
         ports: intent.ports.iter().map(port).collect(),
         routes: intent.routes.iter().map(|route| explained(intent, route, next_hops.as_mut())).collect(),

@@ -2,11 +2,11 @@
 //!
 //! In: a fabric file. Out: files of each plane, and one bill. Invariants: one plane is in memory at a time.
 
-use closc_cabling::list::{Bill, Form};
+use closc_cabling::list::{self, Bill, Form};
 use closc_render::Artefact;
 use closc_topology::PlaneId;
 
-use super::{list, put};
+use super::put;
 use crate::args::Args;
 use crate::args::export::CablesArgs;
 use crate::input;
@@ -21,14 +21,26 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
     if command.plane.iter().any(|wanted| !planes.contains(&PlaneId(*wanted))) {
         anyhow::bail!(Usage("`--plane` names a plane that the fabric does not have; planes count from 0"));
     }
+    if let Some(kind) = command.label.unplaced(plan.topology()) {
+        anyhow::bail!(
+            "`--label` says where devices stand, and the file does not say that of `{kind}`: write `racks.{kind}`"
+        );
+    }
     let (mut files, mut bill) = (Vec::new(), Bill::default());
-    for plane in planes {
+    for &plane in &planes {
         for form in Form::ALL {
             let artefact = Artefact::new(form.file(plane), form.render(plan, plane, &command.label));
             files.extend(put(&command.out, &[artefact])?);
         }
         bill.add(plan, plane);
     }
-    files.extend(put(&command.out, &[Artefact::new("cables/bill.csv".to_owned(), bill.csv())])?);
-    list(args, files)
+    let mut whole = vec![
+        Artefact::new("cables/bill.csv".to_owned(), bill.csv()),
+        Artefact::new("cables/netbox-device-types.csv".to_owned(), list::device_types(plan)),
+        Artefact::new("cables/netbox-devices.csv".to_owned(), list::devices(plan, &planes)),
+    ];
+    let racks = list::racks(plan, &planes);
+    whole.extend(racks.map(|racks| Artefact::new("cables/netbox-racks.csv".to_owned(), racks)));
+    files.extend(put(&command.out, &whole)?);
+    super::list(args, files)
 }

@@ -15,6 +15,9 @@ pub(super) fn page(platform: &Platform) -> String {
     let oses: Vec<&str> = platform.oses.iter().map(|os| os.word()).collect();
     line("targets", oses.join(", "));
     line("cages", format!("{} of {} lanes, {} a lane", panel.cages, panel.lanes, panel.lane_speed));
+    if let Some(units) = platform.rack_units {
+        line("height", format!("{units} U"));
+    }
     for (at, breakout) in panel.breakouts.iter().enumerate() {
         line(if at == 0 { "breakouts" } else { "" }, split(platform, *breakout));
     }

@@ -13,6 +13,12 @@ pub(super) fn human(e: &Explanation) -> String {
     if let Some(management) = &e.management {
         let _ = writeln!(text, "  management {management}");
     }
+    if let Some(place) = &e.place {
+        let top = place.unit + u32::from(place.units) - 1;
+        let units =
+            if place.units == 1 { format!("unit {top}") } else { format!("units {} to {top}", place.unit) };
+        let _ = writeln!(text, "  rack {}, {units}, {}", place.rack, place.face);
+    }
     if !e.segments.is_empty() {
         let _ = writeln!(text, "  own segments: {}", e.segments.join(", "));
     }

@@ -1,0 +1,151 @@
+//! NetBox's import of cables, devices, racks and types of devices.
+//!
+//! In: a plan. Out: CSV with NetBox's own names of fields. Invariants: fields are those that every release from 4.0 on has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_topology::{PlaneId, RackPlace, Side, Switch, TierId, Topology, ZoneId};
+
+use super::{LabelPattern, Line, lines, table};
+
+/// NetBox wants a manufacturer of every type: that of types which are named by platforms of the catalogue.
+const MANUFACTURER: &str = "closc";
+
+/// Fields of NetBox's import of cables (`dcim.cable`), those that every release from 3.3 on has.
+const CABLES: [&str; 11] = [
+    "side_a_device",
+    "side_a_type",
+    "side_a_name",
+    "side_b_device",
+    "side_b_type",
+    "side_b_name",
+    "type",
+    "status",
+    "label",
+    "length",
+    "length_unit",
+];
+
+fn cable(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 11] {
+    const INTERFACE: &str = "dcim.interface";
+    let cable = plan.fabric().cable(line.link);
+    let millimeters = cable.length.millimeters();
+    [
+        line.a.at.device.clone(),
+        INTERFACE.to_owned(),
+        line.a.at.port.clone(),
+        line.b.at.device.clone(),
+        INTERFACE.to_owned(),
+        line.b.at.port.clone(),
+        netbox_type(&cable.medium).to_owned(),
+        "planned".to_owned(),
+        labels.label(line, Side::Down),
+        // NetBox keeps two decimals.
+        format!("{}.{:02}", millimeters / 1000, millimeters % 1000 / 10),
+        "m".to_owned(),
+    ]
+}
+
+/// The cable type of NetBox for a medium; empty where it has none.
+fn netbox_type(medium: &str) -> &'static str {
+    match medium {
+        "dac" => "dac-passive",
+        "acc" | "aec" => "dac-active",
+        "aoc" => "aoc",
+        "vr" | "sr" | "sr2" | "sr4" | "sr8" => "mmf-om4",
+        "virtual" => "",
+        _ => "smf",
+    }
+}
+
+/// The cables of a plane.
+pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> String {
+    table(&CABLES, lines(plan, plane).map(|line| cable(plan, &line, labels)))
+}
+
+/// Fields of NetBox's import of devices (`dcim.device`).
+const DEVICES: [&str; 9] =
+    ["name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face"];
+
+/// Returns the switches of some planes and all nodes for NetBox's import of devices, with rack, position and face where the file
+/// says them.
+pub fn devices(plan: &Plan, planes: &[PlaneId]) -> String {
+    let topology = plan.topology();
+    let switches = plan.switches().filter(|switch| planes.contains(&switch.plane)).map(|switch| {
+        let platform = topology.hardware(switch).0.id.to_string();
+        let name = plan.switch_name(switch).to_string();
+        device(name, switch.tier.word(), platform, site(topology, switch), topology.switch_place(switch))
+    });
+    let nodes = plan.nodes().map(|node| {
+        let name = plan.node_name(node).to_string();
+        device(name, NODE, NODE.to_owned(), site_of(topology, node.zone), topology.node_place(node))
+    });
+    table(&DEVICES, switches.chain(nodes))
+}
+
+/// Role and type of nodes.
+const NODE: &str = "node";
+
+fn device(name: String, role: &str, kind: String, site: String, place: Option<RackPlace>) -> [String; 9] {
+    let (rack, position, face) = match place {
+        Some(place) => (place.rack.to_string(), place.unit.to_string(), place.face.word().to_owned()),
+        None => Default::default(),
+    };
+    let (role, manufacturer) = (role.to_owned(), MANUFACTURER.to_owned());
+    [name, role, manufacturer, kind, "planned".to_owned(), site, rack, position, face]
+}
+
+/// The site of a switch; fabrics without sites are at one of their own name.
+fn site(topology: &Topology, switch: Switch) -> String {
+    if switch.tier != TierId::T2 {
+        return site_of(topology, switch.zone);
+    }
+    topology.t2_site().map_or_else(|| topology.name.to_string(), |at| topology.sites[at].name.to_string())
+}
+
+fn site_of(topology: &Topology, zone: ZoneId) -> String {
+    let own = topology.sites.iter().find(|site| site.zones.contains(&zone));
+    own.map_or_else(|| topology.name.to_string(), |site| site.name.to_string())
+}
+
+/// Returns the racks of some planes and of all nodes for NetBox's import of racks (`dcim.rack`); nothing where the file has none.
+pub fn racks(plan: &Plan, planes: &[PlaneId]) -> Option<String> {
+    let topology = plan.topology();
+    let height = topology.racks.as_ref()?.height;
+    let mut found: BTreeSet<(String, String)> = BTreeSet::new();
+    for switch in plan.switches().filter(|switch| planes.contains(&switch.plane)) {
+        let Some(place) = topology.switch_place(switch) else { continue };
+        found.insert((site(topology, switch), place.rack.to_string()));
+    }
+    for node in plan.nodes() {
+        let Some(place) = topology.node_place(node) else { continue };
+        found.insert((site_of(topology, node.zone), place.rack.to_string()));
+    }
+    let rows = found.into_iter().map(|(site, name)| {
+        // Inches between the rails (EIA-310).
+        [site, name, "planned".to_owned(), "19".to_owned(), height.to_string()]
+    });
+    Some(table(&["site", "name", "status", "width", "u_height"], rows))
+}
+
+/// Returns the types of devices in use for NetBox's import of device types (`dcim.devicetype`), with their height where it is
+/// known: NetBox takes the height of a device from its type.
+pub fn device_types(plan: &Plan) -> String {
+    let topology = plan.topology();
+    let mut heights: BTreeMap<String, Option<u16>> = BTreeMap::new();
+    for switch in plan.switches() {
+        let platform = &topology.hardware(switch).0;
+        let units = || platform.rack_units.or_else(|| topology.switch_place(switch).map(|place| place.units));
+        heights.entry(platform.id.to_string()).or_insert_with(units);
+    }
+    let node = plan.nodes().next();
+    if let Some(node) = node {
+        heights.entry(NODE.to_owned()).or_insert_with(|| topology.node_place(node).map(|place| place.units));
+    }
+    let rows = heights.into_iter().map(|(model, units)| {
+        let units = units.map(|units| units.to_string()).unwrap_or_default();
+        [MANUFACTURER.to_owned(), model.clone(), model, units]
+    });
+    table(&["manufacturer", "model", "slug", "u_height"], rows)
+}

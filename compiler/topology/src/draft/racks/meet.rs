@@ -1,0 +1,88 @@
+//! Kinds of devices that share racks.
+//!
+//! In: two kinds and how they are racked. Out: a fault where both use one unit of one rack. Invariants: the names of the kind that
+//! has fewer racks are written and read by the other one, up to a bound; above it names that could be alike are taken for it.
+
+use smol_str::SmolStr;
+
+use super::{Kind, RackFault};
+use crate::naming::{Numbers, Placeholder};
+use crate::rack::RackRule;
+
+/// How many names are tried.
+const TRIED_MAX: u64 = 65_536;
+
+type Racked<'a> = (&'a Kind<'a>, &'a RackRule);
+
+/// Returns the fault of two kinds.
+pub(super) fn fault(own: Racked<'_>, other: Racked<'_>) -> Option<RackFault> {
+    let span = |(kind, rule): Racked<'_>| rule.span(u64::from(kind.planes));
+    let ((first, end), (other_first, other_end)) = (span(own), span(other));
+    if first >= other_end || other_first >= end || !own.1.name.may_meet(&other.1.name) {
+        return None;
+    }
+    let unit = first.max(other_first);
+    let shared = shared(own, other)?;
+    let ((kind, _), (other_kind, _)) = (own, other);
+    let where_ =
+        shared.map_or_else(|| "racks that may have one name".to_owned(), |name| format!("rack `{name}`"));
+    Some(RackFault {
+        span: kind.doc.name.span,
+        message: format!(
+            "`racks.{}` and `racks.{}` both use unit {unit} of {where_}",
+            other_kind.key, kind.key
+        ),
+        label: format!("units {first} to {}", end - 1),
+        other: Some((other_kind.doc.name.span, format!("units {other_first} to {}", other_end - 1))),
+        help: format!("let one begin above the other: `first_unit: {}`", end.min(other_end)),
+    })
+}
+
+/// Returns a rack that both have; `None` inside where there are too many to try.
+fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<Option<SmolStr>> {
+    let (few, many) = if count(own) <= count(other) { (own, other) } else { (other, own) };
+    if count(few) > TRIED_MAX {
+        return Some(None);
+    }
+    names(few).find(|name| has(many, name)).map(Some)
+}
+
+/// How often each number of a name varies.
+fn counts((kind, rule): Racked<'_>) -> [u16; 4] {
+    let planes = if rule.shares_planes() { 1 } else { kind.planes };
+    [planes, kind.zones, kind.units, kind.racks(rule)]
+}
+
+fn count(of: Racked<'_>) -> u64 {
+    counts(of).into_iter().map(u64::from).fold(1, u64::saturating_mul)
+}
+
+/// Every rack of a kind.
+fn names(of: Racked<'_>) -> impl Iterator<Item = SmolStr> {
+    let [planes, zones, units, racks] = counts(of);
+    let rule = of.1.clone();
+    let of_planes = (0..planes).flat_map(move |plane| (0..zones).map(move |zone| (plane, zone)));
+    let places = of_planes.flat_map(move |(plane, zone)| (0..units).map(move |unit| (plane, zone, unit)));
+    places.flat_map(move |place| (0..racks).map(move |rack| (place, rack))).map(
+        move |((plane, zone, unit), rack)| {
+            let numbers = Numbers::default()
+                .with(Placeholder::Plane, plane)
+                .with(Placeholder::Zone, zone)
+                .with(Placeholder::Unit, unit);
+            rule.name.write(rule.numbered(numbers, rack))
+        },
+    )
+}
+
+/// Tells whether a kind has a rack of this name.
+fn has(of: Racked<'_>, name: &str) -> bool {
+    let Some(numbers) = of.1.name.read(name) else { return false };
+    let [planes, zones, units, racks] = counts(of);
+    let per_row = of.1.per_row.unwrap_or(u16::MAX);
+    let (row, rack) = (numbers.get(Placeholder::Row), numbers.get(Placeholder::Rack));
+    let in_row = rack < per_row && u32::from(row) * u32::from(per_row) + u32::from(rack) < u32::from(racks);
+    in_row
+        && numbers.get(Placeholder::Plane) < planes
+        && numbers.get(Placeholder::Zone) < zones
+        && numbers.get(Placeholder::Unit) < units
+}

@@ -1,0 +1,116 @@
+//! Where devices stand: racks and units.
+//!
+//! In: a switch or a node. Out: its rack, and the unit that it stands on. Invariants: a function of position, so growth moves
+//! nobody; two devices never stand on one unit.
+
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use crate::choice::Face;
+use crate::coordinate::{Node, Switch, TierId};
+use crate::naming::{Numbers, Pattern, Placeholder};
+
+/// Where devices of all kinds stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Racks {
+    /// Units of a rack.
+    pub height: u16,
+    /// T0s.
+    pub t0: Option<RackRule>,
+    /// T1s.
+    pub t1: Option<RackRule>,
+    /// T2s.
+    pub t2: Option<RackRule>,
+    /// Nodes.
+    pub hosts: Option<RackRule>,
+}
+
+/// Where devices of a kind stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RackRule {
+    /// Names of racks.
+    pub name: Pattern,
+    /// Devices that share a rack; of each plane, where planes share racks.
+    pub per_rack: u16,
+    /// Racks of a row, where rows are counted.
+    pub per_row: Option<u16>,
+    /// Units of a device.
+    pub units: u16,
+    /// The lowest unit of the first device, from 1.
+    pub first_unit: u16,
+    /// The side that its front panel is on.
+    pub face: Face,
+}
+
+/// Where one device stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct RackPlace {
+    /// Name of the rack.
+    pub rack: SmolStr,
+    /// Its lowest unit, from 1 at the bottom.
+    pub unit: u32,
+    /// How many it takes.
+    pub units: u16,
+    /// The side that its front panel is on.
+    pub face: Face,
+}
+
+impl RackRule {
+    /// Tells whether the planes share racks.
+    pub fn shares_planes(&self) -> bool {
+        !self.name.mentions(Placeholder::Plane)
+    }
+
+    /// The lowest unit and the one above the highest, where so many planes share a rack.
+    pub(crate) fn span(&self, planes: u64) -> (u64, u64) {
+        let shares = if self.shares_planes() { planes } else { 1 };
+        let first = u64::from(self.first_unit);
+        (first, first + shares * u64::from(self.per_rack) * u64::from(self.units))
+    }
+
+    /// Sets the numbers of a rack among those of its plane, zone or unit.
+    pub(crate) fn numbered(&self, numbers: Numbers, rack: u16) -> Numbers {
+        let per_row = self.per_row.unwrap_or(u16::MAX).max(1);
+        numbers.with(Placeholder::Row, rack / per_row).with(Placeholder::Rack, rack % per_row)
+    }
+
+    fn place(&self, numbers: Numbers, index: u16, plane: u16) -> RackPlace {
+        let per_rack = self.per_rack.max(1);
+        let above = if self.shares_planes() { u32::from(plane) } else { 0 };
+        let slot = above * u32::from(per_rack) + u32::from(index % per_rack);
+        RackPlace {
+            rack: self.name.write(self.numbered(numbers, index / per_rack)),
+            unit: u32::from(self.first_unit) + slot * u32::from(self.units),
+            units: self.units,
+            face: self.face,
+        }
+    }
+}
+
+impl Racks {
+    /// Returns how the switches of a tier are racked.
+    pub fn tier(&self, tier: TierId) -> Option<&RackRule> {
+        match tier {
+            TierId::T0 => self.t0.as_ref(),
+            TierId::T1 => self.t1.as_ref(),
+            TierId::T2 => self.t2.as_ref(),
+        }
+    }
+
+    /// Returns where a switch stands.
+    pub fn switch(&self, switch: Switch) -> Option<RackPlace> {
+        let rule = self.tier(switch.tier)?;
+        let plane = u16::from(switch.plane.0);
+        let numbers =
+            Numbers::default().with(Placeholder::Plane, plane).with(Placeholder::Zone, switch.zone.0);
+        Some(rule.place(numbers, switch.index, plane))
+    }
+
+    /// Returns where a node stands.
+    pub fn node(&self, node: Node) -> Option<RackPlace> {
+        let rule = self.hosts.as_ref()?;
+        let numbers =
+            Numbers::default().with(Placeholder::Zone, node.zone.0).with(Placeholder::Unit, node.unit);
+        Some(rule.place(numbers, node.index, 0))
+    }
+}
