@@ -115,7 +115,7 @@ impl Pin {
 
 /// The side of a rack that a front panel is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Face {
     /// The front.
     Front,
