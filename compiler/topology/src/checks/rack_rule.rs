@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
            device is higher than its units, and nothing stands above the top.",
     why: "Lists of cables, labels and NetBox send people to a rack and a unit; two devices on one unit are found when the second one \
           is carried there.",
-    example: "racks: { t0: { name: \"p{plane}-a{rack:02}\", per_rack: 43, units: 1 } }",
+    example: "racks: { t0: { name: \"p{plane}-a{rack:02}\", per_rack: 22, units: 2 } }",
     fix: "Put fewer devices into a rack, begin at another unit, state `height` or `units`, or say the number that is missing in the \
           name.",
 };
@@ -50,7 +50,7 @@ mod tests {
             "t0: { name: \"r{row}-a{rack}\", per_rack: 1 }".to_owned(),
             "t0: { name: \"a{rack}\", per_rack: 1, per_row: 4 }".to_owned(),
             "t0: { name: \"a{plane}\", per_rack: 16 }".to_owned(),
-            "t0: { name: \"p{plane}-a{rack}\", per_rack: 43, units: 1 }".to_owned(),
+            "t0: { name: \"p{plane}-a{rack}\", per_rack: 22, units: 2 }".to_owned(),
             "t0: { name: \"a{rack}\", per_rack: 16, units: 2 }".to_owned(),
             "t2: { name: \"p{plane}-a{rack}\", per_rack: 1 }".to_owned(),
             "height: 0".to_owned(),
@@ -58,7 +58,7 @@ mod tests {
             "hosts: { name: \"su{unit}-{rack}\", per_rack: 2 }".to_owned(),
             "hosts: { name: \"h{rack}\", per_rack: 8, units: 4 }".to_owned(),
             format!("t0: {{ {t0} }}, t1: {{ {t0} }}"),
-            format!("t0: {{ {t0} }}, t1: {{ {t0}, first_unit: 32 }}"),
+            format!("height: 64, t0: {{ {t0} }}, t1: {{ {t0}, first_unit: 32 }}"),
         ] {
             assert_eq!(codes(&racks(&text)), ["E0325"], "{text}");
         }
@@ -66,15 +66,15 @@ mod tests {
             format!("t0: {{ {t0} }}"),
             format!("t0: {{ {t0} }}, t1: {{ name: \"P{{plane}}.B_{{rack:02}}\", per_rack: 16, face: rear }}"),
             format!("height: 64, t0: {{ {t0} }}, t1: {{ {t0}, first_unit: 33 }}"),
-            // Eight T0 racks and the ninth: names that meet, and no rack that both have.
-            "t0: { name: \"p{plane}-a{rack}\", per_rack: 32, units: 1 }, t1: { name: \"p{plane}-a{rack+100}\", per_rack: 32, units: 1 }".to_owned(),
+            // Racks from 1 and from 101: names that could be alike, and no rack that both have.
+            "t0: { name: \"p{plane}-a{rack}\", per_rack: 16, units: 2 }, t1: { name: \"p{plane}-a{rack+100}\", per_rack: 16, units: 2 }".to_owned(),
             "t0: { name: \"r{row:02}.{rack}\", per_rack: 4, per_row: 8, units: 2 }".to_owned(),
             "hosts: { name: \"su{unit}-{rack}\", per_rack: 8, units: 4, first_unit: 3 }".to_owned(),
         ] {
             assert_eq!(codes(&racks(&text)), Vec::<&str>::new(), "{text}");
         }
         assert_eq!(
-            message(&racks(&format!("t0: {{ {t0} }}, t1: {{ {t0}, first_unit: 32 }}")), "E0325"),
+            message(&racks(&format!("height: 64, t0: {{ {t0} }}, t1: {{ {t0}, first_unit: 32 }}")), "E0325"),
             "`racks.t0` and `racks.t1` both use unit 32 of rack `p0-a01`"
         );
     }
