@@ -113,6 +113,7 @@ pub(crate) mod rule {
         hitless("names carry no traffic")
     }
 
+    #[allow(clippy::ref_option)]
     pub(crate) fn racks(old: &Option<Racks>, new: &Option<Racks>, _: &Fabric) -> Verdict {
         if old.is_some() && new.is_some() {
             planes(&ALL, "devices that stand elsewhere now are moved, or were described wrongly")

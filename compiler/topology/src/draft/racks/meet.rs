@@ -24,12 +24,10 @@ pub(super) fn fault(own: Racked<'_>, other: Racked<'_>) -> Option<RackFault> {
     let unit = first.max(other_first);
     let shared = shared(own, other)?;
     let ((kind, _), (other_kind, _)) = (own, other);
-    let where_ =
-        shared.map_or_else(|| "racks that may have one name".to_owned(), |name| format!("rack `{name}`"));
     Some(RackFault {
         span: kind.doc.name.span,
         message: format!(
-            "`racks.{}` and `racks.{}` both use unit {unit} of {where_}",
+            "`racks.{}` and `racks.{}` both use unit {unit} of {shared}",
             other_kind.key, kind.key
         ),
         label: format!("units {first} to {}", end - 1),
@@ -38,13 +36,13 @@ pub(super) fn fault(own: Racked<'_>, other: Racked<'_>) -> Option<RackFault> {
     })
 }
 
-/// Returns a rack that both have; `None` inside where there are too many to try.
-fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<Option<SmolStr>> {
+/// Says which rack both have; where there are too many to try, that they may have one.
+fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<String> {
     let (few, many) = if count(own) <= count(other) { (own, other) } else { (other, own) };
     if count(few) > TRIED_MAX {
-        return Some(None);
+        return Some("racks that may have one name".to_owned());
     }
-    names(few).find(|name| has(many, name)).map(Some)
+    names(few).find(|name| has(many, name)).map(|name| format!("rack `{name}`"))
 }
 
 /// How often each number of a name varies.
