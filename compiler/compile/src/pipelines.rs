@@ -1,17 +1,28 @@
 //! Digests of the pipelines that ship, for whoever judges a tree that has one.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Entry;
 use closc_entries::{Pipeline, pipeline_files};
 
-/// Returns the digests (BLAKE3) of the files of pipelines, by their path in a tree: one for each width of a port, the
-/// narrowest first.
-pub fn pipeline_digests() -> BTreeMap<Utf8PathBuf, Vec<String>> {
+/// By path, one for each width of a port, the narrowest first.
+static DIGESTS: LazyLock<BTreeMap<Utf8PathBuf, Vec<String>>> = LazyLock::new(|| {
     let mut digests: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
     for file in Pipeline::widths().flat_map(pipeline_files) {
         digests.entry(file.path.into()).or_default().push(Entry::of(file.text.as_bytes()).blake3);
     }
     digests
+});
+
+/// Returns the files of the pipeline by their path in a tree, each with the function that returns its digests (BLAKE3): one for
+/// each width of a port, the narrowest first. Pipelines of all widths are made when it is called first.
+pub fn pipeline_digests() -> BTreeMap<Utf8PathBuf, fn(&Utf8Path) -> Vec<String>> {
+    let files = pipeline_files(Pipeline::fabric()).into_iter();
+    files.map(|file| (file.path.into(), digests as fn(&Utf8Path) -> Vec<String>)).collect()
+}
+
+fn digests(path: &Utf8Path) -> Vec<String> {
+    DIGESTS.get(path).cloned().unwrap_or_default()
 }

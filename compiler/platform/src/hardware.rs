@@ -1,9 +1,11 @@
 //! Hardware by the name that a `config_db.json` calls it: what fits it, and which ports it has.
 //!
 //! In: platforms. Out: [`Hardware`] by hwsku. Invariants: one box has several entries in the catalogue, one for each
-//! breakout; what fits none of them fits nowhere, and a port that none of them has is no port.
+//! breakout; what fits none of them fits nowhere, and a port that none of them has is no port. Ports are listed for the
+//! hardware that is asked for, and not for all of a catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use closc_qos::units::Bytes;
 use smol_str::SmolStr;
@@ -11,7 +13,7 @@ use smol_str::SmolStr;
 use crate::{PhysicalPort, Platform};
 
 /// What is known of hardware beyond what its own configuration says.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Hardware {
     /// Own segments that fit.
     pub segments: u32,
@@ -21,32 +23,41 @@ pub struct Hardware {
     pub neighbours: u32,
     /// Buffer of the chip.
     pub buffer: Bytes,
-    /// Ports of every breakout: the name, and what is behind it.
-    pub ports: BTreeSet<(SmolStr, String)>,
+    /// One for each breakout.
+    platforms: Vec<Arc<Platform>>,
+    /// Made when they are asked for first.
+    ports: OnceLock<BTreeSet<(SmolStr, String)>>,
 }
 
 impl Hardware {
     /// Returns the hardware of some platforms, by hwsku; platforms without one are left out.
-    pub fn by_hwsku<'a>(platforms: impl IntoIterator<Item = &'a Platform>) -> BTreeMap<String, Hardware> {
+    pub fn by_hwsku<'a>(
+        platforms: impl IntoIterator<Item = &'a Arc<Platform>>,
+    ) -> BTreeMap<String, Hardware> {
         let mut known: BTreeMap<String, Hardware> = BTreeMap::new();
         for platform in platforms {
             let Some(sonic) = &platform.sonic else { continue };
-            let ports: BTreeSet<(SmolStr, String)> = platform.ports().map(|port| physical(&port)).collect();
             let names = sonic.hwskus.iter().map(|(_, hwsku)| hwsku);
             for hwsku in std::iter::once(&sonic.hwsku).chain(names) {
-                known.entry(hwsku.clone()).or_default().add(platform, &ports);
+                known.entry(hwsku.clone()).or_default().add(platform);
             }
         }
         known
     }
 
-    fn add(&mut self, platform: &Platform, ports: &BTreeSet<(SmolStr, String)>) {
+    /// Returns the ports of every breakout: the name, and what is behind it.
+    pub fn ports(&self) -> &BTreeSet<(SmolStr, String)> {
+        let ports = || self.platforms.iter().flat_map(|platform| platform.ports());
+        self.ports.get_or_init(|| ports().map(|port| physical(&port)).collect())
+    }
+
+    fn add(&mut self, platform: &Arc<Platform>) {
         let limits = &platform.limits;
         self.segments = self.segments.max(limits.my_sids);
         self.routes = self.routes.max(limits.ipv6_routes);
         self.neighbours = self.neighbours.max(limits.neighbours);
         self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, |buffer| buffer.total));
-        self.ports.extend(ports.iter().cloned());
+        self.platforms.push(Arc::clone(platform));
     }
 }
 
@@ -64,14 +75,14 @@ mod tests {
     #[test]
     fn a_box_has_what_any_of_its_breakouts_has() {
         let catalogue = Catalogue::builtin();
-        let all = Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref));
+        let all = Hardware::by_hwsku(catalogue.iter());
         let of = |id: &str| catalogue.get(id).expect("it ships");
         let known = &all["Arista-7060X6-64PE-B-C512S2"];
         assert_eq!((known.segments, known.buffer), (256, Bytes(165_335_712)));
         for port in of("th5-512x100g").ports() {
-            assert!(known.ports.contains(&physical(&port)), "{port:?}");
+            assert!(known.ports().contains(&physical(&port)), "{port:?}");
         }
-        assert!(all.values().all(|hardware| !hardware.ports.is_empty()));
-        assert!(Hardware::by_hwsku([of("linux").as_ref()]).is_empty());
+        assert!(all.values().all(|hardware| !hardware.ports().is_empty()));
+        assert!(Hardware::by_hwsku([of("linux")]).is_empty());
     }
 }

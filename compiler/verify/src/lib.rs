@@ -37,7 +37,7 @@ pub use error::VerifyError;
 pub use finding::{Tally, TraceStep, Violation};
 pub use merge::{MergeError, merge};
 pub use model::place::Place;
-pub use options::Options;
+pub use options::{Options, PipelineDigests};
 pub use proof::chosen::counts::DeliveryCounts;
 pub use proof::count::PathCounts;
 pub use proof::load::{CableLoad, LoadCounts};

@@ -102,7 +102,8 @@ pub(crate) fn load(
     let sums = tables::others(&files, (beside, &slice), &cabling, &mut groups, &mut findings)?;
     tables::are_there(manifest.routing, &groups, &mut findings);
     let names = pipeline::pipeline(&files, &mut findings)?;
-    let sprays = |name: &SmolStr| manifest.files.contains_key(&paths::host(name, ROUTES));
+    let has_nodes = files.has_nodes();
+    let sprays = |name: &SmolStr| has_nodes && manifest.files.contains_key(&paths::host(name, ROUTES));
     let mut fabric = Fabric {
         switches: vec![None; cabling.switches.len()],
         nodes: vec![None; cabling.nodes.len()],
@@ -264,7 +265,7 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
             });
             continue;
         };
-        let which = meant.iter().position(|digest| entry.blake3 == *digest);
+        let which = meant(path).iter().position(|digest| entry.blake3 == *digest);
         findings.expect(which.is_some(), &PIPELINE, || {
             let message = format!("`{path}` is not the one that this program ships");
             Violation::new(&PIPELINE, Place::file(path), message)

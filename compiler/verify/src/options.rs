@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_platform::Hardware;
 
 use crate::slice::Judged;
+
+/// Returns the digests (BLAKE3) that a file of pipelines may have, by its path: one for each pipeline, in the same order for
+/// each path. Asked for trees that have the file.
+pub type PipelineDigests = fn(&Utf8Path) -> Vec<String>;
 
 /// What to verify, and how thoroughly.
 #[derive(Debug, Clone)]
@@ -16,9 +20,8 @@ pub struct Options {
     pub walk_up_to: u128,
     /// Violations of one rule that are shown in full.
     pub shown: usize,
-    /// Digests (BLAKE3) of the files of pipelines that are known, by path: one for each pipeline, in the same order for each
-    /// path. Others are read as they are.
-    pub pipelines: BTreeMap<Utf8PathBuf, Vec<String>>,
+    /// Files of pipelines that are known, by path. Others are read as they are.
+    pub pipelines: BTreeMap<Utf8PathBuf, PipelineDigests>,
     /// What of the tree is judged.
     pub judged: Judged,
     /// Hardware that is known, by SONiC hwsku: what fits it, and the ports it has. Where none is, none is judged.

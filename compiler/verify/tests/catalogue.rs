@@ -116,7 +116,7 @@ impl Crossed {
 
 /// What the command line knows of all hardware.
 fn options(catalogue: &Catalogue) -> Options {
-    let hardware = Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref));
+    let hardware = Hardware::by_hwsku(catalogue.iter());
     Options { hardware, pipelines: closc_compile::pipeline_digests(), ..Options::default() }
 }
 

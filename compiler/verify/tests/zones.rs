@@ -50,7 +50,7 @@ qos: {{ base: lossy-trim }}
 
 fn report(tree: &Memory) -> Report {
     let catalogue = Catalogue::builtin();
-    let hardware = Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref));
+    let hardware = Hardware::by_hwsku(catalogue.iter());
     verify(tree, &Options { hardware, ..Options::default() }).expect("the tree can be read")
 }
 

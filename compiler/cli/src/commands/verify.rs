@@ -33,7 +33,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         walk_up_to: command.walk.into(),
         shown: command.shown as usize,
         pipelines: pipeline_digests(),
-        hardware: Hardware::by_hwsku(catalogue.iter().map(AsRef::as_ref)),
+        hardware: Hardware::by_hwsku(catalogue.iter()),
         judged: judged(&command.part)?,
     };
     let tree = Watched::new(args, command)?;

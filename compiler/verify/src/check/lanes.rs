@@ -55,7 +55,7 @@ pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findi
         let Some(own) = known.get(hardware) else { continue };
         findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
         let has = |(port, physical): &&(SmolStr, SmolStr)| {
-            own.ports.contains(&(port.clone(), physical.to_string()))
+            own.ports().contains(&(port.clone(), physical.to_string()))
         };
         let absent: Vec<&(SmolStr, SmolStr)> = lanes.iter().filter(|port| !has(port)).collect();
         for id in ids {

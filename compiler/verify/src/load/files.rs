@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8Path;
-use closc_artefacts::paths::MANIFEST;
+use closc_artefacts::paths::{HOSTS, MANIFEST};
 use closc_artefacts::{Entry, Files as Source, Manifest};
 
 use crate::error::VerifyError;
@@ -37,6 +37,11 @@ impl<'a> Files<'a> {
 }
 
 impl Files<'_> {
+    /// Tells whether any node has a file; of a large fabric none has, and nobody needs to look for them node by node.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.manifest.files_below(Utf8Path::new(HOSTS)).next().is_some()
+    }
+
     /// Tells whether a reader asked for a file.
     pub(crate) fn was_read(&self, path: &Utf8Path) -> bool {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))

@@ -12,10 +12,10 @@ use closc_artefacts::{Entry, Manifest, Memory, Routing, paths};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Hardware};
 
-/// The hardware that the fabrics here are of: the whole catalogue would be copied for each of thousands of trees.
+/// The hardware that the fabrics here are of.
 pub(crate) fn hardware() -> BTreeMap<String, Hardware> {
     let catalogue = Catalogue::builtin();
-    Hardware::by_hwsku(catalogue.get("th5-512x100g").map(AsRef::as_ref))
+    Hardware::by_hwsku(catalogue.get("th5-512x100g"))
 }
 
 /// Renders everything that the command line would write.
