@@ -48,6 +48,9 @@ pub struct Manifest {
     /// What the fabric states of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Stated>,
+    /// Planes of switches of the fabric that no cable ends at, by name: no cable list says them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub uncabled: BTreeMap<String, u8>,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
 }
@@ -172,6 +175,7 @@ impl Manifest {
             part: None,
             counts: Counts::default(),
             profile: None,
+            uncabled: BTreeMap::new(),
             files: BTreeMap::new(),
         }
     }

@@ -63,6 +63,9 @@ impl<'a> Job<'a> {
             counts: self.plan.fabric().counts(),
             // A profile that does not fit its hardware fails where the first switch is rendered.
             profile: self.plan.stated(programmed).ok(),
+            uncabled: (self.plan.uncabled())
+                .map(|switch| (self.plan.switch_name(switch).to_string(), switch.plane.0))
+                .collect(),
             files,
             ..Manifest::new(self.plan.name(), self.plan.routing())
         }

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use closc_artefacts::Routing;
-use closc_fabric::Fabric;
+use closc_fabric::{Fabric, Port, PortUse};
 use closc_platform::Os;
 use closc_topology::{Link, Node, PlaneId, Switch, Topology, ZoneId};
 use smol_str::SmolStr;
@@ -92,6 +92,17 @@ impl Plan {
     /// Returns the switches that are there, in the order of all listings.
     pub fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
         self.fabric.switches()
+    }
+
+    /// Returns the switches that no cable ends at.
+    pub fn uncabled(&self) -> impl Iterator<Item = Switch> + '_ {
+        let exceptions = &self.topology().exceptions;
+        let whole = exceptions.absent_switches.is_empty()
+            && exceptions.absent_links.is_empty()
+            && exceptions.absent_nics.is_empty();
+        let is_cabled = |port: Port| matches!(port.used, PortUse::Link { .. });
+        let lone = move |switch: &Switch| !self.fabric().ports(*switch).any(is_cabled);
+        (!whole).then(|| self.switches().filter(lone)).into_iter().flatten()
     }
 
     /// Returns the nodes that have at least one NIC.

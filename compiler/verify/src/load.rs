@@ -167,6 +167,7 @@ fn devices(
         terms: &terms,
         ways: &Lists::default(),
         routing: files.manifest.routing,
+        uncabled: &files.manifest.uncabled,
     };
     let (switches, of_switches) = switches::switches(files, &context, names)?;
     let (nodes, of_nodes) = nodes::nodes(files, &context)?;
@@ -182,12 +183,15 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     let folders = files.manifest.folders(paths::SWITCHES);
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
     if !slice.is_whole() && files.manifest.selection.is_none() {
-        // Of a whole tree those are judged that have a cable in a plane that is; and with the first plane those that have
-        // none in any.
+        // Of a whole tree those are judged that have a cable in a plane that is, or none and are stated to be in such a
+        // plane; and with the first plane those of which nothing says where they are.
         let named = names_in(files, |path| judged(&path))?;
         let elsewhere =
             if slice.has_plane(0) { names_in(files, |path| !judged(&path))? } else { HashSet::new() };
-        let is_lone = |name: &SmolStr| slice.has_plane(0) && !elsewhere.contains(name);
+        let is_lone = |name: &SmolStr| match files.manifest.uncabled.get(name.as_str()) {
+            Some(plane) => slice.has_plane(*plane),
+            None => slice.has_plane(0) && !elsewhere.contains(name),
+        };
         switches.retain(|name| named.contains(name) || is_lone(name));
     }
     let mut hosts: Vec<&str> = Vec::new();

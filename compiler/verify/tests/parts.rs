@@ -88,9 +88,13 @@ fn same(whole: &Report, merged: &Report, files: bool) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Random fabrics with exceptions, any routing, any number of shards.
+    /// Random fabrics with exceptions, few or many, any routing, any number of shards.
     #[test]
-    fn merged_is_the_whole(shape in exceptions::excepted(), routing in 0..3usize, of in 1..9u32) {
+    fn merged_is_the_whole(
+        shape in prop_oneof![exceptions::excepted(), exceptions::thinned()],
+        routing in 0..3usize,
+        of in 1..9u32,
+    ) {
         let plan = planned(&shape, ROUTINGS[routing]);
         let tree = memory(&plan).unwrap();
         let whole = verify(&tree, &options(Judged::All)).unwrap();
@@ -213,6 +217,8 @@ fn a_switch_without_cables_is_judged_beside_its_own_plane() {
         if routing != Routing::BgpUnnumbered {
             continue;
         }
+        // Of what is stated of no cable list, the manifest says the plane.
+        assert_eq!(Manifest::read(&tree).unwrap().uncabled, [("p1-t1-002".to_owned(), 1)].into());
         let path = |switch| format!("switches/{switch}/frr.conf");
         let number = |tree: &Memory, switch| {
             let text = String::from_utf8(tree.files[Utf8Path::new(&path(switch))].clone()).unwrap();
@@ -223,8 +229,35 @@ fn a_switch_without_cables_is_judged_beside_its_own_plane() {
         damage(&mut tree, &path("p1-t1-002"), &own, &other);
         assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V1804"));
         let merged = merge(&slices(&tree, 2)).unwrap();
-        assert!(codes(&merged).contains(&"V0401"), "{}", merged.text());
+        assert!(codes(&merged).contains(&"V1804"), "{}", merged.text());
     }
+}
+
+/// Where planes have blocks of their own, a switch that no cable list names is in the block of its plane.
+#[test]
+fn a_switch_without_cables_is_in_the_block_of_its_plane() {
+    let exceptions = "exceptions:\n  absent:\n    - p1-t0-001--p1-t1-002\n    - p2-t0-001--p2-t1-[001-002]\n  \
+                      drained: []\n  cables: {}\n";
+    let shape = Shape { groups: 1, per_group: 1, exceptions: exceptions.to_owned(), ..THREE_PLANES };
+    let text = shape.yaml().replace("  os: linux\n", "");
+    let widths = text.lines().find(|line| line.starts_with("srv6: ")).unwrap();
+    let text = text.replace(widths, "srv6: { plan: plane-in-block, block: fcbb:bbb0::/32 }");
+    let mut tree = memory(&plan(&text)).unwrap();
+    let whole = verify(&tree, &options(Judged::All)).unwrap();
+    assert!(whole.holds(), "{}", whole.text());
+    let merged = merge(&slices(&tree, 3)).unwrap();
+    assert!(merged.holds(), "{}", merged.text());
+    let manifest = Manifest::read(&tree).unwrap();
+    let named: Vec<(&str, u8)> =
+        manifest.uncabled.iter().map(|(name, plane)| (name.as_str(), *plane)).collect();
+    assert_eq!(named, [("p1-t1-002", 1), ("p2-t1-001", 2), ("p2-t1-002", 2)]);
+    let path = "switches/p2-t1-002/ip.batch";
+    damage(&mut tree, path, "fcbb:bbb2:", "fcbb:bbb1:");
+    assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V0501"));
+    let slices = slices(&tree, 3);
+    let broken = |(_, part): &(String, Summary)| parse(part)["broken"] != 0;
+    assert_eq!(slices.iter().map(broken).collect::<Vec<bool>>(), [false, false, true]);
+    assert!(codes(&merge(&slices).unwrap()).contains(&"V0501"));
 }
 
 /// Both NICs of a group are led to by each other's address, on every switch of one plane.

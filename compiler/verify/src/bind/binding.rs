@@ -1,5 +1,7 @@
 //! The work on one switch: what it is bound to, and how it is reported.
 
+use std::collections::BTreeMap;
+
 use closc_artefacts::Routing;
 use closc_diagnostics::Rule;
 use hashbrown::HashMap;
@@ -41,6 +43,8 @@ pub(crate) struct Context<'a> {
     pub(crate) ways: &'a Lists,
     /// How packets find their way.
     pub(crate) routing: Routing,
+    /// Planes of switches without a cable, by name.
+    pub(crate) uncabled: &'a BTreeMap<String, u8>,
     /// Which switches keep the MAC addresses of their makers, so that neighbours ask for them.
     pub(crate) own_macs: &'a [bool],
     /// The NIC at the lower end of each cable: its node and inner address.
@@ -65,9 +69,11 @@ pub(crate) struct Binding<'c, 'd> {
 }
 
 impl Binding<'_, '_> {
-    /// Returns the plane of the switch by its cables; 0 for one without a cable, which no packet reaches.
+    /// Returns the plane of the switch by its cables; of one without a cable, which no packet reaches, what the manifest
+    /// states, or 0.
     pub(crate) fn plane(&self) -> u8 {
-        self.context.positions.get(&self.id).map_or(0, |(_, plane)| *plane)
+        let stated = || self.context.uncabled.get(self.name()).copied().unwrap_or_default();
+        self.context.positions.get(&self.id).map_or_else(stated, |(_, plane)| *plane)
     }
 
     /// Returns the name of the switch.
@@ -92,7 +98,7 @@ impl Binding<'_, '_> {
         let cabling = self.context.cabling;
         let list = match cable {
             Some(cable) => Some(cabling.place(cable)),
-            None => cabling.list_of(self.context.positions.get(&self.id).map(|(_, plane)| *plane)),
+            None => cabling.list_of(Some(self.plane())),
         };
         let violation = self.violation(rule, about, message);
         self.findings.broken(list.into_iter().fold(violation, Violation::and));

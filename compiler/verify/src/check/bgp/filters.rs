@@ -18,8 +18,7 @@ use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 
 /// Filters take no shorter prefixes than are announced, and those of T0s announce nothing but their own.
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
-    let lengths = speakers(fabric).flat_map(|(_, speaker)| &speaker.networks).map(Ipv6Net::prefix_len);
-    let shortest = lengths.min().unwrap_or(128);
+    let shortest = shortest(fabric);
     let meant = preferences(fabric);
     // Most switches share their filters: what holds for one of them holds for all.
     let mut sound: HashSet<(*const Terms, bool)> = HashSet::new();
@@ -43,6 +42,18 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Bits of the prefix that a T0 announces for its NICs.
+const GROUP_BITS: u8 = 64;
+
+/// Returns the length of the shortest prefix that is announced. Switches above T0s that are not there take what those will
+/// announce.
+fn shortest(fabric: &Fabric) -> u8 {
+    let is_t0 = |id| fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
+    let groups = if speakers(fabric).any(|(id, _)| is_t0(id)) { None } else { Some(GROUP_BITS) };
+    let announced = speakers(fabric).flat_map(|(_, speaker)| &speaker.networks).map(Ipv6Net::prefix_len);
+    announced.chain(groups).min().unwrap_or(GROUP_BITS)
 }
 
 /// What is wrong with what is agreed with a neighbour.
