@@ -289,7 +289,8 @@ fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay>
     Some(StatedDelay { base_rtt_ns: delay.base_rtt_ns, mtu: port.mtu, speed_mbps: port.speed_mbps })
 }
 
-/// The addresses of NICs by plane and T0: the same NICs are below the T0 of a group in every plane.
+/// The addresses of NICs by plane and T0. Of planes those T0s are compared that have the same NICs below them: the key names
+/// them, and their number on other planes is no sign of that.
 fn addresses(network: &Network<'_>) -> BTreeMap<u8, BTreeMap<String, String>> {
     let cabling = &network.fabric.cabling;
     let mut below: BTreeMap<(u8, crate::model::cabling::Party), Vec<String>> = BTreeMap::new();
@@ -304,8 +305,10 @@ fn addresses(network: &Network<'_>) -> BTreeMap<u8, BTreeMap<String, String>> {
     let mut found: BTreeMap<u8, BTreeMap<String, String>> = BTreeMap::new();
     for ((plane, _), mut nics) in below {
         nics.sort_unstable();
-        let first = nics[0].split(' ').next().unwrap_or_default().to_owned();
-        found.entry(plane).or_default().insert(format!("{first} and {} more", nics.len() - 1), digest(&nics));
+        let names: Vec<String> =
+            nics.iter().map(|nic| nic.split(' ').next().unwrap_or_default().to_owned()).collect();
+        let key = format!("{} and {} more #{}", names[0], names.len() - 1, &digest(&names)[..8]);
+        found.entry(plane).or_default().insert(key, digest(&nics));
     }
     found
 }

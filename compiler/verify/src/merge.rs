@@ -410,6 +410,7 @@ fn addresses(parts: Named<'_>, findings: &mut Findings) -> bool {
         for (below, digest) in *nics {
             let Some(other) = meant.get(below) else { continue };
             findings.expect(digest == other, &ADDRESS, || {
+                let below = below.split(" #").next().unwrap_or_default();
                 let message = format!(
                     "the T0 of `{below}` has other addresses for them in plane {plane} of `{name}` than in plane \
                      {first_plane} of `{first}`"

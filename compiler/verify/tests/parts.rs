@@ -260,6 +260,20 @@ fn a_switch_without_cables_is_in_the_block_of_its_plane() {
     assert!(codes(&merge(&slices).unwrap()).contains(&"V0501"));
 }
 
+/// As many NICs below a T0 in one plane as in the other, and not the same ones.
+#[test]
+fn nics_that_lack_different_planes_are_not_compared() {
+    let exceptions = "exceptions:\n  absent:\n    - su001-n002/nic0.p0\n    - su001-n003/nic0.p1\n  \
+                      drained: []\n  cables: {}\n";
+    let shape =
+        Shape { planes: 2, groups: 1, per_group: 3, exceptions: exceptions.to_owned(), ..THREE_PLANES };
+    for routing in ROUTINGS {
+        let tree = memory(&planned(&shape, routing)).unwrap();
+        let merged = merge(&slices(&tree, 2)).unwrap();
+        assert!(merged.holds(), "{routing:?}:\n{}", merged.text());
+    }
+}
+
 /// Both NICs of a group are led to by each other's address, on every switch of one plane.
 #[test]
 fn nics_that_are_exchanged_in_one_plane_are_found() {
