@@ -24,6 +24,7 @@ fn orders(transport: Transport, pattern: Pattern) -> Orders {
         seed: 1,
         patience: Duration::from_secs(2),
         every: Some(Duration::from_millis(100)),
+        stall: None,
     }
 }
 
@@ -52,6 +53,61 @@ fn a_seed_gives_one_report_and_another_seed_another() {
     assert!(first.messages.slowest_ms.unwrap() < 100.0, "{:?}", first.messages);
 }
 
+/// A T1 dies under NICs whose ports are full, and acknowledgements of seven NICs share a sixteenth of slow ports, so that they
+/// come after some 25 ms: later than the shortest patience of an agent, as over the 1 Mb/s of a lab on the kernel.
+fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>) -> Report {
+    let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
+    let compiled = compile(&text.replace("os: linux", "os: none"), "vm");
+    let full = Orders {
+        seed,
+        stall,
+        every: None,
+        message_bytes: 900,
+        unit: SLOW_UNIT,
+        port_mbps: SLOW_MBPS,
+        // A NIC that sends to one other fills no queue with it.
+        outstanding: if pattern == Pattern::AllToAll { 8 } else { 2 },
+        ..orders(Transport::Spray, pattern)
+    };
+    run(&compiled, "duration: 1400ms\nsteps:\n  - { at: 1s, cut: p0-t1-001 }\n", &full)
+}
+
+const SLOW_MBPS: u32 = 5;
+const SLOW_UNIT: u32 = 60;
+
+/// What is sent again follows from what is under way. Lost is what leaves over the dead T1, one of 4 in one of 2 planes, from the
+/// cut until the sender knows: until an acknowledgement comes, which waits 50 ms at most, and what it lacks is 50 ms late at
+/// most. Sent twice are the few that a sender guesses to be lost before it knows how long acknowledgements take: two of each
+/// pair after 5 ms and two after 15. A host that does not run adds its pause to what is lost, and two packets of each pair in a
+/// pause to what is guessed.
+#[test]
+fn no_more_is_sent_again_than_was_under_way() {
+    let seeds = std::env::var("CLOSC_SEEDS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1);
+    let (nics, pairs) = (8.0, 56.0);
+    // 166 bytes of headers; a sixteenth is of acknowledgements.
+    let over_a_path = f64::from(SLOW_MBPS) * 1e6 * (15.0 / 16.0) / (8.0 * f64::from(SLOW_UNIT + 166)) / 4.0;
+    for seed in 1..=seeds.max(1) {
+        for stall in [None, Some(Duration::from_millis(30))] {
+            for (pattern, most_pairs) in [(Pattern::AllToAll, pairs), (Pattern::Permutation, nics)] {
+                let report = t1_dies_under_slow_ports(pattern, seed, stall);
+                let (m, switched) = (&report.messages, report.switches.as_ref().unwrap());
+                assert_eq!((m.lost, report.wrong_bytes), (0, 0), "{m:?}");
+                assert_eq!((switched.trimmed, switched.dropped), (0, 0), "no queue overflows: {switched:?}");
+                let known_s = 0.1 + stall.map_or(0.0, |stall| stall.as_secs_f64());
+                let lost = nics * over_a_path * known_s;
+                let guessed = most_pairs * if stall.is_some() { 6.0 } else { 4.0 };
+                let (resent, repeated) = (m.resent as f64, m.repeated as f64);
+                println!("{pattern} {stall:?} {seed}: {resent} of {lost:.0} + {guessed}, {repeated} twice");
+                assert!(repeated <= guessed, "{pattern} {stall:?} {seed}: {repeated} of {guessed}");
+                assert!(
+                    resent <= lost + guessed,
+                    "{pattern} {stall:?} {seed}: {resent} of {lost} + {guessed}"
+                );
+            }
+        }
+    }
+}
+
 /// How long messages take while a T1 dies and a cable is lossy, seed by seed: what a change of the agent is measured by.
 #[test]
 fn messages_take_no_longer_with_any_seed() {
@@ -64,8 +120,8 @@ fn messages_take_no_longer_with_any_seed() {
         slowest.push(report.messages.slowest_ms.unwrap());
     }
     println!("slowest messages, ms: {slowest:.1?}");
-    // With 12 seeds: 42 to 133 ms.
-    assert!(slowest.iter().all(|ms| *ms < 140.0), "{slowest:.1?}");
+    // With 12 seeds: 41.4 to 42.7 ms; 133 where patience does not depend on needless resends.
+    assert!(slowest.iter().all(|ms| *ms < 50.0), "{slowest:.1?}");
 }
 
 #[test]

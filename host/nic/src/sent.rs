@@ -4,8 +4,9 @@
 //! value. Invariants: a packet number is never used twice, so an acknowledgement means one packet and one path; what
 //! is remembered is bounded. A packet is lost when one that was sent later arrived, and it was late by more than paths
 //! differ: the limit widens when a packet that was called lost arrives after all. What nobody answers goes again, which
-//! says nothing about its path before something that was sent later is acknowledged. Times are of the clock that stands
-//! still while the process does not run.
+//! says nothing about its path before something that was sent later is acknowledged; soon at first, and later where it
+//! arrives after all, as RFC 8985 6.2 (step 4) widens its window when a resend was needless. Times are of the clock that
+//! stands still while the process does not run.
 
 use crate::wire::{SACK_BITS, Sack};
 
@@ -73,6 +74,14 @@ const ROOM_MIN: usize = 64;
 const FEW: usize = 2;
 /// Patience doubles so often while nothing arrives.
 const BACKOFF_MAX: u32 = 4;
+/// Patience is the limit of lateness, and so many times more where resends were needless.
+const SLACK_MAX: u64 = 3;
+/// The same at first, before anything is known of who answers when.
+const SLACK: u64 = 1;
+/// So many packets in a row that arrive without a needless resend take one of these times back.
+const CALM: u32 = 1024;
+/// What is late by more than so many round trips is lost.
+const RTTS: u64 = 4;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
 
@@ -93,6 +102,10 @@ pub struct SentLog {
     /// When packets were last overdue, and how often since one arrived.
     overdue_ns: u64,
     backoff: u32,
+    /// How many times more than `late_ns` the end of a burst is waited for.
+    slack: u64,
+    /// Packets that arrived since that changed.
+    calm: u32,
     /// Packets that left the ring without a verdict.
     pub forgotten: u64,
 }
@@ -113,6 +126,8 @@ impl SentLog {
             under_way: 0,
             overdue_ns: 0,
             backoff: 0,
+            slack: SLACK,
+            calm: 0,
             forgotten: 0,
         }
     }
@@ -220,11 +235,18 @@ impl SentLog {
             Fate::Arrived => return,
             Fate::UnderWay => {
                 self.under_way -= 1;
-                self.backoff = 0;
+                (self.backoff, self.calm) = (0, self.calm + 1);
+                if self.calm > CALM {
+                    (self.slack, self.calm) = (self.slack.saturating_sub(1), 1);
+                }
                 verdict(Verdict::Arrived(*sent));
             }
             Fate::Overdue => {
                 self.backoff = 0;
+                // What went again together counts once.
+                if self.calm > 0 {
+                    (self.slack, self.calm) = ((self.slack + 1).min(SLACK_MAX), 0);
+                }
                 verdict(Verdict::Arrived(*sent));
             }
             Fate::Lost => {
@@ -239,7 +261,7 @@ impl SentLog {
             let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
             self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
             // It narrows slowly, so that one late packet does not cost a second verdict soon.
-            let wanted = (4 * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
+            let wanted = (RTTS * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
             self.late_ns =
                 if wanted > self.late_ns { wanted } else { self.late_ns - (self.late_ns - wanted) / 256 };
         }
@@ -289,7 +311,9 @@ impl SentLog {
     /// Only the oldest few, and less and less often: once one of them, sent again, arrives, its acknowledgement says
     /// what became of the rest. A receiver that had no processor for a while is not sent everything again.
     pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent)) {
-        let patience = (3 * self.late_ns).max(5_000_000) << self.backoff;
+        // Lateness has an upper limit, as paths differ by little; the time until an answer comes has none.
+        let answer_ns = self.late_ns.max(RTTS * self.rtt_ns);
+        let patience = (answer_ns + self.slack * self.late_ns).max(5_000_000) << self.backoff;
         if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
             return;
         }
@@ -407,6 +431,47 @@ mod tests {
         log.sent((1, 0), Cargo::Inner, (50_000_000, 50_000_000));
         verdicts(&mut log, &sack(&[100]), 60_000_000);
         assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
+    }
+
+    /// When the first packet of a burst goes again that nobody acknowledges.
+    fn patience_ns(log: &mut SentLog, now_ns: u64) -> u64 {
+        log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
+        let mut waited_ns = 0;
+        while log.under_way() > 0 {
+            waited_ns += 100_000;
+            log.overdue(now_ns + waited_ns, |_| ());
+        }
+        waited_ns
+    }
+
+    #[test]
+    fn a_needless_resend_makes_patient_and_many_arrivals_undo_it() {
+        let mut log = SentLog::of_window(256);
+        let (mut now_ns, mut number, mut waited) = (1_000_000_000, 0, Vec::new());
+        let arrive = |log: &mut SentLog, number: u32, now_ns: u64| {
+            log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
+            verdicts(log, &sack(&[number]), now_ns + 4_000_000);
+        };
+        for _ in 0..5 {
+            for _ in 0..20 {
+                arrive(&mut log, number, now_ns);
+                (number, now_ns) = (number + 1, now_ns + 5_000_000);
+            }
+            let waited_ns = patience_ns(&mut log, now_ns);
+            waited.push(waited_ns / 10_000_000);
+            now_ns += waited_ns;
+            // It was late and not lost.
+            assert_eq!(verdicts(&mut log, &sack(&[number]), now_ns).0, [number]);
+            (number, now_ns) = (number + 1, now_ns + 300_000_000);
+        }
+        assert!(waited[0] < waited[1] && waited[1] < waited[2], "{waited:?}");
+        let most = waited[4];
+        for _ in 0..4 * CALM {
+            arrive(&mut log, number, now_ns);
+            (number, now_ns) = (number + 1, now_ns + 5_000_000);
+        }
+        let waited_ns = patience_ns(&mut log, now_ns);
+        assert!(waited_ns / 10_000_000 < most, "{waited_ns} {waited:?}");
     }
 
     #[test]

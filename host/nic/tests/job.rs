@@ -62,6 +62,7 @@ fn orders(transport: Transport, messages: u64) -> Orders {
         seed: 1,
         patience: Duration::from_secs(20),
         every: None,
+        stall: None,
     }
 }
 

@@ -157,6 +157,10 @@ pub struct JobArgs {
     /// Send in bursts: each NIC sends as many messages as it may have under way once in so many milliseconds
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     pub every: Option<u64>,
+    /// In virtual time: now and then an agent gets no processor, for so many milliseconds at most, as on a machine that others
+    /// use too
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub stall: Option<u64>,
     /// Seed of a permutation; in virtual time of all chance
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

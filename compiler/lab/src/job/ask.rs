@@ -49,6 +49,7 @@ pub(super) struct Channel {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Counters {
     pub(super) written_bytes: u64,
+    pub(super) repeated: u64,
 }
 
 /// A write that is done.

@@ -39,6 +39,9 @@ pub struct Orders {
     pub patience: Duration,
     /// Messages are sent in bursts, one each time that so long has passed; without it whenever one arrived.
     pub every: Option<Duration>,
+    /// In virtual time: now and then an agent gets no processor, for so long at most; without it every agent runs when it has
+    /// something to do.
+    pub stall: Option<Duration>,
 }
 
 impl Orders {

@@ -82,6 +82,8 @@ pub struct Record {
     pub end_ns: u64,
     /// Bytes that were not what they should be.
     pub wrong_bytes: u64,
+    /// Packets of messages that came again.
+    pub repeated: u64,
     /// Packets sent over each plane.
     pub planes: Vec<u64>,
     /// Losses and changes that agents had forgotten when they were asked.

@@ -51,6 +51,9 @@ pub struct Setting {
     /// Milliseconds from burst to burst, if messages were sent in bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<f64>,
+    /// Milliseconds that hosts get no processor for now and then, at most, if they do not always run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall_ms: Option<f64>,
     /// Whether time was virtual.
     pub virtual_time: bool,
 }
@@ -67,6 +70,7 @@ impl Setting {
             port_mbps: orders.port_mbps,
             seed: orders.seed,
             every_ms: orders.every.map(|every| every.as_secs_f64() * 1e3),
+            stall_ms: orders.stall.map(|stall| stall.as_secs_f64() * 1e3),
             virtual_time,
         }
     }
@@ -154,6 +158,8 @@ pub struct Messages {
     pub packets: u64,
     /// Packets of them that were sent again.
     pub resent: u64,
+    /// Packets that came again, so that they were sent again without need.
+    pub repeated: u64,
 }
 
 /// A stretch between steps.
@@ -293,6 +299,7 @@ fn messages(record: &Record) -> Messages {
         slowest_ms: at(1.0),
         packets: record.messages.iter().map(|message| message.packets.0).sum(),
         resent: record.messages.iter().map(|message| message.packets.1).sum(),
+        repeated: record.repeated,
     }
 }
 

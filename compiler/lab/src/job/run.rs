@@ -363,6 +363,7 @@ struct Sampler {
     watched: Vec<Watched>,
     samples: Vec<Sample>,
     wrong_bytes: u64,
+    repeated: u64,
     planes: Vec<u64>,
     /// Mean round trip before the first step.
     rtt_ns: u64,
@@ -376,7 +377,8 @@ impl Sampler {
             Ok(Watched { line, offset: (0, u64::MAX), event: 0, loss: 0, events, losses, forgotten: 0 })
         };
         let watched = (0..stage.seats.len()).map(watched).collect::<Result<Vec<_>, LabError>>()?;
-        Ok(Sampler { watched, samples: Vec::new(), wrong_bytes: 0, planes: Vec::new(), rtt_ns: 0 })
+        let (samples, planes) = (Vec::new(), Vec::new());
+        Ok(Sampler { watched, samples, wrong_bytes: 0, repeated: 0, planes, rtt_ns: 0 })
     }
 
     fn watch(mut self, stage: &Stage<'_>) -> Result<Record, LabError> {
@@ -394,7 +396,7 @@ impl Sampler {
     fn sample(&mut self, stage: &Stage<'_>) -> Result<(), LabError> {
         let mut received = Vec::with_capacity(self.watched.len());
         let began_ns = stage.now_ns();
-        (self.wrong_bytes, self.planes) = (0, Vec::new());
+        (self.wrong_bytes, self.repeated, self.planes) = (0, 0, Vec::new());
         let mut rtts = Vec::new();
         for (at, agent) in self.watched.iter_mut().enumerate() {
             let fault = |error: std::io::Error| stage.agents.fault(at, error);
@@ -407,6 +409,7 @@ impl Sampler {
             }
             received.push(status.counters.written_bytes);
             self.wrong_bytes += status.wrong_bytes;
+            self.repeated += status.counters.repeated;
             for channel in &status.channels {
                 rtts.extend((channel.rtt_us > 0.0).then_some(channel.rtt_us));
                 self.planes.resize(self.planes.len().max(channel.sent.len()), 0);
@@ -429,6 +432,7 @@ impl Sampler {
         let mut record = Record {
             samples: self.samples,
             wrong_bytes: self.wrong_bytes,
+            repeated: self.repeated,
             planes: self.planes,
             rtt_ns: self.rtt_ns,
             ..Record::default()

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::report::{Report, Switched};
+use super::report::{Report, Setting, Switched};
 
 /// How tables are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +31,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
         "{} of {} NICs, messages of {} bytes, ports of {} Mb/s",
         setting.pattern, setting.nics, setting.message_bytes, setting.port_mbps
     );
-    if let Some(every_ms) = setting.every_ms {
-        let _ = write!(what, ", {} a NIC every {every_ms} ms", setting.outstanding);
-    }
-    if setting.virtual_time {
-        let _ = write!(what, ", virtual time, seed {}", setting.seed);
-    }
+    what += &circumstances(setting);
     let _ = match (style, title) {
         (Style::Plain, "") => writeln!(out, "{what}"),
         (Style::Plain, title) => writeln!(out, "{title}: {what}"),
@@ -62,6 +57,9 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
         if let Some(switched) = &report.switches {
             let _ = writeln!(out, "{}{name}: {}", gap(style), queues(switched));
         }
+        if report.messages.resent > 0 {
+            let _ = writeln!(out, "{}{name}: {}", gap(style), again(report));
+        }
         if report.forgotten > 0 {
             let _ =
                 writeln!(out, "{}{name}: {} losses or changes were not seen", gap(style), report.forgotten);
@@ -78,6 +76,26 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
         }
     }
     out
+}
+
+/// When messages were sent, and which agents ran.
+fn circumstances(setting: &Setting) -> String {
+    let mut what = String::new();
+    if let Some(every_ms) = setting.every_ms {
+        let _ = write!(what, ", {} a NIC every {every_ms} ms", setting.outstanding);
+    }
+    if let Some(stall_ms) = setting.stall_ms {
+        let _ = write!(what, ", agents that do not run for up to {stall_ms} ms now and then");
+    }
+    if setting.virtual_time {
+        let _ = write!(what, ", virtual time, seed {}", setting.seed);
+    }
+    what
+}
+
+fn again(report: &Report) -> String {
+    let (resent, repeated) = (report.messages.resent, report.messages.repeated);
+    format!("{resent} packets were sent again, {repeated} of them came twice")
 }
 
 fn gap(style: Style) -> &'static str {

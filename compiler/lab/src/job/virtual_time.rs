@@ -14,6 +14,7 @@
 
 mod collect;
 mod inner;
+mod stalls;
 mod station;
 mod switches;
 mod wiring;
@@ -327,6 +328,7 @@ impl<'a> Run<'a> {
         self.collected.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
         self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
+        self.record.repeated = self.stations.iter().map(Station::repeated).sum();
         self.collected.tell(self.seats, &mut self.record);
         Ok((self.record, self.switches.counted(model)?))
     }

@@ -214,7 +214,10 @@ impl Agent {
         let Some(channel) = self.channel(at, packet.source) else { return };
         let (place, done) = match self.channels[channel].arriving.take(chunk, at.now_ns) {
             Place::Put { at, done } => (Some(at), done),
-            Place::Known => (None, false),
+            Place::Known => {
+                self.counters.repeated += 1;
+                (None, false)
+            }
             Place::Refused => {
                 self.counters.refused_writes += 1;
                 return;

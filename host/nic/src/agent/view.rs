@@ -42,6 +42,8 @@ pub struct Counters {
     pub cut: u64,
     /// Bytes of writes that came.
     pub written_bytes: u64,
+    /// Pieces of writes that came again: they were sent again without need.
+    pub repeated: u64,
     /// Writes that came whole.
     pub writes_taken: u64,
     /// Probes sent.
@@ -493,6 +495,8 @@ impl Metrics {
         ];
         let ignored = ignored.map(|(why, n)| (format!("{{why=\"{why}\"}}"), n as f64)).to_vec();
         self.counter("frames_ignored_total", "Frames that changed nothing", ignored);
+        let repeated = vec![(String::new(), k.repeated as f64)];
+        self.counter("repeated_total", "Pieces of writes that came again", repeated);
         self.counter(
             "no_path_total",
             "Packets that no path was left for",

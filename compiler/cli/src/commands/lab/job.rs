@@ -94,6 +94,10 @@ fn on_linux(
     transports: &[Transport],
     watch: &Watch<'_>,
 ) -> anyhow::Result<Reports> {
+    anyhow::ensure!(
+        command.stall.is_none(),
+        "`--stall` is of virtual time (`--target embedded`): on `linux` the kernel decides when an agent runs"
+    );
     let program = program(command)?;
     let (mut lab, was_up) = match Lab::open(tree, options) {
         Ok(lab) => (lab, true),
@@ -141,6 +145,7 @@ fn orders(command: &JobArgs, program: Utf8PathBuf, transport: Transport, port_mb
         seed: command.seed,
         patience: Duration::from_secs(command.patience),
         every: command.every.map(Duration::from_millis),
+        stall: command.stall.map(Duration::from_millis),
     }
 }
 

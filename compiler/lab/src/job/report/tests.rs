@@ -21,6 +21,7 @@ fn setting() -> Setting {
         port_mbps: 8,
         seed: 1,
         every_ms: None,
+        stall_ms: None,
         virtual_time: false,
     }
 }

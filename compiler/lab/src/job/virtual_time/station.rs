@@ -14,6 +14,7 @@ use closc_paths::Table;
 
 use super::super::orders::Orders;
 use super::super::seat::Seat;
+use super::stalls::Stalls;
 use super::{inner, switches};
 use crate::LabError;
 use crate::model::{Model, PortId};
@@ -94,6 +95,8 @@ pub(super) struct Station<'a> {
     coming: BinaryHeap<Reverse<Coming>>,
     count: u64,
     due_ns: u64,
+    /// When it does not run; none, if it always does.
+    stalls: Option<Stalls>,
     busy: Vec<Busy>,
     sent: Vec<Leaving>,
     arrived: Vec<Arrived>,
@@ -142,6 +145,7 @@ impl<'a> Station<'a> {
             coming: BinaryHeap::new(),
             count: 0,
             due_ns: 0,
+            stalls: orders.stall.map(|most| Stalls::new(most, orders.seed, at)),
             busy: Vec::new(),
             sent: Vec::new(),
             arrived: Vec::new(),
@@ -189,7 +193,11 @@ impl<'a> Station<'a> {
     /// Returns when there is something to do.
     pub(super) fn next_ns(&self) -> u64 {
         let coming = self.coming.peek().map_or(u64::MAX, |Reverse(coming)| coming.at_ns);
-        coming.min(self.due_ns)
+        let wanted_ns = coming.min(self.due_ns);
+        match self.stalls {
+            Some(stalls) if wanted_ns < u64::MAX => stalls.runs_at(wanted_ns),
+            _ => wanted_ns,
+        }
     }
 
     /// Does what there is to do before a time.
@@ -205,13 +213,16 @@ impl<'a> Station<'a> {
 
     fn turn(&mut self, now_ns: u64, batch: &mut Batch) {
         let at = At { table: self.table, now_ns };
-        // It always runs: there is no time that it could have missed.
-        self.agent.waits(u64::MAX);
+        if self.stalls.is_none() {
+            // It always runs: there is no time that it could have missed.
+            self.agent.waits(u64::MAX);
+        }
         while self.coming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
             let Some(Reverse(coming)) = self.coming.pop() else { break };
             // What was on a cable that was unplugged is gone.
             if self.carrier[usize::from(coming.plane)] {
-                self.agent.receive(&at, &coming.frame, batch, &mut |_| {});
+                let waited_ns = now_ns - coming.at_ns;
+                self.agent.receive_late(&at, waited_ns, &coming.frame, batch, &mut |_| {});
             }
             if batch.room() < SPARE {
                 self.leave(now_ns, batch);
@@ -226,6 +237,9 @@ impl<'a> Station<'a> {
         }
         self.leave(now_ns, batch);
         self.due_ns = self.agent.due_at(now_ns).max(now_ns + 1);
+        if self.stalls.is_some() {
+            self.agent.waits(self.due_ns - now_ns);
+        }
         self.look(now_ns);
     }
 
@@ -281,6 +295,11 @@ impl<'a> Station<'a> {
     /// Returns bytes that came and were not sent.
     pub(super) fn wrong_bytes(&self) -> u64 {
         self.agent.wrong_bytes()
+    }
+
+    /// Returns pieces of messages that came again.
+    pub(super) fn repeated(&self) -> u64 {
+        self.counters().repeated
     }
 
     /// Returns numbered packets that left by each port.
