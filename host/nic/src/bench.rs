@@ -104,7 +104,7 @@ impl Bench {
         packet[8..24].copy_from_slice(&self.nic.octets());
         packet[24..40].copy_from_slice(&self.to.octets());
         let mut batch = Batch::new(FRAME_MAX);
-        let (mut made, mut sent) = (0, 0u64);
+        let (mut made, mut sent, mut handing) = (0, 0u64, 0.0);
         let (began, busy) = (Instant::now(), processor());
         while made < self.count {
             let at = at();
@@ -113,16 +113,18 @@ impl Bench {
                 agent.spray(&at, &mut batch, size);
                 made += 1;
             }
+            let before = processor();
             sent += machine.send(&mut batch) as u64;
+            handing += processor() - before;
         }
         let (seconds, busy) = (began.elapsed().as_secs_f64(), processor() - busy);
         let rate = sent as f64 / seconds;
         let bits = rate * (size + 56) as f64 * 8.0 / 1e9;
         let each = sent as f64 / busy.max(0.01) / 1e6;
-        let rate = rate / 1e6;
+        let (rate, kernel) = (rate / 1e6, 100.0 * handing / busy.max(0.01));
         Ok(format!(
             "{sent} of {made} packets of {size} bytes in {seconds:.2} s: {rate:.3} M/s, {bits:.2} Gb/s; {each:.3} M in a \
-             second of processor time\n"
+             second of processor time, {kernel:.0} % of it the kernel's\n"
         ))
     }
 
