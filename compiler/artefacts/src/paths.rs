@@ -41,6 +41,12 @@ pub const DAEMONS: &str = "daemons";
 /// Entries of a P4 switch.
 pub const ENTRIES: &str = "entries.txtpb";
 
+/// Entries of SONiC hardware that speaks P4Runtime.
+pub const PINS_ENTRIES: &str = "pins.txtpb";
+
+/// Files with entries, each with the pipeline that they are for.
+pub const ENTRIES_OF: [(&str, &str); 2] = [(ENTRIES, "fabric"), (PINS_ENTRIES, "sai")];
+
 /// Addresses, routes and neighbours, for `ip -batch`.
 pub const IP_BATCH: &str = "ip.batch";
 

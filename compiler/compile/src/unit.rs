@@ -62,10 +62,14 @@ impl Unit {
         match self {
             Unit::Switch(switch) => {
                 let intent = plan.device(switch);
-                match targets::target(intent.os) {
-                    Some(target) => Ok(target.device(&intent, templates)?),
-                    None => Ok(vec![artefact(entries_file(Pipeline::of(plan), &intent)?)]),
+                let mut artefacts = match targets::target(intent.os) {
+                    Some(target) => target.device(&intent, templates)?,
+                    None => Vec::new(),
+                };
+                if let Some(pipeline) = Pipeline::of(plan, switch) {
+                    artefacts.push(artefact(entries_file(pipeline, &intent)?));
                 }
+                Ok(artefacts)
             }
             Unit::Host(node) => {
                 let intent = plan.host(node);
@@ -80,7 +84,9 @@ impl Unit {
             Unit::Group(zone, group) => Ok(path_table::render(&plan.path_table(zone, group)).into()),
             Unit::Cables(plane) => Ok(vec![cables::render(plan, plane, None)]),
             Unit::ZoneCables(plane, zone) => Ok(vec![cables::render(plan, plane, Some(zone))]),
-            Unit::Pipelines => Ok(pipeline_files(Pipeline::of(plan)).map(artefact).into()),
+            Unit::Pipelines => {
+                Ok(Pipeline::all_of(plan).into_iter().flat_map(pipeline_files).map(artefact).collect())
+            }
         }
     }
 

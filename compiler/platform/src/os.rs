@@ -47,6 +47,8 @@ macro_rules! oses {
 oses! {
     /// SONiC: `config_db.json`.
     Sonic, "sonic";
+    /// SONiC hardware with P4Runtime (PINS): table entries, and `config_db.json` for all but routes.
+    Pins, "pins";
     /// FRRouting on any Linux: `frr.conf`.
     Frr, "frr";
     /// The Linux kernel's own SRv6: an `ip -batch` file and sysctls.
@@ -85,7 +87,7 @@ impl Releases {
 #[serde(deny_unknown_fields)]
 struct Facts {
     title: String,
-    is_programmed: bool,
+    pipeline: Option<String>,
     has_hwskus: bool,
     has_static_neighbours: bool,
     has_own_macs: bool,
@@ -118,7 +120,12 @@ impl Os {
 
     /// Tells whether a controller writes the tables of switches, over P4Runtime.
     pub fn is_programmed(self) -> bool {
-        self.facts().is_programmed
+        self.facts().pipeline.is_some()
+    }
+
+    /// Returns the P4 pipeline whose tables a controller writes, where there is one.
+    pub fn pipeline(self) -> Option<&'static str> {
+        self.facts().pipeline.as_deref()
     }
 
     /// Tells whether switches take lanes, SAI profile and buffers from the folder of a hwsku.

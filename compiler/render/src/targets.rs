@@ -15,6 +15,7 @@ mod mac;
 mod nvue;
 mod order;
 mod percents;
+mod pins;
 mod routes;
 mod servers;
 pub mod sonic;
@@ -27,10 +28,12 @@ pub trait Target: Sync {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError>;
 }
 
-/// Returns the target of an operating system; nothing for P4, whose entries come from the pipeline's own crate.
+/// Returns the target of an operating system; nothing for P4, which has entries alone. Entries come from the crate of
+/// pipelines.
 pub fn target(os: Os) -> Option<&'static dyn Target> {
     match os {
         Os::Sonic => Some(&sonic::Sonic),
+        Os::Pins => Some(&pins::Pins),
         Os::Frr => Some(&frr::Frr),
         Os::Linux => Some(&linux::Linux),
         Os::P4 => None,

@@ -14,11 +14,14 @@ mod tools;
 
 use std::collections::HashSet;
 
+use std::collections::BTreeMap;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::manifest::StatedPart;
 use closc_artefacts::{Files as Source, paths};
 use smol_str::SmolStr;
 
+use self::pipeline::Pipelines;
 use crate::bind::binding::Context;
 use crate::bind::lanes::Lanes;
 use crate::bind::nics::{self, NicCables};
@@ -30,7 +33,6 @@ use crate::model::cabling::{Cabling, NodeId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::network::NodeNetwork;
-use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
@@ -101,7 +103,7 @@ pub(crate) fn load(
     let (mut groups, apart) = tables::groups(&files, &slice, &cabling, &mut findings)?;
     let sums = tables::others(&files, (beside, &slice), &cabling, &mut groups, &mut findings)?;
     tables::are_there(manifest.routing, &groups, &mut findings);
-    let names = pipeline::pipeline(&files, &mut findings)?;
+    let names = Pipelines::read(&files, &mut findings)?;
     let has_nodes = files.has_nodes();
     let sprays = |name: &SmolStr| has_nodes && manifest.files.contains_key(&paths::host(name, ROUTES));
     let mut fabric = Fabric {
@@ -115,8 +117,8 @@ pub(crate) fn load(
         cabling,
         slice,
     };
-    let nics = nics::find(&fabric, names.is_some(), &mut findings);
-    devices(&files, &mut fabric, &nics, names.as_ref(), &mut findings)?;
+    let nics = nics::find(&fabric, names.fabric.is_some(), &mut findings);
+    devices(&files, &mut fabric, &nics, &names, &mut findings)?;
     let found = nodes::sprays(&files, &fabric, judge)?;
     let (networks, of_networks) = networks::networks(&files, &fabric.cabling)?;
     let (tools, of_tools) = tools::tools(&files, &fabric.cabling)?;
@@ -147,7 +149,7 @@ fn devices(
     files: &Files<'_>,
     fabric: &mut Fabric,
     nics: &NicCables,
-    names: Option<&PipelineNames>,
+    names: &Pipelines,
     findings: &mut Findings,
 ) -> Result<(), VerifyError> {
     let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
@@ -259,10 +261,28 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
             findings.broken(Violation::new(&EXTRA, Place::file(path), message));
         }
     }
-    let mut pipeline = None;
+    pipelines(files, options, &mut findings);
+    let listed = files.tree.list().unwrap_or_default();
+    for path in listed.into_iter().filter(|path| is_judged(path, fabric, files)) {
+        findings.checked(&EXTRA, 1);
+        let is_head = path == paths::MANIFEST || path == paths::SIGNATURE;
+        if !is_head && !files.manifest.files.contains_key(&path) {
+            let message = format!("`{path}` is not in `{}`", paths::MANIFEST);
+            findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+        }
+    }
+    Ok(findings)
+}
+
+/// Checks that the files of each pipeline are those that are known, all of one.
+fn pipelines(files: &Files<'_>, options: &Options, findings: &mut Findings) {
+    // Files of a pipeline begin with its name.
+    let of = |path: &Utf8Path| path.file_name().and_then(|name| name.split('.').next()).map(str::to_owned);
+    let mut widths: BTreeMap<Option<String>, usize> = BTreeMap::new();
     for (path, meant) in &options.pipelines {
         let Some(entry) = files.manifest.files.get(path) else {
-            let is_beside = options.pipelines.keys().any(|other| files.manifest.files.contains_key(other));
+            let there = |other: &Utf8PathBuf| files.manifest.files.contains_key(other);
+            let is_beside = options.pipelines.keys().any(|other| of(other) == of(path) && there(other));
             findings.expect(!is_beside, &PIPELINE, || {
                 let message = format!("`{path}` is missing, and other files of the pipeline are there");
                 Violation::new(&PIPELINE, Place::file(path), message)
@@ -274,23 +294,15 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
             let message = format!("`{path}` is not the one that this program ships");
             Violation::new(&PIPELINE, Place::file(path), message)
         });
-        if let (Some(one), Some(other)) = (pipeline, which) {
-            findings.expect(one == other, &PIPELINE, || {
+        if let (Some(one), Some(other)) = (widths.get(&of(path)), which) {
+            findings.expect(*one == other, &PIPELINE, || {
                 let message =
                     format!("`{path}` is of a pipeline with ports of another width than the files beside it");
                 Violation::new(&PIPELINE, Place::file(path), message)
             });
         }
-        pipeline = pipeline.or(which);
-    }
-    let listed = files.tree.list().unwrap_or_default();
-    for path in listed.into_iter().filter(|path| is_judged(path, fabric, files)) {
-        findings.checked(&EXTRA, 1);
-        let is_head = path == paths::MANIFEST || path == paths::SIGNATURE;
-        if !is_head && !files.manifest.files.contains_key(&path) {
-            let message = format!("`{path}` is not in `{}`", paths::MANIFEST);
-            findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+        if let Some(which) = which {
+            widths.entry(of(path)).or_insert(which);
         }
     }
-    Ok(findings)
 }

@@ -19,6 +19,7 @@ pub(crate) mod nic_qos;
 pub(crate) mod nvue;
 pub(crate) mod p4;
 pub(crate) mod path_table;
+pub(crate) mod pins;
 pub(crate) mod room;
 pub(crate) mod sections;
 pub(crate) mod sonic;
@@ -29,7 +30,8 @@ pub(crate) mod value;
 use room::Room;
 
 /// All languages of switches. A switch speaks the first one whose main file it has.
-const ROOMS: [&Room; 6] = [&sonic::ROOM, &frr::ROOM, &p4::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
+const ROOMS: [&Room; 7] =
+    [&pins::ROOM, &sonic::ROOM, &frr::ROOM, &p4::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
 
 /// Returns the room of a switch that has some files.
 pub(crate) fn room_of(has: impl Fn(&str) -> bool) -> Option<&'static Room> {

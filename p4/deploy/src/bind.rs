@@ -10,6 +10,7 @@ use closc_runtime::Info;
 use closc_runtime::check::{self, Violation};
 use closc_runtime::info::{LookupError, Table};
 use closc_runtime::proto::v1;
+use closc_runtime::room::{self, Excess};
 use closc_runtime::value::Width;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,6 +95,9 @@ pub enum BindError {
         /// Why not.
         fault: Box<Violation>,
     },
+    /// There is more than the switch holds.
+    #[error("the P4Info of the switch: {0}")]
+    Full(Excess),
     /// The tree has a kind of entity that is bound by no name.
     #[error("`{entity}` is none of a table or action profile")]
     Kind {
@@ -118,7 +122,7 @@ pub(crate) struct Bound {
 pub(crate) struct Binding<'b> {
     from: &'b Info,
     to: &'b Info,
-    own: Roles,
+    own: &'b Roles,
     theirs: &'b Roles,
 }
 
@@ -160,9 +164,9 @@ fn retype(own: Width, there: Width, value: &mut Vec<u8>) {
 }
 
 impl<'b> Binding<'b> {
-    /// Takes both P4Infos, and what the tables of the other are called.
-    pub(crate) fn new(from: &'b Info, to: &'b Info, theirs: &'b Roles) -> Self {
-        Binding { from, to, own: Roles::fabric(), theirs }
+    /// Takes both P4Infos, what the tables of the tree are for, and what those of the other are called.
+    pub(crate) fn new(from: &'b Info, to: &'b Info, (own, theirs): (&'b Roles, &'b Roles)) -> Self {
+        Binding { from, to, own, theirs }
     }
 
     /// Binds entities.
@@ -181,7 +185,10 @@ impl<'b> Binding<'b> {
                 bound.push(entity);
             }
         }
-        Ok(Bound { entities: bound, left_out: left.into_values().collect() })
+        match room::excess(self.to, &bound) {
+            Some(excess) => Err(BindError::Full(excess)),
+            None => Ok(Bound { entities: bound, left_out: left.into_values().collect() }),
+        }
     }
 
     fn entity(
@@ -257,12 +264,19 @@ impl<'b> Binding<'b> {
         left: &mut BTreeMap<String, LeftOut>,
     ) -> Result<Option<Place<'b>>, BindError> {
         let own = &table.preamble.name;
-        let (role, without) = match self.own.of_table(own) {
+        let (role, without) = match self.own.of_table([own, &table.preamble.alias]) {
             Some((role, of)) => (role, of.without.as_deref()),
             None => (own.as_str(), None),
         };
         let names = self.theirs.get(role);
-        match (self.to.table(names.map_or(own, |role| &role.table)), without) {
+        // What is in another control of the program of the switch has the same alias.
+        let found = if let Some(role) = names {
+            self.to.table(&role.table)
+        } else {
+            let alias = &table.preamble.alias;
+            self.to.table(own).or_else(|missing| self.to.table(alias).map_err(|_| missing))
+        };
+        match (found, without) {
             (Ok(table), _) => Ok(Some(Place { table, names })),
             (Err(LookupError::Unknown { .. }), Some(without)) => {
                 let entry = left.entry(own.clone()).or_insert_with(|| LeftOut {
@@ -338,7 +352,9 @@ impl<'b> Binding<'b> {
             Some(name) => name,
             None => &own.preamble.name,
         };
-        let there = place.table.action(name).map_err(place.lacks())?;
+        let there = (place.table.action(name))
+            .or_else(|missing| place.table.action(short).map_err(|_| missing))
+            .map_err(place.lacks())?;
         action.action_id = there.action.preamble.id;
         for param in &mut action.params {
             let unknown = || LookupError::UnknownId {

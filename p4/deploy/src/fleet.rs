@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Files;
+use closc_runtime::RoleName;
 use thiserror::Error;
 
 use crate::inventory::{Device, Inventory, InventoryError};
@@ -87,9 +88,13 @@ impl Fleet {
         let mut programs = Programs::new();
         let mut members = Vec::new();
         for (name, device) in inventory.devices.iter().filter(|(name, _)| select(name)) {
-            let target = Target::from_inventory(name, device, &inventory.defaults, beside)?;
+            let mut target = Target::from_inventory(name, device, &inventory.defaults, beside)?;
+            let compiled = tree.devices().get(name).copied().unwrap_or(PIPELINE);
             let own = device.pipeline.as_ref().or(inventory.defaults.pipeline.as_ref());
-            let own = own.map_or(PIPELINE, String::as_str);
+            let own = own.map_or(compiled, String::as_str);
+            if device.role.is_none() && inventory.defaults.role.is_none() {
+                target.controller.role = role_of(own);
+            }
             let program = load(&mut programs, own, || tree.program(own))?;
             let other = match &device.artefacts {
                 None => None,
@@ -182,6 +187,15 @@ fn check_program(name: &str, device: &Device) -> Result<(), InventoryError> {
 /// The pipeline where nobody says otherwise.
 const PIPELINE: &str = "fabric";
 
+/// Pipelines whose tables belong to a role that is not the default one, by `@p4runtime_role` of their P4Infos.
+const ROLES: [(&str, &str); 1] = [("sai", "sdn_controller")];
+
+/// Returns the role that writes the tables of a pipeline, where the inventory names none.
+fn role_of(pipeline: &str) -> RoleName {
+    let found = ROLES.iter().find(|(of, _)| *of == pipeline);
+    RoleName::new(found.map_or("", |(_, role)| role))
+}
+
 fn load(
     programs: &mut Programs,
     key: &str,
@@ -197,7 +211,7 @@ fn load(
 
 fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> Result<(), FleetError> {
     let listed: BTreeSet<&String> = inventory.devices.keys().filter(|name| select(name)).collect();
-    let compiled: BTreeSet<&String> = tree.devices().iter().filter(|name| select(name)).collect();
+    let compiled: BTreeSet<&String> = tree.devices().keys().filter(|name| select(name)).collect();
     let names =
         |difference: Vec<&&String>| difference.into_iter().map(|name| (*name).clone()).collect::<Vec<_>>();
     let devices = names(compiled.difference(&listed).collect());

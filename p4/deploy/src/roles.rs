@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The roles of the pipeline that trees are compiled for.
-const FABRIC: &str = include_str!("../../pipelines/fabric/roles.yaml");
+/// The roles of each pipeline that trees are compiled for.
+const SHIPPED: [(&str, &str); 2] = [
+    ("fabric", include_str!("../../pipelines/fabric/roles.yaml")),
+    ("sai", include_str!("../../pipelines/sai/roles.yaml")),
+];
 
 /// What a table is for, and what it and its parts are called.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -51,9 +54,11 @@ pub enum RolesError {
 }
 
 impl Roles {
-    /// Returns the roles of the pipeline that trees are compiled for.
-    pub(crate) fn fabric() -> Roles {
-        Roles(serde_saphyr::from_str(FABRIC).expect("a test reads the roles that ship"))
+    /// Returns the roles of a pipeline that trees are compiled for; none of another.
+    pub(crate) fn of(pipeline: &str) -> Roles {
+        let found = SHIPPED.iter().find(|(name, _)| *name == pipeline);
+        let read = |text| serde_saphyr::from_str(text).expect("a test reads the roles that ship");
+        Roles(found.map(|(_, text)| read(*text)).unwrap_or_default())
     }
 
     /// Reads roles of a pipeline of a site's own. A role that is left out has the names of the pipeline of the tree.
@@ -63,7 +68,8 @@ impl Roles {
             RolesError::Syntax(text.lines().next().unwrap_or_default().to_owned())
         };
         let roles: BTreeMap<String, Role> = serde_saphyr::from_str(text).map_err(syntax)?;
-        let known = Roles::fabric().0;
+        let known: BTreeMap<String, Role> =
+            SHIPPED.iter().flat_map(|(pipeline, _)| Roles::of(pipeline).0).collect();
         match roles.keys().find(|role| !known.contains_key(*role)) {
             Some(role) => Err(RolesError::Unknown { role: role.clone(), known: known.into_keys().collect() }),
             None => Ok(Roles(roles)),
@@ -75,9 +81,12 @@ impl Roles {
         self.0.get(role)
     }
 
-    /// Returns the role of a table, with its name.
-    pub(crate) fn of_table(&self, table: &str) -> Option<(&str, &Role)> {
-        self.0.iter().find(|(_, role)| role.table == table).map(|(name, role)| (name.as_str(), role))
+    /// Returns the role of a table by any of its names, with its own.
+    pub(crate) fn of_table(&self, names: [&str; 2]) -> Option<(&str, &Role)> {
+        self.0
+            .iter()
+            .find(|(_, role)| names.contains(&role.table.as_str()))
+            .map(|(name, role)| (name.as_str(), role))
     }
 }
 
@@ -91,12 +100,16 @@ mod tests {
 
     #[test]
     fn every_table_of_the_pipeline_has_one_role() {
-        let roles = Roles::fabric();
-        let named: Vec<&str> = roles.0.values().map(|role| role.table.as_str()).collect();
-        let tables: BTreeSet<&str> =
-            Pipeline::fabric().info().tables().iter().map(|table| table.preamble.name.as_str()).collect();
-        assert_eq!(named.iter().copied().collect::<BTreeSet<_>>(), tables);
-        assert_eq!(named.len(), tables.len());
+        for pipeline in Pipeline::all() {
+            let roles = Roles::of(pipeline.name());
+            let names = |table: &str| pipeline.info().table(table).map(|table| table.preamble.name.as_str());
+            let named: Vec<&str> =
+                roles.0.values().map(|role| names(&role.table).expect("a table")).collect();
+            let tables: BTreeSet<&str> =
+                pipeline.info().tables().iter().map(|table| table.preamble.name.as_str()).collect();
+            assert_eq!(named.iter().copied().collect::<BTreeSet<_>>(), tables);
+            assert_eq!(named.len(), tables.len());
+        }
     }
 
     #[test]

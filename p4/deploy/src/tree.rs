@@ -48,7 +48,8 @@ impl Desired {
 
     /// Returns it in the numbers of another program.
     pub(crate) fn bound(&self, program: Arc<Program>, roles: &Roles) -> Result<Desired, TreeError> {
-        let binding = Binding::new(self.program.info(), program.info(), roles);
+        let own = Roles::of(self.program.name());
+        let binding = Binding::new(self.program.info(), program.info(), (&own, roles));
         let bound = binding.bind(self.state.entities().cloned()).map_err(Box::new)?;
         let state = State::new(program.info(), bound.entities)
             .map_err(|invalid| TreeError::InvalidState { path: paths::ENTRIES.to_owned(), invalid })?;
@@ -178,8 +179,9 @@ pub struct Tree {
     fabric: String,
     /// What the manifest lists; nothing where there is none because the files are made when they are asked for.
     listed: Option<BTreeMap<Utf8PathBuf, Entry>>,
-    devices: BTreeSet<String>,
-    /// The switches that have a CONFIG_DB.
+    /// The switches that have entries, each with the pipeline that they are for.
+    devices: BTreeMap<String, &'static str>,
+    /// The switches that have a CONFIG_DB and no entries.
     sonic: BTreeSet<String>,
 }
 
@@ -187,18 +189,21 @@ impl Tree {
     /// Reads the manifest of a tree.
     pub fn open(files: Arc<dyn Files>) -> Result<Self, TreeError> {
         let manifest = Manifest::read(&*files).map_err(|error| TreeError::Manifest(error.to_string()))?;
-        let with = |name: &str| {
-            let folders = manifest.folders(paths::SWITCHES).into_iter();
-            let has = folders.filter(|(_, files)| files.iter().any(|file| file.file_name() == Some(name)));
-            has.map(|(device, _)| device.to_owned()).collect()
-        };
-        let (devices, sonic) = (with(paths::ENTRIES), with(paths::CONFIG_DB));
+        let (mut devices, mut sonic) = (BTreeMap::new(), BTreeSet::new());
+        for (device, files) in manifest.folders(paths::SWITCHES) {
+            let has = |name: &str| files.iter().any(|file| file.file_name() == Some(name));
+            if let Some((_, pipeline)) = paths::ENTRIES_OF.iter().find(|(file, _)| has(file)) {
+                devices.insert(device.to_owned(), *pipeline);
+            } else if has(paths::CONFIG_DB) {
+                sonic.insert(device.to_owned());
+            }
+        }
         Ok(Tree { files, devices, sonic, fabric: manifest.fabric, listed: Some(manifest.files) })
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
     /// digests to compare it with.
-    pub fn made(fabric: String, devices: BTreeSet<String>, files: Arc<dyn Files>) -> Self {
+    pub fn made(fabric: String, devices: BTreeMap<String, &'static str>, files: Arc<dyn Files>) -> Self {
         Tree { files, fabric, listed: None, devices, sonic: BTreeSet::new() }
     }
 
@@ -207,12 +212,12 @@ impl Tree {
         &self.fabric
     }
 
-    /// Returns the switches that have entries.
-    pub fn devices(&self) -> &BTreeSet<String> {
+    /// Returns the switches that have entries, each with the pipeline that they are for.
+    pub fn devices(&self) -> &BTreeMap<String, &'static str> {
         &self.devices
     }
 
-    /// Returns the switches that run SONiC.
+    /// Returns the switches that run SONiC and nothing else.
     pub(crate) fn sonic(&self) -> &BTreeSet<String> {
         &self.sonic
     }
@@ -234,7 +239,9 @@ impl Tree {
 
     /// Reads what a switch is to hold.
     pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
-        let path = paths::switch(device, paths::ENTRIES);
+        let own = self.devices.get(device);
+        let file = paths::ENTRIES_OF.iter().find(|(_, pipeline)| Some(pipeline) == own);
+        let path = paths::switch(device, file.map_or(paths::ENTRIES, |(file, _)| file));
         let text = self.text(path.as_str())?;
         desired(path.as_str(), &text, program)
     }

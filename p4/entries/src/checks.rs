@@ -20,7 +20,7 @@ static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline holds",
     what: "Ports, classes, marking thresholds, routes and groups of every P4 switch can be entries of its pipeline, whose \
-           tables have the sizes of `p4/pipelines/fabric/include/constants.p4`.",
+           tables have the sizes of `include/constants.p4` in `p4/pipelines/fabric`, or in `p4/pipelines/sai` for `pins`.",
     why: "A target refuses the entry that is one too many, and the switch is left with a part of its forwarding.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
               tiers:\n  t0: { platform: bmv2, os: p4, up: 2 }\n  t1: { platform: bmv2, os: p4 }\n\
@@ -35,7 +35,6 @@ const FEW: usize = 256;
 /// Checks that the entries of every switch with a pipeline can be made.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     let topology = plan.topology();
-    let pipeline = Pipeline::of(plan);
     let programmed = |switch: &Switch| topology.hardware(*switch).1.is_programmed();
     let mut switches: BTreeSet<Switch> = plan.switches().filter(programmed).take(FEW + 1).collect();
     if switches.len() > FEW {
@@ -43,6 +42,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     }
     let mut said = BTreeSet::new();
     for switch in switches {
+        let Some(pipeline) = Pipeline::of(plan, switch) else { continue };
         let intent = plan.device(switch);
         if let Err(error) = pipeline.entities(&intent) {
             // Switches that are alike say the same.

@@ -9,11 +9,14 @@ mod shares;
 mod wide;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use closc_artefacts::paths;
 use closc_plan::{DeviceIntent, Plan};
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, client, room, text};
+use closc_topology::Switch;
 
 use crate::error::{EntriesError, Fault};
 
@@ -109,9 +112,20 @@ impl Pipeline {
         Pipeline::find("sai").expect("the registry has it")
     }
 
-    /// Returns the pipeline of a fabric: with ports as wide as its platforms need.
-    pub fn of(plan: &Plan) -> &'static Pipeline {
-        Pipeline::fabric_of(plan.topology().port_bits())
+    /// Returns the pipeline of a switch, where its operating system has one: `fabric` with ports as wide as the platforms of
+    /// the fabric need.
+    pub fn of(plan: &Plan, switch: Switch) -> Option<&'static Pipeline> {
+        let found = plan.topology().hardware(switch).1.pipeline().and_then(Pipeline::find)?;
+        let is_fabric = found.name == Pipeline::fabric().name;
+        Some(if is_fabric { Pipeline::fabric_of(plan.topology().port_bits()) } else { found })
+    }
+
+    /// Returns the pipelines that switches of a fabric run, by name.
+    pub fn all_of(plan: &Plan) -> Vec<&'static Pipeline> {
+        let found = plan.kinds().into_iter().filter_map(|switch| Pipeline::of(plan, switch));
+        let by_name: BTreeMap<&str, &'static Pipeline> =
+            found.map(|pipeline| (pipeline.name, pipeline)).collect();
+        by_name.into_values().collect()
     }
 
     /// Returns the pipeline of multi-plane Clos fabrics with ports of some width, and of the next that there is.
@@ -122,14 +136,21 @@ impl Pipeline {
         }
     }
 
-    /// Returns the pipeline of multi-plane Clos fabrics in every width of a port.
-    pub fn widths() -> impl Iterator<Item = &'static Pipeline> {
-        (wide::NARROW..=wide::WIDEST).map(Pipeline::fabric_of)
+    /// Returns every pipeline that a tree can have: that of multi-plane Clos fabrics in every width of a port.
+    pub fn shipped() -> impl Iterator<Item = &'static Pipeline> {
+        let widths = (wide::NARROW..=wide::WIDEST).map(Pipeline::fabric_of);
+        widths.chain(PIPELINES.iter().filter(|pipeline| pipeline.name != Pipeline::fabric().name))
     }
 
     /// Returns the name.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Returns the name of the file with the entries of a switch.
+    pub(crate) fn file(&self) -> &'static str {
+        let found = paths::ENTRIES_OF.iter().find(|(_, pipeline)| *pipeline == self.name);
+        found.map_or(paths::ENTRIES, |(file, _)| file)
     }
 
     /// Returns the P4Info, in protobuf text.

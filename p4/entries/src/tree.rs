@@ -27,7 +27,7 @@ pub fn entries_file(pipeline: &Pipeline, intent: &DeviceIntent<'_>) -> Result<Fi
     let updates: Vec<v1::Update> = pipeline.entities(intent)?.into_iter().map(update).collect();
     let heading = format!("{}, pipeline {}", intent.name, pipeline.name());
     Ok(File {
-        path: paths::switch(&intent.name, paths::ENTRIES).into_string(),
+        path: paths::switch(&intent.name, pipeline.file()).into_string(),
         text: text::write_entries(pipeline.info(), &heading, &updates),
     })
 }

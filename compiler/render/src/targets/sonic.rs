@@ -38,7 +38,8 @@ pub struct Sonic;
 impl Target for Sonic {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
         let path = |file: &str| paths::switch(&intent.name, file);
-        let mut artefacts = vec![Artefact::new(path(paths::CONFIG_DB), config_db(intent)?)];
+        let mut artefacts =
+            vec![Artefact::new(path(paths::CONFIG_DB), config_db(intent, Routed::ByConfiguration)?)];
         if intent.bgp.is_some() {
             let text = templates.render("sonic/frr.conf.j2", &intent.name, &frr::View::of(intent))?;
             artefacts.push(Artefact::new(path(paths::FRR_CONF), text));
@@ -47,9 +48,18 @@ impl Target for Sonic {
     }
 }
 
+/// Who writes addresses of ports, neighbours and routes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Routed {
+    /// They are in CONFIG_DB, or in `frr.conf`.
+    ByConfiguration,
+    /// A controller, over P4Runtime: CONFIG_DB says how it names the switch and its ports.
+    ByController,
+}
+
 /// Writes every table, in the order of their names.
-fn config_db(intent: &DeviceIntent<'_>) -> Result<Vec<u8>, RenderError> {
-    let view = &View::of(intent);
+pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec<u8>, RenderError> {
+    let view = &View::of(intent, routed);
     let qos = Qos::of(view)?;
     let out = &mut Document::with_capacity((intent.ports.len() + 8) * BYTES_PER_PORT);
     qos.buffer_groups(out);
@@ -65,13 +75,18 @@ fn config_db(intent: &DeviceIntent<'_>) -> Result<Vec<u8>, RenderError> {
     neighbours::devices(out, view);
     qos.code_points(out);
     device::counters(out, view);
-    ports::interfaces(out, view);
+    if routed == Routed::ByConfiguration {
+        ports::interfaces(out, view);
+    }
     management::discovery(out);
     device::loopback(out, view);
     qos.paused_queues(out);
     management::address(out, view);
     management::port(out, view);
-    neighbours::addresses(out, view);
+    match routed {
+        Routed::ByConfiguration => neighbours::addresses(out, view),
+        Routed::ByController => device::number(out),
+    }
     management::time(out, view);
     management::time_servers(out, view);
     qos.pausing_groups(out);
@@ -83,7 +98,9 @@ fn config_db(intent: &DeviceIntent<'_>) -> Result<Vec<u8>, RenderError> {
     management::inventory(out, view);
     segments::locators(out, view);
     segments::sids(out, view);
-    routes::routes(out, view);
+    if routed == Routed::ByConfiguration {
+        routes::routes(out, view);
+    }
     device::hashing(out, view);
     qos.trimming(out);
     management::log_servers(out, view);

@@ -4,13 +4,13 @@ use camino::Utf8Path;
 use rayon::prelude::*;
 
 use super::files::{BUFFERS, Files, unreadable};
+use super::pipeline::Pipelines;
 use crate::bind::binding::Context;
 use crate::bind::switch::bind;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cabling, SwitchId};
 use crate::model::language::Asks;
-use crate::model::pipeline::PipelineNames;
 use crate::model::place::Place;
 use crate::model::switch::Switch;
 use crate::read;
@@ -34,14 +34,19 @@ type Switches = (Vec<Option<Switch>>, Findings);
 pub(crate) fn switches(
     files: &Files<'_>,
     context: &Context<'_>,
-    names: Option<&PipelineNames>,
+    names: &Pipelines,
 ) -> Result<Switches, VerifyError> {
     let tables = Known::default();
     let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let circumstances = Circumstances { routing: context.routing, pipeline: names, tables: &tables };
+            let circumstances = Circumstances {
+                routing: context.routing,
+                pipeline: names.fabric.as_ref(),
+                sai: names.sai.as_ref(),
+                tables: &tables,
+            };
             let switch = BUFFERS.with_borrow_mut(|buffers| {
                 switch(files, context, &circumstances, SwitchId(id), buffers, &mut findings)
             })?;

@@ -4,7 +4,7 @@ pub(crate) mod entries;
 pub(crate) mod pipeline;
 mod place;
 mod switch;
-mod textproto;
+pub(crate) mod textproto;
 
 use super::error::{ReadError, text};
 use super::room::{Circumstances, Files, Room, Wanted, always};

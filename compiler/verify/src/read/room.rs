@@ -47,6 +47,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) routing: Routing,
     /// Names of the pipeline, where the tree has one.
     pub(crate) pipeline: Option<&'a PipelineNames>,
+    /// Names of the pipeline of SONiC hardware, where the tree has one.
+    pub(crate) sai: Option<&'a PipelineNames>,
     /// Tables of SONiC that were read of other switches.
     pub(crate) tables: &'a Known,
 }

@@ -18,6 +18,8 @@ pub(crate) enum Target {
     Mixed,
     /// SONiC with paused classes.
     Lossless,
+    /// SONiC hardware with P4Runtime, which has no segments.
+    Pins,
     /// EOS with paused classes, which has no segments.
     Eos,
     /// Cumulus Linux.
@@ -38,6 +40,7 @@ impl Target {
         match self {
             Target::Sonic => sonic(),
             Target::Lossless => sonic().replace("qos: lossy-trim", "qos: lossless"),
+            Target::Pins => yaml.replace(linux, "platform: th5-512x100g, os: pins").replace("virtual", "dac"),
             Target::Eos => yaml
                 .replace(linux, "platform: th5-512x100g, os: eos")
                 .replace("virtual", "dac")

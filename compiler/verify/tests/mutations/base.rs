@@ -48,6 +48,8 @@ pub(crate) enum Base {
     ChosenP4,
     /// The same with three tiers.
     ChosenZones,
+    /// SONiC hardware with P4Runtime, with a management network.
+    ChosenPins,
     /// EOS, with a management network.
     ChosenEos,
     /// The same with BGP and a drained cable.
@@ -65,7 +67,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 28] = [
+    pub(crate) const ALL: [Base; 29] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -87,6 +89,7 @@ impl Base {
         Base::ChosenLinux,
         Base::ChosenP4,
         Base::ChosenZones,
+        Base::ChosenPins,
         Base::ChosenEos,
         Base::BgpEos,
         Base::Nvue,
@@ -121,6 +124,7 @@ impl Base {
             | Base::ChosenLinux
             | Base::ChosenP4
             | Base::ChosenZones
+            | Base::ChosenPins
             | Base::ChosenEos
             | Base::ChosenNvue
             | Base::ChosenTools => "ecmp-static",
@@ -144,6 +148,7 @@ impl Base {
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
+            Base::ChosenPins => (Target::Pins, chosen),
             Base::ChosenEos => (Target::Eos, chosen),
             Base::Nvue => (Target::Nvue, chosen),
             Base::ChosenNvue => (Target::NvueLossless, chosen),

@@ -20,6 +20,7 @@ mod linux;
 mod network;
 mod nvue;
 mod p4;
+mod pins;
 mod qos;
 mod sonic;
 mod tables;
@@ -38,7 +39,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 38] = [
+const TABLES: [&[Mutation]; 40] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -52,6 +53,8 @@ const TABLES: [&[Mutation]; 38] = [
     hosts::NODES,
     hosts::SPRAYS,
     p4::ENTRIES,
+    pins::ENTRIES,
+    pins::BESIDE,
     tables::FORMS,
     tables::BYTES,
     tables::BOTH,

@@ -44,7 +44,11 @@ fn each_preamble(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
 
 /// The P4Info of the pipeline with every number changed, without some tables.
 fn foreign(lacking: &[&str]) -> P4Info {
-    let mut p4info = Pipeline::fabric().info().message().clone();
+    numbered_anew(Pipeline::fabric().info().message().clone(), lacking)
+}
+
+/// A P4Info with every number changed, without some tables.
+pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
     let is_lacking = |preamble: &Option<Preamble>| {
         preamble.as_ref().is_some_and(|preamble| lacking.contains(&preamble.name.as_str()))
     };
@@ -95,7 +99,7 @@ impl Site {
         let mut site =
             Site { inventory: Inventory::default(), endpoints: Vec::new(), switches: BTreeMap::new(), tree };
         let names = Tree::open(reader(site.tree.clone())).expect("a tree").devices().clone();
-        for (name, device_id) in names.into_iter().zip(1..) {
+        for (name, device_id) in names.into_keys().zip(1..) {
             let config = SwitchConfig { device_id, clock: Clock::wall(), ..SwitchConfig::default() };
             let switch = Arc::new(Embedded::new(config));
             let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));

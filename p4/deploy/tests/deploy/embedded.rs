@@ -24,7 +24,7 @@ const CPU_PORT: u32 = 510;
 
 /// Embedded switches, linked as the plan says, each behind an address of its own.
 pub(crate) struct Site<'p> {
-    plan: &'p Plan,
+    pub(crate) plan: &'p Plan,
     pub(crate) fabric: Fabric,
     pub(crate) nodes: BTreeMap<Switch, Node>,
     endpoints: Vec<Endpoint>,

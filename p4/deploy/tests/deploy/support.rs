@@ -62,14 +62,14 @@ pub(crate) fn planned(planes: u8, groups: u16, t1: u16) -> Plan {
 
 /// Compiles a plan, each intent edited before.
 pub(crate) fn tree_of(plan: &Plan, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
-    let pipeline = Pipeline::fabric();
     let mut files = Files::new();
-    for file in pipeline_files(pipeline) {
+    for file in Pipeline::all_of(plan).into_iter().flat_map(pipeline_files) {
         files.insert(file.path, file.text.into_bytes());
     }
     for switch in plan.switches() {
         let mut intent = plan.device(switch);
         edit(&mut intent);
+        let pipeline = Pipeline::of(plan, switch).expect("it has one");
         let file = entries_file(pipeline, &intent).expect("the pipeline takes the intent");
         files.insert(file.path, file.text.into_bytes());
     }
@@ -110,7 +110,7 @@ impl Lab {
     pub(crate) async fn start(files: Files) -> Self {
         let tree = Tree::open(reader(files.clone())).expect("the tree is right");
         let mut lab = Lab { files, targets: BTreeMap::new(), inventory: Inventory::default() };
-        for (number, name) in tree.devices().iter().enumerate() {
+        for (number, name) in tree.devices().keys().enumerate() {
             let device = DeviceId(number as u64 + 1);
             let options = FakeOptions { device, ..Default::default() };
             let target = FakeTarget::with(options).await.expect("loopback has a port");

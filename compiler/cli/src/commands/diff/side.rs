@@ -71,20 +71,24 @@ impl Side {
 
 /// The entries of a plan, each switch rendered when it is asked for.
 fn made(plan: Plan) -> Tree {
-    let is_p4 = |switch: &Switch| plan.topology().hardware(*switch).1.is_programmed();
-    let devices =
-        plan.switches().filter(is_p4).map(|s| plan.topology().naming.switch(s).to_string()).collect();
+    let pipeline_of = |switch: Switch| {
+        let pipeline = plan.topology().hardware(switch).1.pipeline()?;
+        Some((plan.topology().naming.switch(switch).to_string(), pipeline))
+    };
+    let devices = plan.switches().filter_map(pipeline_of).collect();
     let fabric = plan.topology().name.to_string();
-    let pipeline = Pipeline::of(&plan);
+    let pipelines = Pipeline::all_of(&plan);
     let missing = |path: &str| io::Error::new(io::ErrorKind::NotFound, format!("`{path}` is not compiled"));
     let files = move |path: &str| -> io::Result<Vec<u8>> {
-        if let Some(file) = pipeline_files(pipeline).into_iter().find(|file| file.path == path) {
+        let mut shared = pipelines.iter().flat_map(|pipeline| pipeline_files(pipeline));
+        if let Some(file) = shared.find(|file| file.path == path) {
             return Ok(file.text.into_bytes());
         }
         let name = Utf8Path::new(path).strip_prefix(paths::SWITCHES).ok().and_then(|rest| rest.iter().next());
         let switch = name.and_then(|name| plan.topology().naming.parse_switch(name));
-        let intent = plan.device(switch.ok_or_else(|| missing(path))?);
-        let file = entries_file(pipeline, &intent).map_err(io::Error::other)?;
+        let switch = switch.ok_or_else(|| missing(path))?;
+        let pipeline = Pipeline::of(&plan, switch).ok_or_else(|| missing(path))?;
+        let file = entries_file(pipeline, &plan.device(switch)).map_err(io::Error::other)?;
         if file.path == path { Ok(file.text.into_bytes()) } else { Err(missing(path)) }
     };
     Tree::made(fabric, devices, Arc::new(files))

@@ -67,7 +67,7 @@ pub fn push(
 fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bool) -> anyhow::Result<Fleet> {
     let tree = Arc::new(side.entries()?);
     let inventory = &site.inventory;
-    let both = |name: &str| tree.devices().contains(name) && inventory.devices.contains_key(name);
+    let both = |name: &str| tree.devices().contains_key(name) && inventory.devices.contains_key(name);
     let select = |name: &str| control::is_selected(&command.fleet, inventory, name) && (is_new || both(name));
     Ok(Fleet::new(inventory, &*site.files, &tree, select)?)
 }

@@ -58,6 +58,13 @@ fn config_mode(routing: Routing) -> &'static str {
     }
 }
 
+/// Writes `NODE_CFG`: the number by which controllers know the switch. Each has an address of its own, so all are number 1.
+pub(super) fn number(document: &mut Document) {
+    document.table("NODE_CFG", |table| {
+        table.row(&["integrated_circuit0"], |row| row.text("node-id", "1"));
+    });
+}
+
 /// What ECMP hashes: the entropy of a RoCE flow is in its UDP source port. SONiC has no word for the destination
 /// QP of the RoCE header.
 const HASHED: [&str; 5] = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"];

@@ -7,6 +7,7 @@
 use closc_platform::PhysicalPort;
 
 use super::super::wire::needs_code;
+use super::Routed;
 use super::json::{Document, Row};
 use super::view::{PortView, View};
 
@@ -14,18 +15,21 @@ use super::view::{PortView, View};
 pub(super) fn ports(document: &mut Document, view: &View<'_>) {
     document.table("PORT", |table| {
         for port in &view.ports {
-            table.row(&[port.name], |row| physical(row, port));
+            table.row(&[port.name], |row| physical(row, port, view.routed));
         }
     });
 }
 
-fn physical(row: &mut Row<'_>, view: &PortView<'_>) {
+fn physical(row: &mut Row<'_>, view: &PortView<'_>, routed: Routed) {
     let port = &view.port.physical;
     // SONiC's own default is `down`.
     row.text("admin_status", if view.link.is_some() { "up" } else { "down" });
     row.text("alias", &port.alias);
     row.text("description", &view.port.description);
     row.text("fec", fec(port));
+    if routed == Routed::ByController {
+        row.number("id", port.number);
+    }
     row.number("index", port.panel);
     row.commas("lanes", &port.lanes);
     row.number("mtu", view.port.mtu);

@@ -5,6 +5,7 @@
 
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
 
+use super::Routed;
 use crate::targets::order::natural;
 use crate::targets::text::{address, net};
 
@@ -12,6 +13,8 @@ use crate::targets::text::{address, net};
 pub(super) struct View<'a> {
     /// The intent.
     pub(super) intent: &'a DeviceIntent<'a>,
+    /// Who writes its routes.
+    pub(super) routed: Routed,
     /// The ports in natural order of their names.
     pub(super) ports: Vec<PortView<'a>>,
     /// Place in `ports` by index in [`DeviceIntent::ports`].
@@ -42,7 +45,7 @@ pub(super) struct LinkView<'a> {
 
 impl<'a> View<'a> {
     /// Sorts the ports and writes their addresses down.
-    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Self {
+    pub(super) fn of(intent: &'a DeviceIntent<'a>, routed: Routed) -> Self {
         let mut order: Vec<usize> = (0..intent.ports.len()).collect();
         let name = |at: usize| &*intent.ports[at].physical.name;
         order.sort_by(|one, other| natural(name(*one), name(*other)));
@@ -51,7 +54,7 @@ impl<'a> View<'a> {
             places[*at] = place;
         }
         let ports = order.into_iter().map(|at| PortView::of(at, &intent.ports[at])).collect();
-        View { intent, ports, places }
+        View { intent, routed, ports, places }
     }
 
     /// Returns the port of an index in [`DeviceIntent::ports`].

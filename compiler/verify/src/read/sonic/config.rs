@@ -94,6 +94,9 @@ struct PortRow<'a> {
     alias: Option<Str<'a>>,
     #[serde(borrow)]
     autoneg: Option<Str<'a>>,
+    /// How a controller names it: nobody else looks.
+    #[serde(rename = "id")]
+    _id: Option<IgnoredAny>,
     #[serde(borrow)]
     index: Option<Str<'a>>,
     #[serde(borrow)]
@@ -327,6 +330,8 @@ impl<'a> Reader<'a> {
                     Ok(())
                 }))
             }
+            // How controllers name the switch.
+            "NODE_CFG" => map.next_value::<IgnoredAny>().map(|_| ()),
             site if is_of_site(site) => {
                 self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
                 map.next_value::<IgnoredAny>().map(|_| ())

@@ -1,0 +1,99 @@
+//! The room of SONiC hardware with P4Runtime (PINS): `pins.txtpb`, whose routes are in the names of the pipeline `sai`, and the
+//! `config_db.json` beside it, which has all the rest.
+
+mod entries;
+mod place;
+mod ports;
+
+use super::error::{ReadError, text};
+use super::room::{Circumstances, Files, Room, Wanted, always};
+use super::sonic;
+use crate::model::about::About;
+use crate::model::device::{Device, FaultKind};
+use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+
+pub(crate) use place::FILE;
+
+/// The pipeline's names, once a tree.
+pub(crate) const INFO: &str = "p4/sai.p4info.txtpb";
+
+/// Tables without which the pipeline is another one than the proof knows.
+pub(crate) const TABLES: [&str; 6] = [
+    "ingress.l3_admit.l3_admit_table",
+    "ingress.routing_lookup.ipv6_table",
+    "ingress.routing_resolution.wcmp_group_table",
+    "ingress.routing_resolution.nexthop_table",
+    "ingress.routing_resolution.router_interface_table",
+    "ingress.routing_resolution.neighbor_table",
+];
+
+/// The sum of the weights of a group: the P4Info's `max_group_size`.
+const WIDTH: u64 = 512;
+
+/// The language.
+pub(crate) static LANGUAGE: Language = Language {
+    name: "pins",
+    addresses: false,
+    wire: [true, true, true],
+    states_peers: true,
+    asks: Asks::Nobody,
+    quality: Quality::Whole,
+    link_local: LinkLocal::Talks,
+    classes: Numbering::Stated,
+    spreading: Spreading::Weighted(WIDTH),
+    seed: sonic::LANGUAGE.seed,
+    unsaid: &[],
+    port: same_name,
+    place: find,
+};
+
+/// How it is read.
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[Wanted { name: FILE, with: always }, Wanted { name: sonic::place::FILE, with: always }],
+    read,
+};
+
+fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+    let Some(names) = circumstances.sai else {
+        return Err(ReadError::whole(format!("`{INFO}` is missing, so entries have no names")));
+    };
+    let beside = |error: ReadError| error.beside(sonic::place::FILE);
+    let bytes = files.bytes(sonic::place::FILE);
+    let mut device = sonic::config::read(&LANGUAGE, bytes, circumstances.tables).map_err(beside)?;
+    let numbers = ports::numbers(bytes, &mut device).map_err(beside)?;
+    second_router(&mut device);
+    entries::read(text(files.bytes(FILE))?, names, &numbers, &mut device)?;
+    Ok(device)
+}
+
+/// Reports what CONFIG_DB says of routing: a controller does it, and two routers on one port are none.
+fn second_router(device: &mut Device<'_>) {
+    let mut found = Vec::new();
+    if !device.routes.is_empty() {
+        found.push(("STATIC_ROUTE", "routes"));
+        device.routes.clear();
+    }
+    if device.ports.iter().any(|port| !port.addresses.is_empty() || port.discovery.link_local) {
+        found.push(("INTERFACE", "addresses of ports"));
+    }
+    if device.ports.iter().any(|port| !port.neighbours.is_empty()) {
+        found.push(("NEIGH", "neighbours"));
+    }
+    if !device.segments.is_empty() {
+        found.push(("SRV6_MY_SIDS", "segments"));
+    }
+    for (table, what) in found {
+        let needles = vec![format!("\"{table}\":")];
+        let message = format!("{what} are in table `{table}`, and a controller writes them");
+        device.fault(FaultKind::Unknown, sonic::place::FILE, needles, message);
+    }
+}
+
+/// What is about routes is in the entries.
+fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
+    match place::needles(about) {
+        Some(needles) => (FILE, needles),
+        None => (sonic::place::FILE, sonic::place::needles(about)),
+    }
+}

@@ -1,0 +1,378 @@
+//! Reads the entries of a switch: from a route over groups, next hops, router interfaces and neighbours to ports.
+//!
+//! In: `pins.txtpb`, the names of its P4Info, ports by id. Out: routes and MAC addresses of a [`Device`]. Invariants: every
+//! entry is understood or is an error; what an entry refers to is there before it, as the switch refuses it otherwise.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+use super::place::{FILE, needles};
+use crate::model::about::About;
+use crate::model::device::{Device, FaultKind, Hop, Mac, Route, Via};
+use crate::model::pipeline::PipelineNames;
+use crate::read::error::ReadError;
+use crate::read::p4::textproto::{self, Message};
+
+/// Reads all entries.
+pub(super) fn read(
+    text: &str,
+    names: &PipelineNames,
+    ports: &BTreeMap<String, u16>,
+    device: &mut Device<'_>,
+) -> Result<(), ReadError> {
+    let request = textproto::read(text)?;
+    if let Some(name) = request.names().find(|name| *name != "updates") {
+        return Err(ReadError::whole(format!("`{name}` is no part of the file that the proof knows")));
+    }
+    if let Some((name, line)) = request.twice() {
+        return Err(ReadError::at(line, format!("`{name}` is there twice")));
+    }
+    let mut reader = Reader::new(ports);
+    for (update, line) in request.messages("updates") {
+        let taken =
+            match (update.word("type"), update.message("entity").and_then(|e| e.message("table_entry"))) {
+                (Some("INSERT"), Some(entry)) => Row::of(entry, names).and_then(|row| reader.take(&row)),
+                _ => Err("an update that inserts no entry of a table".to_owned()),
+            };
+        taken.map_err(|message| ReadError::at(line, message))?;
+    }
+    reader.finish(device);
+    Ok(())
+}
+
+/// An entry by names, with values as they are on the wire.
+struct Row<'m> {
+    table: &'m str,
+    key: BTreeMap<&'m str, &'m Message<'m>>,
+    priority: u64,
+    action: Option<&'m Message<'m>>,
+    names: &'m PipelineNames,
+}
+
+/// An action with its arguments by name.
+struct Call<'m> {
+    name: &'m str,
+    arguments: BTreeMap<&'m str, &'m [u8]>,
+}
+
+/// The last part of a name.
+fn short(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+impl<'m> Row<'m> {
+    fn of(entry: &'m Message<'m>, names: &'m PipelineNames) -> Result<Self, String> {
+        let id = entry.number("table_id");
+        let (table, fields) =
+            names.tables.get(&id).ok_or_else(|| format!("table {id} is not in the P4Info"))?;
+        if entry.word("is_default_action").is_some() {
+            return Err(format!("`{table}` has a default action that the proof does not know"));
+        }
+        let mut key = BTreeMap::new();
+        for (field, _) in entry.messages("match") {
+            let id = field.number("field_id");
+            let name = fields.get(&id).ok_or_else(|| format!("`{table}` has no field {id}"))?;
+            if key.insert(name.as_str(), field).is_some() {
+                return Err(format!("`{table}`: field `{name}` is there twice"));
+            }
+        }
+        let priority = entry.number("priority");
+        Ok(Row { table: short(table), key, priority, action: entry.message("action"), names })
+    }
+
+    fn exact(&self, field: &str) -> Result<&'m [u8], String> {
+        let exact = self.key.get(field).and_then(|field| field.message("exact"));
+        // The empty text is left out, as all defaults of protocol buffers are.
+        let value = exact.map(|exact| exact.bytes("value").unwrap_or_default());
+        value.ok_or_else(|| format!("an entry of `{}` without `{field}`", self.table))
+    }
+
+    fn text(&self, field: &str) -> Result<String, String> {
+        text_of(self.exact(field)?)
+    }
+
+    fn call(&self) -> Result<Call<'m>, String> {
+        let action = self.action.and_then(|action| action.message("action"));
+        let action = action.ok_or_else(|| format!("an entry of `{}` without an action", self.table))?;
+        Call::of(action, self.names)
+    }
+
+    fn has_only(&self, fields: &[&str]) -> Result<(), String> {
+        match self.key.keys().find(|field| !fields.contains(field)) {
+            Some(field) => Err(format!("`{}`: nothing that the proof knows compares `{field}`", self.table)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'m> Call<'m> {
+    fn of(action: &'m Message<'m>, names: &'m PipelineNames) -> Result<Self, String> {
+        let id = action.number("action_id");
+        let (name, params) =
+            names.actions.get(&id).ok_or_else(|| format!("action {id} is not in the P4Info"))?;
+        let mut arguments = BTreeMap::new();
+        for (param, _) in action.messages("params") {
+            let id = param.number("param_id");
+            let known = params.get(&id).ok_or_else(|| format!("`{name}` has no parameter {id}"))?;
+            let value = param.bytes("value").ok_or_else(|| format!("`{name}`: `{known}` has no value"))?;
+            if arguments.insert(known.as_str(), value).is_some() {
+                return Err(format!("`{name}`: parameter `{known}` is there twice"));
+            }
+        }
+        Ok(Call { name: short(name), arguments })
+    }
+
+    fn bytes(&self, name: &str) -> Result<&'m [u8], String> {
+        self.arguments.get(name).copied().ok_or_else(|| format!("`{}` without `{name}`", self.name))
+    }
+
+    fn text(&self, name: &str) -> Result<String, String> {
+        text_of(self.bytes(name)?)
+    }
+
+    fn mac(&self, name: &str) -> Result<Mac, String> {
+        let value = number(self.bytes(name)?)?;
+        let [0, 0, mac @ ..] = u64::try_from(value).unwrap_or(u64::MAX).to_be_bytes() else {
+            return Err(format!("`{name}` is wider than a MAC address"));
+        };
+        Ok(Mac(mac))
+    }
+}
+
+fn text_of(bytes: &[u8]) -> Result<String, String> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| "a name is no text".to_owned())
+}
+
+fn number(bytes: &[u8]) -> Result<u128, String> {
+    if bytes.is_empty() || bytes.len() > 16 {
+        return Err(format!("{} bytes are no number of the pipeline", bytes.len()));
+    }
+    Ok(bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
+}
+
+/// The way of a route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum RouteAction {
+    Nowhere,
+    NextHop(String),
+    Group(String),
+}
+
+/// What the entries say, each by its name.
+struct Reader<'p> {
+    ports: &'p BTreeMap<String, u16>,
+    accepted: BTreeSet<Mac>,
+    /// The id of a port, and the address that the switch has there.
+    interfaces: BTreeMap<String, (String, Mac)>,
+    neighbours: BTreeMap<(String, u128), Mac>,
+    next_hops: BTreeMap<String, (String, u128)>,
+    /// Next hops with weights and watched ports.
+    groups: BTreeMap<String, Vec<(String, u32, Option<String>)>>,
+    routes: BTreeMap<(Ipv6Addr, u8), RouteAction>,
+}
+
+impl<'p> Reader<'p> {
+    fn new(ports: &'p BTreeMap<String, u16>) -> Self {
+        Reader {
+            ports,
+            accepted: BTreeSet::new(),
+            interfaces: BTreeMap::new(),
+            neighbours: BTreeMap::new(),
+            next_hops: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            routes: BTreeMap::new(),
+        }
+    }
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+        let is_new = match row.table {
+            "l3_admit_table" => self.own_mac(row)?,
+            "router_interface_table" => self.interface(row)?,
+            "neighbor_table" => self.neighbour(row)?,
+            "nexthop_table" => self.next_hop(row)?,
+            "wcmp_group_table" => self.group(row)?,
+            "ipv6_table" => self.route(row)?,
+            other => return Err(format!("table `{other}` is none that the proof knows")),
+        };
+        if is_new { Ok(()) } else { Err(format!("`{}` has two entries of this key", row.table)) }
+    }
+
+    fn own_mac(&mut self, row: &Row<'_>) -> Result<bool, String> {
+        row.has_only(&["dst_mac"])?;
+        let ternary = row.key.get("dst_mac").and_then(|field| field.message("ternary"));
+        let ternary = ternary.ok_or("every MAC address is accepted")?;
+        let of = |name: &str| ternary.bytes(name).ok_or_else(|| format!("`dst_mac` without {name}"));
+        let (value, mask) = (number(of("value")?)?, number(of("mask")?)?);
+        if mask != 0xffff_ffff_ffff || value > mask {
+            return Err("more than one MAC address is accepted".to_owned());
+        }
+        // P4Runtime 1.4, section 9.1: entries of tables with ternary keys have a priority above zero.
+        if row.priority == 0 {
+            return Err("an entry of `l3_admit_table` has no priority".to_owned());
+        }
+        if row.call()?.name != "admit_to_l3" {
+            return Err(format!("`{}` accepts nothing that the proof knows", row.call()?.name));
+        }
+        let [0, 0, mac @ ..] = (value as u64).to_be_bytes() else { unreachable!("it is within the mask") };
+        Ok(self.accepted.insert(Mac(mac)))
+    }
+
+    fn interface(&mut self, row: &Row<'_>) -> Result<bool, String> {
+        let call = row.call()?;
+        if !matches!(call.name, "unicast_set_port_and_src_mac" | "set_port_and_src_mac") {
+            return Err(format!("`{}` is no interface that the proof knows", call.name));
+        }
+        let to = (call.text("port")?, call.mac("src_mac")?);
+        Ok(self.interfaces.insert(row.text("router_interface_id")?, to).is_none())
+    }
+
+    fn neighbour(&mut self, row: &Row<'_>) -> Result<bool, String> {
+        let interface = row.text("router_interface_id")?;
+        if !self.interfaces.contains_key(&interface) {
+            return Err(format!("router interface `{interface}` is not there before its neighbour"));
+        }
+        let call = row.call()?;
+        if call.name != "set_dst_mac" {
+            return Err(format!("`{}` is no neighbour that the proof knows", call.name));
+        }
+        let key = (interface, number(row.exact("neighbor_id")?)?);
+        Ok(self.neighbours.insert(key, call.mac("dst_mac")?).is_none())
+    }
+
+    fn next_hop(&mut self, row: &Row<'_>) -> Result<bool, String> {
+        let call = row.call()?;
+        if call.name != "set_ip_nexthop" {
+            return Err(format!("`{}` is no next hop that the proof knows", call.name));
+        }
+        let to = (call.text("router_interface_id")?, number(call.bytes("neighbor_id")?)?);
+        if !self.neighbours.contains_key(&to) {
+            let message = format!("`{}` has no such neighbour before its next hop", to.0);
+            return Err(message);
+        }
+        Ok(self.next_hops.insert(row.text("nexthop_id")?, to).is_none())
+    }
+
+    fn group(&mut self, row: &Row<'_>) -> Result<bool, String> {
+        let set = row.action.and_then(|action| action.message("action_profile_action_set"));
+        let set = set.ok_or("a group without members")?;
+        let mut members = Vec::new();
+        for (member, _) in set.messages("action_profile_actions") {
+            let call = Call::of(member.message("action").ok_or("a member without an action")?, row.names)?;
+            if call.name != "set_nexthop_id" {
+                return Err(format!("`{}` is no member that the proof knows", call.name));
+            }
+            let next_hop = call.text("nexthop_id")?;
+            if !self.next_hops.contains_key(&next_hop) {
+                return Err(format!("next hop `{next_hop}` is not there before its group"));
+            }
+            let weight = u32::try_from(member.number("weight")).unwrap_or(u32::MAX);
+            if weight == 0 {
+                return Err(format!("next hop `{next_hop}` has no weight"));
+            }
+            members.push((next_hop, weight, member.bytes("watch_port").map(text_of).transpose()?));
+        }
+        Ok(self.groups.insert(row.text("wcmp_group_id")?, members).is_none())
+    }
+
+    fn route(&mut self, row: &Row<'_>) -> Result<bool, String> {
+        let vrf = row.text("vrf_id")?;
+        if !vrf.is_empty() {
+            return Err(format!("a route is in VRF `{vrf}`, which no packet is in"));
+        }
+        let prefix = match row.key.get("ipv6_dst") {
+            None => (Ipv6Addr::UNSPECIFIED, 0),
+            Some(field) => {
+                let lpm = field.message("lpm").ok_or("`ipv6_dst` is no prefix")?;
+                let length = u8::try_from(lpm.number("prefix_len")).ok().filter(|l| (1..=128).contains(l));
+                let length = length.ok_or("`ipv6_dst` has no length")?;
+                let value = number(lpm.bytes("value").ok_or("`ipv6_dst` without value")?)?;
+                (Ipv6Addr::from_bits(value), length)
+            }
+        };
+        let call = row.call()?;
+        let action = match call.name {
+            "drop" => RouteAction::Nowhere,
+            "set_nexthop_id" => RouteAction::NextHop(call.text("nexthop_id")?),
+            "set_wcmp_group_id" => RouteAction::Group(call.text("wcmp_group_id")?),
+            other => return Err(format!("`{other}` is no way of a route that the proof knows")),
+        };
+        let dangling = match &action {
+            RouteAction::Nowhere => None,
+            RouteAction::NextHop(id) => (!self.next_hops.contains_key(id)).then_some(id),
+            RouteAction::Group(id) => (!self.groups.contains_key(id)).then_some(id),
+        };
+        if let Some(id) = dangling {
+            return Err(format!("`{id}` is not there before its route"));
+        }
+        Ok(self.routes.insert(prefix, action).is_none())
+    }
+
+    /// Returns a next hop with its port; nothing where that is none of the switch.
+    fn hop(&self, id: &str, weight: u32) -> Option<Hop> {
+        let (interface, neighbour) = self.next_hops.get(id)?;
+        let (port, _) = self.interfaces.get(interface)?;
+        let mac = self.neighbours.get(&(interface.clone(), *neighbour))?;
+        Some(Hop { port: *self.ports.get(port)?, gateway: None, mac: Some(*mac), weight })
+    }
+
+    fn finish(self, device: &mut Device<'_>) {
+        let mut faults: Vec<(Vec<String>, String)> = Vec::new();
+        for (name, (port, mac)) in &self.interfaces {
+            let needles = vec![format!("router_interface_id=\"{name}\" ")];
+            match self.ports.get(port) {
+                None => faults
+                    .push((needles, format!("router interface `{name}` is at port `{port}`, which is none"))),
+                Some(index) => {
+                    let found = &mut device.ports[usize::from(*index)];
+                    if found.mac.is_some() {
+                        faults.push((needles, format!("port `{port}` has two router interfaces")));
+                    }
+                    found.mac = Some(*mac);
+                }
+            }
+        }
+        let own: BTreeSet<Mac> = self.interfaces.values().map(|(_, mac)| *mac).collect();
+        if own != self.accepted {
+            let message = "not exactly the MAC addresses of the router interfaces are routed".to_owned();
+            faults.push((vec!["l3_admit_table".to_owned()], message));
+        }
+        for (id, members) in &self.groups {
+            for (next_hop, _, watched) in members {
+                let port = self.next_hops.get(next_hop).and_then(|(name, _)| self.interfaces.get(name));
+                if watched.as_ref() != port.map(|(port, _)| port) {
+                    let message = format!("group `{id}` watches another port than that of `{next_hop}`");
+                    faults.push((vec![format!("wcmp_group_id=\"{id}\" ")], message));
+                }
+            }
+        }
+        for ((network, length), action) in &self.routes {
+            let prefix = Ipv6Net::new_assert(*network, *length);
+            let text = prefix.to_string();
+            let ways: Option<Vec<Hop>> = match action {
+                RouteAction::Nowhere => Some(Vec::new()),
+                RouteAction::NextHop(id) => self.hop(id, 1).map(|hop| vec![hop]),
+                RouteAction::Group(id) => {
+                    let members = self.groups.get(id).into_iter().flatten();
+                    members.map(|(hop, weight, _)| self.hop(hop, *weight)).collect()
+                }
+            };
+            let via = match (action, ways.as_deref()) {
+                (RouteAction::Nowhere, _) => Via::Blackhole,
+                (RouteAction::NextHop(_), Some([hop])) => Via::One(*hop),
+                (RouteAction::Group(_), Some(hops @ [_, ..])) => Via::Many(hops.to_vec()),
+                _ => {
+                    let needles = needles(About::Route(&text)).unwrap_or_default();
+                    faults.push((needles, format!("`{text}` has a next hop or group that leads nowhere")));
+                    continue;
+                }
+            };
+            device.routes.push(Route { prefix, text: Cow::Owned(text), via });
+        }
+        for (needles, message) in faults {
+            device.fault(FaultKind::Dangling, FILE, needles, message);
+        }
+    }
+}
