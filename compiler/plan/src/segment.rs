@@ -12,7 +12,7 @@
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
 
-use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, Wiring, ZoneId};
+use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, ZoneId};
 use ipnet::Ipv6Net;
 
 /// Most uSIDs that fit behind a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
@@ -110,13 +110,11 @@ impl<'a> Segments<'a> {
 
     /// Returns what a step of the T1 uplink and what the T1's row add to the uSID of the T2 that is reached.
     ///
-    /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number.
+    /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number. One row for all T1s
+    /// is no row: nothing is added.
     pub fn t2_strides(&self) -> (u16, u16) {
-        let per_t2 = self.per_switch(TierId::T2);
-        match self.topology.t2.as_ref().map(|t2| t2.wiring) {
-            None | Some(Wiring::Full) => (per_t2, 0),
-            Some(Wiring::Rows) => (self.topology.t2_rows() * per_t2, per_t2),
-        }
+        let (rows, per_t2) = (self.topology.t2_rows(), self.per_switch(TierId::T2));
+        (rows * per_t2, if rows > 1 { per_t2 } else { 0 })
     }
 
     /// Returns the number of rows where several T1s of a zone share one: a T1's row is its index modulo that. Nothing where
