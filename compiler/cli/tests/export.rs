@@ -423,3 +423,28 @@ fn a_lab_of_containers_has_the_files_of_a_tree() {
     place.ends(0, &["export", "resources", lab, "--out", "z", "--quiet"]);
     assert!(place.read("z/resources.json").contains("closc_cable.this[\\\"su001-n001/nic0.p0\\\"]"));
 }
+
+#[test]
+fn sflow_is_an_overlay_that_configurations_take() {
+    let place = Place::new();
+    let file = small_fabric("sampled", 2, "spectrum4-sn5600-256x100g", "sonic");
+    place.write("fabric.yaml", format!("{file}\naddresses: {{ management: 10.64.0.0/14 }}\n"));
+    let telemetry = ["export", "telemetry", "fabric.yaml", "--sflow", "192.0.2.9", "--out", "t"];
+    let said = place.ends(0, &telemetry);
+    for file in
+        ["t/gnmic.yaml", "t/prometheus/switches.json", "t/prometheus/nodes.json", "t/overlay/sflow.json"]
+    {
+        assert!(said.lines().any(|line| line == file) && place.path(file).is_file(), "{said}");
+    }
+    place.ends(0, &["export", "ansible", "fabric.yaml", "--overlay", "t/overlay", "--out", "a"]);
+    let config =
+        std::fs::read_to_string(place.path("a/ansible/files/p0-t0-001/config_db.json")).expect("it is there");
+    let config: serde_json::Value = serde_json::from_str(&config).expect("JSON");
+    assert_eq!(config["SFLOW_COLLECTOR"]["collector1"]["collector_ip"], "192.0.2.9");
+
+    let none = ["export", "telemetry", "fabric.yaml", "--sflow", "0.0.0.0", "--out", "t"];
+    assert!(place.ends(64, &none).contains("it is an address"));
+    place.write("linux.yaml", small_fabric("kernel", 2, "linux", "linux"));
+    let said = place.ends(1, &["export", "telemetry", "linux.yaml", "--out", "l"]);
+    assert!(said.contains("no address of p0-t0-001") && !place.path("l").exists(), "{said}");
+}

@@ -19,6 +19,7 @@ mod port;
 mod read;
 mod release;
 mod required;
+pub mod telemetry;
 
 pub use breakout::BreakoutError;
 pub use catalogue::Catalogue;

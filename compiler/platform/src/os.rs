@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capability, Row, Support, asked};
 use crate::release::Release;
+use crate::telemetry::Telemetry;
 
 /// Makes the enum, its words and its facts from one list, in the order of listings.
 macro_rules! oses {
@@ -101,6 +102,7 @@ struct Facts {
     #[serde(default)]
     shares_thresholds: bool,
     releases: Option<Releases>,
+    telemetry: Telemetry,
     capabilities: Row,
 }
 
@@ -190,6 +192,11 @@ impl Os {
         self.facts().releases.as_ref()
     }
 
+    /// Returns how the counters of a switch are read while it runs.
+    pub fn telemetry(self) -> &'static Telemetry {
+        &self.facts().telemetry
+    }
+
     /// Tells how far closc renders a capability for it.
     pub fn support(self, capability: Capability) -> Support {
         self.facts().capabilities.get(capability)
@@ -228,6 +235,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn subscriptions_have_names_of_their_own_and_paths() {
+        let mut ports = 0;
+        for gnmi in Os::ALL.into_iter().filter_map(|os| os.telemetry().gnmi.as_ref()) {
+            let names: BTreeMap<&str, usize> =
+                gnmi.subscriptions.iter().map(|one| (one.name.as_str(), one.paths.len())).collect();
+            assert_eq!(names.len(), gnmi.subscriptions.len(), "{names:?}");
+            assert!(names.values().all(|paths| *paths > 0), "{names:?}");
+            ports += usize::from(names.contains_key("ports"));
+        }
+        assert!(ports >= 4, "{ports}");
     }
 
     #[test]

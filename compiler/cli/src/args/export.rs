@@ -10,7 +10,7 @@ use closc_topology::HostOutput;
 
 pub(crate) mod outside;
 
-use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs};
+use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, TelemetryArgs};
 
 use super::number;
 
@@ -47,6 +47,8 @@ pub enum ExportCommand {
     Containerlab(ContainerlabArgs),
     /// Write all that there is as resources with addresses, in the form of a Terraform state: fabric, switches, nodes, NICs, cables
     Resources(ResourcesArgs),
+    /// Write what reads the counters of switches and nodes: targets for Prometheus, gNMI subscriptions for gNMIc, sFlow
+    Telemetry(TelemetryArgs),
 }
 
 /// Arguments of `export host`.

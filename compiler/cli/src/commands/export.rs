@@ -17,6 +17,7 @@ mod resources;
 mod scheduler;
 mod simulation;
 mod tables;
+mod telemetry;
 mod ztp;
 
 use std::fmt::Write as _;
@@ -55,6 +56,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Drawing(command) => drawing::run(args, command),
         ExportCommand::Report(command) => report::run(args, command),
         ExportCommand::Tables(command) => tables::run(args, command),
+        ExportCommand::Telemetry(command) => telemetry::run(args, command),
     }
 }
 

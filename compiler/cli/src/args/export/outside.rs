@@ -1,9 +1,12 @@
 //! Arguments of the exports for schedulers, simulators, emulators and inventories.
 
+use std::net::{IpAddr, SocketAddr};
+
 use camino::Utf8PathBuf;
 use clap::ValueEnum;
 use closc_exports::containerlab::CONTAINERS;
 use closc_exports::schedule::labels::Keys;
+use closc_platform::Os;
 use closc_qos::units::Bytes;
 
 use super::super::number;
@@ -118,6 +121,73 @@ pub(crate) struct ResourcesArgs {
     /// Folder to write `resources.json` into
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
+}
+
+/// Arguments of `export telemetry`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TelemetryArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Folder to write `gnmic.yaml`, `prometheus/` and `overlay/` into
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Domain that the names of switches and nodes are in; without it switches are asked at their management addresses
+    #[arg(long, value_name = "DOMAIN", value_parser = parse_domain)]
+    pub domain: Option<String>,
+    /// Seconds between two samples of a counter
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = number::from_1())]
+    pub interval: u32,
+    /// Port of the gNMI servers of an operating system where it is not the usual one, for example `sonic=8080`; may be given
+    /// several times
+    #[arg(long, value_name = "OS=PORT", value_parser = parse_gnmi_port)]
+    pub gnmi_port: Vec<(Os, u16)>,
+    /// Port of the node exporter of nodes
+    #[arg(long, value_name = "PORT", default_value_t = 9100, value_parser = clap::value_parser!(u16).range(1..))]
+    pub node_exporter: u16,
+    /// Collector that SONiC switches send samples of packets to, port 6343 unless given: an overlay for `push --overlay` is
+    /// written; may be given twice
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = parse_collector)]
+    pub sflow: Vec<SocketAddr>,
+}
+
+/// The port of sFlow (IANA).
+const SFLOW: u16 = 6343;
+
+fn parse_collector(text: &str) -> Result<SocketAddr, String> {
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let plain = || bare.parse::<IpAddr>().ok().map(|address| SocketAddr::new(address, SFLOW));
+    match text.parse::<SocketAddr>().ok().or_else(plain) {
+        Some(to) if to.port() > 0 && !to.ip().is_unspecified() => Ok(to),
+        Some(_) | None => {
+            Err("it is an address, as `192.0.2.9`, `192.0.2.9:6343` or `[2001:db8::9]:6343`".to_owned())
+        }
+    }
+}
+
+fn parse_domain(text: &str) -> Result<String, String> {
+    let is_part = |part: &str| {
+        (1..=63).contains(&part.len())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    if text.len() <= 190 && text.split('.').all(is_part) {
+        return Ok(text.to_owned());
+    }
+    Err("a domain has parts of letters, digits and `-` with dots between them, for example `mgmt.example`"
+        .to_owned())
+}
+
+fn parse_gnmi_port(text: &str) -> Result<(Os, u16), String> {
+    let known = || Os::ALL.into_iter().filter(|os| os.telemetry().gnmi.is_some());
+    let wrong = || {
+        let words: Vec<&str> = known().map(Os::word).collect();
+        format!("it is OS=PORT, and these have a gNMI server: {}", words.join(", "))
+    };
+    let (word, port) = text.split_once('=').ok_or_else(wrong)?;
+    let os = known().find(|os| os.word() == word).ok_or_else(wrong)?;
+    let port = port.parse().ok().filter(|port| *port > 0).ok_or("a port is 1 to 65535")?;
+    Ok((os, port))
 }
 
 /// What `--image` calls nodes.

@@ -1,0 +1,110 @@
+//! What reads the counters of a fabric that runs: Prometheus, gNMIc, sFlow collectors.
+//!
+//! In: a plan, and how its devices are reached. Out: lists of targets, subscriptions, an overlay. Invariants: labels are what the
+//! plan says of a device, so that a query by plane or tier needs no list of names; nothing is asked for that the fabric has
+//! not switched on; no credential is in a file.
+
+use std::net::SocketAddr;
+
+use closc_plan::Plan;
+use closc_platform::telemetry::Need;
+use closc_topology::{Node, Switch, TierId, ZoneId};
+use serde_json::{Map, Value, json};
+use smol_str::{SmolStr, format_smolstr};
+
+use crate::Refusal;
+
+pub mod gnmic;
+pub mod prometheus;
+pub mod sflow;
+
+/// Where devices are reached.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The domain that their names are in; without one switches are reached at their management addresses, and nodes by name.
+    pub domain: Option<String>,
+}
+
+impl Reach {
+    /// Returns the host of a switch, as a URL writes it.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a switch that has neither.
+    fn switch(&self, plan: &Plan, switch: Switch) -> Result<String, Refusal> {
+        if let Some(domain) = &self.domain {
+            return Ok(format!("{}.{domain}", plan.switch_name(switch)));
+        }
+        let address = plan.addresses().management(switch).map(|address| address.addr());
+        let host = address
+            .map(|address| if address.is_ipv6() { format!("[{address}]") } else { address.to_string() });
+        host.ok_or_else(|| Refusal::Unknown {
+            format: "telemetry",
+            what: format!("address of {}", plan.switch_name(switch)),
+            help: "give the file `addresses.management`, or the domain of names with `--domain`",
+        })
+    }
+
+    /// Returns the host of a node.
+    fn node(&self, plan: &Plan, node: Node) -> String {
+        let name = plan.node_name(node);
+        match &self.domain {
+            Some(domain) => format!("{name}.{domain}"),
+            None => name.to_string(),
+        }
+    }
+}
+
+/// Returns what the plan says of a switch, as labels.
+fn switch_labels(plan: &Plan, switch: Switch) -> Map<String, Value> {
+    let topology = plan.topology();
+    let (platform, os) = topology.hardware(switch);
+    let mut labels = Map::new();
+    labels.insert("fabric".to_owned(), json!(plan.name()));
+    labels.insert("device".to_owned(), json!(plan.switch_name(switch)));
+    labels.insert("tier".to_owned(), json!(switch.tier.word()));
+    labels.insert("plane".to_owned(), json!(format_smolstr!("{}", switch.plane.0)));
+    let is_zoned = switch.tier < TierId::T2;
+    if is_zoned {
+        labels.insert("zone".to_owned(), json!(format_smolstr!("{}", switch.zone.0)));
+    }
+    let site = if is_zoned {
+        site(plan, switch.zone)
+    } else {
+        topology.t2_site().map(|at| &topology.sites[at].name)
+    };
+    labels.extend(site.map(|site| ("site".to_owned(), json!(site))));
+    labels.insert("platform".to_owned(), json!(platform.id));
+    labels.insert("os".to_owned(), json!(os.word()));
+    labels
+}
+
+/// Returns what the plan says of a node, as labels.
+fn node_labels(plan: &Plan, node: Node) -> Map<String, Value> {
+    let mut labels = Map::new();
+    labels.insert("fabric".to_owned(), json!(plan.name()));
+    labels.insert("device".to_owned(), json!(plan.node_name(node)));
+    labels.insert("tier".to_owned(), json!("node"));
+    labels.insert("zone".to_owned(), json!(format_smolstr!("{}", node.zone.0)));
+    labels.extend(site(plan, node.zone).map(|site| ("site".to_owned(), json!(site))));
+    labels
+}
+
+/// Returns the site of a zone, where the file has sites.
+fn site(plan: &Plan, zone: ZoneId) -> Option<&SmolStr> {
+    plan.topology().sites.iter().find(|site| site.zones.contains(&zone)).map(|site| &site.name)
+}
+
+/// Tells whether a fabric has what a counter needs.
+fn has(plan: &Plan, need: Need) -> bool {
+    let topology = plan.topology();
+    match need {
+        Need::Lossless => topology.qos.is_lossless(),
+        Need::Watchdog => topology.qos.watchdog().is_some(),
+        Need::Trimming => topology.qos.trimming().is_some(),
+        Need::Segments => topology.routing.is_source_routed(),
+    }
+}
+
+/// Where the collector of gNMIc serves what it reads; its own default port, on loopback.
+const GNMIC: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9804);

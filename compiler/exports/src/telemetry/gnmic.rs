@@ -1,0 +1,112 @@
+//! gNMIc: every switch that has a gNMI server, and what it is asked for.
+//!
+//! In: a plan, ports and an interval. Out: `gnmic.yaml`. Invariants: a target is named as the switch is; a subscription that a
+//! switch has no counters for is not among its own; what is read is served on loopback.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use closc_plan::Plan;
+use closc_platform::Os;
+use closc_platform::telemetry::{Gnmi, Subscription};
+use closc_topology::Switch;
+use serde_json::{Value, json};
+
+use super::{GNMIC, Reach, has, switch_labels};
+use crate::{File, Refusal};
+
+/// How often, and at which ports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asking {
+    /// Seconds between two samples.
+    pub interval: u32,
+    /// TCP ports that are not those of the operating system.
+    pub ports: BTreeMap<Os, u16>,
+}
+
+/// Returns the switches that have a gNMI server.
+pub fn targets(plan: &Plan) -> impl Iterator<Item = (Switch, Os, &'static Gnmi)> {
+    plan.switches().filter_map(|switch| {
+        let os = plan.os(switch);
+        os.telemetry().gnmi.as_ref().map(|gnmi| (switch, os, gnmi))
+    })
+}
+
+/// Returns the configuration.
+///
+/// # Errors
+///
+/// Refuses a fabric whose switches have no address.
+pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -> Result<File<'a>, Refusal> {
+    if let Some((first, _, _)) = targets(plan).next() {
+        reach.switch(plan, first)?;
+    }
+    Ok(File::new("gnmic.yaml", move |out| {
+        writeln!(out, "# gNMIc (https://gnmic.openconfig.net): gnmic --config gnmic.yaml subscribe")?;
+        writeln!(
+            out,
+            "# Who may ask is in its environment: GNMIC_USERNAME, GNMIC_PASSWORD, GNMIC_TLS_CA, GNMIC_TLS_CERT, GNMIC_TLS_KEY."
+        )?;
+        writeln!(out, "targets:")?;
+        for (switch, os, gnmi) in targets(plan) {
+            let host = reach.switch(plan, switch).map_err(io::Error::other)?;
+            let port = asking.ports.get(&os).copied().unwrap_or(gnmi.port);
+            let names: Vec<String> = wanted(plan, gnmi).map(|one| name(os, one)).collect();
+            writeln!(out, "  {}:", json!(plan.switch_name(switch)))?;
+            writeln!(out, "    address: {}", json!(format!("{host}:{port}")))?;
+            writeln!(out, "    subscriptions: {}", json!(names))?;
+            writeln!(out, "    event-tags: {}", Value::Object(switch_labels(plan, switch)))?;
+        }
+        writeln!(out, "subscriptions:")?;
+        let oses: BTreeSet<Os> = targets(plan).map(|(_, os, _)| os).collect();
+        for (os, gnmi) in
+            oses.into_iter().filter_map(|os| os.telemetry().gnmi.as_ref().map(|gnmi| (os, gnmi)))
+        {
+            wanted(plan, gnmi).try_for_each(|one| subscription(out, os, gnmi, one, asking.interval))?;
+        }
+        // SONiC's server has counters as text, OpenConfig's 64-bit ones are text in JSON (RFC 7951 6.1), and Prometheus takes numbers.
+        let counters = ["SAI_", "_[BP]PS$", "PFC_WD_", "/counters/", "/queue/state/"];
+        writeln!(
+            out,
+            "processors:\n  numbers:\n    event-convert: {{ value-names: {}, type: float }}",
+            json!(counters)
+        )?;
+        writeln!(out, "outputs:\n  prometheus:\n    type: prometheus\n    listen: \"{GNMIC}\"")?;
+        writeln!(out, "    expiration: {}s", asking.interval.saturating_mul(3).max(60))?;
+        writeln!(
+            out,
+            "    append-subscription-name: true\n    strings-as-labels: true\n    event-processors: [numbers]"
+        )
+    }))
+}
+
+/// Returns what is asked of a switch.
+fn wanted<'a>(plan: &'a Plan, gnmi: &'static Gnmi) -> impl Iterator<Item = &'static Subscription> + use<'a> {
+    gnmi.subscriptions.iter().filter(|one| one.needs.is_none_or(|need| has(plan, need)))
+}
+
+/// A name of a subscription: systems have different paths for the same.
+fn name(os: Os, one: &Subscription) -> String {
+    format!("{}-{}", os.word(), one.name)
+}
+
+fn subscription(
+    out: &mut dyn io::Write,
+    os: Os,
+    gnmi: &Gnmi,
+    one: &Subscription,
+    interval: u32,
+) -> io::Result<()> {
+    writeln!(out, "  {}:", name(os, one))?;
+    if let Some(target) = &one.target {
+        writeln!(out, "    target: {}", json!(target))?;
+    }
+    writeln!(out, "    paths: {}", json!(one.paths))?;
+    writeln!(out, "    mode: stream")?;
+    if one.on_change {
+        writeln!(out, "    stream-mode: on_change")?;
+    } else {
+        writeln!(out, "    stream-mode: sample\n    sample-interval: {interval}s")?;
+    }
+    writeln!(out, "    encoding: {}", gnmi.encoding)
+}

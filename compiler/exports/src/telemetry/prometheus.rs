@@ -1,0 +1,87 @@
+//! Prometheus: lists of targets for `file_sd_configs`, and jobs that use them.
+//!
+//! In: a plan, and how devices are reached. Out: `prometheus/switches.json`, `nodes.json`, `prometheus.yml`. Invariants: a target is a
+//! line, with labels of its own; addresses without a port are for exporters that ask the device themselves (blackbox, SNMP).
+
+use std::io;
+
+use closc_plan::Plan;
+use serde_json::{Map, Value, json};
+
+use super::{GNMIC, Reach, gnmic, node_labels, switch_labels};
+use crate::{File, Refusal};
+
+/// Returns all switches, without a port.
+///
+/// # Errors
+///
+/// Refuses a fabric whose switches have no address.
+pub fn switches<'a>(plan: &'a Plan, reach: &'a Reach) -> Result<File<'a>, Refusal> {
+    if let Some(first) = plan.switches().next() {
+        reach.switch(plan, first)?;
+    }
+    Ok(File::new("prometheus/switches.json", move |out| {
+        let groups = plan.switches().map(|switch| {
+            let host = reach.switch(plan, switch).map_err(io::Error::other)?;
+            // Only before a port an address is in brackets.
+            let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+            Ok((host, switch_labels(plan, switch)))
+        });
+        write(out, groups)
+    }))
+}
+
+/// Returns everything that has a node exporter: nodes, and switches that are Linux machines.
+///
+/// # Errors
+///
+/// Refuses switches that have no address.
+pub fn nodes<'a>(plan: &'a Plan, reach: &'a Reach, port: u16) -> Result<File<'a>, Refusal> {
+    let exporter = |switch| plan.os(switch).telemetry().node_exporter;
+    if let Some(first) = plan.switches().find(|switch| exporter(*switch).is_some()) {
+        reach.switch(plan, first)?;
+    }
+    Ok(File::new("prometheus/nodes.json", move |out| {
+        let switches = plan.switches().filter_map(|switch| exporter(switch).map(|own| (switch, own)));
+        let switches = switches.map(|(switch, own)| {
+            let host = reach.switch(plan, switch).map_err(io::Error::other)?;
+            Ok((format!("{host}:{own}"), switch_labels(plan, switch)))
+        });
+        let nodes = plan.nodes().map(|node| {
+            let host = reach.node(plan, node);
+            Ok((format!("{host}:{port}"), node_labels(plan, node)))
+        });
+        write(out, switches.chain(nodes))
+    }))
+}
+
+/// Returns the jobs: what closc, gNMIc and node exporters serve.
+pub fn scrape(plan: &Plan) -> File<'_> {
+    let streams = gnmic::targets(plan).next().is_some();
+    File::new("prometheus/prometheus.yml", move |out| {
+        writeln!(out, "# The whole of a prometheus.yml, or one of `scrape_config_files` (from 2.43).")?;
+        writeln!(out, "scrape_configs:")?;
+        let own =
+            [("closc-collect", "127.0.0.1:9561".to_owned()), ("closc-watch", "127.0.0.1:9560".to_owned())];
+        let streamed = streams.then(|| ("gnmic", GNMIC.to_string()));
+        for (job, address) in own.into_iter().chain(streamed) {
+            writeln!(out, "  - job_name: {job}\n    static_configs: [{{ targets: [{}] }}]", json!(address))?;
+        }
+        writeln!(out, "  - job_name: node\n    file_sd_configs: [{{ files: [nodes.json] }}]")
+    })
+}
+
+/// Writes groups of one target each, a line for each.
+fn write(
+    out: &mut dyn io::Write,
+    groups: impl Iterator<Item = io::Result<(String, Map<String, Value>)>>,
+) -> io::Result<()> {
+    let mut before = "[\n";
+    for group in groups {
+        let (target, labels) = group?;
+        write!(out, "{before}{}", json!({ "targets": [target], "labels": labels }))?;
+        before = ",\n";
+    }
+    // A fabric without any has an empty list.
+    writeln!(out, "{}]", if before == "[\n" { "[" } else { "\n" })
+}

@@ -1,0 +1,107 @@
+//! What reads counters: every device once, with what the plan says of it, and nothing that it has no counter for.
+
+use std::collections::BTreeMap;
+
+use closc_exports::File;
+use closc_exports::telemetry::gnmic::{self, Asking};
+use closc_exports::telemetry::{Reach, prometheus, sflow};
+use closc_plan::Plan;
+use serde_json::Value;
+
+/// Two planes, a T1 of another system, an absent T0, with management addresses or without.
+fn plan(qos: &str, routing: &str, management: bool) -> Plan {
+    let addresses = if management { "addresses: { management: 10.64.0.0/14 }\n" } else { "" };
+    closc_tests::shape::plan(&format!(
+        "fabric: counted
+planes: 2
+routing: {routing}
+qos: {qos}
+hosts: {{ groups: 4, per_group: 4, nic: {{ speed: 200G, lanes: 2 }} }}
+tiers:
+  t0: {{ platform: spectrum4-sn5600-256x100g, os: sonic, up: 2 }}
+  t1: {{ platform: spectrum4-sn5600-256x100g, os: sonic }}
+cables: {{ nic-t0: {{ length: 2m }}, t0-t1: {{ length: 30m }} }}
+{addresses}exceptions: {{ absent: [p1-t0-003] }}
+"
+    ))
+}
+
+fn asking() -> Asking {
+    Asking { interval: 7, ports: BTreeMap::new() }
+}
+
+fn text(file: &File<'_>) -> String {
+    let mut out = Vec::new();
+    file.write(&mut out).expect("memory takes everything");
+    String::from_utf8(out).expect("text")
+}
+
+/// Targets of a list, and the label `device` of each.
+fn targets(file: &File<'_>) -> BTreeMap<String, String> {
+    let list: Vec<Value> = serde_json::from_str(&text(file)).expect("JSON");
+    let groups = list.len();
+    let pair = |group: &Value| {
+        let target = group["targets"][0].as_str().expect("a target").to_owned();
+        (group["labels"]["device"].as_str().expect("a name").to_owned(), target)
+    };
+    let targets: BTreeMap<String, String> = list.iter().map(pair).collect();
+    assert_eq!(targets.len(), groups, "a device is there once");
+    targets
+}
+
+#[test]
+fn every_device_is_a_target_once_and_what_is_absent_is_none() {
+    let plan = plan("lossy-trim", "srv6-static", true);
+    let reach = Reach::default();
+    let switches = targets(&prometheus::switches(&plan, &reach).expect("they have addresses"));
+    let counts = plan.fabric().counts();
+    assert_eq!(switches.len() as u64, counts.t0 + counts.t1);
+    assert!(!switches.contains_key("p1-t0-003"), "{switches:?}");
+    for switch in plan.switches() {
+        let address = plan.addresses().management(switch).expect("it has one").addr().to_string();
+        assert_eq!(switches[plan.switch_name(switch).as_str()], address);
+    }
+    let nodes = targets(&prometheus::nodes(&plan, &reach, 9100).expect("none is a Linux machine"));
+    assert_eq!(nodes.len(), plan.nodes().count());
+    assert!(nodes.values().all(|target| target.ends_with(":9100")), "{nodes:?}");
+}
+
+#[test]
+fn a_switch_is_asked_for_what_it_counts() {
+    let reach = Reach::default();
+    let asked = |qos: &str, routing: &str| {
+        let plan = plan(qos, routing, true);
+        let asking = asking();
+        let text = text(&gnmic::configuration(&plan, &reach, &asking).expect("they have addresses"));
+        assert_eq!(text.matches("    address: \"10.6").count(), plan.switches().count());
+        assert!(text.contains(":50052\"\n"), "{text}");
+        ["sonic-pauses", "sonic-trimming", "sonic-segments", "sonic-ports"]
+            .map(|name| (text.contains(&format!("\n  {name}:\n")), text.contains(&format!("\"{name}\""))))
+    };
+    let (yes, no) = ((true, true), (false, false));
+    assert_eq!(asked("lossy-trim", "srv6-static"), [no, yes, yes, yes]);
+    assert_eq!(asked("lossless", "bgp-unnumbered"), [yes, no, no, yes]);
+}
+
+#[test]
+fn names_do_where_there_are_no_addresses_and_one_of_both_is_needed() {
+    let plan = plan("lossy-trim", "srv6-static", false);
+    let asking = asking();
+    let refused = gnmic::configuration(&plan, &Reach::default(), &asking).err().expect("no address");
+    assert!(refused.to_string().contains("`addresses.management`"), "{refused}");
+    assert!(prometheus::switches(&plan, &Reach::default()).is_err());
+    let reach = Reach { domain: Some("mgmt.example".to_owned()) };
+    let switches = targets(&prometheus::switches(&plan, &reach).expect("they have names"));
+    assert_eq!(switches["p0-t0-001"], "p0-t0-001.mgmt.example");
+}
+
+#[test]
+fn samples_go_to_two_collectors_at_most() {
+    let collector = |port: u16| std::net::SocketAddr::from(([192, 0, 2, 9], port));
+    let two = [collector(6343), collector(7000)];
+    let overlay: Value = serde_json::from_str(&text(&sflow::overlay(&two).expect("two"))).expect("JSON");
+    let rows = &overlay["tables"]["SFLOW_COLLECTOR"];
+    assert_eq!(rows["collector2"]["collector_port"], "7000", "{rows}");
+    let three = [collector(1), collector(2), collector(3)];
+    assert!(sflow::overlay(&three).is_err());
+}

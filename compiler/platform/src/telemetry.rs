@@ -1,0 +1,63 @@
+//! How the counters of a switch are read while it runs.
+//!
+//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription that needs something of the
+//! fabric says so, as a server refuses paths of counters that are not there.
+
+use serde::Deserialize;
+
+/// How the counters of a switch are read while it runs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telemetry {
+    /// Its gNMI server, where it has one.
+    pub gnmi: Option<Gnmi>,
+    /// The port of Prometheus's node exporter, where one runs beside.
+    pub node_exporter: Option<u16>,
+    /// Whether sFlow is in tables that an overlay can add.
+    pub sflow: bool,
+}
+
+/// A gNMI server.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gnmi {
+    /// The TCP port that it listens on unless a site says otherwise.
+    pub port: u16,
+    /// How values are encoded, in words of gNMIc.
+    pub encoding: String,
+    /// What is asked for.
+    pub subscriptions: Vec<Subscription>,
+}
+
+/// Something that a collector asks for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subscription {
+    /// Its name, one word.
+    pub name: String,
+    /// The target of the prefix, where the server has several.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// Paths, as gNMI writes them.
+    pub paths: Vec<String>,
+    /// Whether it is sent when it changes, not in intervals.
+    #[serde(default)]
+    pub on_change: bool,
+    /// What a fabric has to have, so that there is such a counter.
+    #[serde(default)]
+    pub needs: Option<Need>,
+}
+
+/// What a fabric has to have, so that there are certain counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// Classes that are paused (PFC).
+    Lossless,
+    /// The watchdog of pauses.
+    Watchdog,
+    /// Trimmed packets.
+    Trimming,
+    /// Segments (SRv6).
+    Segments,
+}
