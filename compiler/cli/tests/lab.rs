@@ -332,6 +332,62 @@ fn two_at_once_are_refused_by_name() {
     }
 }
 
+/// Virtual time is of one process: jobs on fabrics of one name run at once, beside a lab of that name that somebody works on,
+/// and say what they say alone.
+#[test]
+fn jobs_in_virtual_time_are_in_nobodys_way() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes-p4.yaml";
+    let job =
+        |seed: &'static str| ["lab", "job", file, "--messages", "30", "--seed", seed, "--format", "json"];
+    place.ends(0, &["lab", "up", file]);
+    let held: Vec<std::fs::File> = ["two-planes-p4.lock", ".trees/two-planes-p4.lock"]
+        .map(|lock| std::fs::File::create(place.path("run/lab").join(lock)).expect("a file"))
+        .into();
+    for file in &held {
+        file.lock().expect("nobody has it");
+    }
+    let alone = place.ends(0, &job("7"));
+    let running: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = place.command(&job("7"));
+            let command = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+            command.spawn().expect("closc runs")
+        })
+        .collect();
+    for job in running {
+        let output = job.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), alone);
+    }
+    drop(held);
+    assert!(place.ends(0, &["lab", "down", file]).contains("is down"));
+    assert!(is_empty(&place.text("run")));
+}
+
+/// What a job in virtual time leaves that is killed goes with the next one of its fabric.
+#[test]
+fn what_a_killed_job_leaves_goes_with_the_next_one() {
+    let place = Place::new();
+    let file = "topologies/lab/two-planes-p4.yaml";
+    let job = |seconds: &'static str| ["lab", "job", file, "--seconds", seconds];
+    let mut killed: Vec<_> =
+        (0..2).map(|_| place.command(&job("3600")).spawn().expect("closc runs")).collect();
+    for (number, child) in (1..).zip(&mut killed) {
+        let tree = place.path(&format!("run/lab/.trees/.own-{number}/two-planes-p4"));
+        while !tree.exists() && child.try_wait().expect("it is ours").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+    for child in &mut killed {
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+    }
+    assert!(place.path("run/lab/.trees").exists());
+    place.ends(0, &job("1"));
+    assert!(is_empty(&place.text("run")));
+}
+
 /// A folder that somebody named and had before stays when it is empty, and nothing is made beside it.
 #[test]
 fn a_folder_that_was_there_stays() {

@@ -5,7 +5,7 @@
 
 pub(crate) mod job;
 pub(crate) mod run;
-mod trees;
+pub(crate) mod trees;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -19,6 +19,7 @@ use closc_lab::{
     CutReport, DownReport, Interrupt, Lab, LinkLayer, MiswireReport, Options, Progress, Status, UpReport,
     Watch, privilege,
 };
+use closc_plan::Plan;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -191,13 +192,24 @@ pub fn with_tree(
     options: &Options,
     work: impl FnOnce(&Utf8Path, &Options) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<Outcome> {
+    with_tree_for(args, lab, options, |_| trees::Purpose::Lab, work)
+}
+
+/// The same, where the plan decides for what it is compiled.
+pub(crate) fn with_tree_for(
+    args: &Args,
+    lab: &LabArgs,
+    options: &Options,
+    purpose: impl FnOnce(&Plan) -> trees::Purpose,
+    work: impl FnOnce(&Utf8Path, &Options) -> anyhow::Result<Outcome>,
+) -> anyhow::Result<Outcome> {
     let options = Options { digests: digests(lab.no_digests), ..options.clone() };
     if lab.source.is_dir() {
         return work(&lab.source, &options);
     }
     let Some(input) = input::read(args, &lab.source)? else { return Ok(Outcome::Failed) };
     let fabric = input.plan.topology().name.as_str();
-    let place = trees::Place::take(&options, fabric)?;
+    let place = trees::Place::take(&options, fabric, purpose(&input.plan))?;
     let outcome = compile::whole(args, &input, &place.tree).and_then(|_| work(&place.tree, &options));
     place.clear()?;
     outcome

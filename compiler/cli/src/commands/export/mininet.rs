@@ -11,17 +11,24 @@ use crate::args::Args;
 use crate::args::export::MininetArgs;
 use crate::args::lab::LabArgs;
 use crate::commands::lab;
+use crate::commands::lab::trees::Purpose;
 use crate::labs;
 use crate::output::Outcome;
 
 /// Writes the script.
 pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
     let source = LabArgs { source: command.source.clone(), no_digests: false };
-    lab::with_tree(args, &source, &labs::options()?, |tree, _| {
-        let tree = Tree::read(tree)?;
-        let text = script(&tree, &Model::of(&tree)?, &command.switch)?;
-        let name = command.out.file_name().context("`--out` names no file")?;
-        let folder = command.out.parent().context("`--out` names no file")?;
-        write(args, folder, &[Artefact::new(name, text)])
-    })
+    lab::with_tree_for(
+        args,
+        &source,
+        &labs::options()?,
+        |_| Purpose::Process,
+        |tree, _| {
+            let tree = Tree::read(tree)?;
+            let text = script(&tree, &Model::of(&tree)?, &command.switch)?;
+            let name = command.out.file_name().context("`--out` names no file")?;
+            let folder = command.out.parent().context("`--out` names no file")?;
+            write(args, folder, &[Artefact::new(name, text)])
+        },
+    )
 }

@@ -7,10 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::job::{self, BYTES_MAX, JobError, Orders, Report, Scenario, Transport};
 use closc_lab::tree::{Software, Tree};
 use closc_lab::{Lab, LabError, Options, Watch};
+use closc_plan::Plan;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::with_tree;
+use super::trees::Purpose;
+use super::with_tree_for;
 use crate::args::lab::{JobArgs, JobTarget};
 use crate::args::{Args, Format};
 use crate::labs;
@@ -39,7 +41,8 @@ pub(crate) struct Jobs<'a> {
 pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
     let scenario = scenario(command)?;
     let transports: Vec<Transport> = std::iter::once(command.transport).chain(command.beside).collect();
-    with_tree(args, &command.lab, options, |tree, options| {
+    let purpose = |plan: &Plan| purpose(plan, command.target);
+    with_tree_for(args, &command.lab, options, purpose, |tree, options| {
         let read = Tree::read_with(tree, options.digests)?;
         let target = command.target.unwrap_or(match read.switch_of(Software::P4) {
             Some(_) => JobTarget::Embedded,
@@ -65,6 +68,15 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
         })?;
         Ok(if met { Outcome::Fine } else { Outcome::Failed })
     })
+}
+
+/// Says for what a plan is compiled: a job without a target runs in virtual time where P4 programs switches.
+fn purpose(plan: &Plan, target: Option<JobTarget>) -> Purpose {
+    let is_virtual = match target {
+        Some(target) => target == JobTarget::Embedded,
+        None => plan.switches().any(|switch| plan.os(switch).is_programmed()),
+    };
+    if is_virtual { Purpose::Process } else { Purpose::Lab }
 }
 
 /// Reports of jobs, or why one could not be run.

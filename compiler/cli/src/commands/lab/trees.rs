@@ -1,13 +1,16 @@
 //! Where labs have their trees if they are brought up from fabric files: in a folder of their own beside their state.
 //!
-//! In: the options of labs. Out: a folder for each fabric. Invariants: a tree is there as long as a lab is up that was
-//! brought up from it, and no longer.
+//! In: the options of labs. Out: a folder for each fabric, and one for each process that brings nothing up. Invariants: a
+//! tree is there as long as a lab is up that was brought up from it, or the process works that has it alone, and no longer.
 
 use std::io::ErrorKind;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::{LabError, Options, TreeGuard};
+
+/// Places of one process begin with it, and end with a number.
+const OWN: &str = ".own-";
 
 /// The place of a fabric's tree, which no other process uses meanwhile.
 pub struct Place<'o> {
@@ -18,16 +21,43 @@ pub struct Place<'o> {
     guard: TreeGuard,
 }
 
+/// For what a fabric file is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A lab of this machine, of which a fabric has one.
+    Lab,
+    /// Work of one process that brings nothing up, as in virtual time: any number of them at once.
+    Process,
+}
+
 fn folder(options: &Options) -> Utf8PathBuf {
     // No fabric has a name that begins with a dot.
     options.runtime.join(".trees")
 }
 
 impl<'o> Place<'o> {
-    /// Takes the place of a fabric, in a folder that is its owner's alone.
-    pub fn take(options: &'o Options, fabric: &'o str) -> anyhow::Result<Place<'o>> {
+    /// Takes the place of a fabric, or one that no other process has.
+    pub fn take(options: &'o Options, fabric: &'o str, purpose: Purpose) -> anyhow::Result<Place<'o>> {
         let trees = folder(options);
-        let guard = TreeGuard::take(&trees, fabric)?;
+        if purpose == Purpose::Lab {
+            return Place::within(options, fabric, &trees);
+        }
+        // Who was killed left a tree, which is removed.
+        for left in own_places(&trees) {
+            unless_busy(Place::within(options, fabric, &left))?.map_or(Ok(()), Place::clear)?;
+        }
+        for number in 1_u64.. {
+            let free = Place::within(options, fabric, &trees.join(format!("{OWN}{number}")));
+            if let Some(place) = unless_busy(free)? {
+                return Ok(place);
+            }
+        }
+        anyhow::bail!("there is no number left for a tree of `{fabric}`")
+    }
+
+    /// Takes the place of a fabric in a folder that is its owner's alone.
+    fn within(options: &'o Options, fabric: &'o str, trees: &Utf8Path) -> anyhow::Result<Place<'o>> {
+        let guard = TreeGuard::take(trees, fabric)?;
         let tree = trees.join(fabric);
         if !tree.join(closc_artefacts::paths::MANIFEST).exists() {
             // A process left it that was killed while it compiled.
@@ -47,8 +77,9 @@ impl<'o> Place<'o> {
         remove(std::fs::remove_dir_all(&tree), &tree)?;
         let beside = tree.with_file_name(format!(".{fabric}.closc"));
         remove(std::fs::remove_file(&beside), &beside)?;
-        // Both folders go when they are empty, and were made by a lab.
+        // Folders go when they are empty, and were made by a lab.
         drop(guard);
+        closc_lab::leave_private(&folder(options));
         closc_lab::leave_private(&options.runtime);
         Ok(())
     }
@@ -56,11 +87,22 @@ impl<'o> Place<'o> {
 
 /// Removes the tree of a lab that is down, unless another process has taken its place since.
 pub fn clear(options: &Options, fabric: &str) -> anyhow::Result<()> {
-    match Place::take(options, fabric) {
-        Ok(place) => place.clear(),
-        Err(error) if matches!(error.downcast_ref(), Some(LabError::Busy { .. })) => Ok(()),
+    unless_busy(Place::take(options, fabric, Purpose::Lab))?.map_or(Ok(()), Place::clear)
+}
+
+/// Returns a place, or nothing where another process has it.
+fn unless_busy(place: anyhow::Result<Place<'_>>) -> anyhow::Result<Option<Place<'_>>> {
+    match place {
+        Ok(place) => Ok(Some(place)),
+        Err(error) if matches!(error.downcast_ref(), Some(LabError::Busy { .. })) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Lists the places of single processes, of any fabric.
+fn own_places(trees: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let entries = trees.read_dir_utf8().into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().starts_with(OWN)).map(camino::Utf8DirEntry::into_path).collect()
 }
 
 fn remove(removed: std::io::Result<()>, path: &Utf8Path) -> anyhow::Result<()> {
