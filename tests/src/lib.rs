@@ -3,4 +3,5 @@
 pub mod exceptions;
 pub mod frr;
 pub mod namespaces;
+pub mod region;
 pub mod shape;

@@ -1,18 +1,18 @@
 //! Delays of an empty network, from hops and cables.
 //!
 //! In: the numbers of the topology. Out: round-trip time and bandwidth-delay product, with every step. Invariants: the
-//! longest path of the fabric by its kinds of cable; a single cable that differs does not move the thresholds of
-//! a whole fabric.
+//! longest path of the fabric by its kinds of cable and the speeds of its zones; a single cable that differs does not move the
+//! thresholds of a whole fabric; zones are looked at once, and not pair by pair.
 
 use std::collections::BTreeMap;
 
-use closc_qos::bdp::{self, Delay};
+use closc_qos::bdp::{self, Delay, Hop};
 use closc_qos::ecn::EcnThresholds;
-use closc_qos::units::{Bytes, Length, Nanoseconds, Speed};
+use closc_qos::units::{Bytes, Length, Nanoseconds};
 use closc_topology::{HostOutput, Switch, TierId, ZoneId};
 
 use crate::Plan;
-use crate::zone_delay::ZoneDelay;
+use crate::zone_delay::{Empty, ZoneDelay};
 
 /// What a switch adds to a packet that meets no queue. The MRC paper measures 5.09 us inside a T0 group and
 /// 6.54 us across a T1: 1.45 us for two more switches and the two cables between them.
@@ -25,14 +25,15 @@ pub const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
 const ACKNOWLEDGEMENT: Bytes = Bytes(84);
 
 impl Plan {
-    /// Returns the delay between the two NICs farthest apart when nothing is queued, at the speed of the slowest NIC port.
-    pub fn delay(&self) -> Delay {
-        self.delay_over(&longest_path(self), self.slowest_port())
+    /// Returns the delay between the two NICs farthest apart when nothing is queued, as that one of them has it that sends slower.
+    pub fn delay(&self) -> &Delay {
+        &self.empty().longest
     }
 
     /// Returns the delay between a NIC of a zone and the one that is farthest from it, at the speed of the zone's NICs.
-    pub fn delay_from(&self, zone: ZoneId) -> Delay {
-        self.delay_over(&longest_path_from(self, zone), self.topology().port_speed(zone))
+    pub fn delay_from(&self, zone: ZoneId) -> &Delay {
+        let empty = self.empty();
+        &empty.kinds[empty.zones[usize::from(zone.0)]]
     }
 
     /// Returns the delay that the thresholds of a tier start from.
@@ -40,30 +41,47 @@ impl Plan {
     /// T0s see their zone: a queue there holds what a zone has in flight, and does not grow with the distance to
     /// another building. T1s and T2s, where the long cables begin and far flows come together, see the whole path. It is
     /// one time in all zones, so that switches that are alike are set alike.
-    pub fn delay_of_tier(&self, tier: TierId) -> Delay {
+    pub fn delay_of_tier(&self, tier: TierId) -> &Delay {
         match tier {
-            TierId::T0 => self.delay_over(&path_in_zone(self), self.slowest_port()),
+            TierId::T0 => &self.empty().in_zone,
             TierId::T1 | TierId::T2 => self.delay(),
         }
     }
 
-    fn slowest_port(&self) -> Speed {
-        let topology = self.topology();
-        let ports = topology.zone_ids().map(|zone| topology.port_speed(zone));
-        ports.min_by_key(|speed| speed.mbps()).unwrap_or(topology.port_speed(ZoneId(0)))
+    fn empty(&self) -> &Empty {
+        self.empty.get_or_init(|| empty(self))
     }
+}
 
-    fn delay_over(&self, cables: &[Length], speed: Speed) -> Delay {
-        bdp::delay(&bdp::Path {
-            cables,
-            speed,
-            packet: Bytes(u64::from(self.topology().mtu.link)),
-            acknowledgement: ACKNOWLEDGEMENT,
-            switch_latency: SWITCH_LATENCY,
-            nic_latency: NIC_LATENCY,
-            cut_through: true,
+/// Works out the delays of all zones.
+fn empty(plan: &Plan) -> Empty {
+    let (ends, mut known) = (Ends::of(plan), BTreeMap::new());
+    let mut kinds: Vec<Delay> = Vec::new();
+    let mut number = |path: Vec<Hop>| {
+        *known.entry(path).or_insert_with_key(|path| {
+            kinds.push(over(plan, path));
+            (kinds[kinds.len() - 1].base_rtt, kinds.len() - 1)
         })
-    }
+    };
+    let farthest = |zone| ends.paths(plan, zone).into_iter().map(&mut number).max_by_key(|(rtt, _)| *rtt);
+    let zones: Vec<(Nanoseconds, usize)> = plan.topology().zone_ids().filter_map(farthest).collect();
+    let sender = |at: usize| kinds[at].bdp;
+    let longest = zones.iter().max_by_key(|(rtt, at)| (*rtt, std::cmp::Reverse(sender(*at))));
+    let longest = kinds[longest.expect("a fabric has a zone").1].clone();
+    let zones = zones.into_iter().map(|(_, at)| at).collect();
+    Empty { in_zone: over(plan, &slowest_in_zone(plan)), longest, kinds, zones }
+}
+
+/// Works out the delay of a path.
+fn over(plan: &Plan, hops: &[Hop]) -> Delay {
+    bdp::delay(&bdp::Path {
+        hops,
+        packet: Bytes(u64::from(plan.topology().mtu.link)),
+        acknowledgement: ACKNOWLEDGEMENT,
+        switch_latency: SWITCH_LATENCY,
+        nic_latency: NIC_LATENCY,
+        cut_through: true,
+    })
 }
 
 impl Plan {
@@ -91,7 +109,7 @@ type Marks = BTreeMap<Switch, Option<EcnThresholds>>;
 
 fn of_zone(plan: &Plan, zone: ZoneId, known: &mut Marks) -> ZoneDelay {
     let marks = plan.sample(zone).and_then(|t0| known.entry(t0).or_insert_with(|| plan.marks(t0)).clone());
-    let (port, delay) = (plan.topology().port_speed(zone), plan.delay_from(zone));
+    let (port, delay) = (plan.topology().port_speed(zone), plan.delay_from(zone).clone());
     let target = marks.as_ref().map(|marks| delay.target(port, marks.min()));
     ZoneDelay { port, delay, target, marks }
 }
@@ -122,42 +140,72 @@ impl Plan {
     }
 }
 
-/// The cables from a NIC up to the tier where its zone meets.
-fn up_in_zone(plan: &Plan) -> Vec<Length> {
+/// The links from a NIC of a zone up to the tier where the zone meets.
+fn up_in_zone(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
     let topology = plan.topology();
-    let mut up = vec![topology.cables.nic_t0.length];
+    let mut up = vec![Hop { length: topology.cables.nic_t0.length, speed: topology.port_speed(zone) }];
     if topology.zones > 1 || topology.hosts.groups > 1 {
-        up.push(topology.cables.t0_t1.length);
+        let speed = topology.t0.up_in(zone).breakout.speed;
+        up.push(Hop { length: topology.cables.t0_t1.length, speed });
     }
     up
 }
 
-/// The cables of the longest path inside a zone: up over each kind and down again.
-fn path_in_zone(plan: &Plan) -> Vec<Length> {
-    let up = up_in_zone(plan);
-    up.iter().chain(up.iter().rev()).copied().collect()
-}
-
-/// The cables of the longest path of all.
-fn longest_path(plan: &Plan) -> Vec<Length> {
-    let paths = plan.topology().zone_ids().map(|zone| longest_path_from(plan, zone));
-    let length = |path: &Vec<Length>| path.iter().map(|cable| cable.meters_ceil()).sum::<u64>();
-    paths.max_by_key(length).unwrap_or_default()
-}
-
-/// The cables of the longest path from a zone: up over each kind and down again. Two zones meet at a T2.
-fn longest_path_from(plan: &Plan, zone: ZoneId) -> Vec<Length> {
+/// The link from a zone to the T2s, where zones meet.
+fn to_t2(plan: &Plan, zone: ZoneId) -> Option<Hop> {
     let topology = plan.topology();
-    let up = up_in_zone(plan);
-    let mut path = up.clone();
-    if topology.zones > 1 && topology.t2.is_some() {
-        let length = |zone: ZoneId| {
-            let cable = topology.cables.t1_t2_by_zone.get(&zone).or(topology.cables.t1_t2.as_ref())?;
-            Some(cable.length)
-        };
-        path.extend(length(zone));
-        path.extend(topology.zone_ids().filter(|other| *other != zone).filter_map(length).max());
+    let cable = topology.cables.t1_t2_by_zone.get(&zone).or(topology.cables.t1_t2.as_ref())?;
+    let speed = topology.t1.up_in(zone).breakout.speed;
+    (topology.zones > 1 && topology.t2.is_some()).then_some(Hop { length: cable.length, speed })
+}
+
+/// The path inside the zone whose links are the slowest: up over each kind and down again.
+fn slowest_in_zone(plan: &Plan) -> Vec<Hop> {
+    let there_and_back = |zone| {
+        let up = up_in_zone(plan, zone);
+        up.iter().chain(up.iter().rev()).copied().collect::<Vec<Hop>>()
+    };
+    plan.topology().zone_ids().map(there_and_back).min_by_key(|path| speeds(path)).unwrap_or_default()
+}
+
+/// The speed of the slowest link of a path, and that of its sender.
+fn speeds(path: &[Hop]) -> (u32, u32) {
+    let all = path.iter().map(|hop| hop.speed.mbps());
+    (all.clone().min().unwrap_or(0), all.take(1).next().unwrap_or(0))
+}
+
+/// The zones that can be the farthest from another one: of those whose slowest link has one speed, the two with the longest
+/// cables to the T2s, since a zone is not its own neighbour. There are as many speeds as the hardware has, whatever the number of zones.
+struct Ends(BTreeMap<u32, [Option<(Length, ZoneId)>; 2]>);
+
+impl Ends {
+    fn of(plan: &Plan) -> Ends {
+        let mut found: BTreeMap<u32, [Option<(Length, ZoneId)>; 2]> = BTreeMap::new();
+        for zone in plan.topology().zone_ids() {
+            let Some(last) = to_t2(plan, zone) else { continue };
+            let mut up = up_in_zone(plan, zone);
+            up.push(last);
+            let [first, second] = found.entry(speeds(&up).0).or_default();
+            let own = Some((last.length, zone));
+            // Of zones that are alike the first stands for all.
+            let longer = |than: &Option<(Length, ZoneId)>| than.is_none_or(|than| last.length > than.0);
+            if longer(first) {
+                (*first, *second) = (own, *first);
+            } else if longer(second) {
+                *second = own;
+            }
+        }
+        Ends(found)
     }
-    path.extend(up.into_iter().rev());
-    path
+
+    /// Returns the paths from a zone of which one takes longest: up over each kind of cable and down again. Two zones meet at a T2.
+    fn paths(&self, plan: &Plan, zone: ZoneId) -> Vec<Vec<Hop>> {
+        let up = |zone| up_in_zone(plan, zone).into_iter().chain(to_t2(plan, zone));
+        let to = |other| up(zone).chain(up(other).collect::<Vec<Hop>>().into_iter().rev()).collect();
+        let other = |zones: &[Option<(Length, ZoneId)>; 2]| {
+            zones.iter().flatten().map(|(_, other)| *other).find(|other| *other != zone)
+        };
+        let mut others = self.0.values().filter_map(other).peekable();
+        if others.peek().is_none() { vec![to(zone)] } else { others.map(to).collect() }
+    }
 }

@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
 use crate::segment::Segments;
-use crate::zone_delay::ZoneDelay;
+use crate::zone_delay::{Empty, ZoneDelay};
 
 /// The fabric plan.
 #[derive(Debug, Clone)]
@@ -21,12 +21,14 @@ pub struct Plan {
     fabric: Fabric,
     /// Worked out when they are asked for first: hundreds of thousands of nodes and tables state those of their zone.
     pub(crate) delays: OnceLock<Vec<ZoneDelay>>,
+    /// The same of every switch.
+    pub(crate) empty: OnceLock<Empty>,
 }
 
 impl Plan {
     /// Plans a fabric.
     pub fn new(fabric: Fabric) -> Self {
-        Plan { fabric, delays: OnceLock::new() }
+        Plan { fabric, delays: OnceLock::new(), empty: OnceLock::new() }
     }
 
     /// Returns the fabric it plans.

@@ -1,4 +1,4 @@
-//! What senders of a zone need to know of the longest path.
+//! What senders of a zone need to know of the longest path, and delays of all zones.
 //!
 //! In: nothing; this is plain data. Out: what path tables and nodes state. Invariants: the same whoever chooses the path.
 
@@ -20,4 +20,17 @@ pub struct ZoneDelay {
     pub target: Option<Nanoseconds>,
     /// When such an uplink marks the data class.
     pub marks: Option<EcnThresholds>,
+}
+
+/// Delays of the network when nothing is queued.
+#[derive(Debug, Clone)]
+pub(crate) struct Empty {
+    /// Inside the zone whose links are the slowest.
+    pub(crate) in_zone: Delay,
+    /// Over the path that takes longest.
+    pub(crate) longest: Delay,
+    /// Over the paths that take longest from a zone, each once.
+    pub(crate) kinds: Vec<Delay>,
+    /// Which of them it is for each zone.
+    pub(crate) zones: Vec<usize>,
 }

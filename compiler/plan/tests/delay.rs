@@ -1,11 +1,14 @@
 //! The delay of the longest path counts every cable and switch once each way.
 
+use closc_plan::Plan;
 use closc_tests::shape::{Shape, T2, plan};
+use closc_topology::{TierId, ZoneId};
 
 const SMALL: Shape = Shape::SMALL;
 
 fn terms(shape: &Shape) -> (String, String) {
-    let delay = shape.plan().delay();
+    let plan = shape.plan();
+    let delay = plan.delay();
     let value = |name| delay.terms.term(name).expect("every delay has this step").value.to_string();
     (value("cable"), value("switches"))
 }
@@ -38,6 +41,45 @@ fn the_farthest_zones_count() {
     let cable = plan(&text).delay().terms.term("cable").expect("every delay has this step").value.to_string();
     // 2 x (1 + 2) m in the halls, 3 m and 80 km to the T2 between.
     assert_eq!(cable, "80009");
+}
+
+/// By hand: 9,216 B and 84 B take 372 ns at 200G and 744 ns at 100G; 2 x 500 ns in NICs, 700 ns in each switch each way, and
+/// 2 / 0.198 ns for each metre.
+#[test]
+fn packets_arrive_at_the_speed_of_the_slowest_link() {
+    let file = |zones: u16, zone1: &str, uplinks: &str| {
+        plan(&format!(
+            "fabric: shape\nplanes: 1\nzones: {zones}\nrouting: ecmp-static\nqos: none\nmtu: {{ link: 9216 }}\nhosts: {{ groups: 2, \
+             per_group: 2, nic: {{ speed: 200G }}{zone1} }}\ntiers:\n  t0: {{ platform: linux, down: {{ breakout: 1x200G }}, up: {{ \
+             count: 2, breakout: 1x{uplinks} }}{} }}\n  t1: {{ platform: linux, down: {{ breakout: 1x{uplinks} }}, up: {{ count: 1, \
+             breakout: 1x400G }} }}\n  t2: {{ platform: linux, down: {{ breakout: 1x400G }} }}\ncables:\n  nic-t0: {{ length: 1m, \
+             medium: virtual }}\n  t0-t1: {{ length: 10m, medium: virtual }}\n  t1-t2: {{ length: 100m, medium: virtual }}\n",
+            if zone1.is_empty() { "" } else { ", by_zone: { 1: { down: { breakout: 1x100G } } }" },
+        ))
+    };
+    let of = |plan: &Plan, zone| {
+        let delay = plan.delay_from(ZoneId(zone));
+        (delay.base_rtt.0, delay.bdp.0)
+    };
+    let rtt = |switches: u64, meters: u64, sending: u64| {
+        1_000 + 2 * 700 * switches + sending + (2 * meters * 1_000).div_ceil(198)
+    };
+    // One zone: no path goes over a T2, whatever its cables are.
+    let one = rtt(3, 22, 372);
+    assert_eq!(of(&file(1, "", "400G"), 0), (one, one * 25));
+    // Uplinks slower than NIC ports carry every packet between groups.
+    let slow = rtt(3, 22, 744);
+    assert_eq!(of(&file(1, "", "100G"), 0), (slow, slow * 25));
+    // NICs of 100G in one of three zones: both directions wait for that port, and each sender has its own speed under way.
+    let mixed = file(3, ", nic_by_zone: { 1: { speed: 100G } }", "400G");
+    let far = rtt(5, 222, 744);
+    assert_eq!(
+        [0, 1, 2].map(|zone| of(&mixed, zone)),
+        [(far, far * 25), (far, far * 25 / 2), (far, far * 25)]
+    );
+    assert_eq!(mixed.delay().base_rtt.0, far);
+    assert_eq!(mixed.delay_of_tier(TierId::T0).base_rtt.0, slow, "the zone of 100G");
+    assert_eq!(of(&file(2, "", "400G"), 0).0, rtt(5, 222, 372), "alike");
 }
 
 /// A NIC that is absent leaves more of the buffer to the other ports of its T0, and moves no target.

@@ -25,7 +25,8 @@ fn port(plan: &Plan, switch: Switch, meters: u32) -> (Bytes, Bytes) {
 
 #[test]
 fn eighty_kilometres_are_eight_hundred_microseconds_and_forty_megabytes() {
-    let delay = region().delay();
+    let plan = region();
+    let delay = plan.delay();
     let value = |name| delay.terms.term(name).unwrap().value.to_string();
     // 2 x (3 + 50) m in the halls, 200 m to the T2, 80 km to the other site.
     assert_eq!(value("cable"), "80306");
@@ -115,10 +116,10 @@ const SLOW: &str = "nic_by_zone: { 1: { speed: 200G } }";
 #[test]
 fn every_zone_has_its_own_farthest_neighbour_and_rate() {
     let plan = mixed(SLOW);
-    let cable = |delay: closc_qos::bdp::Delay| delay.terms.term("cable").unwrap().value.to_string();
+    let cable = |delay: &closc_qos::bdp::Delay| delay.terms.term("cable").unwrap().value.to_string();
     let delays = [0, 1, 2].map(|zone| plan.delay_from(ZoneId(zone)));
     // 2 x (3 + 30) m in the halls; 300 m and 80 km, 80 and 40 km, 40 and 80 km to the T2.
-    assert_eq!(delays.clone().map(cable), ["80366", "120066", "120066"]);
+    assert_eq!(delays.map(cable), ["80366", "120066", "120066"]);
     let bytes = |zone: usize, mbps: u64| delays[zone].base_rtt.0 * mbps / 8_000;
     assert_eq!(delays[1].bdp.0, bytes(1, 200_000));
     assert_eq!(delays[2].bdp.0, bytes(2, 400_000));

@@ -1,6 +1,6 @@
 //! How long an empty network takes for a round trip, and how much it holds meanwhile.
 //!
-//! In: the cables of a path, speed, packet sizes and the latency of switches and NICs. Out: base round-trip
+//! In: the cables of a path with their speeds, packet sizes and the latency of switches and NICs. Out: base round-trip
 //! time, bandwidth-delay product and target delay, with every step. Invariants: rounded up once, at the end.
 
 use serde::Serialize;
@@ -9,13 +9,20 @@ use crate::explain::{Breakdown, Exact, Unit, exact};
 use crate::headroom::LIGHT_METERS_PER_SECOND;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
+/// A cable of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// How long it is.
+    pub length: Length,
+    /// The speed of the ports at its ends.
+    pub speed: Speed,
+}
+
 /// A path from NIC to NIC; between two cables is a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path<'a> {
-    /// The cables in order.
-    pub cables: &'a [Length],
-    /// The speed of every link.
-    pub speed: Speed,
+    /// The cables in order; the first is the sender's.
+    pub hops: &'a [Hop],
     /// The size of a data packet on the wire.
     pub packet: Bytes,
     /// The size of an acknowledgement on the wire.
@@ -31,13 +38,24 @@ pub struct Path<'a> {
 impl Path<'_> {
     /// Returns how many switches the path has.
     pub fn switches(&self) -> u32 {
-        u32::try_from(self.cables.len().saturating_sub(1)).unwrap_or(u32::MAX)
+        u32::try_from(self.hops.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
     /// Returns the length of all cables together.
     pub fn length(&self) -> Length {
-        let sum = self.cables.iter().fold(0_u64, |sum, cable| sum.saturating_add(cable.millimeters()));
+        let sum = self.hops.iter().fold(0_u64, |sum, hop| sum.saturating_add(hop.length.millimeters()));
         Length::from_millimeters(sum)
+    }
+
+    /// Returns the links at whose speed a packet is waited for. A switch that stores packets sends each once more; one that
+    /// cuts through does not wait for its end, so that all of it has arrived when the slowest link has carried it.
+    fn sendings(&self) -> Vec<Speed> {
+        let speeds = self.hops.iter().map(|hop| hop.speed);
+        if self.cut_through {
+            speeds.min_by_key(|speed| speed.mbps()).into_iter().collect()
+        } else {
+            speeds.collect()
+        }
     }
 }
 
@@ -67,7 +85,7 @@ pub fn delay(path: &Path<'_>) -> Delay {
     let mut terms = Breakdown::default();
     let two = exact(2_u8, 1_u8);
     let length = exact(path.length().millimeters(), 1_000_u16);
-    let count = path.cables.len();
+    let count = path.hops.len();
     terms.push("cable", length, Unit::Meters, format!("the sum of {count} cables"), "topology");
     let mut ns = |name, value: Exact, formula: String, source| {
         terms.push(name, value, Unit::Nanoseconds, formula, source)
@@ -88,13 +106,14 @@ pub fn delay(path: &Path<'_>) -> Delay {
     );
     let nics =
         ns("NICs", two * exact(path.nic_latency.0, 1_u8), format!("2 x {}", path.nic_latency.0), "host");
-    // A switch that stores packets sends each once more; one that cuts through does not wait for its end.
-    let sendings = if path.cut_through { 1 } else { switches + 1 };
-    let serial = |bytes: Bytes| exact(bytes.0, 1_u8) * exact(8_000_u16, path.speed.mbps());
+    let sendings = path.sendings();
+    let per_byte = sendings.iter().map(|speed| exact(8_000_u16, speed.mbps()));
+    let bytes = path.packet + path.acknowledgement;
+    let at: Vec<String> = sendings.iter().map(ToString::to_string).collect();
     let serialisation = ns(
         "serialisation",
-        exact(sendings, 1_u8) * (serial(path.packet) + serial(path.acknowledgement)),
-        format!("{sendings} x ({} + {} B) at {}", path.packet.0, path.acknowledgement.0, path.speed),
+        exact(bytes.0, 1_u8) * per_byte.fold(exact(0_u8, 1_u8), |sum, time| sum + time),
+        format!("({} + {} B) at {}", path.packet.0, path.acknowledgement.0, at.join(" and ")),
         SOURCE,
     );
     let sum = ns(
@@ -104,8 +123,9 @@ pub fn delay(path: &Path<'_>) -> Delay {
         SOURCE,
     );
     let base_rtt = Nanoseconds(u64::try_from(sum.ceil().to_integer()).unwrap_or(u64::MAX));
-    let bdp = path.speed.bytes_in(base_rtt);
-    let formula = format!("{} x {base_rtt}", path.speed);
+    let sender = path.hops.first().map(|hop| hop.speed);
+    let bdp = sender.map_or(Bytes(0), |speed| speed.bytes_in(base_rtt));
+    let formula = sender.map_or_else(String::new, |speed| format!("{speed} x {base_rtt}"));
     terms.bytes("bandwidth-delay product", exact(bdp.0, 1_u8), formula, SOURCE);
     Delay { base_rtt, bdp, terms }
 }
@@ -114,10 +134,13 @@ pub fn delay(path: &Path<'_>) -> Delay {
 mod tests {
     use super::*;
 
-    fn path(cables: &[Length]) -> Path<'_> {
+    fn hops<const N: usize>(meters: [u32; N]) -> [Hop; N] {
+        meters.map(|meters| Hop { length: Length::from_meters(meters), speed: Speed::gbps(400) })
+    }
+
+    fn path(hops: &[Hop]) -> Path<'_> {
         Path {
-            cables,
-            speed: Speed::gbps(400),
+            hops,
             packet: Bytes(4_200),
             acknowledgement: Bytes(84),
             switch_latency: Nanoseconds(700),
@@ -129,7 +152,7 @@ mod tests {
     #[test]
     fn two_tiers_in_a_hall() {
         // NIC - T0 - T1 - T0 - NIC: 3, 30, 30, 3 m.
-        let cables = [3, 30, 30, 3].map(Length::from_meters);
+        let cables = hops([3, 30, 30, 3]);
         let found = delay(&path(&cables));
         let value = |name| found.terms.term(name).unwrap().value.to_string();
         assert_eq!(value("propagation"), "666.667");
@@ -144,7 +167,7 @@ mod tests {
 
     #[test]
     fn eighty_kilometers_hold_forty_megabytes() {
-        let cables = [3, 30, 80_000, 30, 3].map(Length::from_meters);
+        let cables = hops([3, 30, 80_000, 30, 3]);
         let found = delay(&path(&cables));
         // 2 x 80 km x 5.05 ns/m x 50 B/ns = 40.4 MB, and a little for the halls.
         assert_eq!(found.bdp.human(), "40.8 MB");
@@ -152,20 +175,40 @@ mod tests {
 
     #[test]
     fn cutting_through_saves_a_packet_a_switch() {
-        let cables = [3, 3].map(Length::from_meters);
+        let cables = hops([3, 3]);
         let stored = delay(&path(&cables));
         let cut = delay(&Path { cut_through: true, ..path(&cables) });
         // 85.68 ns, of two sums that are each rounded up.
         assert!((85..=86).contains(&(stored.base_rtt.0 - cut.base_rtt.0)));
     }
 
+    /// 100G at the other end: 9,216 and 84 B take 744 ns there, whoever sends faster, and the sender has 200G under way.
+    #[test]
+    fn a_packet_has_arrived_when_the_slowest_link_has_carried_it() {
+        let mut cables = hops([1, 1, 1, 1, 1, 1]).map(|hop| Hop { speed: Speed::gbps(200), ..hop });
+        cables[5].speed = Speed::gbps(100);
+        let found = delay(&Path { cut_through: true, packet: Bytes(9_216), ..path(&cables) });
+        let value = |name| found.terms.term(name).unwrap().value.to_string();
+        assert_eq!(value("serialisation"), "744");
+        // 2 x 6 m / 198,000,000 m/s, 2 x 5 x 700 ns, 2 x 500 ns.
+        assert_eq!(found.base_rtt, Nanoseconds(61 + 7_000 + 1_000 + 744));
+        assert_eq!(found.bdp, Bytes(25 * found.base_rtt.0));
+        // Stored, it is sent six times: five times at 200G, once at 100G.
+        let stored = delay(&Path { packet: Bytes(9_216), ..path(&cables) });
+        assert_eq!(
+            stored.terms.term("serialisation").unwrap().value.to_string(),
+            (5 * 372 + 744).to_string()
+        );
+    }
+
     proptest::proptest! {
         #[test]
         fn longer_paths_take_longer(meters in 1_u32..200_000, more in 1_u32..200_000, hops in 1_usize..7) {
-            let short = vec![Length::from_meters(meters); hops];
-            let long = vec![Length::from_meters(meters + more); hops];
-            let further = vec![Length::from_meters(meters); hops + 1];
-            let rtt = |cables: &[Length]| delay(&path(cables)).base_rtt;
+            let hop = |meters| super::tests::hops([meters])[0];
+            let short = vec![hop(meters); hops];
+            let long = vec![hop(meters + more); hops];
+            let further = vec![hop(meters); hops + 1];
+            let rtt = |cables: &[Hop]| delay(&path(cables)).base_rtt;
             proptest::prop_assert!(rtt(&long) > rtt(&short));
             proptest::prop_assert!(rtt(&further) > rtt(&short));
         }

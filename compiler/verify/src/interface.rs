@@ -66,9 +66,9 @@ pub(crate) struct PlaneCables {
 pub(crate) struct StatedDelay {
     /// The longest round trip.
     pub(crate) base_rtt_ns: u64,
-    /// Packet size of a port to a NIC.
+    /// Largest packet of a port.
     pub(crate) mtu: u16,
-    /// Its speed.
+    /// Lowest speed of a port.
     pub(crate) speed_mbps: u32,
 }
 
@@ -101,7 +101,7 @@ impl Interface {
             gateways: gateways(fabric),
             alike: alike(fabric),
             planes: cables(fabric, nics),
-            lengths: delay::lengths(&fabric.cabling),
+            lengths: delay::lengths(&fabric.cabling, stated),
             delay: stated_delay(fabric, stated),
             tables: sums.and_then(|sums| tables(fabric, sums)),
             nics: network.map(addresses).unwrap_or_default(),
@@ -284,9 +284,8 @@ fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
 
 fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay> {
     let delay = crate::model::group::common(fabric.judged_groups())?.delay.as_ref()?;
-    let t0 = stated?.switches.iter().find(|switch| switch.tier == "t0")?;
-    let port = t0.ports.iter().find(|port| port.down)?;
-    Some(StatedDelay { base_rtt_ns: delay.base_rtt_ns, mtu: port.mtu, speed_mbps: port.speed_mbps })
+    let (mtu, speed_mbps) = delay::slowest(stated?);
+    Some(StatedDelay { base_rtt_ns: delay.base_rtt_ns, mtu, speed_mbps })
 }
 
 /// The addresses of NICs by plane and T0. Of planes those T0s are compared that have the same NICs below them: the key names

@@ -10,7 +10,7 @@ use closc_artefacts::manifest::GroupRun;
 use closc_artefacts::paths::MANIFEST;
 use closc_diagnostics::Rule;
 
-use crate::check::delay::{self, Lengths};
+use crate::check::delay::{self, Extent, Lengths};
 use crate::finding::{Findings, Tally, Violation};
 use crate::interface::PlaneCables;
 use crate::model::place::Place;
@@ -381,10 +381,10 @@ fn delays(parts: Named<'_>, findings: &mut Findings) {
         }
     }
     let groups = parts.iter().find_map(|(_, part)| part.interface.tables.as_ref());
-    let leaves_t0 = groups.is_some_and(|tables| u32::from(tables.zones) * u32::from(tables.groups) > 1);
+    let extent = groups.map_or(Extent::Group, |tables| Extent::with(tables.zones, tables.groups));
     for (name, part) in parts {
         let Some(stated) = part.interface.delay else { continue };
-        let (least, most) = delay::bounds(&lengths, leaves_t0, (stated.mtu, stated.speed_mbps));
+        let (least, most) = delay::bounds(&lengths, extent, (stated.mtu, stated.speed_mbps));
         let rtt = stated.base_rtt_ns;
         findings.expect((least..=most).contains(&rtt), &DELAY, || {
             let message =

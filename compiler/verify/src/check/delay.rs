@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::cables::Kind as Form;
 use closc_artefacts::node_delay::NodeDelay;
 use closc_artefacts::path_table::Delay;
 use closc_artefacts::paths::{DELAY as DELAY_FILE, HOSTS};
+use closc_paths::Header;
 
-use crate::check::profile::{self, own};
+use crate::check::profile;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cabling, Kind, Party, SwitchId};
 use crate::model::fabric::Fabric;
@@ -17,6 +19,7 @@ use crate::model::group::Group;
 use crate::model::place::Place;
 use crate::model::segment::Tier;
 use crate::model::stated::{Stated, StatedPort, StatedSwitch};
+use crate::model::switch::Switch;
 use crate::model::tools::NodeTools;
 use crate::rules::hosts::NODE_DELAY;
 use crate::rules::tables::DELAY;
@@ -40,25 +43,30 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     }
 }
 
-/// Returns what is stated of the T0s of a group; where they are not read, of all T0s if all are alike.
-fn stated_t0<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Option<&'s StatedSwitch> {
-    let mut there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
-    let own = there.find_map(|switch| own(fabric, stated, switch, Tier::T0));
-    let mut t0s = stated.switches.iter().filter(|switch| switch.tier == "t0");
-    own.or_else(|| t0s.next().filter(|_| t0s.next().is_none()))
+/// Returns what may be stated of the T0s of a group; where they are not read, of all T0s if all are alike.
+fn stated_t0s<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Vec<&'s StatedSwitch> {
+    let there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
+    let mut own = there.map(|switch| profile::candidates(fabric, stated, switch, Tier::T0));
+    own.find(|own| !own.is_empty()).unwrap_or_else(|| {
+        let all: Vec<&StatedSwitch> = stated.switches.iter().filter(|switch| switch.tier == "t0").collect();
+        if all.len() == 1 { all } else { Vec::new() }
+    })
 }
 
 fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings) {
     let Some(delay) = &group.delay else { return };
-    let Some(t0) = stated_t0(fabric, stated, group) else { return };
-    let Some(port) = t0.ports.iter().find(|port| port.down) else { return };
     // The longest path may be in any plane.
     let bounds = if fabric.slice.is_whole() {
-        bounds(&lengths(&fabric.cabling), fabric.groups.len() > 1, (port.mtu, port.speed_mbps))
+        bounds(&lengths(&fabric.cabling, Some(stated)), Extent::of(&group.header), slowest(stated))
     } else {
         (0, u64::MAX)
     };
-    for (is_wrong, field, message) in faults(delay, t0, port, bounds) {
+    let judged = stated_t0s(fabric, stated, group).into_iter().filter_map(|t0| {
+        let port = t0.ports.iter().find(|port| port.down)?;
+        Some(faults(delay, t0, port, bounds))
+    });
+    let wrong = |found: &[Fault; 3]| found.iter().filter(|fault| fault.0).count();
+    for (is_wrong, field, message) in judged.min_by_key(wrong).into_iter().flatten() {
         findings.expect(!is_wrong, &DELAY, || {
             let message = format!("`{}`: {message}", group.name());
             Violation::new(&DELAY, group.place(&["\"delay\":", &format!("\"{field}\"")]), message)
@@ -66,12 +74,22 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
     }
 }
 
+/// Returns the packet size and the speed of the port that takes longest for a packet, of all that are stated.
+pub(crate) fn slowest(stated: &Stated) -> (u16, u32) {
+    let ports = || stated.switches.iter().flat_map(|switch| &switch.ports);
+    let mtu = ports().map(|port| port.mtu).max().unwrap_or(0);
+    (mtu, ports().map(|port| port.speed_mbps).min().unwrap_or(1))
+}
+
 /// Checks the delays that nodes are given.
 pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
-    let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling));
+    let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling, Some(stated)));
     let queue = data_queue(stated);
-    let mut known: BTreeMap<SwitchId, Option<&StatedSwitch>> = BTreeMap::new();
+    // Where a fabric has one T0 group its longest path may end there; the cables of a part say nothing of the longest.
+    let within = |extent| bounds(&lengths, extent, slowest(stated));
+    let span = (within(Extent::Group).0, within(Extent::Zones).1);
+    let mut known: BTreeMap<SwitchId, Vec<(&StatedSwitch, &StatedPort)>> = BTreeMap::new();
     for (tools, own) in tools.iter().filter_map(|tools| Some((tools, tools.delay.as_ref()?))) {
         let name = cabling.nodes[tools.node.0 as usize].as_str();
         let t0 = cabling.at_node(tools.node).iter().find_map(|plug| {
@@ -81,18 +99,9 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
             }
         });
         let Some(t0) = t0 else { continue };
-        let t0 = *known.entry(t0.0).or_insert_with(|| profile::own(fabric, stated, t0, Tier::T0));
-        let Some(port) = t0.and_then(|t0| t0.ports.iter().find(|port| port.down)) else { continue };
-        // Where a fabric has one T0 group its longest path may end there; the cables of a part say nothing of the longest.
-        let within = |leaves: bool| bounds(&lengths, leaves, (port.mtu, port.speed_mbps));
-        let whole = fabric.slice.is_whole();
-        let span = if whole { (within(false).0, within(lengths[1].is_some()).1) } else { (0, u64::MAX) };
-        // Where planes have other hardware, it is that of a T0 that the node need not be attached to.
-        let alike = stated.switches.iter().filter(|t0| {
-            let same = |other: &StatedPort| other.down && other.speed_mbps == port.speed_mbps;
-            t0.tier == "t0" && t0.ports.iter().any(same)
-        });
-        let judged = alike.map(|t0| of_node((own, name), queue, (t0, port), span));
+        let t0s = known.entry(t0.0).or_insert_with(|| with_ports_alike(fabric, stated, t0));
+        let span = if fabric.slice.is_whole() { span } else { (0, u64::MAX) };
+        let judged = t0s.iter().map(|(t0, port)| of_node((own, name), queue, (t0, port), span));
         let wrong = |found: &Vec<Fault>| found.iter().filter(|fault| fault.0).count();
         for (is_wrong, field, message) in judged.min_by_key(wrong).into_iter().flatten() {
             findings.expect(!is_wrong, &NODE_DELAY, || {
@@ -101,6 +110,20 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
             });
         }
     }
+}
+
+/// Returns the T0s that are stated, with a port to a NIC, where ports to NICs are as fast as those of a T0 may be. Where planes have
+/// other hardware, it is that of a T0 that a node need not be attached to.
+fn with_ports_alike<'s>(
+    fabric: &Fabric,
+    stated: &'s Stated,
+    t0: (SwitchId, &Switch),
+) -> Vec<(&'s StatedSwitch, &'s StatedPort)> {
+    let down = |t0: &'s StatedSwitch| t0.ports.iter().find(|port| port.down);
+    let own = profile::candidates(fabric, stated, t0, Tier::T0);
+    let speeds: Vec<u32> = own.into_iter().filter_map(|t0| Some(down(t0)?.speed_mbps)).collect();
+    let t0s = stated.switches.iter().filter(|t0| t0.tier == "t0").filter_map(|t0| Some((t0, down(t0)?)));
+    t0s.filter(|(_, port)| speeds.contains(&port.speed_mbps)).collect()
 }
 
 /// The queue of data, as it is stated for nodes.
@@ -173,24 +196,57 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
 /// The shortest and the longest cable of each kind, in metres, from below.
 pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 
-/// Returns the shortest and the longest cable of each kind.
-pub(crate) fn lengths(cabling: &Cabling) -> Lengths {
-    [Kind::NicT0, Kind::T0T1, Kind::T1T2].map(|kind| {
-        let meters = cabling.cables().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
-        meters.fold(None, |found: Option<(u64, u64)>, meters| {
+/// Returns the shortest and the longest cable of each kind: of those in the lists, and of those that are stated, for the longest
+/// of a kind may all be absent.
+pub(crate) fn lengths(cabling: &Cabling, stated: Option<&Stated>) -> Lengths {
+    let stated = || stated.iter().flat_map(|stated| &stated.cables);
+    [(Kind::NicT0, Form::NicT0), (Kind::T0T1, Form::T0T1), (Kind::T1T2, Form::T1T2)].map(|(kind, form)| {
+        let listed = cabling.cables().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));
+        let all = listed.chain(stated().filter(|cable| cable.kind == form.word()).map(|cable| cable.meters));
+        all.fold(None, |found: Option<(u64, u64)>, meters| {
             Some(found.map_or((meters, meters), |(least, most)| (least.min(meters), most.max(meters))))
         })
     })
 }
 
+/// How far apart two NICs can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Extent {
+    /// On one T0.
+    Group,
+    /// On two T0s of a zone, whatever is above its T1s.
+    Zone,
+    /// In two zones.
+    Zones,
+}
+
+impl Extent {
+    /// Returns what the numbers of a table allow.
+    fn of(header: &Header) -> Extent {
+        Extent::with(header.zones, header.groups)
+    }
+
+    /// Returns what so many zones of so many groups allow.
+    pub(crate) fn with(zones: u16, groups: u16) -> Extent {
+        match (zones, groups) {
+            (0 | 1, 0 | 1) => Extent::Group,
+            (0 | 1, _) => Extent::Zone,
+            _ => Extent::Zones,
+        }
+    }
+}
+
 /// The least and the most that the longest path takes there and back: light in the shortest and in the longest cables of
-/// each kind, without and with devices. `port` is the packet size and the speed of a port to a NIC.
-pub(crate) fn bounds(lengths: &Lengths, leaves_t0: bool, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
+/// the kinds that it is of, without and with devices. `port` is the largest packet and the lowest speed of a port.
+pub(crate) fn bounds(lengths: &Lengths, extent: Extent, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
-    for (tier, lengths) in lengths.iter().enumerate() {
-        let Some((shortest, longest)) = lengths.filter(|_| leaves_t0 || tier == 0) else {
-            continue;
-        };
+    let within = [Extent::Group, Extent::Zone, Extent::Zones];
+    for ((shortest, longest), _) in lengths
+        .iter()
+        .zip(within)
+        .filter_map(|(lengths, needs)| Some(((*lengths)?, needs)))
+        .filter(|(_, needs)| *needs <= extent)
+    {
         // Lists have whole metres, rounded up.
         least += 2 * shortest.saturating_sub(1);
         most += 2 * longest;

@@ -39,9 +39,20 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 pub(crate) fn own<'s>(
     fabric: &Fabric,
     stated: &'s Stated,
-    (id, switch): (SwitchId, &Switch),
+    switch: (SwitchId, &Switch),
     tier: Tier,
 ) -> Option<&'s StatedSwitch> {
+    candidates(fabric, stated, switch, tier).into_iter().next()
+}
+
+/// Returns all that may be stated of a switch: more than one where its files do not say which of them it is, since its language
+/// has no word for the speed of a port.
+pub(crate) fn candidates<'s>(
+    fabric: &Fabric,
+    stated: &'s Stated,
+    (id, switch): (SwitchId, &Switch),
+    tier: Tier,
+) -> Vec<&'s StatedSwitch> {
     let word = match tier {
         Tier::T0 => "t0",
         Tier::T1 => "t1",
@@ -53,17 +64,13 @@ pub(crate) fn own<'s>(
             && switch.hardware.as_ref().is_none_or(|hardware| **hardware == *own.hardware)
             && switch.platform.as_ref().is_none_or(|platform| Some(&**platform) == own.platform.as_deref())
     };
-    let mut candidates = stated.switches.iter().filter(fits);
-    let first = candidates.next()?;
-    let mut best = (None, first);
-    for other in candidates {
-        let of_first = *best.0.get_or_insert_with(|| agreeing(fabric, (id, switch), first));
-        let count = agreeing(fabric, (id, switch), other);
-        if count > of_first {
-            best = (Some(count), other);
-        }
+    let all: Vec<&StatedSwitch> = stated.switches.iter().filter(fits).collect();
+    if all.len() < 2 {
+        return all;
     }
-    Some(best.1)
+    let counts: Vec<usize> = all.iter().map(|own| agreeing(fabric, (id, switch), own)).collect();
+    let most = counts.iter().copied().max();
+    all.into_iter().zip(counts).filter(|(_, count)| Some(*count) == most).map(|(own, _)| own).collect()
 }
 
 /// Counts the ports whose speed is what is stated.

@@ -83,8 +83,10 @@ pub(crate) static DELAY: Rule = Rule {
     code: "V0708",
     title: "a delay that the cables do not have",
     what: "The round trip in path tables is not shorter than light takes through the shortest cables of each kind, nor longer \
-           than through the longest with switches and NICs without queues; what is in flight meanwhile is exactly that time at \
-           the speed of a NIC port; and the target is the round trip and the queue at which a T0 uplink starts to mark.",
+           than through the longest with switches and NICs without queues, at the speed of the slowest port; kinds of cable are \
+           those that the longest path is of, so none to T2s where there is one zone, in the lengths that the lists and the \
+           manifest state; what is in flight meanwhile is exactly that time at the speed of a NIC port of the zone; and the target \
+           is the round trip and the queue at which a T0 uplink starts to mark.",
     why: "Congestion control starts from these numbers: a target that is too short leaves cables idle, one that is too long \
           fills queues until packets are trimmed or dropped.",
     example: "\"base_rtt_ns\": 100",
