@@ -137,8 +137,8 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
 /// Names of the fabric that the line is about.
 fn of_fabric(typed: &OsStr, sort: Sort) -> Vec<CompletionCandidate> {
     let (Some(typed), line) = (typed.to_str(), Line::here()) else { return Vec::new() };
-    match line.plan() {
-        Some(plan) => names::of(&plan, typed, sort).into_iter().map(CompletionCandidate::new).collect(),
+    match line.fabric() {
+        Some(fabric) => names::of(&fabric, typed, sort).into_iter().map(CompletionCandidate::new).collect(),
         None if sort == Sort::Switch => {
             let names = line.switches_of_tree();
             names::few(names, typed).into_iter().map(CompletionCandidate::new).collect()

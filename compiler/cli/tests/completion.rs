@@ -90,7 +90,31 @@ fn words_files_and_trees_are_offered() {
     assert_eq!(devices, ["p1-t1-001", "p1-t1-002"]);
 }
 
-/// A broken file, a pipe, a name with signs of the shell: nothing is offered, and nothing is said.
+/// Names follow from counts and patterns: what else is wrong with a file, its syntax too, takes none of them away.
+#[test]
+fn a_file_with_errors_has_names() {
+    let place = Place::new();
+    let text = place.read("topologies/lab/two-planes-p4.yaml");
+    for (from, to, is_named) in [
+        ("platform: bmv2", "platform: bmv3", true),
+        ("qos: lossy-trim", "qos: [lossy-trim", true),
+        ("planes: 2", "planes: 2\ncolour: red", true),
+        ("planes: 2", "planes: two", false),
+        ("planes: 2", "planes: [2", false),
+    ] {
+        assert!(text.contains(from), "{from}");
+        place.write("fabric.yaml", text.replace(from, to));
+        place.ends(1, &["check", "fabric.yaml"]);
+        let names: &[&str] = if is_named { &["p0-t1-001", "p0-t1-002"] } else { &[] };
+        assert_eq!(offered(&place, &["drain", "p0-t1"]), names, "{to}");
+        let cables: &[&str] = if is_named { &["p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"] } else { &[] };
+        assert_eq!(offered(&place, &["drain", "p0-t0-001--"]), cables, "{to}");
+        let nics: &[&str] = if is_named { &["su001-n001/nic0"] } else { &[] };
+        assert_eq!(offered(&place, &["paths", "fabric.yaml", "su001-n001/"]), nics, "{to}");
+    }
+}
+
+/// A pipe, a name with signs of the shell: nothing is offered, and nothing is said.
 #[test]
 fn what_cannot_be_read_offers_nothing() {
     let place = Place::new();

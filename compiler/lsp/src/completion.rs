@@ -1,12 +1,13 @@
 //! What may be written at a place: keys, words, platforms, splits, names of devices.
 
-use closc_plan::Plan;
+use closc_fabric::Fabric;
 use closc_platform::Catalogue;
 use lsp_types::{CompletionItem, CompletionItemKind};
 
 use crate::cursor::{self, Cursor};
 use crate::facts;
-use crate::language::{Language, Word};
+use crate::language::Word;
+use crate::place::Place;
 
 /// The most names of devices that are proposed at once.
 const NAMES_MAX: usize = 100;
@@ -20,13 +21,8 @@ pub(crate) struct Proposals {
 }
 
 /// Returns what may be written at an offset.
-pub(crate) fn at(
-    text: &str,
-    offset: usize,
-    language: &Language,
-    plan: Option<&Plan>,
-    catalogue: &Catalogue,
-) -> Proposals {
+pub(crate) fn at(place: &Place<'_>) -> Proposals {
+    let Place { text, offset, language, catalogue, .. } = *place;
     let cursor = cursor::find(text, offset);
     if cursor.is_key {
         let there = cursor.before.last().map(Vec::as_slice).unwrap_or_default();
@@ -43,7 +39,7 @@ pub(crate) fn at(
         (_, Some("platform")) => Proposals { items: platforms(catalogue), is_incomplete: false },
         (_, Some("breakout")) => Proposals { items: breakouts(&cursor, catalogue), is_incomplete: false },
         (Some("exceptions"), _) if cursor.path.len() <= 2 => {
-            plan.map(|plan| names(plan, typed)).unwrap_or_default()
+            place.fabric().map(|fabric| names(&fabric, typed)).unwrap_or_default()
         }
         _ => {
             let words = language
@@ -99,9 +95,10 @@ fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
 }
 
 /// Returns names of planes and switches that start as what is typed.
-fn names(plan: &Plan, typed: &str) -> Proposals {
-    let planes = plan.planes().map(|plane| format!("plane {}", plane.0));
-    let switches = plan.switches().map(|switch| plan.switch_name(switch).to_string());
+fn names(fabric: &Fabric, typed: &str) -> Proposals {
+    let topology = fabric.topology();
+    let planes = topology.plane_ids().map(|plane| format!("plane {}", plane.0));
+    let switches = fabric.switches().map(|switch| topology.naming.switch(switch).to_string());
     let mut names = planes.chain(switches).filter(|name| name.starts_with(typed));
     let item = |text| word(Word { text, meaning: String::new() }, CompletionItemKind::REFERENCE);
     let items = names.by_ref().take(NAMES_MAX).map(item).collect();

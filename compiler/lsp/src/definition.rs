@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_diagnostics::{Sources, Span};
-use closc_plan::Plan;
 use closc_topology::{Document, tier_field};
 
 use crate::cursor;
+use crate::place::Place;
 
 /// Where something is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,13 +19,8 @@ pub(crate) enum Definition {
 }
 
 /// Finds the definition of what is at an offset.
-pub(crate) fn at(
-    text: &str,
-    offset: usize,
-    file: &Utf8Path,
-    plan: Option<&Plan>,
-    platforms: &Sources,
-) -> Option<Definition> {
+pub(crate) fn at(place: &Place<'_>, file: &Utf8Path, platforms: &Sources) -> Option<Definition> {
+    let Place { text, offset, .. } = *place;
     let cursor = cursor::find(text, offset);
     let word = text.get(cursor.word.clone()).filter(|word| !word.is_empty())?;
     if text[..cursor.word.start].ends_with('*') {
@@ -41,7 +36,7 @@ pub(crate) fn at(
     if path.last() == Some(&"platform") {
         return platform(word, platforms);
     }
-    let switch = plan?.topology().naming.parse_switch(word)?;
+    let switch = place.fabric()?.topology().naming.parse_switch(word)?;
     let mut sources = Sources::new();
     let document: Document = closc_topology::load(&mut sources, "", text.as_bytes()).ok()?;
     let Span { start, end, .. } = document.spans.stated(tier_field!(switch.tier))?;

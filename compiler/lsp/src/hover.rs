@@ -10,15 +10,11 @@ use closc_platform::Catalogue;
 use crate::cursor::{self, Cursor};
 use crate::facts;
 use crate::language::Language;
+use crate::place::Place;
 
 /// Returns Markdown for a place, and the bytes that it is about.
-pub(crate) fn at(
-    text: &str,
-    offset: usize,
-    language: &Language,
-    plan: Option<&Plan>,
-    catalogue: &Catalogue,
-) -> Option<(String, Range<usize>)> {
+pub(crate) fn at(place: &Place<'_>) -> Option<(String, Range<usize>)> {
+    let Place { text, offset, language, plan, catalogue } = *place;
     let cursor = cursor::find(text, offset);
     let word = text.get(cursor.word.clone()).filter(|word| !word.is_empty())?;
     let said = value(word, plan, catalogue).or_else(|| key(&cursor, text, language, plan))?;

@@ -14,6 +14,7 @@ mod facts;
 mod findings;
 mod hover;
 mod language;
+mod place;
 mod server;
 mod text;
 mod uri;

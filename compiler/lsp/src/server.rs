@@ -26,6 +26,7 @@ use serde_json::Value;
 
 use crate::definition::{self, Definition};
 use crate::language::Language;
+use crate::place::Place;
 use crate::text::{Columns, Text};
 use crate::{actions, completion, findings, hover, uri};
 
@@ -263,24 +264,29 @@ impl Session<'_> {
         }
     }
 
-    /// Returns an open file and the offset in it.
-    fn place(&self, at: &TextDocumentPositionParams) -> Option<(&Open, usize)> {
+    /// Returns an open file and the place in it.
+    fn place(&self, at: &TextDocumentPositionParams) -> Option<(&Open, Place<'_>)> {
         let open = self.open.get(at.text_document.uri.as_str())?;
-        Some((open, open.text.offset(at.position)))
+        let place = Place {
+            text: &open.text.content,
+            offset: open.text.offset(at.position),
+            language: &self.language,
+            plan: open.reading.as_ref().and_then(|reading| reading.plan.as_ref()),
+            catalogue: &self.catalogue,
+        };
+        Some((open, place))
     }
 
     fn hover(&self, at: &TextDocumentPositionParams) -> Option<Hover> {
-        let (open, offset) = self.place(at)?;
-        let plan = open.reading.as_ref().and_then(|reading| reading.plan.as_ref());
-        let (value, bytes) = hover::at(&open.text.content, offset, &self.language, plan, &self.catalogue)?;
+        let (open, place) = self.place(at)?;
+        let (value, bytes) = hover::at(&place)?;
         let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
         Some(Hover { contents, range: Some(open.text.range(bytes)) })
     }
 
     fn completion(&self, at: &TextDocumentPositionParams) -> Option<CompletionResponse> {
-        let (open, offset) = self.place(at)?;
-        let plan = open.reading.as_ref().and_then(|reading| reading.plan.as_ref());
-        let found = completion::at(&open.text.content, offset, &self.language, plan, &self.catalogue);
+        let (_, place) = self.place(at)?;
+        let found = completion::at(&place);
         Some(CompletionResponse::List(CompletionList {
             is_incomplete: found.is_incomplete,
             items: found.items,
@@ -288,10 +294,9 @@ impl Session<'_> {
     }
 
     fn definition(&self, at: &TextDocumentPositionParams) -> Option<GotoDefinitionResponse> {
-        let (open, offset) = self.place(at)?;
-        let plan = open.reading.as_ref().and_then(|reading| reading.plan.as_ref());
+        let (open, place) = self.place(at)?;
         let file = uri::path(&open.uri);
-        let location = match definition::at(&open.text.content, offset, &file, plan, &self.sites)? {
+        let location = match definition::at(&place, &file, &self.sites)? {
             Definition::Here(bytes) => Location::new(open.uri.clone(), open.text.range(bytes)),
             Definition::File(path, line) => {
                 let start = Position::new(line, 0);

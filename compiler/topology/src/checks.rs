@@ -373,6 +373,30 @@ pub(crate) fn only_settings(found: &Diagnostics) -> bool {
     found.iter().all(|finding| finding.severity != Severity::Error || is_setting(finding.rule.code))
 }
 
+/// Rules about counts and patterns: where one is broken, it is not known which devices there are.
+const COUNTS: &[&Rule] = &[
+    &plane_count::RULE,
+    &zero_count::RULE,
+    &rails_of_nics::RULE,
+    &rails_of_groups::RULE,
+    &split_node::RULE,
+    &parallel_split::RULE,
+    &zones_without_t2::RULE,
+    &rows::RULE,
+    &beyond_numbers::RULE,
+    &smaller_zones::RULE,
+    &broken_pattern::RULE,
+    &same_names::RULE,
+];
+
+/// Tells whether it is known which devices there are.
+pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
+    let mut found = Diagnostics::new();
+    let about_counts = |check: &&Check| COUNTS.iter().any(|rule| rule.code == check.rule.code);
+    CHECKS.iter().filter(about_counts).for_each(|check| (check.run)(draft, &mut found));
+    !found.has_errors()
+}
+
 /// Leaves out what only follows from another finding: where a value is refused, whatever else points at it was computed
 /// from it or from what stands for it, and goes when the value is mended.
 pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {

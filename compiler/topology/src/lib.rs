@@ -16,6 +16,7 @@ mod load;
 mod lower;
 mod model;
 mod names;
+mod outline;
 mod pci;
 mod position;
 mod rack;
@@ -50,6 +51,7 @@ pub use model::{
     Services, Site, Srv6, T2, Tier, Topology, ZoneTier,
 };
 pub use naming::Naming;
+pub use outline::outline;
 pub use pci::{PciAddress, PciAddressError};
 pub use rack::{RackPlace, RackRule, Racks};
 pub use read::{Fraction, Named, Spanned, Touches};

@@ -19,6 +19,8 @@ use crate::read::{Read, Reader};
 use crate::spans::Spans;
 use crate::yaml::{Item, Place, Value};
 
+pub(crate) use decode::decode;
+
 /// A fabric file that has the right shape.
 #[derive(Debug, Clone)]
 pub struct Document {
@@ -51,7 +53,7 @@ pub const ALIASED_MAX: usize = 100_000;
 /// The text is added to `sources`, also when it is refused, so that messages can show it. A document may have faults of
 /// its own; [`lower`](crate::lower) reports them with those of meaning, and makes no topology of it.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
-    let source = decode::decode(sources, name, bytes)?;
+    let source = decode(sources, name, bytes)?;
     let mut diagnostics = faults::findings();
     let text = &sources.get(source).text;
     let Some(root) = parse(source, text, &mut diagnostics) else {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_compile::front::{self, Options, Source};
+use closc_fabric::Fabric;
 use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 
@@ -43,14 +44,23 @@ impl Line {
         others.map(|(_, word)| word.as_str())
     }
 
-    /// The plan of the fabric file on the line; without one, of the only fabric file in this folder.
-    pub(super) fn plan(&self) -> Option<Plan> {
+    /// The fabric file on the line; without one, the only fabric file in this folder.
+    fn file(&self) -> Option<Source> {
         let given = self.others().map(PathBuf::from).find(|path| is_fabric_file(path));
         let has_tree = || self.others().any(is_tree);
         let path = given.or_else(|| if has_tree() { None } else { only_file_here() })?;
-        let source = Source::parse(path.to_str()?).ok()?;
+        Source::parse(path.to_str()?).ok()
+    }
+
+    /// The plan of the fabric file, where that has no errors.
+    pub(super) fn plan(&self) -> Option<Plan> {
         let options = Options { platforms: self.platforms(), ..Options::default() };
-        front::read(&source, &options).ok()?.plan
+        front::read(&self.file()?, &options).ok()?.plan
+    }
+
+    /// Who is there by the counts of the fabric file, whatever else is wrong with it.
+    pub(super) fn fabric(&self) -> Option<Fabric> {
+        front::outline(&self.file()?.read().ok()?)
     }
 
     /// Platforms of the site, as the command that is being written will read them.

@@ -1,5 +1,6 @@
 //! Names of a fabric that begin as what was typed: few, whatever the size of the fabric.
 
+use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_topology::naming::{Begun, LINK_SEPARATOR, Numbers, Pattern, Placeholder, narrowed};
 use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch, TierId, ZoneId};
@@ -27,7 +28,7 @@ pub(super) enum Sort {
 }
 
 /// Returns names that begin as what was typed.
-pub(super) fn of(plan: &Plan, typed: &str, sort: Sort) -> Vec<String> {
+pub(super) fn of(fabric: &Fabric, typed: &str, sort: Sort) -> Vec<String> {
     let (planes, switches, cables, nodes) = match sort {
         Sort::Nic | Sort::Node => (false, false, false, true),
         Sort::Switch => (false, true, false, false),
@@ -38,18 +39,20 @@ pub(super) fn of(plan: &Plan, typed: &str, sort: Sort) -> Vec<String> {
     };
     let mut found = Vec::new();
     if planes {
-        let names = plan.planes().map(|plane| format!("plane={plane}"));
+        let names = fabric.topology().plane_ids().map(|plane| format!("plane={plane}"));
         found.extend(names.filter(|name| name.starts_with(typed)));
     }
     match (typed.split_once(LINK_SEPARATOR), typed.split_once('/')) {
-        (Some((lower, upper)), _) if cables => found.extend(uplinks(plan, lower, upper)),
-        (None, Some((node, _))) if cables || sort == Sort::Nic => found.extend(nics(plan, node, typed, sort)),
+        (Some((lower, upper)), _) if cables => found.extend(uplinks(fabric, lower, upper)),
+        (None, Some((node, _))) if cables || sort == Sort::Nic => {
+            found.extend(nics(fabric, node, typed, sort));
+        }
         (None, None) => {
             if switches {
-                found.extend(with_cables(self::switches(plan, typed), cables, plan));
+                found.extend(with_cables(self::switches(fabric, typed), cables, fabric));
             }
             if nodes || cables {
-                found.extend(with_nics(self::nodes(plan, typed), plan, sort));
+                found.extend(with_nics(self::nodes(fabric, typed), fabric, sort));
             }
         }
         _ => {}
@@ -78,8 +81,8 @@ fn begun(pattern: &Pattern, typed: &str, counts: Numbers, is_there: impl Fn(Numb
     written.collect()
 }
 
-fn switches(plan: &Plan, typed: &str) -> Vec<String> {
-    let topology = plan.topology();
+fn switches(fabric: &Fabric, typed: &str) -> Vec<String> {
+    let topology = fabric.topology();
     let of_tier = |tier: TierId| {
         let zones = if tier == TierId::T2 { 1 } else { topology.zones };
         let counts = Numbers::default()
@@ -89,7 +92,7 @@ fn switches(plan: &Plan, typed: &str) -> Vec<String> {
         begun(topology.naming.tier_pattern(tier), typed, counts, |numbers| {
             let plane = u8::try_from(numbers.get(Placeholder::Plane)).map(PlaneId);
             let (zone, index) = (ZoneId(numbers.get(Placeholder::Zone)), numbers.get(Placeholder::Index));
-            plane.is_ok_and(|plane| plan.fabric().has_switch(Switch { plane, tier, zone, index }))
+            plane.is_ok_and(|plane| fabric.has_switch(Switch { plane, tier, zone, index }))
         })
     };
     let mut names: Vec<String> = TierId::ALL.into_iter().flat_map(of_tier).collect();
@@ -98,14 +101,14 @@ fn switches(plan: &Plan, typed: &str) -> Vec<String> {
     names
 }
 
-fn nodes(plan: &Plan, typed: &str) -> Vec<String> {
-    let topology = plan.topology();
+fn nodes(fabric: &Fabric, typed: &str) -> Vec<String> {
+    let topology = fabric.topology();
     let counts = Numbers::default()
         .with(Placeholder::Zone, topology.zones)
         .with(Placeholder::Unit, topology.units())
         .with(Placeholder::Node, topology.nodes_per_unit());
     begun(topology.naming.node_pattern(), typed, counts, |numbers| {
-        plan.fabric().has_node(Node {
+        fabric.has_node(Node {
             zone: ZoneId(numbers.get(Placeholder::Zone)),
             unit: numbers.get(Placeholder::Unit),
             index: numbers.get(Placeholder::Node),
@@ -114,10 +117,10 @@ fn nodes(plan: &Plan, typed: &str) -> Vec<String> {
 }
 
 /// Adds how cables go on where one switch is left.
-fn with_cables(mut names: Vec<String>, are_cables: bool, plan: &Plan) -> Vec<String> {
+fn with_cables(mut names: Vec<String>, are_cables: bool, fabric: &Fabric) -> Vec<String> {
     if let ([name], true) = (names.as_slice(), are_cables) {
         let is_lower =
-            plan.topology().naming.parse_switch(name).is_some_and(|switch| switch.tier != top(plan));
+            fabric.topology().naming.parse_switch(name).is_some_and(|switch| switch.tier != top(fabric));
         if is_lower {
             names.push(format!("{}{LINK_SEPARATOR}", names[0]));
         }
@@ -125,24 +128,24 @@ fn with_cables(mut names: Vec<String>, are_cables: bool, plan: &Plan) -> Vec<Str
     names
 }
 
-fn top(plan: &Plan) -> TierId {
-    if plan.topology().count(TierId::T2) > 0 { TierId::T2 } else { TierId::T1 }
+fn top(fabric: &Fabric) -> TierId {
+    if fabric.topology().count(TierId::T2) > 0 { TierId::T2 } else { TierId::T1 }
 }
 
 /// Adds the NICs where one node is left; a part of a fabric is none of its nodes.
-fn with_nics(names: Vec<String>, plan: &Plan, sort: Sort) -> Vec<String> {
+fn with_nics(names: Vec<String>, fabric: &Fabric, sort: Sort) -> Vec<String> {
     let [name] = names.as_slice() else { return names };
-    if sort == Sort::Node || plan.topology().naming.parse_node(name).is_none() {
+    if sort == Sort::Node || fabric.topology().naming.parse_node(name).is_none() {
         return names;
     }
-    let below = nics(plan, name, &format!("{name}/"), sort);
+    let below = nics(fabric, name, &format!("{name}/"), sort);
     let node = (!matches!(sort, Sort::Part | Sort::Cable)).then(|| name.clone());
     node.into_iter().chain(below).collect()
 }
 
 /// NICs of a node and, where cables are asked for, their ports.
-fn nics(plan: &Plan, node: &str, typed: &str, sort: Sort) -> Vec<String> {
-    let (topology, fabric) = (plan.topology(), plan.fabric());
+fn nics(fabric: &Fabric, node: &str, typed: &str, sort: Sort) -> Vec<String> {
+    let topology = fabric.topology();
     let Some(node) = topology.naming.parse_node(node).filter(|node| fabric.has_node(*node)) else {
         return Vec::new();
     };
@@ -155,21 +158,21 @@ fn nics(plan: &Plan, node: &str, typed: &str, sort: Sort) -> Vec<String> {
         }
         let nic = topology.nic_of(node, number);
         let is_there = |plane: &PlaneId| fabric.has_link(Link::Host(NicPort { plane: *plane, nic }));
-        let planes = plan.planes().filter(is_there).filter(|_| are_ports);
+        let planes = fabric.topology().plane_ids().filter(is_there).filter(|_| are_ports);
         names.extend(planes.map(|plane| topology.naming.nic_port(node, number, plane)));
     }
     few(names, typed)
 }
 
 /// Cables from a switch to the tier above it.
-fn uplinks(plan: &Plan, lower: &str, upper: &str) -> Vec<String> {
-    let (topology, fabric) = (plan.topology(), plan.fabric());
+fn uplinks(fabric: &Fabric, lower: &str, upper: &str) -> Vec<String> {
+    let topology = fabric.topology();
     let Some(switch) = topology.naming.parse_switch(lower).filter(|switch| fabric.has_switch(*switch)) else {
         return Vec::new();
     };
     let ups = fabric.ports(switch).filter(|port| port.at.side == Side::Up).map(|port| port.at.index);
     let links = ups.map(|up| Link::Fabric { lower: switch, up }).filter(|link| fabric.has_link(*link));
-    let names = links.map(|link| plan.link_name(link)).collect();
+    let names = links.filter_map(|link| topology.link_name(link)).collect();
     few(names, &format!("{lower}{LINK_SEPARATOR}{upper}"))
 }
 
@@ -198,20 +201,20 @@ mod tests {
         let plan = plan("reference/mrc-8x512.yaml");
         for sort in [Sort::Nic, Sort::Node, Sort::Switch, Sort::Cable, Sort::Part, Sort::Failing] {
             for typed in ["", "s", "su0", "su001-n0", "p", "p3-", "p3-t0-", "p3-t0-017", "p3-t0-017--"] {
-                let found = of(&plan, typed, sort);
+                let found = of(plan.fabric(), typed, sort);
                 assert!(found.len() <= 2 * NAMES_MAX, "{sort:?} {typed}: {}", found.len());
                 assert!(found.iter().all(|name| name.starts_with(typed)), "{sort:?} {typed}: {found:?}");
             }
         }
-        assert_eq!(of(&plan, "p3-t0-51", Sort::Switch), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
-        assert_eq!(of(&plan, "p3-t0-017", Sort::Cable), ["p3-t0-017", "p3-t0-017--"]);
-        assert_eq!(of(&plan, "p3-t1-005", Sort::Cable), ["p3-t1-005"]);
+        assert_eq!(of(plan.fabric(), "p3-t0-51", Sort::Switch), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
+        assert_eq!(of(plan.fabric(), "p3-t0-017", Sort::Cable), ["p3-t0-017", "p3-t0-017--"]);
+        assert_eq!(of(plan.fabric(), "p3-t1-005", Sort::Cable), ["p3-t1-005"]);
         assert_eq!(
-            of(&plan, "p3-t0-017--p3-t1-25", Sort::Part).last().map(String::as_str),
+            of(plan.fabric(), "p3-t0-017--p3-t1-25", Sort::Part).last().map(String::as_str),
             Some("p3-t0-017--p3-t1-256")
         );
-        assert_eq!(of(&plan, "p9", Sort::Failing), [""; 0]);
-        assert_eq!(of(&plan, "plane=", Sort::Part).len(), 8);
+        assert_eq!(of(plan.fabric(), "p9", Sort::Failing), [""; 0]);
+        assert_eq!(of(plan.fabric(), "plane=", Sort::Part).len(), 8);
     }
 
     #[test]
@@ -219,18 +222,43 @@ mod tests {
         let plan = plan("reference/mrc-8x512.yaml");
         let node = "su001-n001";
         let nics = ["su001-n001", "su001-n001/nic0", "su001-n001/nic1", "su001-n001/nic2", "su001-n001/nic3"];
-        assert_eq!(of(&plan, node, Sort::Nic), nics);
-        assert_eq!(of(&plan, node, Sort::Node), [node]);
-        assert_eq!(of(&plan, "su001-n001/nic2.p7", Sort::Part), ["su001-n001/nic2.p7"]);
-        assert_eq!(of(&plan, "su001-n001/nic9", Sort::Nic), [""; 0]);
+        assert_eq!(of(plan.fabric(), node, Sort::Nic), nics);
+        assert_eq!(of(plan.fabric(), node, Sort::Node), [node]);
+        assert_eq!(of(plan.fabric(), "su001-n001/nic2.p7", Sort::Part), ["su001-n001/nic2.p7"]);
+        assert_eq!(of(plan.fabric(), "su001-n001/nic9", Sort::Nic), [""; 0]);
+    }
+
+    /// Counts that do not fit each other, as they are while somebody writes them: some names, or none.
+    #[test]
+    fn odd_counts_have_names_or_none() {
+        let mut named = 0;
+        for case in (0..4096_u32).step_by(11) {
+            let pick = |shift: u32, of: [u16; 4]| of[(case >> shift & 3) as usize];
+            let text = format!(
+                "planes: {}\nzones: {}\nhosts: {{ groups: {}, per_group: 3, nics_per_node: {}, rails: {} }}\ntiers:\n  \
+                 t0: {{ up: {}, parallel: 2 }}\n  t1: {{ up: 5 }}\n  t2: {{ wiring: rows, rows: 2 }}\n",
+                pick(0, [1, 3, 16, 300]),
+                pick(2, [1, 2, 4095, 65535]),
+                pick(4, [1, 7, 8, 65535]),
+                pick(6, [1, 2, 3, 64]),
+                pick(8, [1, 2, 3, 64]),
+                pick(10, [2, 4, 5, 65535]),
+            );
+            let Some(fabric) = front::outline(text.as_bytes()) else { continue };
+            named += 1;
+            for typed in ["", "z", "p0-t2-001", "z0-p0-t0-001--", "z0-p0-t1-001--", "z0-su001-n001/"] {
+                assert!(of(&fabric, typed, Sort::Failing).len() <= 4 * NAMES_MAX, "{text}{typed}");
+            }
+        }
+        assert!(named > 0);
     }
 
     #[test]
     fn what_is_not_there_has_no_name() {
         let plan = plan("examples/exceptions.yaml");
-        assert_eq!(of(&plan, "p0-t1-12", Sort::Switch).last().map(String::as_str), Some("p0-t1-127"));
-        assert_eq!(of(&plan, "p1-t1-12", Sort::Switch).last().map(String::as_str), Some("p1-t1-128"));
-        assert_eq!(of(&plan, "p0-t0-007--p0-t1-128", Sort::Cable), [""; 0]);
-        assert_eq!(of(&plan, "su003-n017", Sort::Failing), [""; 0]);
+        assert_eq!(of(plan.fabric(), "p0-t1-12", Sort::Switch).last().map(String::as_str), Some("p0-t1-127"));
+        assert_eq!(of(plan.fabric(), "p1-t1-12", Sort::Switch).last().map(String::as_str), Some("p1-t1-128"));
+        assert_eq!(of(plan.fabric(), "p0-t0-007--p0-t1-128", Sort::Cable), [""; 0]);
+        assert_eq!(of(plan.fabric(), "su003-n017", Sort::Failing), [""; 0]);
     }
 }

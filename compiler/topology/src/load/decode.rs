@@ -11,7 +11,7 @@ use crate::faults;
 const SHOWN: usize = 4096;
 
 /// Adds bytes as a source text if they are text of a reasonable size.
-pub(super) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<SourceId, Diagnostics> {
+pub(crate) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<SourceId, Diagnostics> {
     if bytes.len() > faults::BYTES_MAX {
         let source = sources.add(name, "");
         return refuse(faults::too_large(name, Span::new(source, 0..0)));

@@ -20,7 +20,7 @@ use crate::model::{
 
 impl Draft<'_> {
     /// Builds the topology with a profile.
-    pub(super) fn finish(&self, profile: Profile) -> Option<Topology> {
+    pub(crate) fn finish(&self, profile: Profile) -> Option<Topology> {
         let doc = self.doc;
         Some(Topology {
             name: doc.fabric.value.clone(),

@@ -1,0 +1,29 @@
+//! A place that an editor asks about, with what is known of the file there.
+
+use closc_compile::front;
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_platform::Catalogue;
+
+use crate::language::Language;
+
+/// A place in a text.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) offset: usize,
+    pub(crate) language: &'a Language,
+    /// What the text comes to, where it has no errors.
+    pub(crate) plan: Option<&'a Plan>,
+    pub(crate) catalogue: &'a Catalogue,
+}
+
+impl Place<'_> {
+    /// Returns who is there: while the text has errors, by its counts.
+    pub(crate) fn fabric(&self) -> Option<Fabric> {
+        match self.plan {
+            Some(plan) => Some(plan.fabric().clone()),
+            None => front::outline(self.text.as_bytes()),
+        }
+    }
+}
