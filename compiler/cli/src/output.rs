@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::marker::PhantomData;
 
 use anyhow::Context as _;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk;
 use closc_diagnostics::printable;
 use closc_diagnostics::show::json::JsonDiagnostic;
@@ -177,8 +177,17 @@ pub(crate) fn is_silent(args: &Args, outcome: Outcome) -> bool {
 
 /// Reads a text of at most so many bytes: a file, or standard input.
 pub fn read(path: &Utf8Path, max: u64) -> anyhow::Result<String> {
-    let path = if path == STANDARD { Utf8Path::new("/dev/stdin") } else { path };
-    Ok(closc_files::given_text(path, max)?)
+    Ok(closc_files::given_text(input_path(path), max)?)
+}
+
+/// Returns where a file is read from: `-` is standard input.
+pub(crate) fn input_path(path: &Utf8Path) -> &Utf8Path {
+    if path == STANDARD { Utf8Path::new("/dev/stdin") } else { path }
+}
+
+/// Tells whether a file is written to standard output, which then carries it and nothing else.
+pub(crate) fn is_standard(path: Option<&Utf8PathBuf>) -> bool {
+    path.is_some_and(|path| path == STANDARD)
 }
 
 /// Prints text to stdout. Whoever read it may have seen enough: what was asked for is done all the same.

@@ -91,6 +91,35 @@ fn wrong_usage_has_a_code_of_its_own() {
     }
 }
 
+/// Every verb, as docs/commands.md lists them: one that is new is tried, too.
+#[test]
+fn every_verb_refuses_a_wrong_word_alike() {
+    let place = place();
+    let text = std::fs::read_to_string(common::root().join("docs/commands.md")).expect("it is in the tree");
+    let verbs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## closc ")).collect();
+    assert!(verbs.len() > 50, "{verbs:?}");
+    for verb in verbs {
+        let words: Vec<&str> = verb.split(' ').chain(["--no-such-flag"]).collect();
+        // What is behind `switch` is read as `simple_switch_grpc` does.
+        let code = if verb == "switch" { 1 } else { 64 };
+        let output = place.closc(&words);
+        assert_eq!(output.status.code(), Some(code), "{words:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{words:?}");
+        place.ends(0, &[&words[..words.len() - 1], &["--help"]].concat());
+    }
+}
+
+/// The file comes first in every verb; `drain` takes it behind the name, too.
+#[test]
+fn a_file_may_come_first() {
+    let place = place();
+    let behind = place.ends(2, &["drain", "p0-t1-001", "a.yaml"]);
+    assert_eq!(place.ends(2, &["drain", "a.yaml", "p0-t1-001"]), behind);
+    place.ends(0, &["drain", "a.yaml", "p0-t1-001", "--write"]);
+    place.ends(0, &["undrain", "a.yaml", "p0-t1-001", "--write"]);
+    assert_eq!(place.read("a.yaml"), place.read(FILE));
+}
+
 /// What fits its type and not the fabric is said with the fabric's numbers; what is at the end of its type works.
 #[test]
 fn numbers_that_the_fabric_does_not_have_are_refused() {

@@ -44,7 +44,7 @@ pub struct DiffArgs {
 }
 
 /// Arguments of `drain` and `undrain`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct DrainArgs {
     /// Switch, cable, NIC port, or `plane 3`
     pub name: String,

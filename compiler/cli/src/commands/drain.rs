@@ -6,6 +6,7 @@
 mod hosts;
 
 use anyhow::{Context as _, bail};
+use camino::Utf8Path;
 use closc_diff::{Change, Difference, Exception, Options, Thing, Turn, edit};
 use closc_plan::Plan;
 use closc_topology::Link;
@@ -19,12 +20,13 @@ use crate::output::{self, Outcome};
 
 /// Changes what is drained.
 pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outcome> {
+    let command = &ordered(command);
     let file = &command.file;
     // What is read from a pipe cannot be written back, and reading one may wait for ever.
-    if command.write && file.exists() && !file.is_file() {
+    if command.write && file != output::STANDARD && file.exists() && !file.is_file() {
         bail!("`{file}` is no regular file, so `--write` cannot change it");
     }
-    let text = closc_files::given_text(file, closc_files::TEXT_MAX)?;
+    let text = output::read(file, closc_files::TEXT_MAX)?;
     let before = Reading::before(args, file.as_str(), &text)?;
     let Some(planned) = before.planned() else {
         before.shown(args);
@@ -49,7 +51,9 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     // Hosts do not wait for what is only shown.
     let asked = write(args, command, turn, &old.plan, (&name, &text, &changed));
     let report = diff::of_plans(&old, &new, Options::default());
-    let silent = args.quiet && command.write && args.format != Format::Json;
+    // The changed file is the result of a pipe, and nothing else is.
+    let is_piped = command.write && file == output::STANDARD;
+    let silent = is_piped || args.quiet && command.write && args.format != Format::Json;
     if args.format == Format::Human && !silent {
         let lines = similar::TextDiff::from_lines(&text, &changed);
         output::print(&format!("{}\n", lines.unified_diff().context_radius(1)))?;
@@ -58,6 +62,17 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
         diff::print(args, &report, false)?;
     }
     asked
+}
+
+/// Takes the file first as well, as other verbs do.
+fn ordered(command: &DrainArgs) -> DrainArgs {
+    let is_file = |path: &str| path == output::STANDARD || Utf8Path::new(path).exists();
+    let mut command = command.clone();
+    if is_file(&command.name) && !is_file(command.file.as_str()) {
+        let name = std::mem::replace(&mut command.file, command.name.into());
+        command.name = name.into_string();
+    }
+    command
 }
 
 /// Asks hosts and writes the file, if that was asked for.
@@ -73,7 +88,11 @@ fn write(
         return Ok(Outcome::Differences);
     }
     // A link to the file stays a link.
-    let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
+    let place = if file == output::STANDARD {
+        file.clone()
+    } else {
+        file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?
+    };
     let operation = match turn {
         Turn::On => "drain",
         Turn::Off => "undrain",

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     }
     output::replace(&command.out, &found.text)?;
     let outcome = if found.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
-    if command.out == output::STANDARD {
+    if command.out == output::STANDARD || output::is_standard(command.map.as_ref()) {
         said(&found).for_each(output::say);
         return Ok(outcome);
     }

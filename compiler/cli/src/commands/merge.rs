@@ -13,7 +13,7 @@ use crate::args::{Args, MergeArgs};
 use crate::commands::verify::show;
 use crate::commands::whatif;
 use crate::objects;
-use crate::output::Outcome;
+use crate::output::{self, Outcome};
 
 /// The most bytes of a summary: kilobytes, and names of T0 groups where switches choose the way.
 const SUMMARY_MAX: u64 = 64 << 20;
@@ -22,7 +22,11 @@ const SUMMARY_MAX: u64 = 64 << 20;
 pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
     let (mut parts, mut answers) = (Vec::with_capacity(command.summaries.len()), Vec::new());
     for place in &command.summaries {
-        let text = objects::text(place, SUMMARY_MAX)?;
+        let text = if place == output::STANDARD {
+            output::read(place, SUMMARY_MAX)?
+        } else {
+            objects::text(place, SUMMARY_MAX)?
+        };
         if is_answer(&text) {
             let each: Each = serde_json::from_str(&text).with_context(|| format!("`{place}`"))?;
             answers.push((place.to_string(), each));

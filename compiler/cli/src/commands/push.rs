@@ -104,7 +104,7 @@ fn saved_plan(
 ) -> anyhow::Result<Outcome> {
     let path = &command.fleet.source;
     let (plan, text) = control::saved_plan(path)?;
-    if command.dry_run {
+    if command.dry_run && !output::is_standard(command.out.as_ref()) {
         return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", path, text.as_bytes())?;

@@ -36,8 +36,13 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     };
     let placed = engineer(&plan, &matrix, &options)?;
     let report = placed.report(&plan, &command.fail);
+    let outcome = if report.fits { Outcome::Fine } else { Outcome::Failed };
     if let Some(out) = &command.out {
         write(&plan, &placed, out)?;
+    }
+    if output::is_standard(command.out.as_ref()) {
+        output::say(human(&report).trim_end());
+        return Ok(outcome);
     }
     match args.format {
         Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => {
@@ -45,7 +50,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
         }
         Format::Github => output::print(&annotations(&report))?,
     }
-    Ok(if report.fits { Outcome::Fine } else { Outcome::Failed })
+    Ok(outcome)
 }
 
 /// Takes away what is declared broken.
@@ -65,7 +70,7 @@ const DEMANDS_MAX: u64 = 16 << 30;
 
 /// Reads the demands; shows every fault of theirs.
 fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
-    let bytes = closc_files::given(file, DEMANDS_MAX)?;
+    let bytes = closc_files::given(output::input_path(file), DEMANDS_MAX)?;
     let read = if file.extension() == Some("parquet") {
         Matrix::from_parquet(plan, bytes)
     } else {
@@ -79,26 +84,37 @@ fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
 
 /// Writes the pins whole or not at all.
 fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
-    disk::replace_with(out, disk::Sync::Yes, |file| {
-        let mut file = std::io::BufWriter::new(file);
-        match (out.extension(), plan.topology().routing) {
-            (Some("csv"), Routing::EcmpStatic) => {
-                file.write_all(PinLine::HEADER.as_bytes())?;
-                for line in placed.pin_lines(plan) {
-                    write!(file, "{line}")?;
-                }
+    let done = if out == output::STANDARD {
+        pins(plan, placed, out, std::io::stdout().lock())
+    } else {
+        disk::replace_with(out, disk::Sync::Yes, |file| pins(plan, placed, out, file))
+    };
+    match done {
+        // Whoever read it may have seen enough.
+        Err(error) if out == output::STANDARD && error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.with_context(|| format!("cannot write `{out}`")),
+    }
+}
+
+/// Writes the pins: as CSV where the name of the file says so.
+fn pins(plan: &Plan, placed: &Placed, out: &Utf8Path, file: impl std::io::Write) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(file);
+    match (out.extension(), plan.topology().routing) {
+        (Some("csv"), Routing::EcmpStatic) => {
+            file.write_all(PinLine::HEADER.as_bytes())?;
+            for line in placed.pin_lines(plan) {
+                write!(file, "{line}")?;
             }
-            (Some("csv"), Routing::Srv6Static | Routing::BgpUnnumbered) => {
-                file.write_all(Pin::CSV_HEADER.as_bytes())?;
-                for pin in placed.pins(plan) {
-                    file.write_all(pin.csv().as_bytes())?;
-                }
-            }
-            _ => json(plan, placed, &mut file).map_err(std::io::Error::other)?,
         }
-        file.flush()
-    })
-    .with_context(|| format!("cannot write `{out}`"))
+        (Some("csv"), Routing::Srv6Static | Routing::BgpUnnumbered) => {
+            file.write_all(Pin::CSV_HEADER.as_bytes())?;
+            for pin in placed.pins(plan) {
+                file.write_all(pin.csv().as_bytes())?;
+            }
+        }
+        _ => json(plan, placed, &mut file).map_err(std::io::Error::other)?,
+    }
+    file.flush()
 }
 
 /// Writes the pins as JSON, one a line.

@@ -54,6 +54,10 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         }
     };
     tree.bar.finish_and_clear();
+    if output::is_standard(command.summary.as_ref()) {
+        output::say(report.text().trim_end());
+        return Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed });
+    }
     show(args, &command.tree, &report)
 }
 
@@ -61,6 +65,9 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
 fn write(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
     if objects::is_object(place) {
         return objects::put(place, bytes);
+    }
+    if place == output::STANDARD {
+        return output::print(&String::from_utf8_lossy(bytes));
     }
     disk::replace(place, bytes).with_context(|| format!("cannot write `{place}`"))
 }

@@ -13,7 +13,7 @@ use crate::args::lab::LabArgs;
 use crate::commands::lab;
 use crate::commands::lab::trees::Purpose;
 use crate::labs;
-use crate::output::Outcome;
+use crate::output::{self, Outcome};
 
 /// Writes the script.
 pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
@@ -26,6 +26,10 @@ pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
         |tree, _| {
             let tree = Tree::read(tree)?;
             let text = script(&tree, &Model::of(&tree)?, &command.switch)?;
+            if command.out == output::STANDARD {
+                output::print(&text)?;
+                return Ok(Outcome::Fine);
+            }
             let name = command.out.file_name().context("`--out` names no file")?;
             let folder = command.out.parent().context("`--out` names no file")?;
             write(args, folder, &[Artefact::new(name, text)])

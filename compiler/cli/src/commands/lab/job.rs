@@ -59,6 +59,10 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
             output::replace(path, &job::svg(&scenario.title, &reports))?;
         }
         let met = reports.first().is_some_and(Report::is_met);
+        if output::is_standard(command.plot.as_ref()) {
+            output::say(job::human(&scenario.title, &reports).trim_end());
+            return Ok(if met { Outcome::Fine } else { Outcome::Failed });
+        }
         let jobs = Jobs { fabric: &fabric, title: &scenario.title, met, reports: &reports };
         output::result(args.format, &JOBS, &jobs, |jobs| match args.format {
             Format::Markdown => job::markdown(jobs.title, jobs.reports),
