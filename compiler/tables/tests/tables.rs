@@ -163,6 +163,44 @@ fn parquet_says_the_same_as_csv() {
     }
 }
 
+/// Prints what Apache Arrow reads as JSON Lines, each value as text.
+#[cfg(feature = "parquet")]
+const ARROW: &str = "
+import io, json, sys
+import pyarrow.parquet
+table = pyarrow.parquet.read_table(io.BytesIO(sys.stdin.buffer.read()))
+for row in table.to_pylist():
+    print(json.dumps({name: '' if value is None else str(value) for name, value in row.items()}))
+";
+
+/// A reader that closc did not write, where `CLOSC_PYARROW` names a Python that has it.
+#[cfg(feature = "parquet")]
+#[test]
+fn arrow_reads_the_same() {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    let Some(python) = std::env::var_os("CLOSC_PYARROW") else {
+        return closc_skip::skip("`CLOSC_PYARROW` names no Python with pyarrow");
+    };
+    let plan = plan("srv6-static");
+    let wanted = pairs(&plan);
+    for table in Table::ALL {
+        let (out, count) = bytes(&plan, table, &wanted, Format::Parquet);
+        let mut command = Command::new(&python);
+        command.args(["-c", ARROW]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("python runs");
+        child.stdin.take().expect("a pipe").write_all(&out).expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", table.name());
+        let text = String::from_utf8(output.stdout).expect("text");
+        let found: Vec<Named> =
+            text.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+        assert_eq!(found.len() as u64, count, "{}", table.name());
+        assert_eq!(found, rows(&plan, table, &wanted), "{}", table.name());
+    }
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn parquet_that_is_not_built_in_is_refused() {
