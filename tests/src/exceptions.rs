@@ -41,6 +41,13 @@ pub fn thinned() -> impl Strategy<Value = Shape> {
     })
 }
 
+/// Makes small fabrics whose NICs lack planes: some or all.
+pub fn lacking() -> impl Strategy<Value = Shape> {
+    let port = any::<[u16; 4]>().prop_map(|numbers| Pick { what: 2, fate: Fate::Absent, numbers });
+    let ports = prop::collection::vec(port, 1..8);
+    (shapes(), ports, picks(0..3)).prop_map(|(shape, ports, picks)| with(&shape, &[ports, picks].concat()))
+}
+
 /// Makes pairs of fabrics of the same numbers, with exceptions of which some are the same.
 pub fn related() -> impl Strategy<Value = (Shape, Shape)> {
     (shapes(), picks(0..4), picks(0..4), picks(0..4)).prop_map(|(shape, both, old, new)| {

@@ -40,8 +40,8 @@ pub struct T2 {
     pub steps: u16,
     /// Cables between a T1 and a T2.
     pub parallel: u16,
-    /// Whether T2s are in rows.
-    pub rows: bool,
+    /// Rows that T2s are in; 0 where they are in none.
+    pub rows: u16,
 }
 
 impl Shape {
@@ -79,7 +79,10 @@ impl Shape {
             }
             Some(t2) => {
                 let up = t2.steps * t2.parallel;
-                let wiring = if t2.rows { ", wiring: rows, rows: 8" } else { "" };
+                let wiring = match t2.rows {
+                    0 => String::new(),
+                    rows => format!(", wiring: rows, rows: {rows}"),
+                };
                 let _ = writeln!(
                     text,
                     "  t1: {{ platform: linux, os: linux, up: {up}, parallel: {} }}\n  \
@@ -136,6 +139,37 @@ pub fn in_blocks(yaml: &str) -> String {
     text
 }
 
+/// Gives zone 1 of a shape's file NICs of another speed, or as many T0 groups or NICs as are given. Zones that a shape does not
+/// have make a file with faults.
+pub fn in_generations(
+    yaml: &str,
+    faster: Option<u16>,
+    groups: Option<u16>,
+    per_group: Option<u16>,
+) -> String {
+    let mut text = String::with_capacity(yaml.len());
+    for line in yaml.lines() {
+        text.push_str(line);
+        text.push('\n');
+        let Some(nic) = line.strip_prefix("  nic: { speed: ") else { continue };
+        let speed = nic.split('G').next().and_then(|speed| speed.parse::<u32>().ok());
+        let lanes = nic.split_once("lanes: ").map_or("", |(_, lanes)| lanes);
+        if let (Some(times), Some(speed)) = (faster, speed) {
+            let _ = writeln!(
+                text,
+                "  nic_by_zone: {{ 1: {{ speed: {}G, lanes: {lanes} }}",
+                speed * u32::from(times)
+            );
+        }
+        for (name, count) in [("groups_by_zone", groups), ("per_group_by_zone", per_group)] {
+            if let Some(count) = count {
+                let _ = writeln!(text, "  {name}: {{ 1: {count} }}");
+            }
+        }
+    }
+    text
+}
+
 /// Makes every way of routing.
 pub fn any_routing() -> impl Strategy<Value = Routing> {
     prop_oneof![Just(Routing::Srv6Static), Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)]
@@ -177,7 +211,8 @@ pub fn two_tiers() -> impl Strategy<Value = Shape> {
 
 /// Makes small fabrics of three tiers.
 pub fn three_tiers() -> impl Strategy<Value = Shape> {
-    let t2 = (1..=3u16, 1..=3u16, 1..=2u16, any::<bool>()).prop_map(|(zones, steps, parallel, rows)| T2 {
+    let rows = prop_oneof![3 => Just(0u16), 3 => Just(8), 1 => Just(1), 1 => Just(2), 1 => Just(4)];
+    let t2 = (1..=3u16, 1..=3u16, 1..=2u16, rows).prop_map(|(zones, steps, parallel, rows)| T2 {
         zones,
         steps,
         parallel,
@@ -191,7 +226,12 @@ pub fn three_tiers() -> impl Strategy<Value = Shape> {
             rails: 1,
             t1,
             parallel,
-            t2: Some(t2),
+            // Fewer rows than T1s are shared by all alike.
+            t2: Some(if t2.rows < t1 && t2.rows > 0 && t1 % t2.rows > 0 {
+                T2 { rows: t1, ..t2 }
+            } else {
+                t2
+            }),
             exceptions: String::new(),
         },
     )
