@@ -147,7 +147,8 @@ impl Found<'_> {
         for (more, element) in standing.filter(|(_, element)| !failed.contains(element)) {
             let mut key = touched.key(topology, &self.whatif.elements.losses(element));
             key.push(element.kind() as u32);
-            classes.entry(key).or_insert((0, element)).0 += more;
+            let known = classes.entry(key).or_insert((0, element));
+            *known = (known.0 + more, known.1.min(element));
         }
         for (more, element) in classes.into_values() {
             let losses = self.whatif.elements.losses(element);
@@ -172,6 +173,11 @@ impl Found<'_> {
         let mut example = failed.to_vec();
         example.sort_unstable();
         let cost = Cost::of(kinds, &outcome);
-        self.classes.entry(cost).or_insert_with(|| (0, example, outcome)).0 += count;
+        let known = self.classes.entry(cost).or_insert_with(|| (0, example.clone(), outcome));
+        known.0 += count;
+        // The first there is: of a part and of the whole the same where the part has it.
+        if example < known.1 {
+            known.1 = example;
+        }
     }
 }

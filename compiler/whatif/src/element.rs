@@ -39,6 +39,31 @@ pub enum Element {
     Span(u16, u8),
 }
 
+impl Element {
+    /// Returns where it is in the order of elements, as numbers that are compared one after the other.
+    pub(crate) fn position(self) -> Vec<u32> {
+        let switch = |at: Switch| [at.plane.0.into(), at.tier as u32, at.zone.0.into(), at.index.into()];
+        let nic = |at: Nic| [at.zone.0.into(), at.group.into(), at.downlink.into()];
+        let (number, rest): (u32, Vec<u32>) = match self {
+            Element::Link(Link::Host(port)) => (0, [&[0, port.plane.0.into()][..], &nic(port.nic)].concat()),
+            Element::Link(Link::Fabric { lower, up }) => {
+                (0, [&[1][..], &switch(lower), &[up.into()]].concat())
+            }
+            Element::Switch(at) => (1, switch(at).to_vec()),
+            Element::Cage(at, cage) => (2, [&switch(at)[..], &[cage.into()]].concat()),
+            Element::Nic(at) => (3, nic(at).to_vec()),
+            Element::Node(at) => (4, vec![at.zone.0.into(), at.unit.into(), at.index.into()]),
+            Element::Group(zone, group) => (5, vec![zone.0.into(), group.into()]),
+            Element::Plane(plane) => (6, vec![plane.0.into()]),
+            Element::Zone(zone) => (7, vec![zone.0.into()]),
+            Element::Site(site) => (8, vec![site.into()]),
+            Element::Domain(domain) => (9, vec![domain]),
+            Element::Span(site, percent) => (10, vec![site.into(), percent.into()]),
+        };
+        [&[number][..], &rest].concat()
+    }
+}
+
 /// Elements that are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {

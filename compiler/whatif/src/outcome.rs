@@ -84,20 +84,30 @@ impl Outcome {
 
     /// Returns parts of the whole as a part of 1.
     pub fn part(&self, share: u64) -> f64 {
-        share as f64 / self.whole as f64
+        part(share, 1, self.whole)
     }
 
     /// Returns parts of the whole as a part of one plane.
     pub fn part_of_plane(&self, share: u64) -> f64 {
-        share as f64 * self.planes as f64 / self.whole as f64
+        part(share, self.planes, self.whole)
     }
 
     /// Returns what a pair lost on average, as a part of 1.
     pub fn loss_mean(&self) -> f64 {
-        match self.pairs() {
-            0 => 0.0,
-            pairs => self.loss_sum as f64 / (self.whole as f64 * pairs as f64),
-        }
+        mean(self.loss_sum, self.whole, self.pairs())
+    }
+}
+
+/// Returns so many times a share as a part of the whole.
+pub(crate) fn part(share: u64, times: u64, whole: u64) -> f64 {
+    share as f64 * times as f64 / whole as f64
+}
+
+/// Returns what each of some pairs has of a sum, as a part of the whole.
+pub(crate) fn mean(sum: u128, whole: u64, pairs: u64) -> f64 {
+    match pairs {
+        0 => 0.0,
+        pairs => sum as f64 / (whole as f64 * pairs as f64),
     }
 }
 

@@ -15,7 +15,7 @@ mod trials;
 
 pub use against::{Against, Blast, Row};
 pub use answer::Answer;
-pub use cost::Cost;
+pub use cost::{Cost, Exact};
 pub use each::{Asked, Each, NoWhole, PartOf};
 pub use failed::Failed;
 pub use left::{Apart, Left, Worst};

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use anyhow::bail;
 use camino::Utf8Path;
 use closc_plan::Plan;
-use closc_whatif::report::{Against, Answer, Asked, Each, Trace, Trial, Trials};
+use closc_whatif::report::{Against, Answer, Asked, Each, NoWhole, Trace, Trial, Trials};
 use closc_whatif::{
     Chosen, Class, Design, Domain, Element, Elements, Kind, LineError, TooFew, WhatIf, domains_of, draw,
     read_domains, read_trace, show,
@@ -101,16 +101,22 @@ fn each(
     };
     match &asked.part {
         _ if !classes.is_empty() => {}
-        // A shard may have nothing of a kind, and is one of all shards all the same.
-        Some(part) if part.shard.is_some() => {}
+        // A shard may have nothing of a kind that the fabric has, and is one of all shards all the same.
+        Some(part) if part.shard.is_some() && !whatif.each_of(kinds, together, &|_| true).is_empty() => {}
+        Some(part) if part.shard.is_some() => return Err(nothing(name, together)),
         Some(part) => bail!(
             "`{}` of `{name}` has nothing of this kind, or too little to fail {together} at a time",
             part.selection
         ),
-        None => bail!("`{name}` has nothing of this kind, or too little to fail {together} at a time"),
+        None => return Err(nothing(name, together)),
     }
     let report = Each::new(elements, asked, whatif.pairs(), &classes);
     answered(args, &report)
+}
+
+/// Nothing fails.
+fn nothing(fabric: &str, together: usize) -> anyhow::Error {
+    NoWhole::Nothing { fabric: fabric.to_owned(), together }.into()
 }
 
 /// Prints what every failure of some kinds costs. Where no kind was asked for, nobody asked whether some pair is cut off.

@@ -62,7 +62,8 @@ impl Against {
         };
         let cost = |(plan, design): (&Plan, &Design), kind: Kind| {
             let found = design.failures.iter().find(|(other, _)| *other == kind)?;
-            Some(Cost::new(Elements::of(plan.fabric()), &found.1))
+            let pairs = found.1.outcome.pairs();
+            Some(Cost::new(Elements::of(plan.fabric()), &found.1, pairs).rounded(pairs))
         };
         let failures = Kind::ALL.into_iter().filter_map(|kind| {
             let (ours, theirs) = (cost(ours, kind), cost(theirs, kind));

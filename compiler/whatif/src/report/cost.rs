@@ -1,10 +1,16 @@
 //! What failures of one class cost.
+//!
+//! In: a class. Out: [`Cost`], and in answers for shards what it follows from in whole numbers. Invariants: answers are put
+//! together by whole numbers alone, and fractions are worked out from them, so that it makes no difference where.
+
+use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::each::Class;
 use crate::element::{Elements, Kind};
+use crate::outcome::{mean, part};
 
 /// What failures of one class cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,29 +37,116 @@ pub struct Cost {
     pub nics_cut_off: usize,
     /// Nodes none of whose NICs reach anybody.
     pub nodes_cut_off: u64,
+    /// What it follows from; in answers for shards alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<Exact>,
+}
+
+/// What the cost of a class follows from, in whole numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Exact {
+    /// Parts that make up all paths of a pair.
+    pub whole: u64,
+    /// Planes.
+    pub planes: u64,
+    /// What the worst pair loses, in parts of the whole.
+    pub loss_max: u64,
+    /// What it loses in the plane that loses most.
+    pub plane_loss_max: u64,
+    /// What all pairs lose together.
+    pub loss_sum: u128,
+    /// The least bandwidth of a pair that sends alone, in Mb/s.
+    pub alone_min_mbps: u64,
+    /// Where the example is in the order of the fabric.
+    pub position: Vec<Vec<u32>>,
+}
+
+impl Exact {
+    fn of(class: &Class) -> Exact {
+        let outcome = &class.outcome;
+        Exact {
+            whole: outcome.whole,
+            planes: outcome.planes,
+            loss_max: outcome.loss_max,
+            plane_loss_max: outcome.plane_loss_max,
+            loss_sum: outcome.loss_sum,
+            alone_min_mbps: outcome.alone_min_mbps,
+            position: class.example.iter().map(|element| element.position()).collect(),
+        }
+    }
+
+    /// Works the fractions of a cost out, over so many pairs.
+    fn fill(&self, cost: &mut Cost, pairs: u64) {
+        cost.loss_max = part(self.loss_max, 1, self.whole);
+        cost.plane_loss_max = part(self.plane_loss_max, self.planes, self.whole);
+        cost.loss_mean = mean(self.loss_sum, self.whole, pairs);
+        cost.gbps_alone_min = self.alone_min_mbps as f64 * 1e-3;
+    }
 }
 
 impl Cost {
-    pub(crate) fn new(elements: Elements<'_>, class: &Class) -> Cost {
+    /// Takes what a class costs over so many pairs.
+    pub(crate) fn new(elements: Elements<'_>, class: &Class, pairs: u64) -> Cost {
         let outcome = &class.outcome;
-        Cost {
+        let exact = Exact::of(class);
+        let mut cost = Cost {
             kinds: class.kinds.clone(),
             failures: class.count,
             example: class.example.iter().map(|element| elements.name(*element)).collect(),
             pairs_touched: outcome.touched,
-            loss_max: outcome.part(outcome.loss_max),
-            plane_loss_max: outcome.part_of_plane(outcome.plane_loss_max),
-            loss_mean: outcome.loss_mean(),
-            gbps_alone_min: outcome.alone_min_mbps as f64 * 1e-3,
+            loss_max: 0.0,
+            plane_loss_max: 0.0,
+            loss_mean: 0.0,
+            gbps_alone_min: 0.0,
             pairs_cut_off: outcome.newly_cut_off,
             nics_cut_off: outcome.nics_cut_off.len(),
             nodes_cut_off: outcome.nodes_cut_off,
-        }
+            exact: None,
+        };
+        exact.fill(&mut cost, pairs);
+        cost.exact = Some(exact);
+        cost
+    }
+
+    /// Returns what tells it from other costs, whatever fails: the most costly comes last.
+    fn key(&self) -> Option<impl Ord + use<>> {
+        let exact = self.exact.as_ref()?;
+        let cost = (self.pairs_cut_off, exact.loss_max, exact.loss_sum, self.pairs_touched);
+        let more = (exact.plane_loss_max, exact.alone_min_mbps, self.nics_cut_off, self.nodes_cut_off);
+        Some((self.kinds.clone(), cost, more, exact.whole, exact.planes))
     }
 
     /// Tells whether other failures of the same kinds cost the same.
     pub(super) fn is_alike(&self, other: &Cost) -> bool {
-        let alike = Cost { failures: other.failures, example: other.example.clone(), ..self.clone() };
-        alike == *other
+        self.key() == other.key()
+    }
+
+    /// Adds failures of the same cost, if so many can be counted. Of both examples the first in the fabric stays.
+    pub(super) fn add(&mut self, other: Cost) -> Option<()> {
+        self.failures = self.failures.checked_add(other.failures)?;
+        let position = |cost: &Cost| cost.exact.as_ref().map(|exact| exact.position.clone());
+        if position(&other) < position(self) {
+            (self.example, self.exact) = (other.example, other.exact);
+        }
+        Some(())
+    }
+
+    /// Works fractions out anew, over so many pairs, and leaves out what they follow from.
+    pub(super) fn rounded(mut self, pairs: u64) -> Cost {
+        if let Some(exact) = self.exact.take() {
+            exact.fill(&mut self, pairs);
+        }
+        self
+    }
+
+    /// The order in which an answer has costs: the most costly first, then by kinds and place in the fabric.
+    pub(super) fn order(a: &Cost, b: &Cost) -> Ordering {
+        let cost = |cost: &Cost| {
+            let exact = cost.exact.as_ref();
+            (cost.pairs_cut_off, exact.map(|exact| exact.loss_max), exact.map(|exact| exact.loss_sum))
+        };
+        let position = |cost: &Cost| cost.exact.as_ref().map(|exact| exact.position.clone());
+        let place = |cost: &Cost| (cost.kinds.clone(), position(cost));
+        cost(b).cmp(&cost(a)).then_with(|| place(a).cmp(&place(b)))
     }
 }

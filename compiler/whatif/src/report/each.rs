@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cost, Failed};
 use crate::each::Class;
-use crate::element::{Element, Elements};
+use crate::element::{Element, Elements, Kind};
 
 /// The answer to every failure of some kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,12 +92,34 @@ pub enum NoWhole {
         /// The number of shards.
         of: u32,
     },
+    /// An answer cannot be one.
+    #[error("`{name}`: `{field}`: {why}: it was changed, or written by another version")]
+    Unsound {
+        /// The answer.
+        name: String,
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No shard has anything that fails.
+    #[error("`{fabric}` has nothing of this kind, or too little to fail {together} at a time")]
+    Nothing {
+        /// The fabric.
+        fabric: String,
+        /// How many fail at a time.
+        together: usize,
+    },
 }
 
 impl Each {
     /// Puts the answer together.
     pub fn new(elements: Elements<'_>, asked: Asked<'_>, pairs: u64, classes: &[Class]) -> Each {
+        let costs = classes.iter().map(|class| Cost::new(elements, class, pairs));
+        // Shards are put together by what costs follow from.
+        let is_shard = asked.part.as_ref().is_some_and(|part| part.shard.is_some());
         Each {
+            classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.rounded(pairs)).collect() },
             fabric: elements.fabric.topology().name.to_string(),
             question: asked.question,
             part: asked.part,
@@ -105,7 +127,6 @@ impl Each {
             together: asked.together,
             overview: asked.overview,
             pairs,
-            classes: classes.iter().map(|class| Cost::new(elements, class)).collect(),
         }
     }
 
@@ -117,6 +138,7 @@ impl Each {
         for (name, each) in answers {
             let shard = each.part.as_ref().and_then(|part| part.shard);
             let Some((index, of)) = shard else { return Err(NoWhole::NoShard(name)) };
+            each.sound(&name, (index, of))?;
             match &first {
                 Some((one, other, n)) if other.question != each.question || *n != of => {
                     return Err(NoWhole::Other { one: one.clone(), other: name });
@@ -133,18 +155,48 @@ impl Each {
         if let Some(index) = (0..of).find(|index| !known.contains_key(index)) {
             return Err(NoWhole::Missing { index, of });
         }
-        for cost in known.into_values().flat_map(|(_, each)| each.classes) {
-            match whole.classes.iter_mut().find(|other| other.is_alike(&cost)) {
-                Some(other) => other.failures += cost.failures,
-                None => whole.classes.push(cost),
+        for (name, each) in known.into_values() {
+            for cost in each.classes {
+                let Some(other) = whole.classes.iter_mut().find(|other| other.is_alike(&cost)) else {
+                    whole.classes.push(cost);
+                    continue;
+                };
+                let why = || "more failures than can be counted".to_owned();
+                let unsound = || NoWhole::Unsound { name: name.clone(), field: "failures", why: why() };
+                other.add(cost).ok_or_else(unsound)?;
             }
         }
-        // As one answer has them. What is alike in cost stays in the order of shards, which is that of elements.
-        whole.classes.sort_by(|a, b| {
-            let cost = |cost: &Cost| (cost.pairs_cut_off, cost.loss_max, cost.loss_mean);
-            let order = cost(b).partial_cmp(&cost(a)).unwrap_or(std::cmp::Ordering::Equal);
-            order.then_with(|| a.kinds.cmp(&b.kinds))
-        });
+        if whole.classes.is_empty() {
+            return Err(NoWhole::Nothing { fabric: whole.fabric, together: whole.together });
+        }
+        whole.classes.sort_by(Cost::order);
+        if whole.overview {
+            // Without a question each kind is answered for itself.
+            let place =
+                |cost: &Cost| cost.kinds.first().and_then(|kind| Kind::ALL.iter().position(|of| of == kind));
+            whole.classes.sort_by_key(place);
+        }
+        whole.classes = whole.classes.into_iter().map(|cost| cost.rounded(whole.pairs)).collect();
         Ok(Each { part: None, ..whole })
+    }
+
+    /// Refuses an answer of a shard that cannot be one.
+    fn sound(&self, name: &str, (index, of): (u32, u32)) -> Result<(), NoWhole> {
+        let refuse = |field, why: String| Err(NoWhole::Unsound { name: name.to_owned(), field, why });
+        if index >= of {
+            return refuse("shard", format!("there is no shard {index} of {of}"));
+        }
+        for cost in &self.classes {
+            let Some(exact) = &cost.exact else {
+                return refuse("exact", "a class says not what its cost follows from".to_owned());
+            };
+            if exact.whole == 0 || exact.planes == 0 {
+                return refuse("exact", "a class is of nothing".to_owned());
+            }
+            if cost.failures == 0 || exact.loss_max > exact.whole || cost.pairs_cut_off > self.pairs {
+                return refuse("classes", "a class costs more than there is, or has no failure".to_owned());
+            }
+        }
+        Ok(())
     }
 }
