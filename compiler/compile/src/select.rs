@@ -52,10 +52,9 @@ impl Selection {
         !(self.zones.is_empty() && self.tiers.is_empty())
     }
 
-    /// Tells whether a switch is selected of which the plane and the name are known, and nothing else.
-    pub fn has_named(&self, plane: Option<u8>, name: &str) -> bool {
-        let in_plane = self.planes.is_empty() || plane.is_some_and(|plane| self.planes.contains(&plane));
-        in_plane && (self.devices.is_empty() || self.devices.iter().any(|pattern| pattern.matches(name)))
+    /// Tells whether the name of a switch is one that is selected.
+    pub fn has_named(&self, name: &str) -> bool {
+        self.devices.is_empty() || self.devices.iter().any(|pattern| pattern.matches(name))
     }
 
     /// Tells whether switches of a plane are selected.

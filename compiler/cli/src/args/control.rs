@@ -21,7 +21,7 @@ pub struct FleetArgs {
     /// Only these switches
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub device: Vec<String>,
-    /// Only switches of these planes; planes count from 0
+    /// Only switches of these planes, by the cable lists of the tree; planes count from 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
     /// Only the planes of this shard, for example `3/8`; they count from 0

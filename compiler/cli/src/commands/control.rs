@@ -1,5 +1,7 @@
 //! What the commands that talk to switches share: the fleet, the runtime, the events.
 
+mod planes;
+
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use crate::labs;
 use crate::limits;
 use crate::output;
 use crate::progress;
+
+pub(super) use planes::Planes;
 
 /// Runs some work on an asynchronous runtime.
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -82,20 +86,6 @@ fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
              --select`, and push its tree",
             args.select
         );
-    }
-    let planes = inventory.planes();
-    if let Some(plane) = args.plane.iter().chain(args.select.planes()).find(|plane| !planes.contains(plane)) {
-        let there: Vec<String> = planes.iter().map(u8::to_string).collect();
-        match there.as_slice() {
-            [] => anyhow::bail!(
-                "no switch of the inventory has a plane: give it `plane`, or leave `--plane` out"
-            ),
-            there => anyhow::bail!(
-                "no switch of the inventory is in plane {plane}; there are switches of {} {}",
-                if there.len() == 1 { "plane" } else { "planes" },
-                there.join(", ")
-            ),
-        }
     }
     Ok(())
 }
@@ -174,41 +164,25 @@ pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
 pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
     let manifest = Manifest::read(&*files).with_context(|| format!("`{}`", args.source))?;
-    let tree = Tree::open(files.into()).with_context(|| format!("`{}`", args.source))?;
-    let tree = Arc::new(tree);
-    let in_shard = shard(args, &manifest)?;
+    let files: Arc<dyn Files> = files.into();
+    let planes = Planes::of_tree(args, &*files, &manifest, &site.inventory)?;
+    let tree = Arc::new(Tree::open(files).with_context(|| format!("`{}`", args.source))?);
     // An inventory is of the fabric, and a part has some of its switches.
     let has = |name: &str| {
         let folder = Utf8Path::new(paths::SWITCHES).join(name);
         manifest.selection.is_none() || manifest.files_below(&folder).next().is_some()
     };
-    let select = |name: &str| {
-        is_selected(args, &site.inventory, name) && in_shard(site.inventory.plane_of(name)) && has(name)
-    };
+    let select = |name: &str| is_selected(args, &site.inventory, &planes, name) && has(name);
     if let Some(folder) = &args.overlay {
         options.overlay = overlay(folder)?;
     }
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
-    Ok(fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?)
-}
-
-/// Returns which planes are in the shard that is asked for: those that `compile --shard` puts there.
-fn shard(args: &FleetArgs, manifest: &Manifest) -> anyhow::Result<impl Fn(Option<u8>) -> bool + use<>> {
-    let planes = manifest.counts.planes;
-    let shard = args.shard;
-    if let Some(shard) = shard.filter(|shard| u64::from(shard.of()) > planes) {
-        anyhow::bail!(
-            "{} shards are more than {planes} planes: compile the part with `--shard`, and push that tree",
-            shard.of()
-        );
+    let fleet = fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?;
+    if fleet.n_switches() == 0 {
+        anyhow::bail!("no switch of `{}` is selected that the inventory says how to reach", args.source);
     }
-    Ok(move |plane: Option<u8>| {
-        let Some(shard) = shard else { return true };
-        plane.is_some_and(|plane| {
-            u64::from(plane) * u64::from(shard.of()) / planes.max(1) == u64::from(shard.index())
-        })
-    })
+    Ok(fleet)
 }
 
 /// Returns how many switches run SONiC.
@@ -249,11 +223,10 @@ fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String
 }
 
 /// Tells whether a switch takes part.
-pub fn is_selected(args: &FleetArgs, inventory: &Inventory, name: &str) -> bool {
-    let plane = inventory.plane_of(name);
+pub(super) fn is_selected(args: &FleetArgs, inventory: &Inventory, planes: &Planes, name: &str) -> bool {
     (args.device.is_empty() || args.device.iter().any(|device| device == name))
-        && (args.plane.is_empty() || plane.is_some_and(|plane| args.plane.contains(&plane)))
-        && args.select.has_named(plane, name)
+        && args.select.has_named(name)
+        && planes.has(inventory, name)
 }
 
 /// Shows events: a bar of finished switches for people, a line of JSON on stderr for tools.
@@ -396,8 +369,10 @@ mod tests {
             let mut args = FleetArgs::of(Utf8Path::new("tree"), Utf8Path::new("inventory.yaml"));
             args.select = terms.parse().expect("terms");
             selectable(&args, &inventory).map_err(|error| error.to_string())?;
-            let names = inventory.devices.keys().filter(|name| is_selected(&args, &inventory, name));
-            Ok::<_, String>(names.cloned().collect::<Vec<_>>())
+            let names = || inventory.devices.keys().map(String::as_str);
+            let planes = Planes::of_saved(&args, &inventory, names()).map_err(|error| error.to_string())?;
+            let names = names().filter(|name| is_selected(&args, &inventory, &planes, name));
+            Ok::<_, String>(names.map(str::to_owned).collect::<Vec<_>>())
         };
         assert_eq!(selected("plane=1"), Ok(vec!["p1-t0-001".to_owned(), "p1-t1-001".to_owned()]));
         assert_eq!(selected("plane=1,device=*-t0-*"), Ok(vec!["p1-t0-001".to_owned()]));
@@ -406,25 +381,5 @@ mod tests {
                 .is_err_and(|why| why.contains("is in plane 2; there are switches of planes 0, 1"))
         );
         assert!(selected("zone=1").is_err_and(|why| why.contains("compile that part with")));
-    }
-
-    /// A shard of a push has the planes that `compile --shard` puts into it.
-    #[test]
-    fn every_plane_is_pushed_by_one_shard() {
-        let mut manifest = Manifest::new("f", closc_artefacts::Routing::Srv6Static);
-        manifest.counts.planes = 8;
-        let of = |text: &str| {
-            let mut args = FleetArgs::of(Utf8Path::new("tree"), Utf8Path::new("inventory.yaml"));
-            args.shard = Some(text.parse().expect("a shard"));
-            shard(&args, &manifest)
-        };
-        for n in [1, 3, 8] {
-            let shards: Vec<_> = (0..n).map(|i| of(&format!("{i}/{n}")).expect("it has planes")).collect();
-            for plane in 0..8 {
-                assert_eq!(shards.iter().filter(|has| has(Some(plane))).count(), 1, "plane {plane} of {n}");
-            }
-            assert!(shards.iter().all(|has| !has(None)));
-        }
-        assert!(of("0/9").is_err());
     }
 }

@@ -65,10 +65,12 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
 
 fn targets(command: &PushArgs, site: &control::Site) -> anyhow::Result<Vec<Target>> {
     let inventory = &site.inventory;
+    let names = inventory.devices.keys().map(String::as_str);
+    let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
     inventory
         .devices
         .iter()
-        .filter(|(name, _)| control::is_selected(&command.fleet, inventory, name))
+        .filter(|(name, _)| control::is_selected(&command.fleet, inventory, &planes, name))
         .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &*site.files)?))
         .collect()
 }

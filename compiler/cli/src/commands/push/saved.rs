@@ -68,7 +68,10 @@ fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bo
     let tree = Arc::new(side.entries()?);
     let inventory = &site.inventory;
     let both = |name: &str| tree.devices().contains_key(name) && inventory.devices.contains_key(name);
-    let select = |name: &str| control::is_selected(&command.fleet, inventory, name) && (is_new || both(name));
+    let names = inventory.devices.keys().map(String::as_str);
+    let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
+    let selected = |name: &str| control::is_selected(&command.fleet, inventory, &planes, name);
+    let select = |name: &str| selected(name) && (is_new || both(name));
     Ok(Fleet::new(inventory, &*site.files, &tree, select)?)
 }
 

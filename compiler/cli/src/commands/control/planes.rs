@@ -1,0 +1,293 @@
+//! The switches of the planes that `push`, `drift` and `watch` are asked for.
+//!
+//! In: `--plane`, `--shard` and the planes of `--select`; the cable lists of a tree. Out: [`Planes`]. Invariants: the tree says
+//! which switches are in a plane, so an inventory has to say it only of switches that no list names: those of a tree without
+//! lists, and of what was saved. A plane that is not there, and a switch of which nothing says the plane, are errors.
+
+use std::collections::{BTreeSet, HashSet};
+
+use anyhow::{Context as _, bail};
+use camino::Utf8Path;
+use closc_artefacts::{Files, Manifest, paths};
+use closc_deploy::Inventory;
+
+use crate::args::control::FleetArgs;
+
+/// The switches of the planes that are asked for.
+pub(in crate::commands) enum Planes {
+    /// No plane is asked for.
+    All,
+    /// Switches by name.
+    Switches(HashSet<String>),
+    /// Planes by number, where the inventory says those of all switches.
+    Inventory(BTreeSet<u8>),
+}
+
+impl Planes {
+    /// Finds them in the cable lists of a tree, or in the inventory where the tree has no list.
+    pub(super) fn of_tree(
+        args: &FleetArgs,
+        files: &dyn Files,
+        manifest: &Manifest,
+        inventory: &Inventory,
+    ) -> anyhow::Result<Planes> {
+        let Some(asked) = asked(args, manifest.counts.planes)? else { return Ok(Planes::All) };
+        let lists: Vec<&Utf8Path> = manifest.files_in(paths::CABLES, "csv").collect();
+        if lists.is_empty() {
+            return Planes::of_inventory(asked, inventory, switches(manifest).into_iter());
+        }
+        let there: HashSet<&str> = switches(manifest).into_iter().collect();
+        let is_asked = |plane: &u8| asked.contains(plane);
+        let alone =
+            manifest.uncabled.iter().filter(|(name, plane)| is_asked(plane) && there.contains(name.as_str()));
+        let mut named: HashSet<String> = alone.map(|(name, _)| name.clone()).collect();
+        let mut bytes = Vec::new();
+        for list in lists.iter().filter(|list| plane(list).is_some_and(|plane| is_asked(&plane))) {
+            bytes.clear();
+            files.read_into(list, &mut bytes).with_context(|| format!("`{}`: `{list}`", args.source))?;
+            if !manifest.files[*list].fits(&bytes) {
+                bail!("`{}`: `{list}` is not the file that the manifest lists", args.source);
+            }
+            for name in devices(&bytes).filter(|name| there.contains(name)) {
+                if !named.contains(name) {
+                    named.insert(name.to_owned());
+                }
+            }
+        }
+        if named.is_empty() {
+            let has: BTreeSet<u8> = lists.iter().filter_map(|list| plane(list)).collect();
+            bail!("`{}` has no switch in {}; it has lists of {}", args.source, some(&asked), some(&has));
+        }
+        Ok(Planes::Switches(named))
+    }
+
+    /// Finds them where no tree says which switches are in a plane.
+    pub(in crate::commands) fn of_saved<'s>(
+        args: &FleetArgs,
+        inventory: &Inventory,
+        switches: impl Iterator<Item = &'s str>,
+    ) -> anyhow::Result<Planes> {
+        if let Some(shard) = args.shard {
+            bail!(
+                "`{}` was saved for the switches that it names: give `--shard {shard}` where it is made",
+                args.source
+            );
+        }
+        match asked(args, 0)? {
+            None => Ok(Planes::All),
+            Some(asked) => Planes::of_inventory(asked, inventory, switches),
+        }
+    }
+
+    /// Goes by the inventory, if that says the plane of every switch.
+    fn of_inventory<'s>(
+        asked: BTreeSet<u8>,
+        inventory: &Inventory,
+        switches: impl Iterator<Item = &'s str>,
+    ) -> anyhow::Result<Planes> {
+        let (mut there, mut unknown) = (BTreeSet::new(), Vec::new());
+        for name in switches {
+            match inventory.plane_of(name) {
+                Some(plane) => _ = there.insert(plane),
+                None => unknown.push(name),
+            }
+        }
+        if let Some(first) = unknown.first() {
+            bail!(
+                "nothing says which plane `{first}`{} is in: give {} `plane` in the inventory, or select by name",
+                match unknown.len() {
+                    1 => String::new(),
+                    many => format!(" and {} more", many - 1),
+                },
+                if unknown.len() == 1 { "it" } else { "them" },
+            );
+        }
+        if asked.is_disjoint(&there) {
+            bail!(
+                "no switch of the inventory is in {}; there are switches of {}",
+                some(&asked),
+                some(&there)
+            );
+        }
+        Ok(Planes::Inventory(asked))
+    }
+
+    /// Tells whether a switch is in one of them.
+    pub(in crate::commands) fn has(&self, inventory: &Inventory, name: &str) -> bool {
+        match self {
+            Planes::All => true,
+            Planes::Switches(named) => named.contains(name),
+            Planes::Inventory(planes) => {
+                inventory.plane_of(name).is_some_and(|plane| planes.contains(&plane))
+            }
+        }
+    }
+}
+
+/// Planes for people.
+fn some(planes: &BTreeSet<u8>) -> String {
+    let numbers: Vec<String> = planes.iter().map(u8::to_string).collect();
+    match numbers.as_slice() {
+        [] => "no plane".to_owned(),
+        [one] => format!("plane {one}"),
+        many => format!("planes {}", many.join(", ")),
+    }
+}
+
+/// Returns the planes that all that was written asks for, of so many; 0 where nobody says how many there are.
+fn asked(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
+    let named = [("--plane", args.plane.as_slice()), ("--select plane=", args.select.planes())];
+    if args.shard.is_none() && named.iter().all(|(_, planes)| planes.is_empty()) {
+        return Ok(None);
+    }
+    if let Some(shard) = args.shard.filter(|shard| u64::from(shard.of()) > count) {
+        bail!(
+            "{} shards are more than {count} planes: compile the part with `--shard`, and push that tree",
+            shard.of()
+        );
+    }
+    let mut found: BTreeSet<u8> =
+        (0..=u8::MAX).filter(|plane| count == 0 || u64::from(*plane) < count).collect();
+    for (option, planes) in named.into_iter().filter(|(_, planes)| !planes.is_empty()) {
+        if let Some(plane) = planes.iter().find(|plane| count > 0 && u64::from(**plane) >= count) {
+            bail!(
+                "`{option}{}{plane}`: the last plane of this fabric is {}",
+                if option.ends_with('=') { "" } else { " " },
+                count - 1
+            );
+        }
+        found.retain(|plane| planes.contains(plane));
+    }
+    if let Some(shard) = args.shard {
+        // Those that `compile --shard` puts there.
+        found.retain(|plane| u64::from(*plane) * u64::from(shard.of()) / count == u64::from(shard.index()));
+    }
+    if found.is_empty() {
+        bail!("no plane is in all of `--plane`, `--shard` and `--select` that were given");
+    }
+    Ok(Some(found))
+}
+
+/// The switches of a tree.
+fn switches(manifest: &Manifest) -> Vec<&str> {
+    manifest.folders(paths::SWITCHES).into_keys().collect()
+}
+
+/// The plane of a cable list; where a part cuts planes, lists are of one of its zones.
+fn plane(list: &Utf8Path) -> Option<u8> {
+    list.file_stem()?.strip_prefix("plane-")?.split('-').next()?.parse().ok()
+}
+
+/// The devices at both ends of all cables of a list.
+fn devices(list: &[u8]) -> impl Iterator<Item = &str> {
+    list.split(|byte| *byte == b'\n').skip(1).flat_map(|line| {
+        let mut fields = line.split(|byte| *byte == b',').skip(2);
+        [fields.next(), fields.nth(1)].into_iter().flatten().filter_map(|name| std::str::from_utf8(name).ok())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_artefacts::{Entry, Memory, Routing};
+    use closc_deploy::Device;
+
+    use super::*;
+
+    /// A tree of two planes with a T0 each, and a switch without cables.
+    fn tree(planes: &[u8]) -> (Memory, Manifest) {
+        let mut manifest = Manifest::new("f", Routing::Srv6Static);
+        manifest.counts.planes = 2;
+        manifest.uncabled.insert("alone".to_owned(), 1);
+        let mut files: Vec<(String, String)> = planes
+            .iter()
+            .map(|plane| {
+                let row = format!("{plane},nic-t0,n1,nic0p{plane},p{plane}-t0-001,eth1,1m,virtual,used\n");
+                (format!("cables/plane-{plane}.csv"), format!("{}{row}", closc_artefacts::cables::HEADER))
+            })
+            .collect();
+        files.extend(planes.iter().map(|plane| (format!("switches/p{plane}-t0-001/a"), String::new())));
+        files.push(("switches/alone/a".to_owned(), String::new()));
+        let mut memory = Memory::default();
+        for (path, text) in files {
+            manifest.files.insert(path.clone().into(), Entry::of(text.as_bytes()));
+            memory.files.insert(path.into(), text.into_bytes());
+        }
+        (memory, manifest)
+    }
+
+    fn args(shard: Option<&str>, plane: &[u8], select: &str) -> FleetArgs {
+        let mut args = FleetArgs::of(Utf8Path::new("tree"), Utf8Path::new("inventory.yaml"));
+        args.shard = shard.map(|shard| shard.parse().expect("a shard"));
+        args.plane = plane.to_vec();
+        args.select = select.parse().expect("terms");
+        args
+    }
+
+    /// What is selected, by an inventory that says no plane.
+    fn selected(args: &FleetArgs, planes: &[u8]) -> Result<Vec<&'static str>, String> {
+        let (files, manifest) = tree(planes);
+        let inventory = Inventory::default();
+        let found =
+            Planes::of_tree(args, &files, &manifest, &inventory).map_err(|error| error.to_string())?;
+        let all = ["alone", "p0-t0-001", "p1-t0-001"];
+        Ok(all.into_iter().filter(|name| found.has(&inventory, name)).collect())
+    }
+
+    #[test]
+    fn the_tree_says_which_switches_are_in_a_plane() {
+        let both = [0, 1];
+        assert_eq!(selected(&args(None, &[], ""), &both), Ok(vec!["alone", "p0-t0-001", "p1-t0-001"]));
+        for args in [args(Some("0/2"), &[], ""), args(None, &[0], ""), args(None, &[], "plane=0")] {
+            assert_eq!(selected(&args, &both), Ok(vec!["p0-t0-001"]));
+        }
+        assert_eq!(
+            selected(&args(Some("1/2"), &[1], "plane=0,plane=1"), &both),
+            Ok(vec!["alone", "p1-t0-001"])
+        );
+        let refused = |args: FleetArgs, planes: &[u8]| selected(&args, planes).expect_err("it is refused");
+        assert!(refused(args(Some("0/3"), &[], ""), &both).contains("3 shards are more than 2 planes"));
+        assert!(
+            refused(args(None, &[2], ""), &both).contains("`--plane 2`: the last plane of this fabric is 1")
+        );
+        assert!(refused(args(None, &[], "plane=7"), &both).contains("`--select plane=7`: the last plane"));
+        assert!(refused(args(Some("0/2"), &[1], ""), &both).contains("no plane is in all of"));
+        let lacks = refused(args(Some("0/2"), &[], ""), &[1]);
+        assert_eq!(lacks, "`tree` has no switch in plane 0; it has lists of plane 1");
+    }
+
+    #[test]
+    fn a_list_that_was_changed_is_refused() {
+        let (mut files, manifest) = tree(&[0, 1]);
+        files.files.insert("cables/plane-0.csv".into(), b"changed".to_vec());
+        let found = Planes::of_tree(&args(None, &[0], ""), &files, &manifest, &Inventory::default());
+        assert!(
+            found
+                .err()
+                .is_some_and(|why| why.to_string().contains("is not the file that the manifest lists"))
+        );
+    }
+
+    #[test]
+    fn where_no_tree_says_it_the_inventory_does() {
+        let mut inventory = Inventory::default();
+        let named = ["p0-t0-001", "p1-t0-001"];
+        for (name, plane) in named.into_iter().zip([Some(0), None]) {
+            inventory.devices.insert(name.to_owned(), Device { plane, ..Device::at("127.0.0.1:9", 1) });
+        }
+        let of = |inventory: &Inventory, args: &FleetArgs, names: &[&str]| {
+            let found = Planes::of_saved(args, inventory, names.iter().copied())
+                .map_err(|error| error.to_string())?;
+            Ok::<_, String>(names.iter().filter(|name| found.has(inventory, name)).count())
+        };
+        let plane = args(None, &[0], "");
+        assert_eq!(of(&inventory, &plane, &named[..1]), Ok(1));
+        let why = of(&inventory, &plane, &named).expect_err("a switch has no plane");
+        assert!(why.contains("which plane `p1-t0-001` is in: give it `plane` in the inventory"), "{why}");
+        inventory.devices.get_mut("p1-t0-001").expect("it is there").plane = Some(1);
+        assert_eq!(of(&inventory, &plane, &named), Ok(1));
+        let why = of(&inventory, &args(None, &[2], ""), &named).expect_err("there is none");
+        assert!(why.contains("is in plane 2; there are switches of planes 0, 1"), "{why}");
+        let why = of(&inventory, &args(Some("0/2"), &[], ""), &named).expect_err("a plan is whole");
+        assert!(why.contains("give `--shard 0/2` where it is made"), "{why}");
+    }
+}
