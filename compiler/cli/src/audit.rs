@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Args;
+use crate::output;
 use sink::Sink;
 
 /// What the kernel says where nobody logged in.
@@ -109,7 +110,7 @@ impl Audit {
         let made = change();
         let (good, details) = match &made {
             Ok(value) => ended(value),
-            Err(error) => (false, json!({ "error": format!("{error:#}") })),
+            Err(error) => (false, json!({ "error": output::reason(error) })),
         };
         let said = self.say(if good { "done" } else { "failed" }, details);
         let made = made?;

@@ -219,10 +219,22 @@ pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     disk::replace(path, text.as_bytes()).with_context(|| format!("cannot write `{path}`"))
 }
 
+/// Returns an error with its causes, of which those are left out that it says itself.
+pub fn reason(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>() {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
 /// Shows why a command failed.
 pub fn failure(error: &anyhow::Error, format: Format) {
     // It may have names and reasons of others in it.
-    let text = printable::lines(&format!("{error:#}"));
+    let text = printable::lines(&reason(error));
     match format {
         Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => {
             say(format_args!("error: {text}"));

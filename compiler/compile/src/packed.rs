@@ -40,13 +40,23 @@ const OPEN_MAX: usize = 2;
 /// Why an archive is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum PackedError {
-    /// It cannot be read.
-    #[error("cannot read the archive `{place}` at byte {at}: {error}")]
+    /// It cannot be opened.
+    #[error("cannot read the archive `{place}`: {error}")]
+    Open {
+        /// The archive.
+        place: Utf8PathBuf,
+        /// What is wrong.
+        error: io::Error,
+    },
+    /// It cannot be unpacked.
+    #[error("cannot read the archive `{place}`: in the frame that begins at byte {at} of {length}: {error}")]
     Read {
         /// The archive.
         place: Utf8PathBuf,
         /// Where the frame begins.
         at: u64,
+        /// How many bytes the archive has.
+        length: u64,
         /// What is wrong.
         error: io::Error,
     },
@@ -100,7 +110,7 @@ impl fmt::Debug for Frame {
 impl Packed {
     /// Looks through an archive in a file.
     pub fn open(place: &Utf8Path) -> Result<Packed, PackedError> {
-        let unreadable = |error| PackedError::Read { place: place.to_owned(), at: 0, error };
+        let unreadable = |error| PackedError::Open { place: place.to_owned(), error };
         let file = File::open(place).map_err(unreadable)?;
         let meta = file.metadata().map_err(unreadable)?;
         if !meta.is_file() {
@@ -214,7 +224,7 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn unreadable(&self, error: io::Error) -> PackedError {
-        PackedError::Read { place: self.place.to_owned(), at: self.at, error }
+        PackedError::Read { place: self.place.to_owned(), at: self.at, length: self.length, error }
     }
 
     fn refused(&self, what: impl Into<String>) -> PackedError {
