@@ -34,6 +34,9 @@ pub enum VerifyError {
         /// Planes of the fabric.
         planes: u64,
     },
+    /// Something that is asked for is not in the tree.
+    #[error("there is no {0} in the tree")]
+    Absent(String),
     /// Nothing of what is asked for is in the tree.
     #[error("nothing of what is asked for is in the tree")]
     Nothing,

@@ -5,6 +5,7 @@
 //! wrong still fits in memory.
 
 use std::collections::BTreeMap;
+use std::fmt::{Debug, Display};
 use std::net::Ipv6Addr;
 
 use closc_diagnostics::Rule;
@@ -17,6 +18,14 @@ use crate::model::segment::Usid;
 
 /// Violations of one rule that one task keeps in full.
 const KEPT: u64 = 16;
+
+/// Kinds of things of which it is noted what is meant: more than any fabric has.
+const MEANT: usize = 1 << 14;
+
+/// Returns a digest of a value, for comparison within this version of the program.
+pub(crate) fn digest(value: &impl Debug) -> String {
+    blake3::hash(format!("{value:?}").as_bytes()).to_hex()[..32].to_owned()
+}
 
 /// A rule that a tree breaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -116,6 +125,8 @@ pub(crate) struct Findings {
     /// The place of the rule that was applied last: rows in turn are of one rule.
     last: usize,
     violations: Vec<Violation>,
+    /// By rule and kind of thing a digest of what was taken as meant, where that is what most have.
+    meant: BTreeMap<String, String>,
 }
 
 impl Findings {
@@ -136,6 +147,19 @@ impl Findings {
     /// Returns what is there and is not judged, and how often.
     pub(crate) fn take_not_judged(&mut self) -> BTreeMap<String, u64> {
         std::mem::take(&mut self.not_judged)
+    }
+
+    /// Notes what is taken as meant, since most have it: in other parts of the fabric it has to be the same. Rules that go by
+    /// what most have are judged over all parts by this alone: whatever differs inside of a part is found there.
+    pub(crate) fn meant(&mut self, rule: &'static Rule, of: impl Display, value: &impl Debug) {
+        if self.meant.len() < MEANT {
+            self.meant.insert(format!("{} {of}", rule.code), digest(value));
+        }
+    }
+
+    /// Returns what was taken as meant.
+    pub(crate) fn take_meant(&mut self) -> BTreeMap<String, String> {
+        std::mem::take(&mut self.meant)
     }
 
     /// Adds a violation.
@@ -178,6 +202,7 @@ impl Findings {
             *self.not_judged.entry(what).or_default() += count;
         }
         self.violations.extend(other.violations);
+        self.meant.extend(other.meant);
         self
     }
 

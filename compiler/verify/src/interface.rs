@@ -1,28 +1,53 @@
 //! What parts of a fabric have to have alike, or must not share.
 //!
 //! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Of values that are used once in
-//! the fabric it has runs that hold all of them: where runs of two parts meet, a value may be used twice.
+//! the fabric it has runs that hold all of them: where runs of two parts meet, a value may be used twice. A rule is judged inside of
+//! planes, by which a part proves it, or by what is here, and by nothing else: `alike` is what rules took as meant that go by what
+//! most have, `once` what no two switches or cables share, `nics` what a NIC has in every plane.
+
+pub(crate) mod nics;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
-use std::fmt::Debug;
-use std::net::IpAddr;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::net::{IpAddr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::bind::nics::NicCables;
 use crate::check::bgp::speakers;
 use crate::check::delay::{self, Lengths};
-use crate::model::cabling::CableId;
+use crate::finding::digest;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
 use crate::model::stated::Stated;
 use crate::model::switch::Switch;
 use crate::proof::chosen::network::Network;
 use crate::proof::planes;
+use nics::Nics;
 
 /// Runs of values of a kind that are kept: planes, tiers and zones are runs of their own in every plan of addresses.
 const RUNS: usize = 1024;
+
+/// Kinds of values that are used once.
+pub(crate) const KINDS: [&str; 7] = [
+    "loopback",
+    "MAC address",
+    "management address",
+    "autonomous system",
+    "autonomous system of a T0",
+    "router id",
+    "prefix of a cable",
+];
+
+/// Reads a value of a summary that was looked at: a hexadecimal number.
+pub(crate) fn number(text: &str) -> u128 {
+    u128::from_str_radix(text, 16).unwrap_or_default()
+}
+
+/// Tells whether a text is a hexadecimal number as it is written here.
+pub(crate) fn is_number(text: &str) -> bool {
+    u128::from_str_radix(text, 16).is_ok_and(|number| format!("{number:x}") == text)
+}
 
 /// What parts have to have alike, or must not share.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,7 +57,7 @@ pub(crate) struct Interface {
     pub(crate) once: BTreeMap<String, Vec<[String; 2]>>,
     /// Gateways of the management network.
     pub(crate) gateways: Vec<String>,
-    /// Of each kind of thing that all switches have alike: a digest of what most here have.
+    /// By rule and kind of thing: a digest of what most here have, where all have to have the same.
     pub(crate) alike: BTreeMap<String, String>,
     /// The cables of each plane as they look without their plane.
     pub(crate) planes: Vec<PlaneCables>,
@@ -42,8 +67,10 @@ pub(crate) struct Interface {
     pub(crate) delay: Option<StatedDelay>,
     /// What path tables say of the fabric, and the digest of all that were read.
     pub(crate) tables: Option<Tables>,
-    /// Where switches choose the way: of each plane the addresses of NICs below a T0, by one of the NICs.
-    pub(crate) nics: BTreeMap<u8, BTreeMap<String, String>>,
+    /// Where switches choose the way: the addresses of the NICs of each plane.
+    pub(crate) nics: BTreeMap<u8, Nics>,
+    /// And how many ends of cables NICs send from.
+    pub(crate) senders: u64,
 }
 
 /// The cables of a plane.
@@ -64,8 +91,8 @@ pub(crate) struct PlaneCables {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatedDelay {
-    /// The longest round trip.
-    pub(crate) base_rtt_ns: u64,
+    /// The longest round trip: of the zone where that is shortest, and of the one where it is longest.
+    pub(crate) base_rtt_ns: [u64; 2],
     /// Largest packet of a port.
     pub(crate) mtu: u16,
     /// Lowest speed of a port.
@@ -94,17 +121,18 @@ impl Interface {
         fabric: &Fabric,
         (nics, sums): (&NicCables, Option<TableSums>),
         stated: Option<&Stated>,
-        network: Option<&Network<'_>>,
+        (network, alike): (Option<&Network<'_>>, BTreeMap<String, String>),
     ) -> Interface {
         Interface {
             once: once(fabric),
             gateways: gateways(fabric),
-            alike: alike(fabric),
+            alike,
             planes: cables(fabric, nics),
             lengths: delay::lengths(&fabric.cabling, stated),
             delay: stated_delay(fabric, stated),
             tables: sums.and_then(|sums| tables(fabric, sums)),
             nics: network.map(addresses).unwrap_or_default(),
+            senders: network.map_or(0, senders),
         }
     }
 }
@@ -130,11 +158,6 @@ fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
         all: sums.all.map(|sum| format!("{sum:x}")),
         judged: format!("{:x}", sums.judged),
     })
-}
-
-/// Returns a digest of a value, for comparison within this version of the program.
-pub(crate) fn digest(value: &impl Debug) -> String {
-    blake3::hash(format!("{value:?}").as_bytes()).to_hex()[..32].to_owned()
 }
 
 /// Values that are used once in the fabric.
@@ -235,35 +258,6 @@ fn gateways(fabric: &Fabric) -> Vec<String> {
     all.into_iter().map(|gateway| format!("{gateway:x}")).collect()
 }
 
-/// What all switches of a kind have alike: settings of the device, and what BGP is given.
-fn alike(fabric: &Fabric) -> BTreeMap<String, String> {
-    let mut votes: HashMap<(String, String), u64> = HashMap::new();
-    let mut digests: HashMap<*const (), String> = HashMap::new();
-    let mut add = |kind: String, value: String| *votes.entry((kind, value)).or_default() += 1;
-    for id in fabric.cabling.switch_ids() {
-        let Some(switch) = fabric.switch(id).filter(|switch| !switch.settings.is_empty()) else { continue };
-        // Switches share what they have alike.
-        let own = digests.entry(std::sync::Arc::as_ptr(&switch.settings).cast());
-        let value = own.or_insert_with(|| digest(&switch.settings)).clone();
-        add(format!("settings of {}", switch.language.name), value);
-    }
-    for (id, speaker) in speakers(fabric) {
-        let Some(switch) = fabric.switch(id) else { continue };
-        let process = crate::model::bgp::Process { width: None, ..*speaker.process };
-        add(format!("BGP of {} of {:?}", switch.language.name, switch.tier), digest(&process));
-    }
-    let mut most: BTreeMap<String, (u64, String)> = BTreeMap::new();
-    let mut votes: Vec<_> = votes.into_iter().collect();
-    votes.sort_unstable();
-    for ((kind, value), count) in votes {
-        let best = most.entry(kind).or_default();
-        if count > best.0 {
-            *best = (count, value);
-        }
-    }
-    most.into_iter().map(|(kind, (_, value))| (kind, value)).collect()
-}
-
 /// The cables of each plane, where hosts write the path.
 fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
     let Some(layout) = &fabric.layout else { return Vec::new() };
@@ -283,33 +277,32 @@ fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
 }
 
 fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay> {
-    let delay = crate::model::group::common(fabric.judged_groups())?.delay.as_ref()?;
+    let all = || fabric.judged_groups().filter_map(|group| Some(group.delay.as_ref()?.base_rtt_ns));
+    let base_rtt_ns = [all().min()?, all().max()?];
     let (mtu, speed_mbps) = delay::slowest(stated?);
-    Some(StatedDelay { base_rtt_ns: delay.base_rtt_ns, mtu, speed_mbps })
+    Some(StatedDelay { base_rtt_ns, mtu, speed_mbps })
 }
 
-/// The addresses of NICs by plane and T0. Of planes those T0s are compared that have the same NICs below them: the key names
-/// them, and their number on other planes is no sign of that.
-fn addresses(network: &Network<'_>) -> BTreeMap<u8, BTreeMap<String, String>> {
-    let cabling = &network.fabric.cabling;
-    let mut below: BTreeMap<(u8, crate::model::cabling::Party), Vec<String>> = BTreeMap::new();
-    for nic in &network.destinations.nics {
-        let name = format!("{}/nic{}", cabling.nodes[nic.node.0 as usize], nic.number);
-        for id in &nic.cables {
-            let cable = cabling.cable(CableId(id.0));
-            let text = format!("{name} {:?}", nic.address);
-            below.entry((cable.plane, cable.upper.party)).or_default().push(text);
+/// The addresses of the NICs of each plane.
+fn addresses(network: &Network<'_>) -> BTreeMap<u8, Nics> {
+    let fabric = network.fabric;
+    let mut planes: BTreeMap<u8, Vec<(String, Ipv6Addr)>> = BTreeMap::new();
+    for (number, nic) in (0..).zip(&network.destinations.nics) {
+        let Some(address) = nic.address else { continue };
+        let name = network.destinations.name(fabric, number);
+        let mut last = None;
+        for plane in nic.cables.iter().map(|id| fabric.cabling.cable(*id).plane) {
+            if last.replace(plane) != Some(plane) {
+                planes.entry(plane).or_default().push((name.clone(), address));
+            }
         }
     }
-    let mut found: BTreeMap<u8, BTreeMap<String, String>> = BTreeMap::new();
-    for ((plane, _), mut nics) in below {
-        nics.sort_unstable();
-        let names: Vec<String> =
-            nics.iter().map(|nic| nic.split(' ').next().unwrap_or_default().to_owned()).collect();
-        let key = format!("{} and {} more #{}", names[0], names.len() - 1, &digest(&names)[..8]);
-        found.entry(plane).or_default().insert(key, digest(&nics));
-    }
-    found
+    planes.into_iter().map(|(plane, nics)| (plane, Nics::of(nics.into_iter()))).collect()
+}
+
+/// Ends of cables from which NICs send, of all planes.
+fn senders(network: &Network<'_>) -> u64 {
+    network.fabric.cabling.switch_ids().map(|id| network.senders(id).count() as u64).sum()
 }
 
 #[cfg(test)]

@@ -120,13 +120,13 @@ fn judge(
         network.as_ref().filter(|_| follows).map(|network| deliver(network, options, &mut findings));
     let (delivery, of_choices, choices) = delivered
         .map_or((None, None, None), |(delivery, load, choices)| (Some(delivery), Some(load), choices));
-    let not_judged = findings.take_not_judged();
+    let (not_judged, meant) = (findings.take_not_judged(), findings.take_meant());
     let (rules, violations, broken) =
         finished(tree, (&fabric, &nics, network.as_ref()), options.shown, findings);
     let found = part.then(|| Found {
         host_links: fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count() as u64,
         tiers: [Tier::T0, Tier::T1, Tier::T2].map(|tier| of_tier(&fabric, tier)),
-        interface: Interface::of(&fabric, (&nics, sums), stated.as_ref(), network.as_ref()),
+        interface: Interface::of(&fabric, (&nics, sums), stated.as_ref(), (network.as_ref(), meant)),
         slice: fabric.slice.clone(),
     });
     let report = Report {
@@ -214,7 +214,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     check::limits::check(fabric, &options.hardware, &mut findings);
     check::buffers::check(fabric, &options.hardware, &mut findings);
     check::files::settings(fabric, &mut findings);
-    check::lanes::check(fabric, &mut findings);
+    check::lanes::check(fabric, &options.hardware, &mut findings);
     check::lanes::chassis(fabric, &options.hardware, &mut findings);
     check::system::check(fabric, &mut findings);
     findings.merge(check::ports::check(fabric)).merge(check::routes::check(fabric, &nics.usids))

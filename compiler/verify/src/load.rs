@@ -65,7 +65,7 @@ pub(crate) struct Loaded {
     pub(crate) findings: Findings,
     /// What the manifest counts.
     pub(crate) counts: Counts,
-    /// What the manifest says of a part.
+    /// What the manifest says of a part, where all of it is judged.
     pub(crate) part: Option<StatedPart>,
     /// Sums of digests of path tables, where only a part is judged.
     pub(crate) sums: Option<TableSums>,
@@ -127,7 +127,7 @@ pub(crate) fn load(
     let read = read_counts(files, &fabric);
     Ok(Loaded {
         counts: manifest.counts,
-        part: manifest.part.clone(),
+        part: manifest.part.clone().filter(|_| fabric.slice.is_all()),
         sums,
         stated: manifest.profile.clone(),
         fabric,
@@ -184,8 +184,8 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
         |path: &&Utf8Path| slice.is_whole() || paths::plane_of(path).is_some_and(|p| slice.has_plane(p));
     let folders = files.manifest.folders(paths::SWITCHES);
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
-    if !slice.is_whole() && files.manifest.selection.is_none() {
-        // Of a whole tree those are judged that have a cable in a plane that is, or none and are stated to be in such a
+    if !slice.is_all() {
+        // Those are judged that have a cable in a plane that is, or none and are stated to be in such a
         // plane; and with the first plane those of which nothing says where they are.
         let named = names_in(files, |path| judged(&path))?;
         let elsewhere =
@@ -228,10 +228,10 @@ fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<Has
     Ok(names)
 }
 
-/// Tells whether a file of a whole tree is judged where only some planes or tables are: what is in no folder of devices,
+/// Tells whether a file of a tree is judged where only some of its planes or tables are: what is in no folder of devices,
 /// lists and tables is judged with each.
-fn is_judged(path: &Utf8Path, fabric: &Fabric, files: &Files<'_>) -> bool {
-    if fabric.slice.is_whole() || files.manifest.selection.is_some() {
+fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
+    if fabric.slice.is_all() {
         return true;
     }
     let mut parts = path.iter();
@@ -247,7 +247,7 @@ fn is_judged(path: &Utf8Path, fabric: &Fabric, files: &Files<'_>) -> bool {
 fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();
-    let open = |path: &&Utf8PathBuf| !files.was_read(path) && is_judged(path, fabric, files);
+    let open = |path: &&Utf8PathBuf| !files.was_read(path) && is_judged(path, fabric);
     for path in files.manifest.files.keys().filter(open) {
         files.read(path, &mut buffer, &mut findings)?;
         if options.pipelines.contains_key(path) {
@@ -263,7 +263,7 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
     }
     pipelines(files, options, &mut findings);
     let listed = files.tree.list().unwrap_or_default();
-    for path in listed.into_iter().filter(|path| is_judged(path, fabric, files)) {
+    for path in listed.into_iter().filter(|path| is_judged(path, fabric)) {
         findings.checked(&EXTRA, 1);
         let is_head = path == paths::MANIFEST || path == paths::SIGNATURE;
         if !is_head && !files.manifest.files.contains_key(&path) {

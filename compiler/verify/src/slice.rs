@@ -45,6 +45,8 @@ pub(crate) struct Slice {
     planes: Option<BTreeSet<u8>>,
     /// T0 groups by their tables; absent where all are.
     groups: Option<Vec<GroupRun>>,
+    /// Whether the tree has more than that.
+    cut: bool,
 }
 
 impl Slice {
@@ -60,37 +62,37 @@ impl Slice {
                 if cut || lists != planes || manifest.files_in(paths::CABLES, "csv").count() > planes.len() {
                     return Err(VerifyError::Cut(selection.clone()));
                 }
-                Slice { planes: Some(planes), groups: Some(part.groups.clone()) }
+                Slice { planes: Some(planes), groups: Some(part.groups.clone()), cut: false }
             }
         };
-        let counts = &manifest.counts;
+        let all: Vec<GroupRun> = tables(manifest).collect();
+        let there: Vec<u8> = match &own.planes {
+            Some(planes) => planes.iter().copied().collect(),
+            None => (0..manifest.counts.planes).map(|plane| plane as u8).collect(),
+        };
+        let (n_planes, n_tables) = (there.len(), all.len());
         let asked = match judged {
-            Judged::All => Slice::default(),
-            Judged::Shard { index, of } => {
-                if u64::from(*of) > counts.planes {
-                    return Err(VerifyError::Shards { of: *of, planes: counts.planes });
-                }
-                let has = |place: u64, count: u64| place * u64::from(*of) / count.max(1) == u64::from(*index);
-                let planes = (0..counts.planes).filter(|plane| has(*plane, counts.planes));
-                let tables: Vec<GroupRun> = tables(manifest).collect();
-                let count = tables.len() as u64;
-                let groups = (0..).zip(tables).filter(|(place, _)| has(*place, count));
-                Slice {
-                    planes: Some(planes.map(|plane| plane as u8).collect()),
-                    groups: Some(groups.map(|(_, group)| group).collect()),
-                }
-            }
+            Judged::All => return Ok(own),
+            Judged::Shard { index, of } => shard((*index, *of), manifest.counts.planes, &there, all)?,
             Judged::Selected { planes, zones, switches, hosts } => {
-                let all =
-                    (0..counts.planes as u8).filter(|plane| planes.is_empty() || planes.contains(plane));
-                let of_zones = tables(manifest).filter(|run| zones.is_empty() || zones.contains(&run.zone));
+                if let Some(plane) = planes.iter().find(|plane| !there.contains(plane)) {
+                    return Err(VerifyError::Absent(format!("plane {plane}")));
+                }
+                if let Some(zone) = zones.iter().find(|zone| all.iter().all(|run| run.zone != **zone)) {
+                    return Err(VerifyError::Absent(format!("path table of zone {zone}")));
+                }
+                let own = there.into_iter().filter(|plane| planes.is_empty() || planes.contains(plane));
+                let of_zones = all.into_iter().filter(|run| zones.is_empty() || zones.contains(&run.zone));
                 Slice {
-                    planes: Some(all.filter(|_| *switches).collect()),
+                    planes: Some(own.filter(|_| *switches).collect()),
                     groups: Some(of_zones.filter(|_| *hosts).collect()),
+                    cut: true,
                 }
             }
         };
-        Ok(own.and(asked))
+        let planes = asked.planes.as_ref().map_or(0, BTreeSet::len);
+        let is_all = planes == n_planes && asked.groups.as_ref().map_or(0, Vec::len) == n_tables;
+        Ok(if is_all { own } else { own.and(asked) })
     }
 
     /// What both judge.
@@ -109,12 +111,17 @@ impl Slice {
             }
             (own, other) => own.or(other),
         };
-        Slice { planes, groups }
+        Slice { planes, groups, cut: true }
     }
 
     /// Tells whether everything is judged.
     pub(crate) fn is_whole(&self) -> bool {
         self.planes.is_none() && self.groups.is_none()
+    }
+
+    /// Tells whether all that is in the tree is judged, whether or not that is the whole fabric.
+    pub(crate) fn is_all(&self) -> bool {
+        !self.cut
     }
 
     /// Tells whether nothing is judged.
@@ -153,6 +160,32 @@ impl Slice {
     pub(crate) fn planes(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|plane| self.has_plane(*plane as u8)).collect()
     }
+}
+
+/// A shard of what a tree has. Planes are in it by their number, as `compile` shares them out; path tables are shared out among
+/// the shards that have a plane of the tree, so that of a part the shard that it is has all.
+fn shard(
+    (index, of): (u32, u32),
+    planes: u64,
+    there: &[u8],
+    tables: Vec<GroupRun>,
+) -> Result<Slice, VerifyError> {
+    if u64::from(of) > planes {
+        return Err(VerifyError::Shards { of, planes });
+    }
+    let shard = |plane: &u8| (u64::from(*plane) * u64::from(of) / planes.max(1)) as u32;
+    let mut shards: Vec<u32> = there.iter().map(shard).collect();
+    shards.dedup();
+    if shards.is_empty() {
+        shards.extend(0..of);
+    }
+    let count = tables.len().max(1);
+    let groups = (0..).zip(tables).filter(|(at, _)| shards[at * shards.len() / count] == index);
+    Ok(Slice {
+        planes: Some(there.iter().copied().filter(|plane| shard(plane) == index).collect()),
+        groups: Some(groups.map(|(_, group)| group).collect()),
+        cut: true,
+    })
 }
 
 /// The planes that a tree has lists of.
@@ -214,6 +247,34 @@ mod tests {
         }
         let error = Slice::of(&Judged::Shard { index: 0, of: 5 }, &manifest).unwrap_err().to_string();
         assert!(error.contains("5 shards") && error.contains("4 planes"), "{error}");
+    }
+
+    #[test]
+    fn the_shard_that_a_part_is_has_all_of_it() {
+        let mut manifest = manifest();
+        for plane in 2..4 {
+            manifest.files.remove(&paths::cables(plane, None));
+        }
+        manifest.selection = Some("shard=0/2".to_owned());
+        let groups = tables(&manifest).collect();
+        manifest.part = Some(StatedPart { planes: vec![0, 1], t0: 2, groups, ..StatedPart::default() });
+        let all = Slice::of(&Judged::All, &manifest).unwrap();
+        assert!(all.is_all());
+        assert_eq!(Slice::of(&Judged::Shard { index: 0, of: 2 }, &manifest).unwrap(), all);
+        assert_eq!(Slice::of(&Judged::Shard { index: 0, of: 1 }, &manifest).unwrap(), all);
+        assert!(Slice::of(&Judged::Shard { index: 1, of: 2 }, &manifest).unwrap().is_empty());
+        let quarters = [0, 1].map(|index| Slice::of(&Judged::Shard { index, of: 4 }, &manifest).unwrap());
+        for run in tables(&manifest) {
+            assert_eq!(quarters.iter().filter(|part| part.has_group(run.zone, run.first - 1)).count(), 1);
+        }
+        assert!(quarters.iter().all(|part| !part.is_all()));
+        let selected = |planes: &[u8], zones: &[u16]| {
+            let (planes, zones) = (planes.to_vec(), zones.to_vec());
+            Slice::of(&Judged::Selected { planes, zones, switches: true, hosts: true }, &manifest)
+        };
+        assert_eq!(selected(&[], &[]).unwrap(), all);
+        assert!(matches!(selected(&[0, 2], &[]), Err(VerifyError::Absent(what)) if what == "plane 2"));
+        assert!(matches!(selected(&[], &[2]), Err(VerifyError::Absent(what)) if what.contains("zone 2")));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! In: a report, and the fabric that it is of. Out: [`Summary`], a few kilobytes whatever the part has: counts, sums of load,
 //! what was broken, and the [`Interface`], which is what parts have to have alike or must not share. Invariants: nothing in it
 //! grows with the number of devices; where not all values of a kind are in it, runs are that hold more of them and never fewer.
+//! It carries a digest of itself, and one that was changed is refused; what cannot be is refused with its field ([`sound`]).
+
+mod sound;
 
 use std::collections::BTreeMap;
 
@@ -68,6 +71,8 @@ pub struct Summary {
     pub(crate) broken: u64,
     /// What other parts have to have alike, or must not have.
     pub(crate) interface: Interface,
+    /// BLAKE3 of all of the above, as JSON without spaces.
+    pub(crate) digest: String,
 }
 
 /// Something that is broken in a part.
@@ -87,10 +92,15 @@ pub(crate) struct Broken {
 pub enum SummaryError {
     /// It does not have its form.
     #[error("it is no summary of a proof: {0}")]
-    Parse(#[from] serde_json::Error),
+    Parse(serde_json::Error),
     /// It is of a form that this program does not know.
     #[error("summaries of form `{0}` are not known here")]
     Format(String),
+    /// It is not as it was written.
+    #[error(
+        "`digest` is not that of the other fields: the summary was changed or cut after it was written; verify the part again"
+    )]
+    Changed,
 }
 
 impl Summary {
@@ -108,7 +118,7 @@ impl Summary {
             message: violation.message.clone(),
             place: violation.place.to_string(),
         };
-        Ok(Summary {
+        let summary = Summary {
             format: FORMAT.to_owned(),
             closc: env!("CARGO_PKG_VERSION").to_owned(),
             fabric: report.fabric.clone(),
@@ -129,7 +139,16 @@ impl Summary {
             violations: report.violations.iter().take(SHOWN).map(broken).collect(),
             broken: report.broken,
             interface,
-        })
+            digest: String::new(),
+        };
+        Ok(Summary { digest: summary.seal(), ..summary })
+    }
+
+    /// Returns the digest of everything else in it.
+    fn seal(&self) -> String {
+        let open = Summary { digest: String::new(), ..self.clone() };
+        let bytes = serde_json::to_vec(&open).expect("a summary has only string keys");
+        blake3::hash(&bytes).to_string()
     }
 
     /// Returns the bytes of the file.
@@ -145,10 +164,14 @@ impl Summary {
         struct Form {
             format: String,
         }
-        let form: Form = serde_json::from_slice(bytes)?;
+        let form: Form = serde_json::from_slice(bytes).map_err(SummaryError::Parse)?;
         if form.format != FORMAT {
             return Err(SummaryError::Format(form.format));
         }
-        Ok(serde_json::from_slice(bytes)?)
+        let summary: Summary = serde_json::from_slice(bytes).map_err(SummaryError::Parse)?;
+        if summary.digest != summary.seal() {
+            return Err(SummaryError::Changed);
+        }
+        Ok(summary)
     }
 }

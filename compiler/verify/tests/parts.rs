@@ -7,11 +7,13 @@ use closc_artefacts::{Entry, Files, Manifest, Memory, Routing, paths};
 use closc_compile::{Part, Selection, Shard, memory, memory_of};
 use closc_plan::Plan;
 use closc_tests::exceptions;
-use closc_tests::shape::{Shape, T2, plan};
+use closc_tests::shape::{Shape, T2, in_generations, plan, try_plan};
 use closc_verify::{
     DeliveryCounts, Judged, MergeError, Options, Report, Summary, VerifyError, merge, verify, verify_part,
 };
 use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Value, json};
 
 const ROUTINGS: [Routing; 3] = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
 
@@ -28,9 +30,13 @@ const THREE_PLANES: Shape = Shape {
 
 /// A fabric whose nodes have no files: these are about all planes.
 fn planned(shape: &Shape, routing: Routing) -> Plan {
+    plan(&yaml(shape, routing))
+}
+
+fn yaml(shape: &Shape, routing: Routing) -> String {
     let os = if routing == Routing::BgpUnnumbered { "os: frr" } else { "os: linux" };
     let text = shape.yaml().replace("  os: linux\n", "").replace("os: linux", os);
-    plan(&text.replace("tiers:\n", &format!("routing: {}\ntiers:\n", routing.word())))
+    text.replace("tiers:\n", &format!("routing: {}\ntiers:\n", routing.word()))
 }
 
 fn options(judged: Judged) -> Options {
@@ -45,7 +51,7 @@ fn shard(index: u32, of: u32) -> Part {
 fn slices(tree: &Memory, of: u32) -> Vec<(String, Summary)> {
     let slice = |index| {
         let (report, summary) = verify_part(tree, &[], &options(Judged::Shard { index, of })).unwrap();
-        assert!(report.walk.is_none());
+        assert!(of == 1 || report.walk.is_none());
         (format!("{index}/{of}"), Summary::parse(&summary.to_bytes()).unwrap())
     };
     (0..of).map(slice).collect()
@@ -61,28 +67,107 @@ fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
     parts.iter().enumerate().map(prove).collect()
 }
 
-/// What must be the same: everything but which facts were looked at more than once. Where planes do not have the same NICs,
-/// and no table says which there are, parts do not know of NICs that only other planes have: the report says so.
+/// What must be the same: everything but which facts were looked at more than once.
 fn same(whole: &Report, merged: &Report, files: bool) {
     assert_eq!((whole.paths, whole.broken), (merged.paths, merged.broken));
     // How much work it was is not stated: destinations that planes tell apart are more in the whole than in a part.
     let load = |report: &Report| report.load.clone().map(|load| (load.cables, load.not_measured));
     assert_eq!(load(whole), load(merged));
-    let arrived = |report: &Report| report.delivery.map(|counts| (counts.possible, counts.arrive));
-    assert_eq!(arrived(whole), arrived(merged));
+    let counts = |report: &Report| report.delivery.map(|counts| DeliveryCounts { classes: 0, ..counts });
+    assert_eq!(counts(whole), counts(merged));
     let (mut a, mut b) = (whole.read, merged.read);
-    if whole.not_proved == merged.not_proved {
-        let counts = |report: &Report| report.delivery.map(|counts| DeliveryCounts { classes: 0, ..counts });
-        assert_eq!(counts(whole), counts(merged));
-    } else {
-        (a.nics, b.nics) = (0, 0);
-    }
     if !files {
         (a.files, a.bytes, b.files, b.bytes) = (0, 0, 0, 0);
     }
     assert_eq!(a, b);
     assert_eq!((&whole.fabric, &whole.routing), (&merged.fabric, &merged.routing));
-    assert_eq!(whole.not_judged, merged.not_judged);
+    assert_eq!((&whole.not_judged, &whole.not_proved), (&merged.not_judged, &merged.not_proved));
+}
+
+/// What zone 1 has that is not as in zone 0: how much faster its NICs are, its T0 groups, its NICs of a group.
+type Generations = (Option<u16>, Option<u16>, Option<u16>);
+
+/// Half of the fabrics have zones that are alike.
+fn generations() -> impl Strategy<Value = Generations> {
+    let few = || prop::option::of(1..=2u16);
+    prop_oneof![Just((None, None, None)), (prop::option::of(2..=4u16), few(), few())]
+}
+
+/// A shape with zones of several generations, where it has zones and its exceptions name only what is left.
+fn of_generations(shape: &Shape, routing: Routing, (faster, groups, per_group): Generations) -> Plan {
+    let text = yaml(shape, routing);
+    let zones = shape.t2.as_ref().map_or(1, |t2| t2.zones);
+    let below = |count: Option<u16>, of: u16| count.filter(|count| *count < of);
+    let (groups, per_group) = (below(groups, shape.groups), below(per_group, shape.per_group));
+    let other = (zones > 1).then(|| try_plan(&in_generations(&text, faster, groups, per_group)).ok());
+    other.flatten().unwrap_or_else(|| plan(&text))
+}
+
+/// A damage to one file: its file, its place there, and what is done.
+type Damage = (Index, Index, Index, u8);
+
+fn damage_at_random() -> impl Strategy<Value = Damage> {
+    (any::<Index>(), any::<Index>(), any::<Index>(), 0..5u8)
+}
+
+/// Words of a text as ranges of bytes: what has a value.
+fn words(text: &str) -> Vec<std::ops::Range<usize>> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || ":._/-".contains(c);
+    let (mut found, mut first) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match first {
+            None if is_word(c) => first = Some(at),
+            Some(start) if !is_word(c) => {
+                found.push(start..at);
+                first = None;
+            }
+            Some(_) | None => {}
+        }
+    }
+    found
+}
+
+/// Damages a file: exchanges two words everywhere, gives one the text of another, changes a digit, and drops or repeats a line.
+fn damaged(text: &str, (_, one, other, what): &Damage) -> Option<String> {
+    let words = words(text);
+    let number =
+        |range: &&std::ops::Range<usize>| text[(*range).clone()].contains(|c: char| c.is_ascii_digit());
+    let words: Vec<_> = words.iter().filter(number).collect();
+    if words.is_empty() {
+        return None;
+    }
+    let [a, b] = [one, other].map(|at| words[at.index(words.len())].clone());
+    let (first, second) = (&text[a.clone()], &text[b]);
+    let lines: Vec<&str> = text.lines().collect();
+    let line = one.index(lines.len());
+    Some(match what {
+        0 => text.replace(first, "\0").replace(second, first).replace('\0', second),
+        1 => format!("{}{second}{}", &text[..a.start], &text[a.end..]),
+        2 => {
+            let digits: Vec<usize> = a.clone().filter(|at| text.as_bytes()[*at].is_ascii_digit()).collect();
+            let at = digits[other.index(digits.len())];
+            let digit = (text.as_bytes()[at] - b'0' + 1) % 10;
+            format!("{}{digit}{}", &text[..at], &text[at + 1..])
+        }
+        3 => [&lines[..line], &lines[line + 1..]].concat().join("\n") + "\n",
+        _ => [&lines[..=line], &lines[line..]].concat().join("\n") + "\n",
+    })
+}
+
+/// Tells whether everything holds; what cannot be judged does not.
+fn holds(report: Result<Report, String>) -> bool {
+    report.is_ok_and(|report| report.holds())
+}
+
+fn shards_of(tree: &Memory, of: u32) -> Result<Report, String> {
+    let slice = |index| {
+        let proved = verify_part(tree, &[], &options(Judged::Shard { index, of }));
+        let (_, summary) = proved.map_err(|error| error.to_string())?;
+        let summary = Summary::parse(&summary.to_bytes()).map_err(|error| error.to_string())?;
+        Ok((format!("{index}/{of}"), summary))
+    };
+    let all: Vec<(String, Summary)> = (0..of).map(slice).collect::<Result<_, String>>()?;
+    merge(&all).map_err(|error| error.to_string())
 }
 
 proptest! {
@@ -91,11 +176,13 @@ proptest! {
     /// Random fabrics with exceptions, few or many, any routing, any number of shards.
     #[test]
     fn merged_is_the_whole(
-        shape in prop_oneof![exceptions::excepted(), exceptions::thinned()],
+        shape in prop_oneof![exceptions::excepted(), exceptions::thinned(), exceptions::lacking()],
+        generations in generations(),
         routing in 0..3usize,
         of in 1..9u32,
+        damages in prop::collection::vec(damage_at_random(), 4),
     ) {
-        let plan = planned(&shape, ROUTINGS[routing]);
+        let plan = of_generations(&shape, ROUTINGS[routing], generations);
         let tree = memory(&plan).unwrap();
         let whole = verify(&tree, &options(Judged::All)).unwrap();
         prop_assert!(whole.holds(), "{}", whole.text());
@@ -107,6 +194,29 @@ proptest! {
         let merged = merge(&proved(&parts)).unwrap();
         prop_assert!(merged.holds(), "{}", merged.text());
         same(&whole, &merged, parts.len() == 1);
+        for (index, part) in (0..).zip(&parts) {
+            // The shard that a part is has all of it.
+            let others: Vec<&dyn Files> = parts.iter().map(|part| part as &dyn Files).collect();
+            let by = |judged| verify_part(part, &others, &options(judged)).unwrap().0;
+            let own = by(Judged::All);
+            prop_assert!(own.holds(), "{}", own.text());
+            prop_assert_eq!(own, by(Judged::Shard { index, of }));
+        }
+        for damage in damages {
+            let mut tree = tree.clone();
+            let files: Vec<_> = tree.files.keys().filter(|path| *path != paths::MANIFEST).cloned().collect();
+            let path = &files[damage.0.index(files.len())];
+            let Ok(text) = String::from_utf8(tree.files[path].clone()) else { continue };
+            let Some(after) = damaged(&text, &damage).filter(|after| *after != text) else { continue };
+            replace(&mut tree, path, after.into_bytes());
+            let whole = verify(&tree, &options(Judged::All)).map_err(|error| error.to_string());
+            let merged = shards_of(&tree, of);
+            let report = |report: &Result<Report, String>| report.as_ref().map_or_else(Clone::clone, Report::text);
+            let said = format!("{path} {damage:?}\n{}\nmerged:\n{}", report(&whole), report(&merged));
+            let lines: Vec<_> = text.lines().zip(String::from_utf8_lossy(&tree.files[path]).lines().map(str::to_owned))
+                .filter(|(a, b)| a != b).map(|(a, b)| format!("- {a}\n+ {b}")).take(3).collect();
+            prop_assert_eq!(holds(whole), holds(merged), "{}\n{}", said, lines.join("\n"));
+        }
     }
 }
 
@@ -115,7 +225,11 @@ fn damage(part: &mut Memory, path: &str, from: &str, to: &str) {
     let path = Utf8Path::new(path);
     let text = String::from_utf8(part.files[path].clone()).unwrap();
     assert!(text.contains(from), "`{path}` has no `{from}`:\n{text}");
-    let bytes = text.replace(from, to).into_bytes();
+    replace(part, path, text.replace(from, to).into_bytes());
+}
+
+/// Gives a file of a part other bytes, and signs them.
+fn replace(part: &mut Memory, path: &Utf8Path, bytes: Vec<u8>) {
     let mut manifest = Manifest::read(part).unwrap();
     manifest.files.insert(path.to_owned(), Entry::of(&bytes));
     part.files.insert(path.to_owned(), bytes);
@@ -260,9 +374,9 @@ fn a_switch_without_cables_is_in_the_block_of_its_plane() {
     assert!(codes(&merge(&slices).unwrap()).contains(&"V0501"));
 }
 
-/// As many NICs below a T0 in one plane as in the other, and not the same ones.
+/// As many NICs below a T0 in one plane as in the other, and not the same ones: those of both are compared, the others counted.
 #[test]
-fn nics_that_lack_different_planes_are_not_compared() {
+fn nics_that_lack_different_planes_are_compared_one_by_one() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n002/nic0.p0\n    - su001-n003/nic0.p1\n  \
                       drained: []\n  cables: {}\n";
     let shape =
@@ -272,6 +386,46 @@ fn nics_that_lack_different_planes_are_not_compared() {
         let merged = merge(&slices(&tree, 2)).unwrap();
         assert!(merged.holds(), "{routing:?}:\n{}", merged.text());
     }
+}
+
+/// NICs that only other parts have are counted, and nothing leads to them.
+#[test]
+fn nics_of_other_parts_are_counted() {
+    let exceptions = "exceptions:\n  absent:\n    - su001-n001/nic0.p0\n    - su002-n001/nic0.p1\n  drained: []\n  cables: {}\n";
+    let shape = Shape { planes: 2, exceptions: exceptions.to_owned(), ..THREE_PLANES };
+    for routing in ROUTINGS {
+        let tree = memory(&planned(&shape, routing)).unwrap();
+        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        let mut summaries = slices(&tree, 2);
+        same(&whole, &merge(&summaries).unwrap(), true);
+        assert_eq!(whole.read.nics, 4);
+        if let Some(counts) = whole.delivery {
+            assert_eq!(counts.deliveries - counts.possible, 6);
+        }
+        // A NIC that no part names any more is missed.
+        if routing != Routing::Srv6Static {
+            let mut document = parse(&summaries[0].1);
+            let nics = document["interface"]["nics"]["0"].as_array_mut().expect("runs");
+            nics.remove(1);
+            summaries[0].1 = Summary::parse(&sealed(document)).expect("it has its form");
+            assert!(!merge(&summaries).is_ok_and(|report| report.holds()));
+        }
+    }
+}
+
+/// The first two NICs are exchanged in plane 0, and the third lacks plane 1.
+#[test]
+fn nics_are_compared_where_planes_have_other_nics() {
+    let exceptions = "exceptions:\n  absent:\n    - su001-n003/nic0.p1\n  drained: []\n  cables: {}\n";
+    let shape = Shape { planes: 2, per_group: 3, exceptions: exceptions.to_owned(), ..THREE_PLANES };
+    let mut tree = memory(&planned(&shape, Routing::EcmpStatic)).unwrap();
+    let path = "switches/p0-t0-001/ip.batch";
+    damage(&mut tree, path, "fd00:c105:1:1::1/128", "AT");
+    damage(&mut tree, path, "fd00:c105:1:1::2/128", "fd00:c105:1:1::1/128");
+    damage(&mut tree, path, "AT", "fd00:c105:1:1::2/128");
+    assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V1701"));
+    let merged = merge(&slices(&tree, 2)).unwrap();
+    assert!(codes(&merged).contains(&"V1701"), "{}", merged.text());
 }
 
 /// Both NICs of a group are led to by each other's address, on every switch of one plane.
@@ -337,7 +491,193 @@ fn what_is_about_all_planes_is_not_proved_in_parts() {
     let tree = memory(&THREE_PLANES.plan()).unwrap();
     let error = verify(&tree, &options(Judged::Shard { index: 0, of: 3 })).unwrap_err();
     assert!(matches!(error, VerifyError::Nodes(_)), "{error}");
-    let zones = Shape { t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: false }), ..THREE_PLANES };
+    let zones = Shape { t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0 }), ..THREE_PLANES };
     let cut = memory_of(&planned(&zones, Routing::Srv6Static), shard(0, 6)).unwrap();
     assert!(matches!(verify(&cut, &options(Judged::All)), Err(VerifyError::Cut(_))));
+}
+
+/// The two of one part of each routing, proved.
+fn summaries() -> Vec<Vec<(String, Summary)>> {
+    ROUTINGS.into_iter().map(|routing| proved(&cut(routing))).collect()
+}
+
+/// Every value of a document that has no values itself, by its place.
+fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            map.iter().for_each(|(key, value)| leaves(value, &format!("{at}/{}", escaped(key)), found));
+        }
+        Value::Array(list) if !list.is_empty() => {
+            (0..).zip(list).for_each(|(key, value): (usize, _)| leaves(value, &format!("{at}/{key}"), found));
+        }
+        _ => found.push(at.to_owned()),
+    }
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// What else a leaf may be: other numbers and texts, the greatest there are, nothing, and what the same place of another part has.
+fn others(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
+    let mut all = vec![
+        json!(null),
+        json!(0),
+        json!(1),
+        json!(u64::MAX),
+        json!(GREATEST),
+        json!(""),
+        json!([]),
+        json!({}),
+    ];
+    match leaf {
+        Value::Number(number) => {
+            if let Some(number) = number.as_u64() {
+                all.extend([
+                    json!(number.wrapping_add(1)),
+                    json!(number.wrapping_sub(1)),
+                    json!(number.wrapping_mul(2)),
+                ]);
+            }
+        }
+        Value::String(text) => {
+            all.extend([json!(format!("{text}0")), json!(text.chars().rev().collect::<String>())]);
+        }
+        _ => {}
+    }
+    all.extend(there.cloned());
+    all.retain(|value| value != leaf);
+    all
+}
+
+/// Removes a leaf, with its key or place.
+fn without(whole: &Value, leaf: &str) -> Value {
+    let (parent, key) = leaf.rsplit_once('/').expect("a leaf has a place");
+    let mut whole = whole.clone();
+    match whole.pointer_mut(parent).expect("it is there") {
+        Value::Object(map) => _ = map.remove(&key.replace("~1", "/").replace("~0", "~")),
+        Value::Array(list) => _ = list.remove(key.parse().expect("a number")),
+        _ => unreachable!("a parent has values"),
+    }
+    whole
+}
+
+/// Puts another value into a list or map beside a leaf, or a list there twice.
+fn with_more(whole: &Value, leaf: &str) -> Value {
+    let (parent, _) = leaf.rsplit_once('/').expect("a leaf has a place");
+    let mut whole = whole.clone();
+    let value = whole.pointer(leaf).expect("it is there").clone();
+    match whole.pointer_mut(parent).expect("it is there") {
+        Value::Object(map) => _ = map.insert("more".to_owned(), value),
+        Value::Array(list) => list.push(value),
+        _ => unreachable!("a parent has values"),
+    }
+    whole
+}
+
+/// What stands for the greatest number of 16 bytes, which a value has no room for.
+const GREATEST: &str = "2^128-1";
+
+/// Writes a document.
+fn written(document: &Value) -> String {
+    document.to_string().replace(&format!("\"{GREATEST}\""), &u128::MAX.to_string())
+}
+
+/// Gives a document the digest that fits it, as somebody may who knows how.
+fn sealed(mut document: Value) -> Vec<u8> {
+    document["digest"] = json!("");
+    if let Ok(summary) = serde_json::from_str::<Summary>(&written(&document)) {
+        let digest = blake3::hash(&serde_json::to_vec(&summary).expect("it has only string keys"));
+        document["digest"] = json!(digest.to_string());
+    }
+    written(&document).into_bytes()
+}
+
+/// Whatever is changed in a summary, it is refused; with a digest that fits it is refused by name or added up, and never more
+/// than there is, and what was broken stays so.
+#[test]
+fn no_leaf_of_a_summary_is_believed() {
+    for parts in summaries() {
+        let [first, second] = [0, 1].map(|at| parse(&parts[at].1));
+        assert!(merge(&parts).unwrap().holds());
+        let mut found = Vec::new();
+        leaves(&first, "", &mut found);
+        assert!(found.len() > 60, "{}", found.len());
+        let mut refused = 0;
+        for leaf in &found {
+            let value = first.pointer(leaf).expect("it is there");
+            let mut changed: Vec<Value> = others(value, second.pointer(leaf))
+                .into_iter()
+                .map(|other| {
+                    let mut document = first.clone();
+                    *document.pointer_mut(leaf).expect("it is there") = other;
+                    document
+                })
+                .collect();
+            changed.extend([without(&first, leaf), with_more(&first, leaf)]);
+            for document in changed.iter().filter(|document| **document != first) {
+                let read = Summary::parse(written(document).as_bytes());
+                let is_same = read.as_ref().is_ok_and(|read| parse(read) == first);
+                assert!(is_same || read.is_err(), "{leaf}: {document}");
+                let Ok(forged) = Summary::parse(&sealed(document.clone())) else { continue };
+                let mut parts = parts.clone();
+                parts[0].1 = forged;
+                match merge(&parts) {
+                    Ok(report) => assert!(!report.text().is_empty()),
+                    Err(error) => {
+                        refused += 1;
+                        assert!(!error.to_string().is_empty());
+                    }
+                }
+            }
+        }
+        assert!(refused > found.len() / 2, "{refused} of {}", found.len());
+    }
+}
+
+/// What cannot be is refused by name and field, whoever wrote it.
+#[test]
+fn what_cannot_be_is_refused_by_field() {
+    let [source_routed, chosen, _] = <[_; 3]>::try_from(summaries()).expect("there are three");
+    let max = json!(GREATEST);
+    let cases: [(&[(&str, Value)], &str); 13] = [
+        (&[("/broken", json!(1))], "`part 0`: `broken`: it is not the sum of what rules found"),
+        (
+            &[("/read/switches", json!(u64::MAX))],
+            "`part 1`: `read`: with the other parts it is more than can be counted",
+        ),
+        (&[("/tiers/0", json!(99))], "`part 0`: `tiers`: there are more switches in tiers than were read"),
+        (&[("/planes/0", json!(7))], "`part 0`: `planes`: the source has 3 planes, and none is plane 7"),
+        (&[("/groups/0/zone", json!(9))], "`part 0`: `groups`: there are no groups 1 to 1 of zone 9 of 1"),
+        (&[("/groups/0/last", json!(9))], "`part 0`: `groups`: there is no group 9 of zone 0"),
+        (&[("/paths/arrive", max.clone())], "`part 0`: `paths.arrive`: more arrive than there are"),
+        (&[("/paths/named", max)], "`part 1`: `paths`: with the other parts it is more than can be counted"),
+        (
+            &[("/interface/once", json!({"towel": []}))],
+            "`part 0`: `interface.once`: `towel` is nothing that is used once",
+        ),
+        (
+            &[("/rules", json!({"V9999": {"facts": 1, "broken": 0}}))],
+            "`part 0`: `rules`: no rule is called `V9999`",
+        ),
+        (&[("/rules/V0101/facts", json!(u64::MAX))], "`part 1`: `rules`: with the other parts it is more"),
+        (&[("/fabric", json!("other"))], "are parts of different fabrics: their names differ"),
+        (&[("/counts/planes", json!(300)), ("/planes", json!(null))], "are parts of different fabrics"),
+    ];
+    for (changes, why) in cases {
+        let mut document = parse(&source_routed[0].1);
+        for (leaf, value) in changes {
+            *document.pointer_mut(leaf).unwrap_or_else(|| panic!("no {leaf}")) = value.clone();
+        }
+        let mut parts = source_routed.clone();
+        parts[0].1 = Summary::parse(&sealed(document)).expect("it has its form");
+        let error = merge(&parts).unwrap_err().to_string();
+        assert!(error.contains(why), "{changes:?}: {error}");
+    }
+    let mut document = parse(&chosen[0].1);
+    document["delivery"]["arrive"] = json!(GREATEST);
+    let mut parts = chosen;
+    parts[0].1 = Summary::parse(&sealed(document)).expect("it has its form");
+    let error = merge(&parts).unwrap_err().to_string();
+    assert!(error.contains("`part 0`: `delivery.arrive`: more arrive than there are"), "{error}");
 }

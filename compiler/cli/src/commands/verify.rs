@@ -92,7 +92,13 @@ fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
         return Ok(Judged::All);
     }
     let hosts = terms.has_hosts();
-    let switches = terms.has_switches() && terms.zones().is_empty();
+    if let Some(zone) = terms.zones().first().filter(|_| terms.has_switches()) {
+        bail!(
+            "a plane is proved in whole, and `zone={zone}` has some switches of each: `--select tier=hosts,zone={zone}` are the \
+             path tables of the zone"
+        );
+    }
+    let switches = terms.has_switches();
     let cut = terms.picks_devices() && (terms.has_switches() || !hosts);
     if cut || !(hosts || switches) {
         bail!(

@@ -68,12 +68,19 @@ pub(crate) struct Binding<'c, 'd> {
     pub(crate) findings: &'c mut Findings,
 }
 
+impl Context<'_> {
+    /// Returns the plane of a switch by its cables; of one without a cable what the manifest states.
+    pub(crate) fn plane(&self, id: SwitchId) -> Option<u8> {
+        let stated = || self.uncabled.get(self.cabling.switch(id)).copied();
+        self.positions.get(&id).map(|(_, plane)| *plane).or_else(stated)
+    }
+}
+
 impl Binding<'_, '_> {
     /// Returns the plane of the switch by its cables; of one without a cable, which no packet reaches, what the manifest
     /// states, or 0.
     pub(crate) fn plane(&self) -> u8 {
-        let stated = || self.context.uncabled.get(self.name()).copied().unwrap_or_default();
-        self.context.positions.get(&self.id).map_or_else(stated, |(_, plane)| *plane)
+        self.context.plane(self.id).unwrap_or_default()
     }
 
     /// Returns the name of the switch.

@@ -47,6 +47,7 @@ pub(crate) fn bind(
         language: device.language,
         tier: position.map(|(tier, _)| *tier).or_else(by_segment),
         plane: position.map(|(_, plane)| *plane),
+        stated_plane: context.plane(id),
         usids: segments,
         blackhole: routes.blackhole,
         routes: routes.segments,

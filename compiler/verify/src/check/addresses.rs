@@ -57,8 +57,9 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
             entry.0 += 1;
         }
     }
-    for (some, without) in managed.into_values() {
+    for (language, (some, without)) in managed {
         findings.checked(&MANAGEMENT, 1);
+        findings.meant(&MANAGEMENT, format_args!("management of {}", language.name), &(some > 0));
         if let (1.., Some(id)) = (some, without) {
             let message =
                 format!("`{}` has no management address, and others have", fabric.cabling.switch(id));

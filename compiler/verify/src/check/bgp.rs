@@ -92,7 +92,7 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
 fn announced(fabric: &Fabric, findings: &mut Findings) {
     let mut owners: HashMap<(Option<u8>, Ipv6Net), SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
-        let plane = fabric.switch(id).and_then(|switch| switch.plane);
+        let plane = fabric.switch(id).and_then(|switch| switch.stated_plane);
         for network in &speaker.networks {
             findings.checked(&OWNED, 1);
             if let Some(other) = owners.insert((plane, *network), id) {

@@ -1,6 +1,7 @@
 //! V0109: the manifest counts what the tree has.
 
 use closc_artefacts::manifest::StatedPart;
+use closc_artefacts::paths::MANIFEST;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Kind;
@@ -40,7 +41,7 @@ pub(crate) fn check(stated: &Counts, part: Option<&StatedPart>, fabric: &Fabric,
         let Some(meant) = meant else { continue };
         findings.expect(meant == found as u64, &COUNTS, || {
             let place = Place::text(
-                closc_artefacts::paths::MANIFEST,
+                MANIFEST,
                 vec![if whole { "\"counts\":" } else { "\"part\":" }.to_owned(), format!("\"{name}\":")],
             );
             Violation::new(&COUNTS, place, format!("`{name}` is {meant}, and the tree has {found}"))

@@ -23,6 +23,7 @@ pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
     for language in languages {
         let of_language = || votes.iter().filter(|((other, _), _)| *other == language);
         let Some((meant, _)) = of_language().max_by_key(|(_, ids)| ids.len()) else { continue };
+        findings.meant(&SAME, format_args!("settings of {}", language.name), meant.1);
         for ((_, settings), ids) in of_language().filter(|(key, _)| *key != meant) {
             let odd = settings.iter().find(|pair| !meant.1.contains(pair));
             let odd = odd.or_else(|| meant.1.iter().find(|pair| !settings.contains(pair)));

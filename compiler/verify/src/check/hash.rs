@@ -25,6 +25,9 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     for (tier, seeds) in &tiers {
         let most = seeds.iter().filter(|(seed, _)| seed.is_some()).max_by_key(|(_, ids)| ids.len());
         let model = most.and_then(|(seed, ids)| Some(((*seed)?, *ids.first()?)));
+        if let Some((seed, _)) = model {
+            findings.meant(&SEED, format_args!("seed of {tier}s"), &seed);
+        }
         meant.extend(model.map(|(seed, id)| (*tier, seed, id)));
         for id in seeds
             .iter()

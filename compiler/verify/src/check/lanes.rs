@@ -13,7 +13,7 @@ use crate::model::switch::Pairs;
 use crate::rules::cabling::LANES;
 
 /// Checks the lanes of all switches. Switches with the same ports share one list, so there are a few lists only.
-pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     let mut lists: BTreeMap<(&str, &Pairs), Vec<SwitchId>> = BTreeMap::new();
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
         findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
@@ -23,6 +23,14 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     for ((hardware, lanes), ids) in &lists {
         for (port, lanes) in *lanes {
             *votes.entry((hardware, port, count(lanes))).or_default().entry(lanes).or_default() += ids.len();
+        }
+    }
+    // Of hardware that is known every port is compared with what it has.
+    for ((hardware, port, lanes), votes) in
+        votes.iter().filter(|((hardware, ..), _)| !known.contains_key(*hardware))
+    {
+        if let Some((usual, _)) = votes.iter().max_by_key(|vote| *vote.1) {
+            findings.meant(&LANES, format_args!("port {port} of {lanes} lanes of {hardware}"), usual);
         }
     }
     for ((hardware, lanes), ids) in &lists {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use closc_diagnostics::Rule;
 
-use crate::finding::{Findings, Violation};
+use crate::finding::{Findings, Violation, digest};
 use crate::model::about::About;
 use crate::model::cabling::{Kind, Side, SwitchId};
 use crate::model::device::Wire;
@@ -55,6 +55,10 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
         .collect();
     let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
     let model = common(&sorts);
+    if let Some(model) = &model {
+        findings.meant(&CLASSES, "code points of ports", &model.dscp_to_class);
+        findings.meant(&PAUSES, "paused priorities of ports", &model.pauses);
+    }
     let last_hop = marks_last_hop(stated);
     for sort in &sorts {
         let mut work = Work { fabric, sort, classes, model: model.as_deref(), last_hop, findings };
@@ -318,6 +322,10 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
         .iter()
         .filter_map(|(last, votes)| Some((*last, *votes.iter().max_by_key(|(_, count)| **count)?.0)))
         .collect();
+    for (last, dscp) in &meant {
+        let at = if *last { "at the last hop" } else { "before the last hop" };
+        findings.meant(&TRIMMING, format_args!("trimmed packets {at}"), dscp);
+    }
     let same = meant.len() == 2 && meant.get(&true) == meant.get(&false);
     for sort in sorts {
         let Some(dscp) = sort.qos.trimmed else { continue };
@@ -360,17 +368,22 @@ fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
             switches.entry((like, build.clone())).or_default().push(sort);
         }
     }
-    for sorts in ports.into_values() {
-        same(fabric, &sorts, |qos| &qos.settings, findings);
+    let named = |(language, hardware, place, ..): &Like<'_>| {
+        format!("{place:?} ports of {hardware} with {}", language.name)
+    };
+    for (like, sorts) in ports {
+        let of = format!("settings of {} #{}", named(&like), digest(&like));
+        same(fabric, (&sorts, &of), |qos| &qos.settings, findings);
     }
-    for sorts in switches.into_values() {
-        same(fabric, &sorts, |qos| &qos.sized, findings);
+    for (build, sorts) in switches {
+        let of = format!("sizes of {} #{}", named(&build.0), digest(&build));
+        same(fabric, (&sorts, &of), |qos| &qos.sized, findings);
     }
 }
 
 fn same(
     fabric: &Fabric,
-    sorts: &[&Sort],
+    (sorts, of): (&[&Sort], &str),
     part: fn(&PortQos) -> &BTreeMap<String, String>,
     findings: &mut Findings,
 ) {
@@ -379,6 +392,7 @@ fn same(
         *votes.entry(part(&sort.qos)).or_default() += sort.count;
     }
     let Some(meant) = votes.iter().max_by_key(|(_, count)| **count).map(|(meant, _)| *meant) else { return };
+    findings.meant(&ALIKE, of, meant);
     for sort in sorts {
         findings.checked(&ALIKE, sort.count);
         if let Some((name, own, others)) = difference(part(&sort.qos), meant) {

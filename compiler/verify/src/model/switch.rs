@@ -31,6 +31,8 @@ pub(crate) struct Switch {
     pub(crate) tier: Option<Tier>,
     /// Its plane, by its cables.
     pub(crate) plane: Option<u8>,
+    /// The same, and of one without a cable what the manifest states.
+    pub(crate) stated_plane: Option<u8>,
     /// Own uNs, rising.
     pub(crate) usids: Vec<Usid>,
     /// Whether the block is a blackhole.

@@ -31,16 +31,16 @@ pub struct PathCounts {
 }
 
 impl PathCounts {
-    /// Adds those of other planes.
-    pub(crate) fn add(self, other: PathCounts) -> PathCounts {
-        PathCounts {
-            named: self.named + other.named,
-            arrive: self.arrive + other.arrive,
-            in_use: self.in_use + other.in_use,
-            local: self.local + other.local,
-            zone: self.zone + other.zone,
-            far: self.far + other.far,
-        }
+    /// Adds those of other planes, if so many can be counted.
+    pub(crate) fn checked_add(self, other: PathCounts) -> Option<PathCounts> {
+        Some(PathCounts {
+            named: self.named.checked_add(other.named)?,
+            arrive: self.arrive.checked_add(other.arrive)?,
+            in_use: self.in_use.checked_add(other.in_use)?,
+            local: self.local.checked_add(other.local)?,
+            zone: self.zone.checked_add(other.zone)?,
+            far: self.far.checked_add(other.far)?,
+        })
     }
 }
 

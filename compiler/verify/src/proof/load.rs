@@ -53,13 +53,37 @@ pub(crate) struct LoadSums {
 impl LoadSums {
     /// Adds other planes.
     pub(crate) fn add(&mut self, other: &LoadSums) {
+        *self = self
+            .checked_add(other)
+            .expect("cables of a tree that was read are few enough to add up their load");
+    }
+
+    /// Adds other planes, if so much can be counted.
+    pub(crate) fn checked_add(mut self, other: &LoadSums) -> Option<LoadSums> {
         self.steps = self.steps.saturating_add(other.steps);
         for (own, other) in self.tiers.iter_mut().zip(&other.tiers) {
-            own.used += other.used;
-            own.sum += other.sum;
+            own.used = own.used.checked_add(other.used)?;
+            own.sum = own.sum.checked_add(other.sum)?;
             own.most = own.most.max(other.most);
             own.least = own.least.into_iter().chain(other.least).min();
         }
+        Some(self)
+    }
+
+    /// Tells whether cables can have carried that.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.tiers.iter().all(|tier| {
+            let used = u128::from(tier.used);
+            let least = tier.least.unwrap_or(0);
+            let spread =
+                least <= tier.most && tier.most <= tier.sum && (tier.least.is_some() || tier.used == 0);
+            let sum =
+                || Some(least.checked_mul(used)? <= tier.sum && tier.sum <= tier.most.checked_mul(used)?);
+            // It is stated in thousandths.
+            spread
+                && sum() == Some(true)
+                && tier.most.checked_mul(used).and_then(|most| most.checked_mul(1000)).is_some()
+        })
     }
 
     /// Returns what is stated.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::model::cabling::SwitchId;
+use crate::model::cabling::{CableId, SwitchId};
 use crate::model::switch::{OtherRoute, Switch};
 use crate::proof::chosen::network::{Network, Step};
 
@@ -24,7 +24,7 @@ pub struct ChoiceWalk {
     pub doubtful: u128,
     /// Ways that arrive.
     pub ways: u128,
-    /// Ways that were tried.
+    /// Ways that were tried to NICs with a cable in the plane.
     pub tried: u128,
 }
 
@@ -49,6 +49,8 @@ pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
         .into_par_iter()
         .map(|(t0, from)| {
             let mut counts = ChoiceWalk::default();
+            let plane = network.positions.get(&t0).map(|(_, plane)| *plane);
+            let is_here = |id: &CableId| Some(network.fabric.cabling.cable(*id).plane) == plane;
             for (to, nic) in
                 network.destinations.nics.iter().enumerate().filter(|(to, _)| *to != from as usize)
             {
@@ -60,7 +62,7 @@ pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
                     arrive: u128::from(tally.arrive == tally.tried),
                     doubtful: u128::from(tally.arrive > 0 && tally.arrive < tally.tried),
                     ways: tally.arrive,
-                    tried: tally.tried,
+                    tried: if nic.cables.iter().any(is_here) { tally.tried } else { 0 },
                 });
             }
             counts

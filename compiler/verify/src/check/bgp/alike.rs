@@ -2,7 +2,9 @@
 //!
 //! In: all switches that speak. Out: a violation for each that differs from most of its tier.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::{Debug, Display};
 use std::sync::Arc;
 
 use super::speakers::speakers;
@@ -35,10 +37,18 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
             }
         }
     }
-    for votes in processes.into_values() {
+    let named = |(tier, language): Kind| {
+        let tier = tier.map_or("switches without a cable".to_owned(), |tier| format!("{tier}s"));
+        format!("of {tier} that run {}", language.name)
+    };
+    for (kind, votes) in processes {
+        votes.note(format_args!("BGP {}", named(kind)), findings);
         votes.judge(fabric, "its settings are", findings);
     }
-    for ((_, side, _), votes) in terms {
+    for ((kind, side, drained), votes) in terms {
+        let over = if drained { "drained cables" } else { "cables" };
+        let of = named(kind);
+        votes.note(format_args!("sessions over {over} to their {side:?} side {of}"), findings);
         let what = if side == Side::Lower {
             "its sessions with those above are"
         } else {
@@ -62,10 +72,20 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         self.0.entry(value).or_default().push(id);
     }
 
+    /// Notes what most have.
+    fn note(&self, of: impl Display, findings: &mut Findings)
+    where
+        T: Debug,
+    {
+        if let Some((meant, _)) = self.0.iter().min_by_key(|(_, ids)| (Reverse(ids.len()), ids[0])) {
+            findings.meant(&ALIKE, of, meant);
+        }
+    }
+
     /// Reports all but those who have what most have; of equally many, what the first switch has is meant.
     fn judge(self, fabric: &Fabric, what: &str, findings: &mut Findings) {
         let mut parties: Vec<Vec<SwitchId>> = self.0.into_values().collect();
-        parties.sort_by_key(|ids| (std::cmp::Reverse(ids.len()), ids[0]));
+        parties.sort_by_key(|ids| (Reverse(ids.len()), ids[0]));
         findings.checked(&ALIKE, parties.iter().map(|ids| ids.len() as u64).sum());
         for id in parties.iter().skip(1).flatten() {
             let [own, other] = [*id, parties[0][0]].map(|id| fabric.cabling.switch(id));

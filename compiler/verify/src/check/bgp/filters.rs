@@ -20,6 +20,11 @@ use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     let shortest = shortest(fabric);
     let meant = preferences(fabric);
+    for (preference, of) in given(fabric).iter().zip(["paths that are not drained", "drained paths"]) {
+        if let Some(preference) = preference {
+            findings.meant(&STABLE, format_args!("preference of {of}"), preference);
+        }
+    }
     // Most switches share their filters: what holds for one of them holds for all.
     let mut sound: HashSet<(*const Terms, bool)> = HashSet::new();
     for (id, speaker) in speakers(fabric) {
@@ -135,6 +140,12 @@ fn shadows(earlier: &Clause, later: &Clause) -> bool {
 
 /// Returns the preferences that most filters give.
 pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
+    let [unmarked, marked] = given(fabric);
+    [unmarked.unwrap_or(PREFERENCE), marked.unwrap_or(0)]
+}
+
+/// The same, where any filter gives one.
+fn given(fabric: &Fabric) -> [Option<u32>; 2] {
     let mut votes: BTreeMap<(bool, u32), u64> = BTreeMap::new();
     for (_, speaker) in speakers(fabric) {
         for terms in &speaker.terms {
@@ -148,8 +159,7 @@ pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
         let of = votes.iter().filter(|((is, _), _)| *is == marked);
         of.max_by_key(|(_, count)| **count).map(|((_, preference), _)| *preference)
     };
-    let unmarked = most(false).unwrap_or(PREFERENCE);
-    [unmarked, most(true).unwrap_or(0)]
+    [most(false), most(true)]
 }
 
 /// Says where a policy prefers otherwise than others.

@@ -309,6 +309,7 @@ impl Arrivals<'_> {
             }
         }
         let mut counts = DeliveryCounts::default();
+        let plane = network.positions.get(&id).map(|(_, plane)| *plane);
         if senders == 0 {
             return counts;
         }
@@ -323,7 +324,10 @@ impl Arrivals<'_> {
             counts.arrive += if every.get(at) { pairs } else { 0 };
             counts.doubtful += if some.get(at) && !every.get(at) { pairs } else { 0 };
             counts.ways = counts.ways.saturating_add(pairs.saturating_mul(ways.arrive));
-            counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried));
+            // Of NICs without a cable here a part of the fabric knows nothing.
+            if plane.is_some_and(|plane| network.t0(class, plane).is_some()) {
+                counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried));
+            }
         }
         counts
     }

@@ -16,7 +16,7 @@ pub struct DeliveryCounts {
     pub doubtful: u128,
     /// Ways that arrive, cable by cable.
     pub ways: u128,
-    /// Ways that are tried, whether or not they arrive.
+    /// Ways that are tried to NICs with a cable in the plane, whether or not they arrive.
     pub tried: u128,
     /// Classes of destinations that the planes of a proof tell apart: how much work it is, and no result. Of parts the most counts, and
     /// the whole may have more.
@@ -24,15 +24,20 @@ pub struct DeliveryCounts {
 }
 
 impl DeliveryCounts {
-    pub(crate) fn add(self, other: DeliveryCounts) -> DeliveryCounts {
-        DeliveryCounts {
-            deliveries: self.deliveries + other.deliveries,
-            possible: self.possible + other.possible,
-            arrive: self.arrive + other.arrive,
-            doubtful: self.doubtful + other.doubtful,
+    /// Adds those of other planes, if so many can be counted.
+    pub(crate) fn checked_add(self, other: DeliveryCounts) -> Option<DeliveryCounts> {
+        Some(DeliveryCounts {
+            deliveries: self.deliveries.checked_add(other.deliveries)?,
+            possible: self.possible.checked_add(other.possible)?,
+            arrive: self.arrive.checked_add(other.arrive)?,
+            doubtful: self.doubtful.checked_add(other.doubtful)?,
             ways: self.ways.saturating_add(other.ways),
             tried: self.tried.saturating_add(other.tried),
             classes: self.classes.max(other.classes),
-        }
+        })
+    }
+
+    pub(crate) fn add(self, other: DeliveryCounts) -> DeliveryCounts {
+        self.checked_add(other).expect("NICs of a tree that was read are few enough to count pairs of them")
     }
 }

@@ -28,7 +28,14 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         }
         findings.checked(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
-        if let Some(shut) = addresses.keys().find(|address| !open(ingress, **address)) {
+        // What the switch leads nowhere it need not let in: whether it should lead there is another rule's.
+        let leads = |address: Ipv6Addr| {
+            let routes = fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
+            let routes = routes.filter(|route| route.prefix.contains(&address));
+            routes.max_by_key(|route| route.prefix.prefix_len()).is_some_and(|route| !route.ways.is_empty())
+        };
+        let shut = addresses.keys().filter(|address| !open(ingress, **address));
+        if let Some(shut) = shut.copied().find(|address| leads(*address)) {
             let message = format!("`{name}` lets no packet to {shut} in from its NICs");
             findings.broken(Violation::new(&INGRESS_FILTER, fabric.place(id, About::IngressFilter), message));
         }

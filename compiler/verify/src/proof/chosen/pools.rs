@@ -1,5 +1,7 @@
 //! What nobody has dies: blackholes for the rest of the hosts' pool.
 
+use std::cmp::Reverse;
+
 use super::network::Network;
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
@@ -18,8 +20,14 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             *votes.entry(route.prefix).or_default() += 1;
         }
     }
-    let pool =
-        votes.into_iter().max_by_key(|(prefix, count)| (*count, prefix.prefix_len())).map(|(pool, _)| pool);
+    // Of equally many the widest: where there is one T0, its own group is a blackhole too.
+    let pool = votes
+        .into_iter()
+        .max_by_key(|(prefix, count)| (*count, Reverse(prefix.prefix_len())))
+        .map(|(pool, _)| pool);
+    if let Some(pool) = pool {
+        findings.meant(&POOL, "pool of NICs", &pool);
+    }
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let own = pool.is_some_and(|pool| {
