@@ -1,10 +1,11 @@
 //! Measures on the ports that there are: how fast a path is chosen, how many packets one core sends, what probes cost.
 //!
-//! In: the table, a NIC to send to. Out: a line for each figure, and how much of the machine others had meanwhile.
+//! In: the table, a NIC to send to. Out: a line for each figure, and how much of the machine others had meanwhile; or what
+//! the kernel's stamps of frames that come cost, as ratios of turns that alternate.
 //! Invariants: processor time is that of this process, with what the kernel does in its name: where switches are namespaces
 //! of the same kernel, their work as well.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::hint::black_box;
 use std::net::Ipv6Addr;
 use std::os::fd::AsFd as _;
@@ -14,15 +15,17 @@ use std::time::{Duration, Instant};
 use closc_nic::agent::{Agent, At, Counters, Options};
 use closc_nic::batch::Batch;
 use closc_nic::io::run::{FRAME_MAX, GATHER_NS, Machine, new_epoch, open_table, read_table};
-use closc_nic::io::sys::{Inbox, thread_time};
+use closc_nic::io::sys::{Inbox, stamp, thread_time};
 use closc_nic::region::Region;
 use closc_nic::schedule::Schedule;
 use closc_paths::Table;
 use closc_paths_engine::{Capacity, Engine};
 
 mod machine;
+mod stamps;
 
 use machine::{Shares, memory};
+pub(crate) use stamps::Stamps;
 
 type Fault = Box<dyn std::error::Error>;
 
@@ -46,6 +49,8 @@ pub(crate) struct Bench {
     pub(crate) to: Ipv6Addr,
     pub(crate) sizes: Vec<usize>,
     pub(crate) count: u64,
+    pub(crate) stamps: Stamps,
+    pub(crate) xdp: bool,
 }
 
 impl Bench {
@@ -57,16 +62,36 @@ impl Bench {
         let bytes = read_table(&self.table)?;
         let (table, downlink) = open_table(&bytes, self.nic)?;
         let before = Shares::read();
-        let mut said = self.picks(&table, downlink)?;
-        for size in &self.sizes {
-            said += &self.send(&table, downlink, *size)?;
-        }
-        for tiers in 0..=2 {
-            said += &Self::probe(&table, downlink, tiers)?;
-        }
+        let mut said = match self.stamps {
+            Stamps::Compare => self.stamps(&table, downlink)?,
+            Stamps::On | Stamps::Off => self.figures(&table, downlink)?,
+        };
         let _ = writeln!(said, "{:.1} MiB of memory at the most", memory());
         let _ = writeln!(said, "{}", before.since());
         Ok(said)
+    }
+
+    /// Measures each thing once.
+    fn figures(&self, table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
+        let stamped = self.stamps == Stamps::On;
+        let mut said = self.picks(table, downlink)?;
+        for size in &self.sizes {
+            let _ = writeln!(said, "{}", self.send(table, downlink, *size, (self.count, stamped))?);
+        }
+        for tiers in 0..=2 {
+            said += &Self::probe(table, downlink, tiers, stamped)?;
+        }
+        Ok(said)
+    }
+
+    /// Returns how so many tiers are probed, unless they are no more than one tier fewer.
+    fn probing(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Option<Options> {
+        let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turns().len() as u64;
+        if probe_tiers > 0 && turns(probe_tiers) == turns(probe_tiers - 1) {
+            return None;
+        }
+        let probe_period_ns = turns(probe_tiers) * 1_000_000_000 / PROBES;
+        Some(Options { probe_tiers, probe_period_ns, ..Options::default() })
     }
 
     /// Times the choice of a path.
@@ -82,10 +107,11 @@ impl Bench {
         Ok(format!("{each:.1} ns of processor time to choose a path\n"))
     }
 
-    fn open(at: &At<'_>, options: Options, downlink: u16) -> Result<(Agent, Machine), Fault> {
+    fn open(at: &At<'_>, options: Options, downlink: u16, stamped: bool) -> Result<(Agent, Machine), Fault> {
         let options = Options { downlink, ..options };
         let mut agent = Agent::new(at, options, Region::Pattern { wrong: 0 }, new_epoch())?;
         let machine = Machine::open(&mut agent, at, downlink)?;
+        stamp(machine.packets.as_fd(), stamped)?;
         if agent.ports().iter().all(|port| port.ethernet.is_none() || !port.carrier) {
             return Err("no port is up with a known neighbour".into());
         }
@@ -93,10 +119,19 @@ impl Bench {
     }
 
     /// Sends packets of the node without a node: path chosen, headers written, frames handed to the kernel.
-    fn send(&self, table: &Table<'_>, downlink: u16, size: usize) -> Result<String, Fault> {
+    fn send(
+        &self,
+        table: &Table<'_>,
+        downlink: u16,
+        size: usize,
+        (count, stamped): (u64, bool),
+    ) -> Result<Sending, Fault> {
         let started = Instant::now();
         let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
-        let (mut agent, machine) = Self::open(&at(), Options::default(), downlink)?;
+        let (mut agent, mut machine) = Self::open(&at(), Options::default(), downlink, stamped)?;
+        if self.xdp {
+            machine.use_xdp();
+        }
         let mut packet = vec![0u8; size];
         packet[0] = 0x60;
         packet[4..6].copy_from_slice(&((size - 40) as u16).to_be_bytes());
@@ -106,7 +141,7 @@ impl Bench {
         let mut batch = Batch::new(FRAME_MAX);
         let (mut made, mut sent, mut handing) = (0, 0u64, 0.0);
         let (began, busy) = (Instant::now(), processor());
-        while made < self.count {
+        while made < count {
             let at = at();
             while let Some(frame) = batch.free() {
                 frame.payload()[..size].copy_from_slice(&packet);
@@ -117,32 +152,20 @@ impl Bench {
             sent += machine.send(&mut batch) as u64;
             handing += processor() - before;
         }
-        let (seconds, busy) = (began.elapsed().as_secs_f64(), processor() - busy);
-        let rate = sent as f64 / seconds;
-        let bits = rate * (size + 56) as f64 * 8.0 / 1e9;
-        let each = sent as f64 / busy.max(0.01) / 1e6;
-        let (rate, kernel) = (rate / 1e6, 100.0 * handing / busy.max(0.01));
-        Ok(format!(
-            "{sent} of {made} packets of {size} bytes in {seconds:.2} s: {rate:.3} M/s, {bits:.2} Gb/s; {each:.3} M in a \
-             second of processor time, {kernel:.0} % of it the kernel's\n"
-        ))
+        let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
+        Ok(Sending { size, made, sent, seconds, seconds_busy, seconds_handing: handing })
     }
 
     /// Probes switches, as the agent does in bursts, and takes the answers; then once more with frames for nobody, to know
     /// what of sending them is the work of switches of the same kernel.
-    fn probe(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Result<String, Fault> {
-        let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turns().len() as u64;
-        if probe_tiers > 0 && turns(probe_tiers) == turns(probe_tiers - 1) {
-            return Ok(String::new());
-        }
-        let probe_period_ns = turns(probe_tiers) * 1_000_000_000 / PROBES;
-        let options = Options { probe_tiers, probe_period_ns, ..Options::default() };
-        let (all, alone) =
-            (Probing::run(table, downlink, options, false)?, Probing::run(table, downlink, options, true)?);
+    fn probe(table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
+        let Some(options) = Self::probing(table, downlink, tiers) else { return Ok(String::new()) };
+        let run = |unheard| Probing::run(table, downlink, options, (unheard, stamped));
+        let (all, alone) = (run(false)?, run(true)?);
         let (each, sending) = (all.each(all.seconds_busy), all.each(all.seconds_sending));
         let own = each - sending + alone.each(alone.seconds_sending);
         let share = |each: f64| each * all.probes as f64 / all.seconds / 1e4;
-        let beyond = ["", " and T1s", ", T1s and T2s"][usize::from(probe_tiers.min(2))];
+        let beyond = ["", " and T1s", ", T1s and T2s"][usize::from(tiers.min(2))];
         Ok(format!(
             "{} probes of T0s{beyond} in {:.2} s, {} answered: {each:.1} us of processor time each, {:.1} % of a core; {own:.1} us, \
              {:.1} %, without the switches; answers waited {:.0} us to be read (median; 99th percentile {:.0} us), which round trips \
@@ -155,6 +178,39 @@ impl Bench {
             all.waited_us(0.5),
             all.waited_us(0.99)
         ))
+    }
+}
+
+/// What sending costs.
+struct Sending {
+    size: usize,
+    made: u64,
+    sent: u64,
+    seconds: f64,
+    /// Processor time: of all, and of handing frames to the kernel.
+    seconds_busy: f64,
+    seconds_handing: f64,
+}
+
+impl Sending {
+    /// Packets in a second of processor time, in millions.
+    fn each(&self) -> f64 {
+        self.sent as f64 / self.seconds_busy.max(0.01) / 1e6
+    }
+}
+
+impl fmt::Display for Sending {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sending { size, made, sent, seconds, .. } = self;
+        let rate = *sent as f64 / seconds;
+        let bits = rate * (size + 56) as f64 * 8.0 / 1e9;
+        let (rate, each) = (rate / 1e6, self.each());
+        let kernel = 100.0 * self.seconds_handing / self.seconds_busy.max(0.01);
+        write!(
+            out,
+            "{sent} of {made} packets of {size} bytes in {seconds:.2} s: {rate:.3} M/s, {bits:.2} Gb/s; {each:.3} M in a \
+             second of processor time, {kernel:.0} % of it the kernel's"
+        )
     }
 }
 
@@ -172,10 +228,15 @@ struct Probing {
 
 impl Probing {
     /// Probes for a while. What is `unheard` has a MAC address that no switch has.
-    fn run(table: &Table<'_>, downlink: u16, options: Options, unheard: bool) -> Result<Probing, Fault> {
+    fn run(
+        table: &Table<'_>,
+        downlink: u16,
+        options: Options,
+        (unheard, stamped): (bool, bool),
+    ) -> Result<Probing, Fault> {
         let started = Instant::now();
         let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
-        let (mut agent, machine) = Bench::open(&at(), options, downlink)?;
+        let (mut agent, mut machine) = Bench::open(&at(), options, downlink, stamped)?;
         if unheard {
             for plane in 0..agent.ports().len() {
                 let port = agent.ports()[plane];

@@ -124,6 +124,13 @@ struct BenchArgs {
     /// How many packets
     #[arg(long, default_value_t = 2_000_000)]
     count: u64,
+    /// Whether the kernel stamps frames as they come: on, off, or compare, which measures what stamps cost
+    #[arg(long, value_enum, default_value = "on")]
+    stamps: bench::Stamps,
+    /// Send by AF_XDP sockets, which take the kernel less time; frames above 2,048 bytes, and those of a port whose kernel has
+    /// none, go by a packet socket
+    #[arg(long)]
+    xdp: bool,
 }
 
 #[derive(Debug, Args)]
@@ -175,6 +182,10 @@ struct RunArgs {
     /// End when standard input ends, as with whoever started it
     #[arg(long)]
     tied: bool,
+    /// Send by AF_XDP sockets, which take the kernel less time; frames above 2,048 bytes, and those of a port whose kernel has
+    /// none, go by a packet socket
+    #[arg(long)]
+    xdp: bool,
     /// UDP port of messages between agents
     #[arg(long, default_value_t = Options::default().udp_port)]
     port: u16,
@@ -250,6 +261,8 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
                 to: args.to,
                 sizes: args.size.clone(),
                 count: args.count,
+                stamps: args.stamps,
+                xdp: args.xdp,
             };
             print(format_args!("{}", bench.run()?))?;
             return Ok(true);
@@ -330,6 +343,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
         region: args.region.clone(),
         user: args.user.clone(),
         tied: args.tied,
+        xdp: args.xdp,
         agent: Options {
             probe_period_ns: args.probe_period_ms.max(1) * 1_000_000,
             reorder_ns: args.reorder_us * 1000,

@@ -29,10 +29,20 @@ struct Site {
     lab: Option<Lab>,
     compiled: Compiled,
     agents: Vec<Child>,
+    /// How frames leave.
+    sending: &'static [&'static str],
 }
+
+/// Frames leave by packet sockets, or by AF_XDP.
+const PACKET: &[&str] = &[];
+const XDP: &[&str] = &["--xdp"];
 
 impl Site {
     fn new(topology: &str, fabric: &str) -> Option<Site> {
+        Site::sending(topology, fabric, PACKET)
+    }
+
+    fn sending(topology: &str, fabric: &str, sending: &'static [&'static str]) -> Option<Site> {
         if !can_run() {
             return None;
         }
@@ -42,7 +52,7 @@ impl Site {
         }
         let compiled = compile(&shipped(topology), fabric);
         let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
-        let mut site = Site { lab: Some(lab), compiled, agents: Vec::new() };
+        let mut site = Site { lab: Some(lab), compiled, agents: Vec::new(), sending };
         for group in 1..=2 {
             let agent = site.start(group);
             site.agents.push(agent);
@@ -79,6 +89,7 @@ impl Site {
             .arg(self.socket(group))
             .args(["run", "--table", table.as_str(), "--nic", &nic(group).to_string(), "--state"])
             .arg(self.file(&format!("denials-{group}.json")))
+            .args(self.sending)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -221,7 +232,17 @@ fn byte(at: usize) -> u8 {
 
 #[test]
 fn tcp_runs_over_all_planes() {
-    let Some(site) = Site::new("lab/eight-planes", "na") else { return };
+    tcp_runs(Site::new("lab/eight-planes", "na"));
+}
+
+/// Packets longer than its pieces leave by the packet socket, beside all others.
+#[test]
+fn tcp_runs_over_all_planes_by_af_xdp() {
+    tcp_runs(Site::sending("lab/eight-planes", "nxa", XDP));
+}
+
+fn tcp_runs(site: Option<Site>) {
+    let Some(site) = site else { return };
     let (ready, listening) = std::sync::mpsc::channel();
     let server = inside(&site.namespace("su002-n001"), move || {
         let listener = TcpListener::bind((nic(2), 0)).unwrap();
@@ -253,7 +274,16 @@ fn tcp_runs_over_all_planes() {
 
 #[test]
 fn a_job_rides_out_the_loss_of_a_t1() {
-    let Some(site) = Site::new("lab/eight-planes", "nb") else { return };
+    rides_out(Site::new("lab/eight-planes", "nb"));
+}
+
+#[test]
+fn a_job_by_af_xdp_rides_out_the_loss_of_a_t1() {
+    rides_out(Site::sending("lab/eight-planes", "nxb", XDP));
+}
+
+fn rides_out(site: Option<Site>) {
+    let Some(site) = site else { return };
     site.write(10_000_000);
     let before = channel(&site.status(1), "lost").as_u64().unwrap();
     thread::scope(|scope| {

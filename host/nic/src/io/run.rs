@@ -22,7 +22,7 @@ use crate::batch::Batch;
 use crate::io::asking::{Asking, Neighbour};
 use crate::io::serve::Server;
 use crate::io::setup::{self, NextHop, SetupFault};
-use crate::io::sys::{self, Inbox, Wanted};
+use crate::io::sys::{self, Inbox, Wanted, Xdp};
 use crate::io::tun::Tun;
 use crate::io::{serve, state};
 use crate::region::Region;
@@ -58,6 +58,8 @@ pub struct Setup {
     pub user: Option<String>,
     /// Whether to end when standard input ends.
     pub tied: bool,
+    /// Whether frames leave by AF_XDP sockets.
+    pub xdp: bool,
     /// The agent's own.
     pub agent: Options,
 }
@@ -71,6 +73,8 @@ pub struct Machine {
     ways: Vec<Option<NextHop>>,
     asking: Vec<Asking>,
     looked_ns: u64,
+    /// How frames leave, if not by the socket.
+    xdp: Option<Xdp>,
 }
 
 /// Reads a file that holds a table.
@@ -120,9 +124,23 @@ impl Machine {
             ways: vec![None; planes],
             asking: vec![Asking::default(); planes],
             looked_ns: 0,
+            xdp: None,
         };
         machine.look(agent, at, downlink, true);
         Ok(machine)
+    }
+
+    /// Sends by AF_XDP sockets from now on, where the kernel has them.
+    pub fn use_xdp(&mut self) {
+        self.xdp = Some(Xdp::default());
+        self.open_xdp();
+    }
+
+    fn open_xdp(&mut self) {
+        let Some(xdp) = &mut self.xdp else { return };
+        for (plane, error) in xdp.open(&self.interfaces) {
+            say(format_args!("frames of plane {plane} leave by a packet socket, not by AF_XDP: {error}"));
+        }
     }
 
     /// Looks at the ports; asks for routes only of planes whose neighbour is unknown or answers nothing.
@@ -159,6 +177,7 @@ impl Machine {
             });
             agent.port(at, plane as u8, ethernet, carrier);
         }
+        self.open_xdp();
         if self.interfaces != before {
             self.receive(agent);
         }
@@ -186,11 +205,16 @@ impl Machine {
     }
 
     /// Sends what is ready.
-    pub fn send(&self, batch: &mut Batch) -> usize {
-        let sent = if batch.ready().is_empty() {
-            0
-        } else {
-            sys::send(self.packets.as_fd(), batch.ready(), &self.interfaces)
+    pub fn send(&mut self, batch: &mut Batch) -> usize {
+        let frames = batch.ready();
+        let sent = match &mut self.xdp {
+            _ if frames.is_empty() => 0,
+            None => sys::send(self.packets.as_fd(), frames, &self.interfaces),
+            Some(xdp) => {
+                let (sent, left) = xdp.send(frames);
+                let left = left.into_iter().map(|at| &frames[at]);
+                sent + sys::send(self.packets.as_fd(), left, &self.interfaces)
+            }
         };
         batch.clear();
         sent
@@ -227,6 +251,9 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         None => None,
     };
     let mut machine = Machine::open(&mut agent, &at, downlink)?;
+    if setup.xdp {
+        machine.use_xdp();
+    }
     let links = sys::open_links().map_err(open("a netlink socket"))?;
     let server =
         Server::open(&setup.socket, setup.metrics).map_err(open(&format!("`{}`", setup.socket.display())))?;
@@ -357,7 +384,7 @@ impl Stage<'_> {
         &mut self,
         table: &Table<'_>,
         clock: &dyn Fn() -> u64,
-        machine: &Machine,
+        machine: &mut Machine,
         batch: &mut Batch,
         inbox: &mut Inbox,
     ) -> bool {
@@ -386,7 +413,7 @@ impl Stage<'_> {
     }
 
     /// Takes packets of the node, a batch at most.
-    fn node(&mut self, at: &At<'_>, machine: &Machine, batch: &mut Batch) -> bool {
+    fn node(&mut self, at: &At<'_>, machine: &mut Machine, batch: &mut Batch) -> bool {
         let Some(tun) = &mut self.tun else { return false };
         let (agent, most) = (&mut self.agent, setup::inner_mtu(at.table));
         let mut more = true;

@@ -1,7 +1,7 @@
 //! System calls that the standard library does not have.
 //!
-//! In: descriptors and buffers. Out: what the kernel says. Invariants: this is the only file of the crate with unsafe
-//! code; every pointer that is passed lives longer than the call, and every length is that of what it points to.
+//! In: descriptors and buffers. Out: what the kernel says. Invariants: this file and those below it are the only ones of the
+//! crate with unsafe code; every pointer that is passed lives longer than the call, and every length is that of what it points to.
 
 #![allow(
     unsafe_code,
@@ -22,6 +22,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
 use crate::batch::{BATCH, Frame};
+
+#[path = "sys/xdp.rs"]
+mod xdp;
+
+pub use xdp::Xdp;
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -68,7 +73,7 @@ pub fn open_packets() -> io::Result<OwnedFd> {
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let one: libc::c_int = 1;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &one)?;
-    set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &one)?;
+    stamp(socket.as_fd(), true)?;
     receive_from(socket.as_fd(), &[], 0..=0)?;
     let room: libc::c_int = 8 << 20;
     // Without the privilege to exceed the limit, the limit is what there is.
@@ -83,6 +88,12 @@ pub fn open_packets() -> io::Result<OwnedFd> {
     // SAFETY: the address lives through the call, and the length is its own.
     check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_ll>() as libc::socklen_t) })?;
     Ok(socket)
+}
+
+/// Has the kernel say when frames came, or not. While any socket of the machine asks for it, the kernel looks at the clock for
+/// every frame that comes.
+pub fn stamp(socket: BorrowedFd<'_>, on: bool) -> io::Result<()> {
+    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &libc::c_int::from(on))
 }
 
 /// Where classic BPF reads the number of the interface (`SKF_AD_OFF + SKF_AD_IFINDEX` of `linux/filter.h`).
@@ -138,17 +149,22 @@ pub fn take_all(socket: BorrowedFd<'_>, interface: libc::c_int) -> io::Result<()
     set_option(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
 }
 
-/// Sends frames by the interfaces that their planes have. Returns how many left; what an interface refuses is passed
-/// over.
-pub fn send(socket: BorrowedFd<'_>, frames: &[Frame], interfaces: &[libc::c_int]) -> usize {
+/// Sends frames by the interfaces that their planes have, a batch at most. Returns how many left; what an interface refuses is
+/// passed over.
+pub fn send<'f>(
+    socket: BorrowedFd<'_>,
+    frames: impl IntoIterator<Item = &'f Frame>,
+    interfaces: &[libc::c_int],
+) -> usize {
     // SAFETY: zeros are valid for each of these.
     let (mut headers, mut parts, mut addresses): (
         [libc::mmsghdr; BATCH],
         [libc::iovec; BATCH],
         [libc::sockaddr_ll; BATCH],
     ) = unsafe { (zeroed(), zeroed(), zeroed()) };
-    let n = frames.len().min(BATCH);
-    for (at, frame) in frames.iter().take(n).enumerate() {
+    let mut n = 0;
+    for (at, frame) in frames.into_iter().take(BATCH).enumerate() {
+        n = at + 1;
         let bytes = frame.bytes();
         addresses[at].sll_family = libc::AF_PACKET as u16;
         addresses[at].sll_ifindex = interfaces.get(usize::from(frame.plane)).copied().unwrap_or(0);

@@ -357,3 +357,75 @@ fn who_became_another_user_stays_it() {
     let said = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "{said}");
 }
+
+/// Frames of AF_XDP arrive as they were, many more than there are pieces; what does not fit into one has to go another way, and
+/// so has everything of a plane without an interface.
+#[test]
+fn what_leaves_by_shared_memory_arrives_as_it_was() {
+    between(|| {
+        let (sender, socket, left) = (open_packets().expect("root"), at_right(), index("left"));
+        let mut xdp = Xdp::default();
+        let faults = xdp.open(&[left]);
+        if let [(0, error)] = &faults[..] {
+            closc_skip::skip(format_args!("no AF_XDP here: {error}"));
+            return;
+        }
+        let mut inbox = Inbox::new(MTU + 14);
+        let lengths = [(54, 7), (60, 7), (1_514, 7), (2_047, 7), (2_048, 7), (2_049, 7), (13, 7), (9_014, 7)];
+        for _ in 0..100 {
+            let batch = frames(&lengths);
+            assert_eq!(xdp.send(batch.ready()), (5, vec![5, 6, 7]));
+            let wanted: Vec<&[u8]> = batch.ready()[..5].iter().map(Frame::bytes).collect();
+            assert_eq!(received(&sender, 7, &socket, &mut inbox), wanted);
+        }
+        let batch = frames(&[(60, 7); BATCH]);
+        for _ in 0..20 {
+            assert_eq!(xdp.send(batch.ready()), (BATCH, vec![]));
+            assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+        }
+        assert!(xdp.open(&[left]).is_empty(), "what is open stays");
+        assert_eq!(xdp.send(batch.ready()).0, BATCH);
+        assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+        for none in [&[][..], &[0], &[-1]] {
+            assert!(xdp.open(none).is_empty(), "{none:?}");
+            assert_eq!(xdp.send(batch.ready()), (0, (0..BATCH).collect()), "{none:?}");
+        }
+        assert_eq!(xdp.open(&[libc::c_int::MAX]).len(), 1, "there is no such interface");
+        // The kernel lets go of the one before a while after it was closed.
+        while xdp.send(batch.ready()).0 == 0 {
+            xdp.open(&[left]);
+            std::thread::yield_now();
+        }
+        assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+    });
+}
+
+/// A port that is down takes all that there is room for, and no more; once it is up, frames leave again.
+#[test]
+fn a_port_that_is_down_does_not_stop_what_comes_after() {
+    between(|| {
+        let (sender, socket, left) = (open_packets().expect("root"), at_right(), index("left"));
+        let mut xdp = Xdp::default();
+        if let [(0, error)] = &xdp.open(&[left])[..] {
+            closc_skip::skip(format_args!("no AF_XDP here: {error}"));
+            return;
+        }
+        ip(&["link", "set", "left", "down"]);
+        let batch = frames(&[(60, 7); BATCH]);
+        for _ in 0..50 {
+            let (sent, others) = xdp.send(batch.ready());
+            assert_eq!(sent + others.len(), BATCH);
+        }
+        ip(&["link", "set", "left", "up"]);
+        until_frames_pass();
+        let mut inbox = Inbox::new(MTU + 14);
+        received(&sender, 7, &socket, &mut inbox);
+        // What was left in the ring goes first.
+        for _ in 0..10 {
+            xdp.send(batch.ready());
+            received(&sender, 7, &socket, &mut inbox);
+        }
+        assert_eq!(xdp.send(batch.ready()), (BATCH, vec![]));
+        assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+    });
+}

@@ -1,0 +1,100 @@
+//! What the kernel's stamps of frames that come cost: the same with and without them, in turns.
+//!
+//! In: what to measure. Out: a line for each size of packets, and one for probes. Invariants: turns of both alternate, and the
+//! middle one of their ratios is stated, so that what else the machine does falls on both alike. While any socket of the
+//! machine asks for stamps, the kernel makes them for all frames; then both are the same.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use closc_paths::Table;
+
+use super::{Bench, Fault, Probing};
+
+/// Turns of each.
+const TURNS: u64 = 5;
+
+/// Whether frames are stamped as they come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stamps {
+    /// As the agent has it
+    On,
+    /// Without stamps
+    Off,
+    /// Both, in turns, and what stamps cost as a ratio; nothing else is measured
+    Compare,
+}
+
+impl Bench {
+    /// Compares sending and probing with and without stamps.
+    pub(super) fn stamps(&self, table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
+        let mut said = String::new();
+        for size in &self.sizes {
+            let count = (self.count / TURNS).max(1);
+            let each = turns(|stamped| Ok(self.send(table, downlink, *size, (count, stamped))?.each()))?;
+            let _ =
+                writeln!(said, "packets of {size} bytes, M in a second of processor time: {}", both(&each));
+        }
+        let tiers = (0..=2).rev().find_map(|tiers| Bench::probing(table, downlink, tiers));
+        let Some(options) = tiers else { return Ok(said) };
+        let each = turns(|stamped| {
+            let probing = Probing::run(table, downlink, options, (false, stamped))?;
+            Ok(probing.each(probing.seconds_busy))
+        })?;
+        let _ =
+            writeln!(said, "a probe and its answer with the switches, us of processor time: {}", both(&each));
+        Ok(said)
+    }
+}
+
+/// Measures in turns, with stamps and without; who is first alternates.
+fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64, f64)>, Fault> {
+    let mut turn = |number: u64| -> Result<(f64, f64), Fault> {
+        let first = measure(number % 2 == 0)?;
+        let second = measure(number % 2 == 1)?;
+        Ok(if number % 2 == 0 { (first, second) } else { (second, first) })
+    };
+    (0..TURNS).map(&mut turn).collect()
+}
+
+/// Says medians of both, and of their ratios.
+fn both(each: &[(f64, f64)]) -> String {
+    let ratios = sorted(each.iter().map(|(with, without)| with / without.max(1e-9)));
+    let with = sorted(each.iter().map(|(with, _)| *with));
+    let without = sorted(each.iter().map(|(_, without)| *without));
+    let middle = |values: &[f64]| values.get(values.len() / 2).copied().unwrap_or(0.0);
+    let (least, most) = (ratios.first().unwrap_or(&0.0), ratios.last().unwrap_or(&0.0));
+    format!(
+        "{:.3} with stamps, {:.3} without; ratio {:.3} (median of {} turns, {least:.3} to {most:.3})",
+        middle(&with),
+        middle(&without),
+        middle(&ratios),
+        each.len()
+    )
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_alternate_and_the_middle_ratio_is_said() {
+        let mut order = Vec::new();
+        let each = turns(|stamped| {
+            order.push(stamped);
+            Ok(if stamped { 9.0 + order.len() as f64 } else { 20.0 })
+        });
+        let each = each.unwrap();
+        assert_eq!(order, [true, false, false, true, true, false, false, true, true, false]);
+        let with: Vec<f64> = each.iter().map(|(with, _)| *with).collect();
+        assert_eq!(with, [10.0, 13.0, 14.0, 17.0, 18.0]);
+        let said = "14.000 with stamps, 20.000 without; ratio 0.700 (median of 5 turns, 0.500 to 0.900)";
+        assert_eq!(both(&each), said);
+    }
+}

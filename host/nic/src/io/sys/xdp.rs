@@ -1,0 +1,307 @@
+//! Frames that leave by AF_XDP sockets: one for each port, with memory that it shares with the kernel
+//! (`Documentation/networking/af_xdp.rst` of Linux).
+//!
+//! In: frames, the interface of each plane. Out: frames on their way, and those that have to go another way. Invariants: a
+//! piece of the memory belongs to the kernel from when it is put into the ring of what is to be sent until it comes back in the
+//! ring of what was; only this file writes to what belongs to us. Nothing is received here, so what comes goes on as it does
+//! without.
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{check, set_option};
+use crate::batch::{BATCH, Frame};
+
+/// Bytes of a piece: half a page, the least that the kernel takes. What is longer goes another way.
+const PIECE: usize = 2048;
+/// Bytes of an Ethernet header: the kernel drops what is shorter.
+const HEADER: usize = 14;
+/// Pieces of a port, and places in each of its rings: a power of two.
+const PIECES: u32 = 128;
+/// The kernel is asked so often to send what is in a ring.
+const KICKS: u32 = 4;
+
+/// Memory that is shared with the kernel.
+#[derive(Debug)]
+struct Shared {
+    at: *mut u8,
+    len: usize,
+}
+
+// SAFETY: it belongs to nobody else: the pointer is of a mapping that nothing but its owner knows.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    /// Maps memory of the process, or of a socket from an offset on.
+    fn new(len: usize, socket: Option<(&OwnedFd, libc::off_t)>) -> io::Result<Shared> {
+        let (kind, fd, offset) = match socket {
+            Some((socket, offset)) => (libc::MAP_SHARED, socket.as_raw_fd(), offset),
+            None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
+        };
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
+        let at =
+            unsafe { libc::mmap(std::ptr::null_mut(), len, access, kind | libc::MAP_POPULATE, fd, offset) };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Shared { at: at.cast(), len })
+    }
+
+    /// Points to a value in it, if it fits.
+    fn place<T>(&self, offset: u64) -> io::Result<*mut T> {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let fits = offset.checked_add(size_of::<T>()).is_some_and(|end| end <= self.len);
+        if !fits || !offset.is_multiple_of(align_of::<T>()) {
+            return Err(io::Error::other("a ring of the kernel is outside of its memory"));
+        }
+        // SAFETY: the offset is inside of the mapping.
+        Ok(unsafe { self.at.add(offset) }.cast())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and nothing points to it any more.
+        unsafe { libc::munmap(self.at.cast(), self.len) };
+    }
+}
+
+/// A ring of places that one side fills and the other one empties, with a counter of each.
+#[derive(Debug)]
+struct Ring<T> {
+    filled: *const AtomicU32,
+    emptied: *const AtomicU32,
+    places: *mut T,
+    /// Keeps what they point to.
+    _memory: Shared,
+}
+
+// SAFETY: the pointers are into memory that goes with the ring.
+unsafe impl<T: Send> Send for Ring<T> {}
+
+impl<T: Copy> Ring<T> {
+    fn new(socket: &OwnedFd, offset: libc::off_t, at: &libc::xdp_ring_offset) -> io::Result<Ring<T>> {
+        let places = PIECES as usize * size_of::<T>();
+        let memory = Shared::new(at.desc as usize + places, Some((socket, offset)))?;
+        // The last place fits, so all do.
+        memory.place::<T>(at.desc + (places - size_of::<T>()) as u64)?;
+        Ok(Ring {
+            filled: memory.place::<AtomicU32>(at.producer)?,
+            emptied: memory.place::<AtomicU32>(at.consumer)?,
+            places: memory.place(at.desc)?,
+            _memory: memory,
+        })
+    }
+
+    fn filled(&self) -> &AtomicU32 {
+        // SAFETY: it is inside of the mapping, aligned, and lives as long as the ring.
+        unsafe { &*self.filled }
+    }
+
+    fn emptied(&self) -> &AtomicU32 {
+        // SAFETY: as above.
+        unsafe { &*self.emptied }
+    }
+
+    fn place(&self, count: u32) -> *mut T {
+        // SAFETY: there are so many places, which is a power of two.
+        unsafe { self.places.add((count & (PIECES - 1)) as usize) }
+    }
+
+    /// Fills the next place; nobody sees it before [`Ring::show`].
+    fn put(&self, ahead: u32, value: T) {
+        let place = self.place(self.filled().load(Ordering::Relaxed).wrapping_add(ahead));
+        // SAFETY: whoever fills a ring has every place that was not shown yet, and is here alone.
+        unsafe { place.write(value) };
+    }
+
+    fn show(&self, more: u32) {
+        let filled = self.filled().load(Ordering::Relaxed).wrapping_add(more);
+        self.filled().store(filled, Ordering::Release);
+    }
+
+    /// Takes everything that was filled.
+    fn take(&self, mut each: impl FnMut(T)) {
+        let filled = self.filled().load(Ordering::Acquire);
+        let mut at = self.emptied().load(Ordering::Relaxed);
+        // No more than there are, whatever the counter says.
+        for _ in 0..filled.wrapping_sub(at).min(PIECES) {
+            // SAFETY: whoever empties a ring may read what was shown, and is here alone.
+            each(unsafe { self.place(at).read() });
+            at = at.wrapping_add(1);
+        }
+        self.emptied().store(at, Ordering::Release);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.emptied().load(Ordering::Acquire) == self.filled().load(Ordering::Relaxed)
+    }
+}
+
+/// One port.
+#[derive(Debug)]
+struct Lane {
+    interface: libc::c_int,
+    /// Pieces that are ours.
+    free: Vec<u32>,
+    /// Pieces that were put into the ring and not shown yet.
+    fresh: u32,
+    to_send: Ring<libc::xdp_desc>,
+    sent: Ring<u64>,
+    socket: OwnedFd,
+    /// Last, so that the socket is gone before it.
+    pieces: Shared,
+}
+
+impl Lane {
+    fn open(interface: libc::c_int) -> io::Result<Lane> {
+        // SAFETY: no pointers.
+        let fd = check(unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
+        // SAFETY: the kernel made it for us and nobody else has it.
+        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+        let pieces = Shared::new(PIECES as usize * PIECE, None)?;
+        // SAFETY: zeros are valid: it holds numbers only.
+        let mut memory: libc::xdp_umem_reg = unsafe { zeroed() };
+        (memory.addr, memory.len, memory.chunk_size) = (pieces.at as u64, pieces.len as u64, PIECE as u32);
+        set_option(fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &memory)?;
+        for ring in [libc::XDP_UMEM_FILL_RING, libc::XDP_UMEM_COMPLETION_RING, libc::XDP_TX_RING] {
+            set_option(fd, libc::SOL_XDP, ring, &PIECES)?;
+        }
+        // SAFETY: as above.
+        let mut offsets: libc::xdp_mmap_offsets = unsafe { zeroed() };
+        let mut len = size_of::<libc::xdp_mmap_offsets>() as libc::socklen_t;
+        let (at, len_at) = ((&raw mut offsets).cast(), &raw mut len);
+        // SAFETY: offsets and length live through the call, which writes no more than the length says.
+        check(unsafe { libc::getsockopt(fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS, at, len_at) })?;
+        let to_send = Ring::new(&socket, libc::XDP_PGOFF_TX_RING, &offsets.tx)?;
+        let sent = Ring::new(&socket, libc::XDP_UMEM_PGOFF_COMPLETION_RING as libc::off_t, &offsets.cr)?;
+        // SAFETY: as above.
+        let mut address: libc::sockaddr_xdp = unsafe { zeroed() };
+        address.sxdp_family = libc::AF_XDP as u16;
+        address.sxdp_flags = libc::XDP_COPY;
+        address.sxdp_ifindex = interface.cast_unsigned();
+        let at = (&raw const address).cast();
+        // SAFETY: the address lives through the call, and the length is its own.
+        check(unsafe { libc::bind(fd, at, size_of::<libc::sockaddr_xdp>() as libc::socklen_t) })?;
+        Ok(Lane { interface, free: (0..PIECES).collect(), fresh: 0, to_send, sent, socket, pieces })
+    }
+
+    /// Copies a frame into a piece of its own. Tells whether there was one that is long enough.
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        if !(HEADER..=PIECE).contains(&bytes.len()) {
+            return false;
+        }
+        let Some(piece) = self.free.pop() else { return false };
+        let start = piece as usize * PIECE;
+        // SAFETY: a piece that is free is ours, it is inside of the memory, and the frame is no longer than a piece.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pieces.at.add(start), bytes.len()) };
+        let place = libc::xdp_desc { addr: start as u64, len: bytes.len() as u32, options: 0 };
+        self.to_send.put(self.fresh, place);
+        self.fresh += 1;
+        true
+    }
+
+    /// Has the kernel send what is in the ring.
+    fn send(&mut self) {
+        self.to_send.show(std::mem::take(&mut self.fresh));
+        let nothing = std::ptr::null();
+        for _ in 0..KICKS {
+            if self.to_send.is_empty() {
+                return;
+            }
+            // SAFETY: nothing is passed.
+            unsafe {
+                libc::sendto(self.socket.as_raw_fd(), nothing, 0, libc::MSG_DONTWAIT, nothing.cast(), 0)
+            };
+        }
+        // A port that is down, or a full queue: what is left goes with what comes next.
+    }
+
+    /// Takes back the pieces of what was sent.
+    fn reclaim(&mut self) {
+        let free = &mut self.free;
+        self.sent.take(|address| {
+            let piece = (address / PIECE as u64) as u32;
+            if piece < PIECES && free.len() < PIECES as usize {
+                free.push(piece);
+            }
+        });
+    }
+}
+
+/// What is known of a plane.
+#[derive(Debug, Default)]
+struct Place {
+    lane: Option<Lane>,
+    /// The interface that a fault was said of.
+    said: libc::c_int,
+    /// The interface that is not tried again.
+    refused: libc::c_int,
+}
+
+impl Place {
+    /// Opens a socket for an interface, unless there is one or it was refused. Returns why not, once.
+    fn open(&mut self, interface: libc::c_int) -> Option<io::Error> {
+        if self.lane.as_ref().is_some_and(|lane| lane.interface == interface) {
+            return None;
+        }
+        // The one before goes first: an interface has one.
+        self.lane = None;
+        if interface <= 0 || self.refused == interface {
+            return None;
+        }
+        let error = match Lane::open(interface) {
+            Ok(lane) => {
+                (self.lane, self.said) = (Some(lane), 0);
+                return None;
+            }
+            Err(error) => error,
+        };
+        // The kernel lets go of the socket before this one a while after it was closed.
+        let may_pass = error.raw_os_error() == Some(libc::EBUSY);
+        self.refused = if may_pass { 0 } else { interface };
+        let is_new = std::mem::replace(&mut self.said, interface) != interface;
+        is_new.then_some(error)
+    }
+}
+
+/// AF_XDP sockets of all ports.
+#[derive(Debug, Default)]
+pub struct Xdp {
+    places: Vec<Place>,
+}
+
+impl Xdp {
+    /// Opens sockets for the interfaces of the planes; those that are open for the same one stay. Says of which planes there is
+    /// none, and why: frames of theirs go another way. Where that may pass, the next call tries again.
+    pub fn open(&mut self, interfaces: &[libc::c_int]) -> Vec<(usize, io::Error)> {
+        self.places.resize_with(interfaces.len(), Place::default);
+        let places = self.places.iter_mut().zip(interfaces).enumerate();
+        places.filter_map(|(plane, (place, interface))| Some((plane, place.open(*interface)?))).collect()
+    }
+
+    /// Sends frames. Returns how many, and says which of them have to go another way.
+    pub fn send(&mut self, frames: &[Frame]) -> (usize, Vec<usize>) {
+        for lane in self.lanes() {
+            lane.reclaim();
+        }
+        let mut left = Vec::new();
+        for (at, frame) in frames.iter().enumerate().take(BATCH) {
+            let lane = self.places.get_mut(usize::from(frame.plane)).and_then(|place| place.lane.as_mut());
+            if !lane.is_some_and(|lane| lane.put(frame.bytes())) {
+                left.push(at);
+            }
+        }
+        for lane in self.lanes() {
+            lane.send();
+        }
+        (frames.len().min(BATCH) - left.len(), left)
+    }
+
+    fn lanes(&mut self) -> impl Iterator<Item = &mut Lane> {
+        self.places.iter_mut().filter_map(|place| place.lane.as_mut())
+    }
+}
