@@ -251,6 +251,14 @@ pub enum LabError {
         /// Names that look like it.
         like: Vec<String>,
     },
+    /// A name that is neither a switch nor a cable.
+    #[error("no switch and no cable is called `{name}`{}", similar(.like))]
+    NoPart {
+        /// What was asked for.
+        name: String,
+        /// Names that look like it.
+        like: Vec<String>,
+    },
     /// A cable that was already tampered with, or given twice.
     #[error("cable `{name}` {why}")]
     CableInUse {

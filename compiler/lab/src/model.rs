@@ -207,12 +207,17 @@ impl Model {
             .ok_or_else(|| LabError::NoCable { name: name.to_owned(), like: self.like(name) })
     }
 
+    /// Says that a name is neither a switch nor a cable.
+    pub(crate) fn no_part(&self, name: &str) -> LabError {
+        let switches = self.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
+        let cables = self.cables.iter().map(|cable| cable.name.as_str());
+        let like = like(name, switches.map(|device| device.name.as_str()).chain(cables));
+        LabError::NoPart { name: name.to_owned(), like }
+    }
+
     /// Returns a few cable names that share most with a name.
     fn like(&self, name: &str) -> Vec<String> {
-        let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-        let mut names: Vec<&str> = self.cables.iter().map(|cable| cable.name.as_str()).collect();
-        names.sort_by_key(|other| (std::cmp::Reverse(shared(other)), other.len().abs_diff(name.len())));
-        names.into_iter().take(3).map(str::to_owned).collect()
+        like(name, self.cables.iter().map(|cable| cable.name.as_str()))
     }
 
     fn plug(&mut self, tree: &Tree) -> Result<(), TreeFault> {
@@ -310,6 +315,14 @@ impl Model {
         let way = self.devices[from.0].ways.get(&segment)?;
         cables.iter().copied().find(|port| self.end(*port).1 == way)
     }
+}
+
+/// Returns a few names that share most with a name.
+fn like<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let mut names: Vec<&str> = names.collect();
+    names.sort_by_key(|other| (std::cmp::Reverse(shared(other)), other.len().abs_diff(name.len())));
+    names.into_iter().take(3).map(str::to_owned).collect()
 }
 
 fn read_device(blocks: &[Ipv6Net], name: &str, device: &crate::tree::Device) -> Device {

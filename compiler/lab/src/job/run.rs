@@ -97,7 +97,7 @@ pub fn run(
     let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
     let setting = Setting::of(orders, names.len(), false);
     let mut report = Report::of(setting, &names, &timeline, &seen?);
-    report.unmet = judge(&report, &scenario.expect);
+    report.unmet = judge(&report, &timeline, &scenario.expect);
     Ok(report)
 }
 

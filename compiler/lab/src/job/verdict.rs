@@ -1,19 +1,24 @@
 //! Whether a job was what a scenario expects.
 //!
-//! In: a report, what is expected. Out: what is not so, in words. Invariants: a step that could not be done is never
-//! passed over; a number that could not be measured does not meet anything.
+//! In: a report, what is expected. Out: what is not so, in words. Invariants: a step that could not be done, or that the job
+//! was over before, is never passed over; a number that could not be measured does not meet anything.
 
 use super::report::{Report, Unmet};
 use super::scenario::Expect;
+use super::timeline::Timeline;
 
 /// Compares.
-pub(crate) fn judge(report: &Report, expect: &Expect) -> Vec<Unmet> {
+pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
     for step in &report.steps {
         if let Some(why) = &step.failed {
             say("steps", format!("{} at {:.1} s was not done: {why}", step.what, step.at_s));
         }
+    }
+    for step in timeline.steps.iter().skip(report.steps.len()) {
+        let (what, at_s, over_s) = (step.action.to_string(), step.at.as_secs_f64(), report.job_s);
+        say("steps", format!("{what} at {at_s:.1} s was not done: the job was over at {over_s:.1} s"));
     }
     if report.wrong_bytes > 0 {
         say("messages", format!("{} bytes arrived that were not sent", report.wrong_bytes));

@@ -85,7 +85,7 @@ pub fn simulate(
     let setting = Setting::of(orders, names.len(), true);
     let mut report = Report::of(setting, &names, &timeline, &record);
     report.switches = Some(switched);
-    report.unmet = judge(&report, &scenario.expect);
+    report.unmet = judge(&report, &timeline, &scenario.expect);
     Ok(report)
 }
 

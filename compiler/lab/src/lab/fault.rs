@@ -73,7 +73,7 @@ impl Fault {
                     Ok(Harm::Down(model.devices[device.0].ports.clone()))
                 }
                 Some(_) | None => {
-                    let cable = model.cable(name)?;
+                    let cable = model.cable(name).map_err(|_| model.no_part(name))?;
                     Ok(Harm::Down(vec![cable.lower(), cable.upper()]))
                 }
             },

@@ -73,7 +73,7 @@ fn record() -> Record {
 
 fn report(record: &Record, expect: &Expect) -> Report {
     let mut report = Report::of(setting(), &["a".to_owned(), "b".to_owned()], &timeline(), record);
-    report.unmet = judge(&report, expect);
+    report.unmet = judge(&report, &timeline(), expect);
     report
 }
 
@@ -99,6 +99,16 @@ fn every_number_is_that_of_the_record() {
     assert_eq!((report.states.changes, report.states.paths), (2, 1));
     assert_eq!(report.states.most[0].changes, 2);
     assert_eq!(report.curve.len(), 30);
+}
+
+#[test]
+fn steps_that_the_job_was_over_before_are_named() {
+    let mut short = record();
+    short.marks.truncate(1);
+    let unmet = report(&short, &Expect::default()).unmet;
+    let [one] = &unmet[..] else { panic!("{unmet:?}") };
+    assert_eq!(one.expected, "steps");
+    assert!(one.found.ends_with(" at 4.0 s was not done: the job was over at 6.1 s"), "{}", one.found);
 }
 
 #[test]
