@@ -50,9 +50,10 @@ impl Bench {
 /// Measures in turns, with stamps and without; who is first alternates.
 fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64, f64)>, Fault> {
     let mut turn = |number: u64| -> Result<(f64, f64), Fault> {
-        let first = measure(number % 2 == 0)?;
-        let second = measure(number % 2 == 1)?;
-        Ok(if number % 2 == 0 { (first, second) } else { (second, first) })
+        let stamped_first = number.is_multiple_of(2);
+        let first = measure(stamped_first)?;
+        let second = measure(!stamped_first)?;
+        Ok(if stamped_first { (first, second) } else { (second, first) })
     };
     (0..TURNS).map(&mut turn).collect()
 }
