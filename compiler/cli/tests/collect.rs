@@ -3,6 +3,7 @@
 
 #[path = "collect/agents.rs"]
 mod agents;
+mod common;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -247,6 +248,46 @@ fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     assert_eq!(post(&collector, "/api/drain", "", &good).0, 409);
     let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&collector));
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
+}
+
+/// Every answer says which document it is, and fits its schema; none of `docs/schemas` is left.
+#[test]
+fn every_answer_fits_its_schema() {
+    let folder = folder();
+    let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
+    let mut served = std::collections::BTreeSet::new();
+    let mut compare = |text: &str| {
+        let document: Value = serde_json::from_str(text).expect("an answer is JSON");
+        common::schemas::compare(&document);
+        let name = document["schema"].as_str().expect("it says which it is");
+        served.insert(format!("{}.json", name.replace('/', "-")));
+    };
+    for path in [
+        "/api/summary",
+        "/api/sources",
+        "/api/plane?plane=0",
+        "/api/cables?of=p0-t0-001",
+        "/api/paths?from=su001-n001/nic0&to=su002-n001/nic0",
+        "/api/decode?address=fd00:c105:1:1::1",
+        "/api/session",
+    ] {
+        let (status, text) = collector.get(path);
+        assert_eq!(status, 200, "{path}: {text}");
+        compare(&text);
+    }
+    for path in ["/api/plane?plane=99", "/api/none"] {
+        let (status, text) = collector.get(path);
+        assert_eq!(status, 404, "{path}: {text}");
+        compare(&text);
+    }
+    let order = format!(r#"{{"token":"{}","name":"p0-t1-001","minutes":5}}"#, token(&collector));
+    compare(&post(&collector, "/api/drain", "", &order).1);
+    let schemas =
+        std::fs::read_dir(common::root().join("docs/schemas")).expect("the folder is there").flatten();
+    let names = schemas.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let left: Vec<String> =
+        names.filter(|name| name.starts_with("closc-collect-") && !served.contains(name)).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// What a person drains reaches every agent at once, with a collector and without: this one would ask again in ten minutes.

@@ -93,7 +93,7 @@ pub struct Denials {
 }
 
 /// What a denial became.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Change {
     /// Its number.

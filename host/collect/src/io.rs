@@ -6,6 +6,7 @@
 
 mod agents;
 mod disk;
+mod document;
 mod drain;
 mod run;
 mod serve;
@@ -13,6 +14,7 @@ mod shared;
 mod switches;
 
 pub use disk::{StateFault, read_state};
+pub use document::{Session, names};
 pub use drain::{Asked, drain};
 pub use run::{RunFault, Settings, run};
 pub use serve::Desk;

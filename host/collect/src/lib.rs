@@ -26,6 +26,7 @@ pub use guard::Refusal;
 pub use report::{ANSWER_MAX, Count, Report, ReportFault};
 pub use switches::Twice;
 pub use verdict::{Counted, Kind, Verdict};
+pub use view::detail::{Decoded, Health, Item, PathItem, TierItems};
 pub use view::{
     Agents, DenialView, PlaneView, SourceView, Summary, SwitchesView, TierView, VerdictView, metrics,
 };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use closc_collect::io::{self, Event, Observer, Settings};
-use closc_collect::{Options, Summary};
+use closc_collect::io::{self, Event, Observer, Session, Settings, names};
+use closc_collect::{Change, Decoded, Item, Options, PathItem, SourceView, Summary, TierItems};
 use closc_deploy::Target;
 use closc_diagnostics::printable;
 use closc_plan::Plan;
@@ -17,10 +17,25 @@ use crate::audit::Audit;
 use crate::commands::control;
 use crate::commands::watch::Stop;
 use crate::input;
-use crate::output::{self, Document, Outcome};
+use crate::output::{self, Document, Items, Outcome};
 
 /// What agents say, and what is broken.
-pub(crate) const COLLECT: Document<Summary> = Document::new("closc-collect/1");
+pub(crate) const COLLECT: Document<Summary> = Document::new(names::SUMMARY);
+
+/// What is served besides: the sources.
+pub(crate) const SOURCES: Document<Items<SourceView>> = Document::new(names::SOURCES);
+/// The switches of a plane.
+pub(crate) const PLANE: Document<Items<TierItems>> = Document::new(names::PLANE);
+/// The cables of a switch or NIC.
+pub(crate) const CABLES: Document<Items<Item>> = Document::new(names::CABLES);
+/// The paths of two NICs.
+pub(crate) const PATHS: Document<Items<PathItem>> = Document::new(names::PATHS);
+/// What an address is.
+pub(crate) const ADDRESS: Document<Decoded> = Document::new(names::ADDRESS);
+/// What a page has to know.
+pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
+/// What an order changed.
+pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES);
 
 /// Collects until Ctrl-C or SIGTERM, or for so many seconds.
 pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {

@@ -35,6 +35,25 @@ const ALL: &[Described] = &[
     described(&explain::CODE, &["explain"], "A diagnostic code, with its page."),
     described(&explain::CODES, &["explain"], "Every diagnostic code."),
     described(&collect::COLLECT, &["collect"], "What the agents of a fabric say, and what is broken."),
+    described(&collect::ADDRESS, SERVED, "What an address is; served as `/api/decode`."),
+    described(
+        &collect::CABLES,
+        SERVED,
+        "The cables of a switch or NIC, and how they are; served as `/api/cables`.",
+    ),
+    described(
+        &collect::CHANGES,
+        SERVED,
+        "What an order changed; the answer to `POST /api/drain` and `/api/lift`.",
+    ),
+    described(
+        &collect::PATHS,
+        SERVED,
+        "The paths between two NICs, and how they are; served as `/api/paths`.",
+    ),
+    described(&collect::PLANE, SERVED, "The switches of a plane, and how they are; served as `/api/plane`."),
+    described(&collect::SESSION, SERVED, "What orders need; served as `/api/session`."),
+    described(&collect::SOURCES, SERVED, "Agents and switches that are asked; served as `/api/sources`."),
     described(&compile::COMPILE, &["compile"], "What was written of a tree."),
     described(&explain::device::DEVICE, &["explain"], "What one switch is given."),
     described(&DIAGNOSTICS, ANY, "Findings of a file that has errors."),
@@ -76,6 +95,9 @@ const ALL: &[Described] = &[
     described(&whatif::TRACE, &["whatif"], "What failures and repairs over time leave."),
     described(&whatif::TRIALS, &["whatif"], "What failures drawn at random leave."),
 ];
+
+/// What is served, and not printed.
+const SERVED: &[&str] = &["collect"];
 
 /// Every command that reads something may write it.
 const ANY: &[&str] = &["any"];

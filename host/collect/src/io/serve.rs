@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use closc_http::{Answer, Request};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
+use super::document::{Failure, List, Session, Written, names};
 use super::shared::{Shared, now_ms};
 use crate::collector::{Collector, Next, OrderFault};
 use crate::view::{detail, metrics, switch_metrics};
@@ -71,23 +71,24 @@ fn of(status: u16, content_type: &'static str, body: impl Into<String>) -> Answe
     Answer { status, content_type, headers: HEADERS, body: body.into() }
 }
 
-fn json_of(status: u16, value: &impl Serialize) -> Answer {
-    match serde_json::to_string(value) {
+fn json_of(status: u16, schema: &'static str, value: &impl Serialize) -> Answer {
+    match serde_json::to_string(&Written { schema, value }) {
         Ok(body) => of(status, "application/json", body),
         Err(error) => of(500, "text/plain; charset=utf-8", error.to_string()),
     }
 }
 
 fn fault(status: u16, why: impl std::fmt::Display) -> Answer {
-    json_of(status, &json!({ "error": why.to_string() }))
+    json_of(status, names::ERROR, &Failure { error: why.to_string() })
+}
+
+fn list_of(schema: &'static str, items: &[impl Serialize]) -> Answer {
+    json_of(200, schema, &List { items })
 }
 
 /// An answer, or that the fabric does not have it.
-fn found(value: Option<impl Serialize>, what: &str) -> Answer {
-    value.map_or_else(
-        || fault(404, format_args!("the fabric has no such {what}")),
-        |value| json_of(200, &value),
-    )
+fn found<T>(value: Option<T>, what: &str, answer: impl FnOnce(T) -> Answer) -> Answer {
+    value.map_or_else(|| fault(404, format_args!("the fabric has no such {what}")), answer)
 }
 
 /// Tells whether a host of a request is this address, and no name that somebody else made point here.
@@ -123,11 +124,12 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
             )
         }
         "/healthz" => of(200, "text/plain; charset=utf-8", "ok\n"),
-        "/api/summary" => json_of(200, &page.shared.collector().summary(now_ms())),
-        "/api/sources" => json_of(200, &page.shared.collector().source_views()),
+        "/api/summary" => json_of(200, names::SUMMARY, &page.shared.collector().summary(now_ms())),
+        "/api/sources" => list_of(names::SOURCES, &page.shared.collector().source_views()),
         "/api/plane" | "/api/cables" | "/api/paths" | "/api/decode" => details(page, request),
         "/api/session" if page.web => {
-            json_of(200, &json!({ "token": page.token, "apply": page.shared.collector().options().apply }))
+            let apply = page.shared.collector().options().apply;
+            json_of(200, names::SESSION, &Session { token: page.token.clone(), apply })
         }
         "/" if page.web => of(200, "text/html; charset=utf-8", include_str!("../web/page.html")),
         "/page.js" if page.web => of(200, "text/javascript; charset=utf-8", include_str!("../web/page.js")),
@@ -162,13 +164,21 @@ fn details(page: &Page, request: &Request) -> Answer {
     match request.path.as_str() {
         "/api/plane" => {
             let plane = of("plane").parse().ok();
-            found(plane.and_then(|plane| collector.plane_items(plane, now)), "plane")
+            let tiers = plane.and_then(|plane| collector.plane_items(plane, now));
+            found(tiers, "plane", |tiers| list_of(names::PLANE, &tiers))
         }
-        "/api/cables" => found(collector.cable_items(&of("of"), now), "switch, NIC or cable"),
-        "/api/paths" => found(collector.path_items(&of("from"), &of("to"), now), "pair of NICs"),
+        "/api/cables" => {
+            let cables = collector.cable_items(&of("of"), now);
+            found(cables, "switch, NIC or cable", |cables| list_of(names::CABLES, &cables))
+        }
+        "/api/paths" => {
+            let paths = collector.path_items(&of("from"), &of("to"), now);
+            found(paths, "pair of NICs", |paths| list_of(names::PATHS, &paths))
+        }
         _ => {
             let address = of("address").parse().ok();
-            found(address.and_then(|address| detail::decode(collector.plan(), address)), "address")
+            let decoded = address.and_then(|address| detail::decode(collector.plan(), address));
+            found(decoded, "address", |decoded| json_of(200, names::ADDRESS, &decoded))
         }
     }
 }
@@ -224,7 +234,7 @@ fn done(page: &Page, collector: &mut Collector, next: Result<Next, OrderFault>) 
         Ok(next) => {
             let changes = next.changes.clone();
             match page.shared.change(collector, next) {
-                Ok(()) => json_of(200, &changes),
+                Ok(()) => list_of(names::CHANGES, &changes),
                 Err(why) => fault(503, why),
             }
         }

@@ -19,7 +19,7 @@ use crate::verdict::{Kind, Verdict};
 /// How something is, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Health {
+pub enum Health {
     /// A probe came back lately.
     Good,
     /// Nobody probes it, or nobody who does answers.
@@ -34,7 +34,7 @@ pub(crate) enum Health {
 
 /// A switch or a cable with its health.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Item {
+pub struct Item {
     /// Its name.
     pub name: String,
     /// How it is.
@@ -43,7 +43,7 @@ pub(crate) struct Item {
 
 /// The switches of a tier.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct TierItems {
+pub struct TierItems {
     /// `t0`, `t1` or `t2`.
     pub tier: &'static str,
     /// How many there are.
@@ -54,7 +54,7 @@ pub(crate) struct TierItems {
 
 /// A path between two NICs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct PathItem {
+pub struct PathItem {
     /// Its entropy value.
     pub entropy: u32,
     /// Its plane.
@@ -72,7 +72,7 @@ pub(crate) struct PathItem {
 
 /// What an address is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Decoded {
+pub struct Decoded {
     /// In words.
     pub what: String,
     /// Of a list of segments each, in order.

@@ -36,7 +36,7 @@ async function order(path, body) {
   const headers = { "content-type": "application/json" };
   const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ token: session.token, ...body }) });
   const value = await answer.json();
-  at("ordered").textContent = answer.ok ? value.map((c) => c.element + ": " + c.stage).join("; ") : value.error;
+  at("ordered").textContent = answer.ok ? value.items.map((c) => c.element + ": " + c.stage).join("; ") : value.error;
   await refresh();
 }
 
@@ -53,7 +53,7 @@ function button(text, act) {
 }
 
 async function showCables(name) {
-  const items = await get("/api/cables?" + query({ of: name }));
+  const { items } = await get("/api/cables?" + query({ of: name }));
   at("detail-name").textContent = "Cables of " + name;
   at("detail").replaceChildren(...items.map((item) => make("span", item.name, "cable " + item.health)));
 }
@@ -69,7 +69,7 @@ function tier(plane, view) {
 }
 
 async function showPlane(box, plane) {
-  const tiers = await get("/api/plane?" + query({ plane }));
+  const { items: tiers } = await get("/api/plane?" + query({ plane }));
   for (const view of tiers) {
     const line = make("div", undefined, "tier");
     line.append(make("b", view.tier));
@@ -131,7 +131,7 @@ function on(id, act) {
 
 on("paths-form", async () => {
   try {
-    const list = await get("/api/paths?" + query({ from: at("from").value, to: at("to").value }));
+    const { items: list } = await get("/api/paths?" + query({ from: at("from").value, to: at("to").value }));
     rows("paths", list, (p) => ["0x" + p.entropy.toString(16), p.plane, p.destination, p.switches.join(" "),
       make("span", p.worst ? p.health + ": " + p.worst : p.health, "cable " + p.health)]);
   } catch (error) {

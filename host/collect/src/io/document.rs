@@ -1,0 +1,58 @@
+//! Documents that are served as JSON: their names, and the form of each.
+//!
+//! Invariants: every answer says first, in `schema`, which document it is; a list is in `items`. The schemas are in
+//! `docs/schemas`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Names of the documents that are served.
+pub mod names {
+    /// `/api/summary`, and what `closc collect` prints.
+    pub const SUMMARY: &str = "closc-collect/1";
+    /// `/api/sources`.
+    pub const SOURCES: &str = "closc-collect-sources/1";
+    /// `/api/plane`.
+    pub const PLANE: &str = "closc-collect-plane/1";
+    /// `/api/cables`.
+    pub const CABLES: &str = "closc-collect-cables/1";
+    /// `/api/paths`.
+    pub const PATHS: &str = "closc-collect-paths/1";
+    /// `/api/decode`.
+    pub const ADDRESS: &str = "closc-collect-address/1";
+    /// `/api/session`.
+    pub const SESSION: &str = "closc-collect-session/1";
+    /// `POST /api/drain` and `/api/lift`.
+    pub const CHANGES: &str = "closc-collect-changes/1";
+    /// Why something is not answered.
+    pub(crate) const ERROR: &str = "closc-error/1";
+}
+
+/// What a page has to know before it may order anything.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Session {
+    /// What orders have to say.
+    pub token: String,
+    /// Whether denials are applied.
+    pub apply: bool,
+}
+
+/// Why something is not answered.
+#[derive(Serialize)]
+pub(super) struct Failure {
+    pub(super) error: String,
+}
+
+/// A document as it is written.
+#[derive(Serialize)]
+pub(super) struct Written<'a, T> {
+    pub(super) schema: &'static str,
+    #[serde(flatten)]
+    pub(super) value: &'a T,
+}
+
+/// A list as it is written.
+#[derive(Serialize)]
+pub(super) struct List<'a, T> {
+    pub(super) items: &'a [T],
+}
