@@ -47,6 +47,12 @@ pub fn replace_with(
     put(place, sync, 0o666, write)
 }
 
+/// Tells whether a link leads to a pipe, a device, a folder, or to what a process has open.
+fn leads_elsewhere(link: &Utf8Path) -> bool {
+    fs::read_link(link).is_ok_and(|target| target.starts_with("/proc"))
+        || fs::metadata(link).is_ok_and(|meta| !meta.is_file())
+}
+
 /// Replaces a file, which keeps its mode; a new one gets `mode`.
 fn put(
     place: &Utf8Path,
@@ -59,6 +65,10 @@ fn put(
     let folder = folder_of(place);
     let mode = match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
+        // Whoever writes to `/dev/stdout` means no file, and everybody needs the link.
+        Ok(meta) if meta.is_symlink() && leads_elsewhere(place) => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link to no regular file"));
+        }
         // The link is replaced, not what it names.
         Ok(meta) if meta.is_symlink() => mode,
         Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
@@ -135,6 +145,15 @@ mod tests {
         assert_eq!(fs::read(root.join("theirs")).unwrap(), b"theirs");
         fs::create_dir(root.join("folder")).unwrap();
         assert_eq!(replace(&root.join("folder"), b"x").unwrap_err().to_string(), "it is no regular file");
+        // What `/dev/stdout` and `/dev/null` by another name are.
+        for (name, target) in [("stdout", "/proc/self/fd/1"), ("null", "/dev/null"), ("in", "folder")] {
+            symlink(target, root.join(name)).unwrap();
+            let why = replace(&root.join(name), b"x").unwrap_err().to_string();
+            assert_eq!(why, "it is a link to no regular file", "{name}");
+            assert!(fs::symlink_metadata(root.join(name)).unwrap().is_symlink());
+        }
+        symlink("nowhere", root.join("dangling")).unwrap();
+        replace(&root.join("dangling"), b"ours").unwrap();
     }
 
     #[test]
