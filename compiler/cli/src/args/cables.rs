@@ -21,8 +21,8 @@ pub(crate) struct CheckArgs {
     /// Fabric file
     pub(crate) file: Utf8PathBuf,
     /// Reports: files named after their device, as in `p0-t0-001.json`, or `DEVICE=FILE`, or folders of such files.
-    /// Read are `lldpctl -f json` and `json0`, `lldpctl`, SONiC's `show lldp table` and `show lldp neighbors`, and
-    /// `sonic-db-dump -n APPL_DB -y`
+    /// Read are `lldpctl -f json` and `json0`, `lldpctl`, SONiC's `show lldp table` and `show lldp neighbors`,
+    /// `sonic-db-dump -n APPL_DB -y`, and LLDP frames that P4Runtime switches punt (`PacketIn` as JSON, one a line)
     #[arg(required = true, value_name = "[DEVICE=]FILE|DIR")]
     pub(crate) reports: Vec<String>,
     /// Show at most this many findings; 0 only counts them
