@@ -33,6 +33,44 @@ impl Fabric {
         whole.chain(single.map(|(nic, _)| (*nic, 1))).reduce(|a, b| (a.0.min(b.0), a.1 + b.1))
     }
 
+    /// Returns the first pair of NICs that have no plane in common in which both have a cable, and how many pairs there are. NICs
+    /// are counted by their planes, of which there are at most 16, and never pair by pair.
+    pub fn apart(&self) -> Option<(Nic, Nic, u64)> {
+        let lost = Lost::of(self);
+        let mut classes: BTreeMap<Planes, (u64, Nic)> = BTreeMap::new();
+        let mut add = |planes: Planes, count: u64, first: Nic| {
+            let class = classes.entry(planes).or_insert((0, first));
+            *class = (class.0 + count, class.1.min(first));
+        };
+        for (nic, own) in &lost.nics {
+            add(lost.all_planes & !(lost.t0s_of((nic.zone, nic.group)) | own), 1, *nic);
+        }
+        for (group, t0s) in lost.t0s.iter().filter(|(_, t0s)| **t0s != lost.all_planes) {
+            let (count, first) = lost.others(self, *group);
+            if let Some(first) = first {
+                add(lost.all_planes & !t0s, count, first);
+            }
+        }
+        // A NIC without any cable is another fault.
+        classes.remove(&0);
+        // How many NICs have no plane outside of each set of planes: summed up plane by plane.
+        let mut within = vec![0_u64; usize::from(lost.all_planes) + 1];
+        classes.iter().for_each(|(planes, (count, _))| within[usize::from(*planes)] = *count);
+        for plane in
+            (0..Planes::BITS).map(|plane| 1 << plane).filter(|bit| bit & usize::from(lost.all_planes) != 0)
+        {
+            for set in (0..within.len()).filter(|set| set & plane != 0) {
+                within[set] += within[set ^ plane];
+            }
+        }
+        let other = |planes: Planes| usize::from(lost.all_planes & !planes);
+        let pairs: u64 =
+            classes.iter().map(|(planes, (count, _))| count.saturating_mul(within[other(*planes)])).sum();
+        let (one, (_, first)) = classes.iter().find(|(planes, _)| within[other(**planes)] > 0)?;
+        let (_, (_, second)) = classes.iter().find(|(planes, _)| *planes & one == 0)?;
+        Some((*first.min(second), *first.max(second), pairs / 2))
+    }
+
     /// Returns the number of parts that hold a NIC and are not connected with each other through switches and NICs; 1
     /// for a fabric in one piece.
     pub fn islands(&self) -> u64 {
@@ -78,6 +116,17 @@ impl Lost {
             }
         }
         lost
+    }
+
+    /// Returns how many NICs of a group have lost no cable by itself, and the first of them.
+    fn others(&self, fabric: &Fabric, (zone, group): Group) -> (u64, Option<Nic>) {
+        let nic = |downlink| Nic { zone, group, downlink };
+        let range = nic(0)..=nic(u16::MAX);
+        let absent = fabric.topology().exceptions.absent_nics.range(range.clone()).count();
+        let single = self.nics.range(range).count();
+        let all = usize::from(fabric.topology().hosts.per_group);
+        let first = fabric.group_nics(zone, group).find(|nic| !self.nics.contains_key(nic));
+        (all.saturating_sub(absent + single) as u64, first)
     }
 
     fn t0s_of(&self, group: Group) -> Planes {

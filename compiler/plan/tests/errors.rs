@@ -24,6 +24,7 @@ fn run(case: &Case) -> (Diagnostics, String) {
     let (topology, _) = closc_topology::lower(&document, &support::catalogue(), &sources);
     let plan = Plan::new(Fabric::new(Arc::new(topology.expect("the file is valid by itself"))));
     let mut diagnostics = Diagnostics::new();
+    closc_fabric::checks::check(plan.fabric(), &mut diagnostics);
     checks::check(&plan, &mut diagnostics);
     let text = show::text::all(&diagnostics, &sources, show::text::Colour::Plain);
     (diagnostics, text.trim_end().to_owned() + "\n")

@@ -83,6 +83,21 @@ proptest! {
         let lonely: Vec<Nic> = graph.isolated_nics().collect();
         prop_assert_eq!(fabric.lonely_nics(), lonely.iter().min().map(|first| (*first, lonely.len() as u64)));
         prop_assert_eq!(fabric.islands(), graph.islands() as u64);
+        let planes = |nic: Nic| {
+            let there = |plane: &PlaneId| fabric.has_link(Link::Host(NicPort { plane: *plane, nic }));
+            fabric.topology().plane_ids().filter(there).fold(0_u16, |planes, plane| planes | 1 << plane.0)
+        };
+        let nics: Vec<(Nic, u16)> = fabric.nics().map(|nic| (nic, planes(nic))).filter(|nic| nic.1 != 0).collect();
+        let pairs = nics.iter().enumerate().flat_map(|(at, one)| nics[at + 1..].iter().map(move |two| (*one, *two)));
+        let apart: Vec<(Nic, Nic)> =
+            pairs.filter(|(one, two)| one.1 & two.1 == 0).map(|(one, two)| (one.0, two.0)).collect();
+        match fabric.apart() {
+            Some((one, two, count)) => {
+                prop_assert_eq!(count, apart.len() as u64);
+                prop_assert!(apart.contains(&(one, two)), "{one:?} {two:?}");
+            }
+            None => prop_assert!(apart.is_empty(), "{apart:?}"),
+        }
     }
 
     #[test]
