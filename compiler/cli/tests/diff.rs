@@ -311,8 +311,12 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     place.ends(0, &["grow", "a.yaml", "a.yaml"]);
     // Other widths move no cable and rename every segment.
     place.write("d.yaml", with("srv6: { widths: { plane: 4, index: 10 } }\n"));
-    let json = place.json(0, &["grow", "a.yaml", "d.yaml"]);
-    assert!(json["renumbers"].as_array().is_some_and(|all| !all.is_empty()), "{json}");
+    let json = place.json(2, &["grow", "a.yaml", "d.yaml"]);
+    assert_eq!(json["renumbers"], serde_json::json!(["`srv6.widths`"]));
+    // So does another plan, which is named first: the widths follow from it.
+    place.write("e.yaml", with("srv6: { plan: plane-in-block }\n"));
+    let text = place.ends(2, &["grow", "a.yaml", "e.yaml"]);
+    assert!(text.contains("not only growth: `srv6.plan`, `srv6.widths` would renumber"), "{text}");
 }
 
 /// A fabric whose switches speak BGP, in one plane.

@@ -192,6 +192,7 @@ fn renumbers(change: &Change) -> Option<String> {
     match change {
         Change::Setting(setting) => match &**setting {
             Setting::Block(_)
+            | Setting::SegmentPlan(_)
             | Setting::Layout(_)
             | Setting::HostPool(_)
             | Setting::LinkPool(_)

@@ -306,7 +306,9 @@ impl<'a> Elements<'a> {
             Kind::Node => fabric.nodes().map(Element::Node).collect(),
             Kind::Group => {
                 let zones = topology.zone_ids();
-                zones.flat_map(|z| (0..topology.hosts.groups).map(move |g| Element::Group(z, g))).collect()
+                let all = zones.flat_map(|zone| (0..topology.hosts.groups).map(move |group| (zone, group)));
+                let there = all.filter(|(zone, group)| self.has_group(*zone, *group));
+                there.map(|(zone, group)| Element::Group(zone, group)).collect()
             }
             Kind::Plane => topology.plane_ids().map(Element::Plane).collect(),
             // A fabric of two tiers is one zone, and its loss says nothing.
@@ -320,6 +322,18 @@ impl<'a> Elements<'a> {
                 others.map(|site| Element::Span(site as u16, 100)).collect()
             }
         }
+    }
+
+    /// Tells whether a T0 of a group is there, in any plane.
+    pub(crate) fn has_group(&self, zone: ZoneId, index: u16) -> bool {
+        let t0 = |plane| Switch { plane, tier: TierId::T0, zone, index };
+        self.fabric.topology().plane_ids().any(|plane| self.fabric.has_switch(t0(plane)))
+    }
+
+    /// Returns how many T0 groups a zone has, those that single exceptions take away included: none is there behind them.
+    pub(crate) fn groups_of(&self, zone: ZoneId) -> u16 {
+        let groups = self.fabric.topology().hosts.groups;
+        (0..groups).rev().find(|group| self.has_group(zone, *group)).map_or(0, |last| last + 1)
     }
 
     /// Returns the elements of a kind that belong to a switch: cables to it from below or above, or cages of it. Kinds

@@ -12,7 +12,7 @@
 //! | `domain feed-a` | a domain of the list |
 //! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of them lost |
 
-use closc_topology::{Node, Subject, Switch, ZoneId};
+use closc_topology::{Link, NicPort, Node, Subject, Switch, TierId, ZoneId};
 
 use crate::element::{Element, Elements};
 
@@ -102,11 +102,32 @@ impl Elements<'_> {
                     Subject::Nic(nic) => (Element::Nic(nic), self.fabric.has_nic(nic)),
                     Subject::Link(link) => (Element::Link(link), self.fabric.has_link(link)),
                 };
-                there
-                    .then_some(element)
-                    .ok_or_else(|| format!("`{name}` is declared absent in the fabric file"))
+                there.then_some(element).ok_or_else(|| self.not_there(&name, &subject))
             })
             .collect()
+    }
+
+    /// Says why something that has a name is not there: its zone is smaller, or it is declared absent.
+    fn not_there(&self, name: &str, subject: &Subject) -> String {
+        let (zone, group) = match subject {
+            Subject::Switch(switch) if switch.tier == TierId::T0 => (switch.zone, switch.index),
+            Subject::Nic(nic) | Subject::Link(Link::Host(NicPort { nic, .. })) => (nic.zone, nic.group),
+            Subject::Link(Link::Fabric { lower, .. }) if lower.tier == TierId::T0 => {
+                (lower.zone, lower.index)
+            }
+            Subject::Node(node) => {
+                let nic = self.fabric.topology().nic_of(*node, 0);
+                (nic.zone, nic.group)
+            }
+            Subject::Plane(_) | Subject::Switch(_) | Subject::Link(Link::Fabric { .. }) => {
+                return format!("`{name}` is declared absent in the fabric file");
+            }
+        };
+        let groups = self.groups_of(zone);
+        if group >= groups {
+            return format!("there is no `{name}`: zone {zone} has T0 groups 1 to {groups}");
+        }
+        format!("`{name}` is declared absent in the fabric file, or its zone has fewer NICs in a group")
     }
 
     /// Tells whether a node has a NIC that is there.
@@ -138,10 +159,18 @@ impl Elements<'_> {
 
     fn group(&self, zone: &str, group: &str) -> Result<Element, String> {
         let zone = self.zone(zone)?;
-        let count = self.fabric.topology().hosts.groups;
+        let count = self.groups_of(zone);
         let number = group.parse::<u16>().ok().filter(|number| (1..=count).contains(number));
-        let number =
-            number.ok_or_else(|| format!("`{group}` is no T0 group; they are counted from 1 to {count}"))?;
+        let of_zone = match self.fabric.topology().t2 {
+            Some(_) => format!(" of zone {zone}"),
+            None => String::new(),
+        };
+        let number = number.ok_or_else(|| {
+            format!("`{group}` is no T0 group{of_zone}; they are counted from 1 to {count}")
+        })?;
+        if !self.has_group(zone, number - 1) {
+            return Err(format!("group {group}{of_zone} is declared absent in the fabric file"));
+        }
         Ok(Element::Group(zone, number - 1))
     }
 

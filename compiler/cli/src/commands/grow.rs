@@ -14,7 +14,8 @@ pub(crate) const GROW: Document<WorkOrder> = Document::new("closc-grow/1");
 pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
     let Some((old, new)) = diff::plans(args, &command.old, &command.new)? else { return Ok(Outcome::Failed) };
     let order = WorkOrder::between(&old.plan, &new.plan);
-    let outcome = if order.jobs.is_empty() { Outcome::Fine } else { Outcome::Differences };
+    let is_same = order.jobs.is_empty() && order.renumbers.is_empty();
+    let outcome = if is_same { Outcome::Fine } else { Outcome::Differences };
     if command.csv && args.format != Format::Json {
         output::print(&order.csv())?;
         return Ok(outcome);
