@@ -16,6 +16,7 @@ use crate::document::FabricDoc;
 use crate::faults;
 use crate::field;
 use crate::read::{Read, Reader};
+use crate::schema;
 use crate::spans::Spans;
 use crate::yaml::{Item, Place, Value};
 
@@ -74,6 +75,7 @@ pub(crate) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Document> {
     let mut reader = Reader::new(source, text);
+    reader.range = schema::range;
     let file = FabricDoc::read(root, &mut reader);
     let has_gap = reader.has_gap;
     diagnostics.extend(reader.diagnostics);

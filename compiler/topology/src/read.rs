@@ -80,13 +80,16 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     path: Vec<String>,
     pub(crate) diagnostics: Diagnostics,
+    /// Tells between which numbers the schema has the number at a path, as far as it says.
+    pub(crate) range: fn(&str) -> (Option<u32>, Option<u32>),
     /// Whether a mapping or list is left out because of a fault in it, so that what it says is not known.
     pub(crate) has_gap: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: SourceId, text: &'a str) -> Self {
-        Reader { source, text, path: Vec::new(), diagnostics: faults::findings(), has_gap: false }
+        let range = |_: &str| (None, None);
+        Reader { source, text, path: Vec::new(), diagnostics: faults::findings(), range, has_gap: false }
     }
 
     /// Turns a place in the text into a span.

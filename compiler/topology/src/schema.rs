@@ -4,6 +4,8 @@
 //! read by editors. Invariants: the same bytes from the same types; what the schema accepts has the shape that the
 //! loader accepts.
 
+use std::sync::OnceLock;
+
 use closc_platform::Catalogue;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -34,6 +36,41 @@ pub(crate) fn value() -> Value {
         root.insert("patternProperties".to_owned(), serde_json::json!({ "^x-": true }));
     }
     sorted(root)
+}
+
+/// Returns the range that the schema states for the number at a path, as far as it states one.
+pub(crate) fn range(path: &str) -> (Option<u32>, Option<u32>) {
+    static ROOT: OnceLock<Value> = OnceLock::new();
+    let root = ROOT.get_or_init(value);
+    let mut found = vec![root];
+    for key in path.split('.') {
+        found = found
+            .into_iter()
+            .flat_map(|schema| choices(root, schema))
+            .filter_map(|schema| below(schema, key))
+            .collect();
+    }
+    let number = |schema: &Value, key: &str| u32::try_from(schema[key].as_u64()?).ok();
+    let numbers: Vec<&Value> = found.into_iter().flat_map(|schema| choices(root, schema)).collect();
+    let stated = |key: &str| numbers.iter().find_map(|schema| number(schema, key));
+    (stated("minimum"), stated("maximum"))
+}
+
+/// Returns a schema and all that it refers to or offers.
+fn choices<'v>(root: &'v Value, schema: &'v Value) -> Vec<&'v Value> {
+    let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/"));
+    let referred = named.map(|name| &root["$defs"][name]);
+    let offered = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+    let more = referred.into_iter().chain(offered).flat_map(|schema| choices(root, schema));
+    std::iter::once(schema).chain(more).collect()
+}
+
+/// Returns the schema of a key of a mapping, or of the items of a list.
+fn below<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {
+    let by_pattern = || schema["patternProperties"].as_object()?.values().next();
+    let any = || Some(&schema["additionalProperties"]).filter(|any| any.is_object());
+    let items = || Some(&schema["items"]).filter(|items| items.is_object());
+    schema["properties"].get(key).or_else(by_pattern).or_else(any).or_else(items)
 }
 
 /// Lists the words of texts that are names: media, which are all known, and the platforms of the program, beside which a

@@ -35,6 +35,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
         Value::Integer(value) if (min..=max).contains(value) => Some(*value),
         Value::Integer(_) | Value::Float(_) => {
             let (path, written) = (reader.path(), reader.written(item.place));
+            let (min, max) = narrow((reader.range)(&path), min, max);
             reader.push(faults::out_of_range(&path, &written, min, max, span));
             None
         }
@@ -46,6 +47,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
         // Numbers that YAML readers take for text: `.nan`, `.inf`, `1e999`.
         Value::Text(text) if text.trim_start_matches(['.', '-', '+']).parse::<f64>().is_ok() => {
             let path = reader.path();
+            let (min, max) = narrow((reader.range)(&path), min, max);
             reader.push(faults::out_of_range(&path, text, min, max, span));
             None
         }
@@ -53,6 +55,11 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
             reader.wrong_type(item, "a whole number", "8")
         }
     }
+}
+
+/// Narrows the range of a type to that of a key, as the schema and the reference state it.
+fn narrow((least, most): (Option<u32>, Option<u32>), min: i128, max: i128) -> (i128, i128) {
+    (least.map_or(min, |least| least.into()), most.map_or(max, |most| most.into()))
 }
 
 /// The longest text of one line.
