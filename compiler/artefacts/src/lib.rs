@@ -18,7 +18,7 @@ mod routing;
 pub use files::{Files, Folder, Memory};
 pub use manifest::{Counts, Entry, Manifest, ManifestError};
 pub use profile::{
-    BgpTimers, Stated, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications, StatedPort,
-    StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
+    BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
+    StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
 };
 pub use routing::Routing;

@@ -3,7 +3,9 @@
 //! Invariants: numbers of one switch of each kind, so a profile is as long for a fabric of any size.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
+use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 
 /// What a fabric states of itself.
@@ -22,6 +24,33 @@ pub struct Stated {
     /// Cables by kind: of every length and medium that the fabric has.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub cables: BTreeSet<StatedCable>,
+    /// Where addresses of switches and cables come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<StatedAddresses>,
+}
+
+/// The pools of addresses, and the numbers by which an address says whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedAddresses {
+    /// The pool of both ends of every cable.
+    pub links: Ipv6Net,
+    /// The pool of loopbacks.
+    pub loopbacks: Ipv6Net,
+    /// The pool of management addresses, where switches have any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<IpNet>,
+    /// The gateway of the management network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<IpAddr>,
+    /// Cables between a T0 and a T1, where they have addresses and are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t0_t1: Option<u16>,
+    /// The same between a T1 and a T2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t1_t2: Option<u16>,
+    /// Rows of T2s, where cables to them have addresses and there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u16>,
 }
 
 /// Cables of one kind that are alike.

@@ -55,7 +55,9 @@ impl Fabric {
         classes.remove(&0);
         // How many NICs have no plane outside of each set of planes: summed up plane by plane.
         let mut within = vec![0_u64; usize::from(lost.all_planes) + 1];
-        classes.iter().for_each(|(planes, (count, _))| within[usize::from(*planes)] = *count);
+        for (planes, (count, _)) in &classes {
+            within[usize::from(*planes)] = *count;
+        }
         for plane in
             (0..Planes::BITS).map(|plane| 1 << plane).filter(|bit| bit & usize::from(lost.all_planes) != 0)
         {

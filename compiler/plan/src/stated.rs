@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Stated, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications, StatedPort, StatedQos,
-    StatedSwitch, StatedTrimming, StatedWatchdog,
+    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications,
+    StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
 };
 use closc_platform::Breakout;
+use closc_platform::capability::{Capability, Support};
 use closc_qos::QosError;
 use closc_qos::codes::{Dscp, Queue};
 use closc_qos::ecn::Ecn;
@@ -65,7 +66,29 @@ impl Plan {
         stated.sessions = self.topology().routing.speaks_bgp().then_some(bgp::TIMERS);
         stated.hosts = hosts(self.topology());
         stated.cables = cables(self.topology());
+        let has_addresses = self
+            .kinds()
+            .into_iter()
+            .any(|switch| !matches!(self.os(switch).support(Capability::Loopback), Support::Not(_)));
+        stated.addresses = has_addresses.then(|| self.stated_addresses());
         Ok(stated)
+    }
+}
+
+impl Plan {
+    fn stated_addresses(&self) -> StatedAddresses {
+        let topology = self.topology();
+        let pools = &topology.addresses;
+        let numbered = |count: u16| Some(count).filter(|count| *count > 1 && !topology.routing.speaks_bgp());
+        StatedAddresses {
+            links: pools.links,
+            loopbacks: pools.loopbacks,
+            management: pools.management,
+            gateway: self.addresses().management_gateway(),
+            t0_t1: numbered(topology.t0.parallel),
+            t1_t2: numbered(topology.t1.parallel).filter(|_| topology.t2.is_some()),
+            rows: numbered(topology.t2_rows()).filter(|_| topology.t2.is_some()),
+        }
     }
 }
 

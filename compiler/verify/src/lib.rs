@@ -204,6 +204,10 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     let mut findings = Findings::default();
     check::cabling::check(&fabric.cabling, &mut findings);
     check::addresses::check(fabric, &mut findings);
+    if let Some(stated) = stated {
+        findings = findings.merge(check::coordinates::check(fabric, stated));
+    }
+    check::peers::check(fabric, &mut findings);
     check::segments::check(fabric, &mut findings);
     check::bgp::check(fabric, &mut findings);
     check::qos::check(fabric, stated, &mut findings);

@@ -16,6 +16,7 @@ pub(crate) mod group;
 pub(crate) mod language;
 pub(crate) mod names;
 pub(crate) mod network;
+pub(crate) mod peer;
 pub(crate) mod pipeline;
 pub(crate) mod place;
 pub(crate) mod qos;

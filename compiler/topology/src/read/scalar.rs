@@ -59,7 +59,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
 
 /// Narrows the range of a type to that of a key, as the schema and the reference state it.
 fn narrow((least, most): (Option<u32>, Option<u32>), min: i128, max: i128) -> (i128, i128) {
-    (least.map_or(min, |least| least.into()), most.map_or(max, |most| most.into()))
+    (least.map_or(min, i128::from), most.map_or(max, i128::from))
 }
 
 /// The longest text of one line.

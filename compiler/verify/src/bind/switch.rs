@@ -61,6 +61,7 @@ pub(crate) fn bind(
         platform: text(&device.platform),
         loopbacks: device.loopbacks.clone(),
         management: device.management.clone(),
+        peers: Arc::clone(&device.peers),
         sizes: sizes(&device),
         counters: pairs(context, device.counters.iter().map(|name| (&**name, "enable"))),
         pools: device.qos.as_ref().and_then(|qos| qos.pools),

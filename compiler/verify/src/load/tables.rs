@@ -188,11 +188,13 @@ fn are_all_there(groups: &[Group]) -> Result<(), VerifyError> {
     let absent: Vec<(u16, u16)> = all.filter(|at| !there.contains(at)).collect();
     match absent.first() {
         None => Ok(()),
-        Some((zone, group)) => Err(VerifyError::Tables(format!(
-            "group {} of zone {zone} and {} more",
-            group + 1,
-            absent.len() - 1
-        ))),
+        Some((zone, group)) => {
+            let more = match absent.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            Err(VerifyError::Tables(format!("group {} of zone {zone}{more}", group + 1)))
+        }
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) enum About<'a> {
     Address(&'a str),
     /// The device that a port is asked to expect.
     Peer(&'a str),
+    /// What is stated of a neighbour, by its name.
+    Stated(&'a str),
     /// The description of a port.
     Description(&'a str),
     /// A static neighbour of a port.

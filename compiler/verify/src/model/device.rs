@@ -11,6 +11,7 @@ use ipnet::{IpNet, Ipv6Net};
 
 use crate::model::bgp::Config;
 use crate::model::language::Language;
+use crate::model::peer::Peer;
 use crate::model::qos::QosConfig;
 
 /// An Ethernet address.
@@ -59,6 +60,8 @@ pub(crate) struct Device<'a> {
     pub(crate) loopbacks: Vec<Ipv6Net>,
     /// Management addresses, each with its gateway.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
+    /// What it states of its neighbours besides their names.
+    pub(crate) peers: Arc<[Peer]>,
     /// Own segments.
     pub(crate) segments: Vec<Segment<'a>>,
     /// Routes.
@@ -232,6 +235,7 @@ impl<'a> Device<'a> {
             mac: None,
             loopbacks: Vec::new(),
             management: Vec::new(),
+            peers: Arc::default(),
             segments: Vec::new(),
             routes: Vec::new(),
             ports: Vec::new(),

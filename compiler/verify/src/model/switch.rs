@@ -17,6 +17,7 @@ use smol_str::SmolStr;
 use crate::model::bgp::Speaker;
 use crate::model::device::{Mac, Wire};
 use crate::model::language::Language;
+use crate::model::peer::Peer;
 use crate::model::qos::{Pools, PortQos};
 use crate::model::segment::{Tier, Usid};
 pub(crate) use ends::{EndState, Ends};
@@ -60,6 +61,8 @@ pub(crate) struct Switch {
     pub(crate) loopbacks: Vec<Ipv6Net>,
     /// Management addresses with their gateways.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
+    /// What it states of its neighbours besides their names.
+    pub(crate) peers: Arc<[Peer]>,
     /// Numbers of entries in tables that hardware limits.
     pub(crate) sizes: Sizes,
     /// The buffer, where the language shares it out.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use crate::model::peer::Peer;
 use crate::model::qos::NamedQos;
 
 /// So many of each table are kept: tiers differ, and planes.
@@ -29,6 +30,7 @@ pub(crate) struct Section {
 pub(crate) struct Known {
     tables: RwLock<HashMap<Box<str>, Vec<Arc<Section>>>>,
     outcomes: Mutex<Vec<(Vec<u64>, Arc<NamedQos>)>>,
+    peers: Mutex<Vec<(u64, Arc<[Peer]>)>>,
     numbers: AtomicU64,
     /// How many ports the last switch has: the next one mostly has as many.
     ports: AtomicUsize,
@@ -79,6 +81,25 @@ impl Known {
         let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         insert(&mut known, (numbers, Arc::clone(&outcome)));
         Ok(outcome)
+    }
+}
+
+impl Known {
+    /// Returns what a table says of neighbours; reads it where it was not read yet.
+    pub(crate) fn peers(
+        &self,
+        table: &Section,
+        read: impl FnOnce(&str) -> Result<Arc<[Peer]>, serde_json::Error>,
+    ) -> Result<Arc<[Peer]>, serde_json::Error> {
+        let known = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, peers)) = known.iter().find(|(number, _)| *number == table.number) {
+            return Ok(Arc::clone(peers));
+        }
+        drop(known);
+        let peers = read(&table.text)?;
+        let mut known = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        insert(&mut known, (table.number, Arc::clone(&peers)));
+        Ok(peers)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod metadata;
+mod peers;
 pub(crate) mod place;
 mod qos;
 mod site;

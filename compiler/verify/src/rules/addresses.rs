@@ -34,5 +34,29 @@ pub(crate) static BLOCK: Rule = Rule {
     fix: "Compile again; if pools overlap, `closc check` says so.",
 };
 
+/// Addresses say where a switch is.
+pub(crate) static PLACE: Rule = Rule {
+    code: "V0404",
+    title: "an address is not the device's own",
+    what: "The loopback, the management address, the MAC address, the router id and the addresses of cables of a switch are \
+           in the pools that the manifest states, at its tier and in its plane, and all of them are of one number in one zone; \
+           the gateway of management addresses is the one that is stated.",
+    why: "Addresses are functions of position. One that is another device's, a NIC's or nobody's is a device that is looked \
+          for in vain: telemetry, pings and management end elsewhere.",
+    example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",
+    fix: "Compile again.",
+};
+
+/// What switches say of each other.
+pub(crate) static PEER: Rule = Rule {
+    code: "V0405",
+    title: "a switch is wrong about a neighbour",
+    what: "Loopback and management address that a switch states of another one, and hardware and type where both are of one \
+           language, are those which that one has (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
+    why: "What monitors neighbours goes by these rows, and looks at another device.",
+    example: "\"p0-t1-001\": { \"lo_addr_v6\": \"2001:db8:3000::1\" }, with another loopback on p0-t1-001",
+    fix: "Compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&UNIQUE, &MANAGEMENT, &BLOCK];
+pub(super) const RULES: &[&Rule] = &[&UNIQUE, &MANAGEMENT, &BLOCK, &PLACE, &PEER];

@@ -49,7 +49,7 @@ const MISSING: &[How] = &[How::Lost, How::LostEverywhere, How::Larger, How::Larg
 
 pub(crate) const REASONS: &[Reason] = &[
     because("config_db.json CRM", "", &[], "how often tables are counted moves no packet"),
-    because("config_db.json DEVICE_NEIGHBOR_METADATA", "", &[], "read by tools that draw maps"),
+    because("config_db.json DEVICE_NEIGHBOR_METADATA", "", GONE, "read by tools that draw maps"),
     because("config_db.json LLDP", "", &[], "nothing of the fabric rests on what neighbours say"),
     because("config_db.json MGMT_PORT", "", &[], "the management network is the site's"),
     because("config_db.json MGMT_INTERFACE", "", &[], "the management network is the site's"),
@@ -134,7 +134,6 @@ pub(crate) const REASONS: &[Reason] = &[
     because("entries.txtpb ingress.punt", "value: *", LARGER, "why the CPU is given a packet"),
     because("frr.conf", "bgp community-list *", LARGER, "another number in the same order"),
     because("frr.conf", "bgp ebgp-requires-policy", GONE, "every session has its policies"),
-    because("frr.conf", "bgp router-id #", LARGER, "another number that nobody else has"),
     because(
         "frr.conf",
         "ipv# prefix-list OWN *",

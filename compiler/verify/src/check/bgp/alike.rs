@@ -89,7 +89,11 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         findings.checked(&ALIKE, parties.iter().map(|ids| ids.len() as u64).sum());
         for id in parties.iter().skip(1).flatten() {
             let [own, other] = [*id, parties[0][0]].map(|id| fabric.cabling.switch(id));
-            let message = format!("`{own}`: {what} not those of `{other}` and {} more", parties[0].len() - 1);
+            let more = match parties[0].len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let message = format!("`{own}`: {what} not those of `{other}`{more}");
             let violation = Violation::new(&ALIKE, fabric.place(*id, About::Filters), message);
             findings.broken(violation.and(fabric.place(parties[0][0], About::Filters)));
         }

@@ -23,7 +23,7 @@ pub(super) fn needles(about: About<'_>) -> Vec<String> {
         About::Management => vec!["interface Management".to_owned(), "address".to_owned()],
         About::Route(prefix) | About::Blackhole(prefix) => vec![format!("ipv6 route {prefix} ")],
         About::Routes => vec!["ipv6 route".to_owned()],
-        About::Segment(_) | About::Segments => Vec::new(),
+        About::Segment(_) | About::Segments | About::Stated(_) => Vec::new(),
         About::Bgp => vec!["router bgp".to_owned()],
         About::Timers => vec!["router bgp".to_owned(), "timers bgp".to_owned()],
         About::Session(name) => vec!["router bgp".to_owned(), format!("neighbor interface {name} ")],

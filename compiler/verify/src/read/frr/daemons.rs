@@ -1,5 +1,7 @@
 //! Which daemons of FRRouting run, and with which options.
 
+use std::net::IpAddr;
+
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::DAEMONS;
 
@@ -65,7 +67,12 @@ fn options(daemon: &str, text: &str) -> Option<String> {
     let mut rest: &[&str] = &text.split_ascii_whitespace().collect::<Vec<_>>();
     while !rest.is_empty() {
         rest = match rest {
-            ["-A", address, rest @ ..] if address.parse::<std::net::IpAddr>().is_ok() => rest,
+            ["-A", address, rest @ ..] if address.parse().is_ok_and(|own: IpAddr| own.is_loopback()) => rest,
+            ["-A", address, ..] => {
+                return Some(format!(
+                    "`{daemon}` listens on `{address}`, which is no address of the loopback network"
+                ));
+            }
             ["-s", bytes, rest @ ..] if bytes.parse::<u64>().is_ok_and(|bytes| bytes >= NETLINK_MIN) => rest,
             [option, ..] => {
                 return Some(format!("`{daemon}` has option `{option}`, which the proof does not know"));

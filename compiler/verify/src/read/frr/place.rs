@@ -14,6 +14,7 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
     match about {
         About::Device
         | About::Management
+        | About::Stated(_)
         | About::Settings
         | About::Pools
         | About::IngressFilter

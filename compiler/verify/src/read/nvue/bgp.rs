@@ -195,6 +195,12 @@ impl<'v> Bgp<'v> {
         bgp.process = Process { ipv4: true, ..bgp.process };
         bgp.asn = own.number("autonomous-system")?.unwrap_or(bgp.asn);
         let id = own.text("router-id")?.map(parse).transpose().map_err(ReadError::whole)?;
+        if let (Some(id), Some(all)) = (id, bgp.router_id)
+            && id != all
+        {
+            let message = format!("router id {all} of all instances is not {id}, which the fabric's has");
+            device.fault(FaultKind::Setting, FILE, vec!["router-id:".to_owned()], message);
+        }
         bgp.router_id = id.or(bgp.router_id);
         let mut timers = own.below("timers")?;
         bgp.process.timers = timers.number("keepalive")?.zip(timers.number("hold")?);

@@ -9,7 +9,9 @@ pub(super) const FILE: &str = closc_artefacts::paths::NVUE_YAML;
 pub(super) fn needles(about: About<'_>) -> Vec<String> {
     let interface = |name: &str, what: &str| vec![format!("      {name}:"), what.to_owned()];
     match about {
-        About::Device | About::IngressFilter | About::Source(_) => vec!["hostname:".to_owned()],
+        About::Device | About::Stated(_) | About::IngressFilter | About::Source(_) => {
+            vec!["hostname:".to_owned()]
+        }
         About::Port(name) | About::Neighbour(name) | About::Mac(name) => interface(name, name),
         About::Peer(name) | About::Description(name) => interface(name, "description:"),
         About::Address(name) => interface(name, "address:"),

@@ -13,6 +13,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         About::Device
         | About::Loopback
         | About::Management
+        | About::Stated(_)
         | About::Settings
         | About::Pools
         | About::Bgp

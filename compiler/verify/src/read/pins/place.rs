@@ -27,6 +27,7 @@ pub(crate) fn needles(about: About<'_>) -> Option<Vec<String>> {
         | About::Port(_)
         | About::Length(_)
         | About::Peer(_)
+        | About::Stated(_)
         | About::Description(_)
         | About::Mac(_)
         | About::IngressFilter

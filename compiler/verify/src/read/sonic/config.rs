@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
 use super::metadata::{self, Field};
+use super::peers;
 use super::place::FILE;
 use super::qos::{self, PORT_TABLES, SMALL_TABLES};
 use super::site::is_of_site;
@@ -24,8 +25,10 @@ use crate::read::sections::{Known, Section};
 use crate::read::value::{parse, split};
 
 /// Tables that move no packet and that switches are rendered with.
-const HARMLESS: [&str; 8] =
-    ["CRM", "DEVICE_NEIGHBOR_METADATA", "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
+const HARMLESS: [&str; 8] = ["CRM", PEERS, "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
+
+/// What is stated of neighbours, which moves no packet either.
+const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
 
 /// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
 const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
@@ -251,6 +254,9 @@ impl<'a> Reader<'a> {
             known.keep(name, &rest[..length])
         };
         let length = section.text.len();
+        if *name == PEERS {
+            self.device.peers = known.peers(&section, peers::read)?;
+        }
         if !harmless {
             self.qos.push((name, section));
         }

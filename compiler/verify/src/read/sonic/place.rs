@@ -16,6 +16,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         About::Port(name) | About::Description(name) => row("PORT", format!("\"{name}\"")),
         About::Address(name) => row("INTERFACE", format!("\"{name}|")),
         About::Peer(name) => row("DEVICE_NEIGHBOR", format!("\"{name}\"")),
+        About::Stated(name) => row("DEVICE_NEIGHBOR_METADATA", format!("\"{name}\"")),
         About::Neighbour(name) => row("NEIGH", format!("\"{name}|")),
         About::Length(name) => row("CABLE_LENGTH", format!("\"{name}\"")),
         About::Route(prefix) | About::Blackhole(prefix) => {

@@ -1,0 +1,249 @@
+//! Addresses that are another device's, a NIC's, a cable's, of no pool or wrong in one bit are found, wherever a switch of any
+//! language is given one, in every routing.
+//!
+//! A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes every address, and `CLOSC_DAMAGE_SEED` another sample.
+
+#[path = "mutations/base.rs"]
+#[allow(dead_code, reason = "plans are for damage by name")]
+mod base;
+mod common;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Memory;
+use closc_verify::verify;
+
+use base::{Base, Trees};
+
+/// So many addresses of a tree are damaged where not all are wanted.
+const SAMPLE: usize = 8;
+
+/// Addresses that are not judged: the file, what is in the line, and why.
+const HARMLESS: &[(&str, &str, &str)] = &[("", "#", "a comment, for people")];
+
+/// An address as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Written {
+    Ip(IpAddr),
+    Mac([u8; 6]),
+}
+
+impl Written {
+    fn parse(text: &str) -> Option<Written> {
+        let pairs: Vec<&str> = text.split(':').collect();
+        if pairs.len() == 6 && pairs.iter().all(|pair| pair.len() == 2) {
+            let bytes: Option<Vec<u8>> = pairs.iter().map(|pair| u8::from_str_radix(pair, 16).ok()).collect();
+            return Some(Written::Mac(bytes?.try_into().ok()?));
+        }
+        if text.matches(['.', ':']).count() < 2 {
+            return None;
+        }
+        text.parse().ok().map(Written::Ip)
+    }
+
+    fn text(self) -> String {
+        match self {
+            Written::Ip(address) => address.to_string(),
+            Written::Mac(bytes) => bytes.map(|byte| format!("{byte:02x}")).join(":"),
+        }
+    }
+
+    fn is_alike(self, other: Written) -> bool {
+        match (self, other) {
+            (Written::Ip(one), Written::Ip(two)) => one.is_ipv4() == two.is_ipv4(),
+            (Written::Mac(_), Written::Mac(_)) => true,
+            _ => false,
+        }
+    }
+
+    fn flipped(self, bit: u32) -> Written {
+        match self {
+            Written::Ip(IpAddr::V4(own)) => {
+                Written::Ip(Ipv4Addr::from(u32::from(own) ^ 1 << (bit % 32)).into())
+            }
+            Written::Ip(IpAddr::V6(own)) => {
+                Written::Ip(Ipv6Addr::from(u128::from(own) ^ 1 << (bit % 128)).into())
+            }
+            Written::Mac(mut bytes) => {
+                bytes[bit as usize / 8 % 6] ^= 1 << (bit % 8);
+                Written::Mac(bytes)
+            }
+        }
+    }
+}
+
+/// An address in a file.
+#[derive(Debug, Clone)]
+struct Place {
+    path: Utf8PathBuf,
+    range: Range<usize>,
+    written: Written,
+    /// What is before it in its line, without digits: places that are alike.
+    kind: String,
+    line: String,
+    /// What follows in its line.
+    behind: String,
+}
+
+/// Finds every address in the files of switches.
+fn places(tree: &Memory) -> Vec<Place> {
+    let mut found = Vec::new();
+    for (path, bytes) in tree.files.iter().filter(|(path, _)| path.starts_with("switches")) {
+        let Ok(text) = std::str::from_utf8(bytes) else { continue };
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let is_part = |c: char| c.is_ascii_hexdigit() || c == ':' || c == '.';
+            let mut at = 0;
+            while at < line.len() {
+                let rest = &line[at..];
+                let Some(from) = rest.find(is_part) else { break };
+                let len = rest[from..].find(|c| !is_part(c)).unwrap_or(rest.len() - from);
+                let token = rest[from..from + len].trim_end_matches('.');
+                // A key of YAML ends with a colon.
+                let token = if token.ends_with("::") { token } else { token.trim_end_matches(':') };
+                let begins = line[..at + from].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+                if let Some(written) = Written::parse(token).filter(|_| begins) {
+                    let range = start + at + from..start + at + from + token.len();
+                    let kind = line[..at + from].trim().replace(|c: char| c.is_ascii_digit(), "");
+                    let behind = line[at + from + token.len()..].to_owned();
+                    let (path, line) = (path.clone(), line.trim().to_owned());
+                    found.push(Place { path, range, written, kind, line, behind });
+                }
+                at += from + len;
+            }
+            start += line.len();
+        }
+    }
+    found
+}
+
+fn number(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    hash.as_bytes()[..8].iter().fold(0, |number: u64, byte| number << 8 | u64::from(*byte))
+}
+
+/// The addresses that one becomes: another device's at a place like it, a NIC's, a cable's, one of no pool, one bit.
+fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> Vec<Written> {
+    let draw = number(&format!("{seed} {} {:?} {}", own.path, own.range, own.line));
+    let alike: Vec<Written> = all
+        .iter()
+        .filter(|other| other.path != own.path && other.written.is_alike(own.written))
+        .filter(|other| other.kind == own.kind && other.written != own.written)
+        .map(|other| other.written)
+        .collect();
+    let mut found: Vec<Written> =
+        alike.get((draw % alike.len().max(1) as u64) as usize).copied().into_iter().collect();
+    match own.written {
+        Written::Ip(IpAddr::V6(_)) => {
+            let plan = trees.plan(base);
+            let nic = plan.fabric().nics().next().expect("a fabric has NICs");
+            found.push(Written::Ip(plan.addresses().nic(nic).into()));
+            let link = "fd00:c105:2:0:1:1:0:a".parse::<Ipv6Addr>().expect("an address");
+            let of_cable = all.iter().map(|place| place.written).find(|written| match written {
+                Written::Ip(IpAddr::V6(other)) => other.segments()[7] == 0xa && *written != own.written,
+                _ => false,
+            });
+            found.push(of_cable.unwrap_or(Written::Ip(link.into())));
+            found.push(Written::Ip("2001:db8:dead::1".parse::<Ipv6Addr>().expect("an address").into()));
+        }
+        Written::Ip(IpAddr::V4(_)) => found.push(Written::Ip(Ipv4Addr::new(192, 0, 2, 1).into())),
+        Written::Mac(_) => found.push(Written::Mac([2, 0, 0, 0, 0, 9])),
+    }
+    found.push(own.written.flipped((draw >> 32) as u32));
+    found.retain(|other| !own.is_same(*other));
+    found
+}
+
+impl Place {
+    /// Tells whether an address says the same at this place: behind the length of a prefix nothing is said.
+    fn is_same(&self, other: Written) -> bool {
+        let length =
+            self.behind.strip_prefix('/').and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+        let length: Option<u8> = length.and_then(|length| length.parse().ok()).filter(|length| *length <= 64);
+        let net = |written: Written| match (written, length) {
+            (Written::Ip(address), Some(length)) => ipnet::IpNet::new(address, length).ok(),
+            _ => None,
+        };
+        // Any address of the loopback network is the device's own.
+        let is_loopback = |written| matches!(written, Written::Ip(address) if address.is_loopback());
+        if is_loopback(self.written) && is_loopback(other) {
+            return true;
+        }
+        // An address with a length is one of a subnet, and no prefix.
+        let own = net(self.written).filter(|own| own.trunc() == *own);
+        self.written == other || own.is_some_and(|own| net(other).map(|other| other.trunc()) == Some(own))
+    }
+}
+
+fn is_harmless(place: &Place) -> bool {
+    HARMLESS.iter().any(|(file, text, _)| {
+        let of_file = file.is_empty() || place.path.file_name() == Some(file);
+        of_file && if *text == "#" { place.line.starts_with('#') } else { place.line.contains(text) }
+    })
+}
+
+/// Puts an address in the place of another one, and verifies.
+fn is_found(tree: &Memory, place: &Place, other: Written, (fabric, routing): (&str, &str)) -> bool {
+    let mut tree = tree.clone();
+    let bytes = tree.files.get_mut(&place.path).expect("it is there");
+    let text = std::str::from_utf8(bytes).expect("it was read as text");
+    let text = [&text[..place.range.start], &other.text(), &text[place.range.end..]].concat();
+    *bytes = text.into_bytes();
+    common::sign(&mut tree, fabric, routing);
+    verify(&tree, base::options()).map_or(true, |report| !report.holds())
+}
+
+#[test]
+fn an_address_that_is_not_the_devices_own_is_found() {
+    let all = env::var_os("CLOSC_ALL_DAMAGE").is_some();
+    let seed = env::var("CLOSC_DAMAGE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let trees = Trees::new();
+    let mut cases = Vec::new();
+    for base in Base::ALL {
+        let places = places(trees.tree(base));
+        let mut wanted: Vec<&Place> = places.iter().filter(|place| !is_harmless(place)).collect();
+        assert!(wanted.len() > 10 || trees.tree(base).files.keys().any(|path| is_p4(path)), "{base:?}");
+        wanted.sort_by_key(|place| number(&format!("{seed} {base:?} {} {:?}", place.path, place.range)));
+        wanted.truncate(if all { usize::MAX } else { SAMPLE });
+        for place in wanted {
+            let others = others(&trees, base, &places, place, seed);
+            cases.extend(others.into_iter().map(|other| (base, place.clone(), other)));
+        }
+    }
+    let (next, missed) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((base, place, other)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let named = (trees.plan(*base).name(), base.routing());
+                    if !is_found(trees.tree(*base), place, *other, named) {
+                        let what = format!("{base:?} {}: {}: {}", place.path, place.line, other.text());
+                        let key = (place.path.file_name().unwrap_or_default().to_owned(), place.kind.clone());
+                        missed
+                            .lock()
+                            .expect("nobody panics with it")
+                            .entry(key)
+                            .or_insert_with(Vec::new)
+                            .push(what);
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().expect("nobody panics with it");
+    let count: usize = missed.values().map(Vec::len).sum();
+    println!("{} addresses damaged, {count} not found", cases.len());
+    let shown: Vec<String> = missed.values().map(|all| format!("{} like {}", all.len(), all[0])).collect();
+    assert!(missed.is_empty(), "{count} of {} are not found:\n{}", cases.len(), shown.join("\n"));
+}
+
+fn is_p4(path: &Utf8Path) -> bool {
+    path.extension() == Some("txtpb")
+}
