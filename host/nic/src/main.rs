@@ -212,7 +212,7 @@ struct DenyArgs {
     #[arg(long, default_value = "administrator")]
     reason: String,
     /// End after so many seconds
-    #[arg(long)]
+    #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
 }
 
@@ -221,6 +221,12 @@ fn range(text: &str) -> Result<(u16, u16), String> {
     let number = |part: &str| part.parse::<u16>().map_err(|error| format!("`{part}`: {error}"));
     let (first, last) = (number(first)?, number(last)?);
     if first <= last { Ok((first, last)) } else { Err(format!("{first} is above {last}")) }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    let good = seconds > 0.0 && seconds.is_finite();
+    good.then_some(seconds).ok_or_else(|| format!("`{text}` is no time from now on"))
 }
 
 fn main() -> ExitCode {

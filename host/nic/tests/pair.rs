@@ -335,6 +335,33 @@ fn either_side_may_be_killed_at_any_moment() {
     });
 }
 
+/// Before the first packet there is no path to anybody, and still a plane stays.
+#[test]
+fn the_last_plane_cannot_be_denied_before_the_first_packet() {
+    with(|net| {
+        let ban = |plane: u8| Ban { plane: Some(plane), reason: "drain".into(), ..Ban::default() };
+        for plane in 0..3 {
+            let at = net.at(0);
+            net.agents[0].deny(&at, &ban(plane), 0.0).unwrap();
+        }
+        let at = net.at(0);
+        // What is of a part of a plane, or of a plane that is denied already, takes none.
+        net.agents[0].deny(&at, &Ban { uplinks: Some((0, 0)), ..ban(3) }, 0.0).unwrap();
+        net.agents[0].deny(&at, &ban(2), 0.0).unwrap();
+        let refused = net.agents[0].deny(&at, &ban(3), 0.0).unwrap_err().to_string();
+        assert_eq!(refused, "it would take the last plane");
+        assert_eq!(net.agents[0].bans().bans.len(), 5, "it left nothing");
+        let none = Ban { uplinks: Some((500, 600)), ..ban(0) };
+        let refused = net.agents[0].deny(&at, &none, 0.0).unwrap_err().to_string();
+        assert!(refused.starts_with("uplink 500 is not there, a T0 has "), "{refused}");
+        assert!(net.agents[0].allow(&at, 1));
+        net.agents[0].deny(&at, &ban(3), 0.0).unwrap();
+        talk(net, 0, 20);
+        let sent = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
+        assert_eq!(sent[1..4], [0, 0, 0], "only plane 0 is left: {sent:?}");
+    });
+}
+
 #[test]
 fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
     with(|net| {

@@ -47,6 +47,22 @@ pub struct Ban {
     pub until: Option<f64>,
 }
 
+impl Ban {
+    /// The denial of a whole plane, with number, reason and end of another one.
+    fn of_plane(plane: u8, like: &Ban) -> Ban {
+        let Ban { id, reason, until, .. } = like.clone();
+        Ban { id, plane: Some(plane), reason, until, ..Ban::default() }
+    }
+}
+
+/// Refuses what is not there.
+fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16) -> Result<(), BanFault> {
+    match number {
+        Some(number) if number >= count => Err(BanFault::Missing { what, number, of, count }),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// What the state file holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 pub struct Bans {
@@ -73,6 +89,21 @@ pub enum BanFault {
         /// The last one there is.
         last: u8,
     },
+    /// What it names is not there.
+    #[error("{what} {number} is not there, a {of} has {count}")]
+    Missing {
+        /// What it names.
+        what: &'static str,
+        /// The first of them.
+        number: u16,
+        /// Whose they are.
+        of: &'static str,
+        /// How many there are.
+        count: u16,
+    },
+    /// No plane is left, to whomever.
+    #[error("it would take the last plane")]
+    LastPlane,
     /// Its time is over.
     #[error("it ends in the past")]
     Past,
@@ -89,6 +120,13 @@ impl Agent {
         if let Some(plane) = ban.plane.filter(|plane| *plane > last) {
             return Err(BanFault::Plane { plane, last });
         }
+        let header = at.table.header();
+        let first = |range: Option<(u16, u16)>| range.map(|(first, _)| first);
+        exists("uplink", first(ban.uplinks), "T0", header.t0_uplinks)?;
+        exists("uplink", first(ban.t1_uplinks), "T1", header.t1_uplinks)?;
+        exists("zone index", ban.zone, "fabric", header.zones)?;
+        exists("group index", ban.group, "zone", header.groups)?;
+        exists("downlink", ban.downlink, "T0", header.nics)?;
         let scope = Scope {
             source: None,
             uplinks: ban.uplinks,
@@ -114,11 +152,24 @@ impl Agent {
             let name = which.map(|(_, inner)| format!(": {}", std::net::Ipv6Addr::from(inner)));
             BanFault::Engine(fault, name.unwrap_or_default())
         })?;
+        // The engine looks after those that there are paths to; before the first packet there are none.
+        if self.takes_last_plane(ban, last) {
+            self.engine.allow(made, at.now_ns);
+            return Err(BanFault::LastPlane);
+        }
         let id = ban.id.unwrap_or(self.next_ban);
         self.next_ban = self.next_ban.max(id + 1);
         self.bans.push((Ban { id: Some(id), ..ban.clone() }, made));
         self.event(at.now_ns, format!("denial {id} begins: {}", ban.reason));
         Ok(id)
+    }
+
+    /// Tells whether a denial and those in force are of every plane as a whole.
+    fn takes_last_plane(&self, ban: &Ban, last: u8) -> bool {
+        let whole = |ban: &Ban| ban.plane.filter(|plane| *ban == Ban::of_plane(*plane, ban));
+        let known = self.bans.iter().map(|(ban, _)| ban);
+        let denied = |plane: u8| known.clone().chain([ban]).any(|ban| whole(ban) == Some(plane));
+        whole(ban).is_some() && (0..=last).all(denied)
     }
 
     /// Ends a denial. Tells whether it was in force.
