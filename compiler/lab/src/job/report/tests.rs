@@ -145,5 +145,12 @@ fn what_is_expected_and_is_not_so_is_named() {
 fn a_job_that_saw_nothing_has_no_numbers() {
     let report = report(&Record::default(), &Expect { lost_messages: Some(0), ..Expect::default() });
     assert_eq!((report.before_mbps, report.messages.p50_ms, report.lowest_percent), (None, None, None));
-    assert!(report.is_met() && report.curve.is_empty());
+    let keys: Vec<&str> = report.unmet.iter().map(|unmet| unmet.expected).collect();
+    assert_eq!(
+        keys,
+        ["steps", "steps"],
+        "no step was done, and that is all that is wrong: {:?}",
+        report.unmet
+    );
+    assert!(report.curve.is_empty());
 }
