@@ -26,7 +26,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Returns the host of a switch, as a URL writes it.
+    /// Returns the host of a switch: a name or an address.
     ///
     /// # Errors
     ///
@@ -35,9 +35,7 @@ impl Reach {
         if let Some(domain) = &self.domain {
             return Ok(format!("{}.{domain}", plan.switch_name(switch)));
         }
-        let address = plan.addresses().management(switch).map(|address| address.addr());
-        let host = address
-            .map(|address| if address.is_ipv6() { format!("[{address}]") } else { address.to_string() });
+        let host = plan.addresses().management(switch).map(|address| address.addr().to_string());
         host.ok_or_else(|| Refusal::Unknown {
             format: "telemetry",
             what: format!("address of {}", plan.switch_name(switch)),
@@ -53,6 +51,11 @@ impl Reach {
             None => name.to_string(),
         }
     }
+}
+
+/// Returns a host with a port, as a URL writes them (RFC 3986 3.2.2).
+fn authority(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 /// Returns what the plan says of a switch, as labels.

@@ -96,6 +96,26 @@ fn names_do_where_there_are_no_addresses_and_one_of_both_is_needed() {
 }
 
 #[test]
+fn addresses_of_ipv6_are_in_brackets_before_a_port_only() {
+    let plan = closc_tests::shape::plan(
+        "fabric: six
+planes: 2
+hosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }
+tiers:
+  t0: { platform: spectrum4-sn5600-256x100g, os: sonic, up: 1 }
+  t1: { platform: spectrum4-sn5600-256x100g, os: sonic }
+addresses: { management: \"fd00:64::/64\" }
+",
+    );
+    let (reach, asking) = (Reach::default(), asking());
+    let switches = targets(&prometheus::switches(&plan, &reach).expect("they have addresses"));
+    let bare = &switches["p0-t0-001"];
+    assert!(bare.parse::<std::net::Ipv6Addr>().is_ok(), "{bare}");
+    let gnmic = text(&gnmic::configuration(&plan, &reach, &asking).expect("they have addresses"));
+    assert!(gnmic.contains(&format!("address: \"[{bare}]:50052\"")), "{gnmic}");
+}
+
+#[test]
 fn samples_go_to_two_collectors_at_most() {
     let collector = |port: u16| std::net::SocketAddr::from(([192, 0, 2, 9], port));
     let two = [collector(6343), collector(7000)];

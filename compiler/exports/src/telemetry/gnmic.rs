@@ -12,7 +12,7 @@ use closc_platform::telemetry::{Gnmi, Subscription};
 use closc_topology::Switch;
 use serde_json::{Value, json};
 
-use super::{GNMIC, Reach, has, switch_labels};
+use super::{GNMIC, Reach, authority, has, switch_labels};
 use crate::{File, Refusal};
 
 /// How often, and at which ports.
@@ -53,7 +53,7 @@ pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -
             let port = asking.ports.get(&os).copied().unwrap_or(gnmi.port);
             let names: Vec<String> = wanted(plan, gnmi).map(|one| name(os, one)).collect();
             writeln!(out, "  {}:", json!(plan.switch_name(switch)))?;
-            writeln!(out, "    address: {}", json!(format!("{host}:{port}")))?;
+            writeln!(out, "    address: {}", json!(authority(&host, port)))?;
             writeln!(out, "    subscriptions: {}", json!(names))?;
             writeln!(out, "    event-tags: {}", Value::Object(switch_labels(plan, switch)))?;
         }

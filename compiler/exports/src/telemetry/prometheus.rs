@@ -8,7 +8,7 @@ use std::io;
 use closc_plan::Plan;
 use serde_json::{Map, Value, json};
 
-use super::{GNMIC, Reach, gnmic, node_labels, switch_labels};
+use super::{GNMIC, Reach, authority, gnmic, node_labels, switch_labels};
 use crate::{File, Refusal};
 
 /// Returns all switches, without a port.
@@ -23,8 +23,6 @@ pub fn switches<'a>(plan: &'a Plan, reach: &'a Reach) -> Result<File<'a>, Refusa
     Ok(File::new("prometheus/switches.json", move |out| {
         let groups = plan.switches().map(|switch| {
             let host = reach.switch(plan, switch).map_err(io::Error::other)?;
-            // Only before a port an address is in brackets.
-            let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
             Ok((host, switch_labels(plan, switch)))
         });
         write(out, groups)
@@ -45,11 +43,11 @@ pub fn nodes<'a>(plan: &'a Plan, reach: &'a Reach, port: u16) -> Result<File<'a>
         let switches = plan.switches().filter_map(|switch| exporter(switch).map(|own| (switch, own)));
         let switches = switches.map(|(switch, own)| {
             let host = reach.switch(plan, switch).map_err(io::Error::other)?;
-            Ok((format!("{host}:{own}"), switch_labels(plan, switch)))
+            Ok((authority(&host, own), switch_labels(plan, switch)))
         });
         let nodes = plan.nodes().map(|node| {
             let host = reach.node(plan, node);
-            Ok((format!("{host}:{port}"), node_labels(plan, node)))
+            Ok((authority(&host, port), node_labels(plan, node)))
         });
         write(out, switches.chain(nodes))
     }))
