@@ -16,7 +16,7 @@ use closc_topology::{Link, PlaneId, PortRef, RackPlace, Side, TierId};
 
 pub use bill::Bill;
 pub use label::{LabelError, LabelPattern};
-pub use netbox::{device_types, devices, racks};
+pub use netbox::{LABEL_MAX, device_types, devices, long_labels, racks};
 
 use crate::locate::port_name;
 use crate::report::PortAt;
@@ -102,19 +102,22 @@ pub enum Form {
     PointToPoint,
     /// CSV that NetBox's cable import reads.
     NetBox,
+    /// CSV that NetBox's interface import reads.
+    NetBoxInterfaces,
     /// `topology.dot` of the Prescriptive Topology Manager (PTM).
     Ptm,
 }
 
 impl Form {
     /// All forms.
-    pub const ALL: [Form; 3] = [Form::PointToPoint, Form::NetBox, Form::Ptm];
+    pub const ALL: [Form; 4] = [Form::PointToPoint, Form::NetBox, Form::NetBoxInterfaces, Form::Ptm];
 
     /// Returns the name of the file of a plane.
     pub fn file(self, plane: PlaneId) -> String {
         match self {
             Form::PointToPoint => format!("cables/point-to-point-{plane}.csv"),
             Form::NetBox => format!("cables/netbox-{plane}.csv"),
+            Form::NetBoxInterfaces => format!("cables/netbox-interfaces-{plane}.csv"),
             Form::Ptm => format!("cables/topology-{plane}.dot"),
         }
     }
@@ -126,6 +129,7 @@ impl Form {
                 table(&POINT_TO_POINT, lines(plan, plane).map(|line| point_to_point(plan, &line, labels)))
             }
             Form::NetBox => netbox::cables(plan, plane, labels),
+            Form::NetBoxInterfaces => netbox::interfaces(plan, plane),
             Form::Ptm => ptm(plan, plane),
         }
     }

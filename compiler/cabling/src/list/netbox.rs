@@ -1,4 +1,4 @@
-//! NetBox's import of cables, devices, racks and types of devices.
+//! NetBox's import of cables, interfaces, devices, racks and types of devices.
 //!
 //! In: a plan. Out: CSV with NetBox's own names of fields. Invariants: fields are those that every release from 4.0 on has.
 
@@ -27,6 +27,9 @@ const CABLES: [&str; 11] = [
     "length_unit",
 ];
 
+/// The most characters of a cable's label that NetBox takes (`Cable.label`).
+pub const LABEL_MAX: usize = 100;
+
 fn cable(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 11] {
     const INTERFACE: &str = "dcim.interface";
     let cable = plan.fabric().cable(line.link);
@@ -40,11 +43,20 @@ fn cable(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 11] {
         line.b.at.port.clone(),
         netbox_type(&cable.medium).to_owned(),
         "planned".to_owned(),
-        labels.label(line, Side::Down),
+        Some(labels.label(line, Side::Down)).filter(|label| fits(label)).unwrap_or_default(),
         // NetBox keeps two decimals.
         format!("{}.{:02}", millimeters / 1000, millimeters % 1000 / 10),
         "m".to_owned(),
     ]
+}
+
+fn fits(label: &str) -> bool {
+    label.chars().count() <= LABEL_MAX
+}
+
+/// Counts the cables of a plane that have no label in NetBox's list, because theirs is longer than NetBox takes.
+pub fn long_labels(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> usize {
+    lines(plan, plane).filter(|line| !fits(&labels.label(line, Side::Down))).count()
 }
 
 /// The cable type of NetBox for a medium; empty where it has none.
@@ -62,6 +74,21 @@ fn netbox_type(medium: &str) -> &'static str {
 /// The cables of a plane.
 pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> String {
     table(&CABLES, lines(plan, plane).map(|line| cable(plan, &line, labels)))
+}
+
+/// Fields of NetBox's import of interfaces (`dcim.interface`).
+const INTERFACES: [&str; 4] = ["device", "name", "type", "speed"];
+
+/// The ports that the cables of a plane end in: NetBox connects interfaces that are there only. What a port looks like is in no
+/// platform, so their type is `other`.
+pub(super) fn interfaces(plan: &Plan, plane: PlaneId) -> String {
+    let ends = lines(plan, plane).flat_map(|line| [line.a, line.b]);
+    let rows = ends.map(|end| {
+        // In Kb/s.
+        let speed = end.speed.bits_per_second() / 1000;
+        [end.at.device, end.at.port, "other".to_owned(), speed.to_string()]
+    });
+    table(&INTERFACES, rows)
 }
 
 /// Fields of NetBox's import of devices (`dcim.device`).
@@ -129,8 +156,11 @@ pub fn racks(plan: &Plan, planes: &[PlaneId]) -> Option<String> {
     Some(table(&["site", "name", "status", "width", "u_height"], rows))
 }
 
+/// The height of a device that NetBox takes where none is said, in rack units; its import refuses an empty one.
+const UNITS: u16 = 1;
+
 /// Returns the types of devices in use for NetBox's import of device types (`dcim.devicetype`), with their height where it is
-/// known: NetBox takes the height of a device from its type.
+/// known, and NetBox's own default elsewhere: NetBox takes the height of a device from its type.
 pub fn device_types(plan: &Plan) -> String {
     let topology = plan.topology();
     let mut heights: BTreeMap<String, Option<u16>> = BTreeMap::new();
@@ -144,8 +174,7 @@ pub fn device_types(plan: &Plan) -> String {
         heights.entry(NODE.to_owned()).or_insert_with(|| topology.node_place(node).map(|place| place.units));
     }
     let rows = heights.into_iter().map(|(model, units)| {
-        let units = units.map(|units| units.to_string()).unwrap_or_default();
-        [MANUFACTURER.to_owned(), model.clone(), model, units]
+        [MANUFACTURER.to_owned(), model.clone(), model, units.unwrap_or(UNITS).to_string()]
     });
     table(&["manufacturer", "model", "slug", "u_height"], rows)
 }

@@ -10,7 +10,7 @@ use super::put;
 use crate::args::Args;
 use crate::args::export::CablesArgs;
 use crate::input;
-use crate::output::{Outcome, Usage};
+use crate::output::{self, Outcome, Usage};
 
 /// Writes the lists.
 pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
@@ -33,6 +33,13 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
             files.extend(put(&command.out, &[artefact])?);
         }
         bill.add(plan, plane);
+    }
+    let long: usize = planes.iter().map(|&plane| list::long_labels(plan, plane, &command.label)).sum();
+    if long > 0 {
+        output::say(format_args!(
+            "note: {long} labels are longer than the {} characters that NetBox takes: its lists have none for them",
+            list::LABEL_MAX
+        ));
     }
     let mut whole = vec![
         Artefact::new("cables/bill.csv".to_owned(), bill.csv()),

@@ -1,0 +1,86 @@
+//! What NetBox's imports refuse is in no list: cables of ports that are not there, required fields that are empty, labels that
+//! are too long. Fields and limits are those of NetBox 4.6's forms (`dcim/forms/bulk_import.py`) and models.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_cabling::list::{self, Form, LABEL_MAX, LabelPattern};
+
+type Row = BTreeMap<String, String>;
+
+fn rows(text: &str) -> Vec<Row> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head = reader.headers().expect("a list has a header").clone();
+    let row = |row: csv::StringRecord| {
+        head.iter().zip(row.iter()).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
+    };
+    reader.records().map(|record| row(record.expect("the list is CSV"))).collect()
+}
+
+/// Fields that the import of a kind needs.
+#[track_caller]
+fn has(rows: &[Row], fields: &[&str]) {
+    assert!(!rows.is_empty());
+    for row in rows {
+        for field in fields {
+            assert!(row.get(*field).is_some_and(|value| !value.is_empty()), "{field}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn every_list_finds_what_it_names_in_those_before_it() {
+    for text in [
+        include_str!("../../../topologies/lab/eight-planes.yaml"),
+        include_str!("../../../topologies/lab/bgp-unnumbered.yaml"),
+        include_str!("../../../topologies/lab/two-planes-p4.yaml"),
+    ] {
+        let plan = closc_tests::shape::plan(text);
+        let labels: LabelPattern = LabelPattern::DEFAULT.parse().expect("a pattern");
+        let planes: Vec<_> = plan.planes().collect();
+        let types = rows(&list::device_types(&plan));
+        has(&types, &["manufacturer", "model", "slug", "u_height"]);
+        let types: BTreeSet<_> = types.iter().map(|row| (&row["manufacturer"], &row["model"])).collect();
+        let devices = rows(&list::devices(&plan, &planes));
+        has(&devices, &["name", "role", "manufacturer", "device_type", "status", "site"]);
+        assert!(devices.iter().all(|row| types.contains(&(&row["manufacturer"], &row["device_type"]))));
+        let devices: BTreeSet<_> = devices.iter().map(|row| &row["name"]).collect();
+        for plane in planes {
+            let ports = rows(&Form::NetBoxInterfaces.render(&plan, plane, &labels));
+            has(&ports, &["device", "name", "type", "speed"]);
+            let mut free: BTreeSet<_> = ports.iter().map(|row| (&row["device"], &row["name"])).collect();
+            assert_eq!(free.len(), ports.len(), "no port twice");
+            assert!(ports.iter().all(|row| devices.contains(&row["device"])));
+            let cables = rows(&Form::NetBox.render(&plan, plane, &labels));
+            has(
+                &cables,
+                &[
+                    "side_a_device",
+                    "side_a_type",
+                    "side_a_name",
+                    "side_b_device",
+                    "side_b_type",
+                    "side_b_name",
+                ],
+            );
+            for row in &cables {
+                for side in ["a", "b"] {
+                    let port = (&row[&format!("side_{side}_device")], &row[&format!("side_{side}_name")]);
+                    assert!(free.remove(&port), "{port:?} is there, with one cable");
+                }
+            }
+            assert!(free.is_empty(), "{free:?}");
+        }
+    }
+}
+
+#[test]
+fn labels_that_netbox_refuses_are_left_out_and_counted() {
+    let plan = closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"));
+    let plane = plan.planes().next().expect("a plane");
+    for (length, is_taken) in [(LABEL_MAX, true), (LABEL_MAX + 1, false)] {
+        let labels: LabelPattern = "x".repeat(length).parse().expect("a pattern");
+        let cables = rows(&Form::NetBox.render(&plan, plane, &labels));
+        assert!(cables.iter().all(|row| row["label"].is_empty() != is_taken));
+        assert_eq!(list::long_labels(&plan, plane, &labels), if is_taken { 0 } else { cables.len() });
+    }
+}
