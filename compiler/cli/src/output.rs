@@ -123,6 +123,13 @@ pub fn document<T: Serialize>(document: &Document<T>, value: &T) -> anyhow::Resu
     Ok(text.context("the result has no JSON form")? + "\n")
 }
 
+/// Says a document on stderr, in one line, for those who read along.
+pub fn say_document<T: Serialize>(document: &Document<T>, value: &T) {
+    if let Ok(line) = serde_json::to_string(&Written { schema: document.name, value }) {
+        say(line);
+    }
+}
+
 /// Prints a result as a document, or as the text that `human` makes of it.
 pub fn result<T: Serialize>(
     format: Format,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -12,12 +13,13 @@ use crate::fault::Fault;
 use crate::report::PipelineStep;
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Event {
     /// Milliseconds since the beginning.
     pub at_ms: u64,
     /// The switch it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub device: Option<SmolStr>,
     /// The plane it is about, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +30,7 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum EventKind {
     /// A wave begins.
@@ -88,6 +90,13 @@ pub enum EventKind {
     GateAsked,
     /// The gate let the next wave pass.
     GatePassed,
+    /// Switches are watched from now on.
+    Watching {
+        /// How many.
+        devices: usize,
+        /// Where metrics are served.
+        metrics: String,
+    },
     /// A switch that is watched was not as it should be, and is now.
     Repaired {
         /// What was sent to it.
@@ -132,6 +141,9 @@ impl Event {
                 "differs: {} to insert, {} to modify, {} to delete",
                 updates.insert, updates.modify, updates.delete
             ),
+            EventKind::Watching { devices, metrics } => {
+                format!("watching {devices} switches; metrics at {metrics}")
+            }
             EventKind::Repaired { updates, entities } => {
                 format!("repaired with {} updates, holds {entities} entities", updates.total())
             }

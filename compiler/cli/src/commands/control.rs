@@ -19,7 +19,7 @@ use crate::args::control::FleetArgs;
 use crate::args::{Args, Format};
 use crate::labs;
 use crate::limits;
-use crate::output;
+use crate::output::{self, Document};
 use crate::progress;
 
 pub(super) use planes::Planes;
@@ -39,6 +39,9 @@ const SAVED_MAX: u64 = 1 << 30;
 
 /// What stands for the inventory of the fabric's lab.
 const LAB: &str = "lab";
+
+/// What happens while switches are worked on.
+pub(super) const EVENT: Document<Event> = Document::new("closc-event/1");
 
 /// An inventory, and the files that it names.
 pub struct Site {
@@ -234,8 +237,8 @@ pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, P
     let bar = progress::bar(args.quiet || args.format != Format::Human, devices as u64, what);
     let (shown, json) = (bar.clone(), args.format == Format::Json && !args.quiet);
     let observer: Observer = Arc::new(move |event: Event| {
-        if json && let Ok(line) = serde_json::to_string(&event) {
-            output::say(line);
+        if json {
+            output::say_document(&EVENT, &event);
         }
         if matches!(event.what, EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. }) {
             shown.inc(1);

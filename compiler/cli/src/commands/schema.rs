@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    cables, check, collect, compile, diff, drift, explain, export, fix, fmt, grow, import, init, lab, man,
-    paths, platforms, push, te, verify, whatif,
+    cables, check, collect, compile, control, diff, drift, explain, export, fix, fmt, grow, import, init,
+    lab, man, paths, platforms, push, te, verify, whatif,
 };
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
@@ -60,6 +60,11 @@ const ALL: &[Described] = &[
     described(&diff::DIFF, &["diff", "drain", "undrain"], "What changes between two fabrics."),
     described(&DOCUMENTS, &["schema"], "The documents of this program."),
     described(&drift::DRIFT, &["drift"], "How live switches differ from a tree."),
+    described(
+        &control::EVENT,
+        &["push", "drift", "watch"],
+        "What happens while switches are worked on; a line each on standard error.",
+    ),
     described(&ERROR, ANY, "Why a command failed, where that is no finding of a file."),
     described(&export::EXPORT, &["export"], "The files that were exported."),
     described(&fix::FIX, &["fix"], "What was mended in fabric files."),

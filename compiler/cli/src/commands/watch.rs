@@ -26,17 +26,17 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     };
     let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let observer = observer(args, Arc::clone(&audit));
+    let say = Arc::clone(&observer);
     control::block_on(async {
         // Whoever reads that it watches may end it.
         let stop = Stop::new()?;
         let watch = Watch::start(&fleet, options, observer)
             .await
             .with_context(|| format!("cannot listen on {}", command.listen))?;
-        if let (Some(address), false) = (watch.address(), args.quiet) {
-            let (switches, scheme) = (fleet.n_switches(), command.serve.scheme());
-            output::say(format_args!(
-                "watching {switches} switches; metrics at {scheme}://{address}/metrics"
-            ));
+        if let Some(address) = watch.address() {
+            let metrics = format!("{}://{address}/metrics", command.serve.scheme());
+            let what = EventKind::Watching { devices: fleet.n_switches(), metrics };
+            say(Event { at_ms: 0, device: None, plane: None, what });
         }
         stop.asked().await;
         watch.stop().await;
@@ -56,9 +56,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
         }
         match (json, quiet) {
             (true, false) => {
-                if let Ok(line) = serde_json::to_string(&event) {
-                    output::say(line);
-                }
+                output::say_document(&control::EVENT, &event);
             }
             (false, false) => {
                 if let Some(line) = event.line() {

@@ -95,6 +95,7 @@ impl Place {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
         schemas::compare_printed(args, &out);
+        schemas::compare_said(args, &err);
         if [1, 64].contains(&code) { format!("{out}{err}") } else { out.into_owned() }
     }
 
@@ -105,6 +106,7 @@ impl Place {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
         schemas::compare_printed(args, &out);
+        schemas::compare_said(args, &err);
         out.into_owned()
     }
 

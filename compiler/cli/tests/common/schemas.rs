@@ -38,6 +38,20 @@ pub(crate) fn compare_printed(arguments: &[&str], printed: &str) {
     }
 }
 
+/// Compares what was said line by line while the command ran, where JSON was asked for.
+#[track_caller]
+pub(crate) fn compare_said(arguments: &[&str], said: &str) {
+    if arguments.windows(2).any(|pair| pair == ["--format", "json"]) {
+        said.lines().filter(|line| line.starts_with("{\"schema\"")).for_each(compare_line);
+    }
+}
+
+/// Compares a document that is a line.
+#[track_caller]
+pub(crate) fn compare_line(line: &str) {
+    compare(&serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+}
+
 /// Forbids fields that are not named. A part of another schema (`anyOf`, a definition) leaves that to the whole.
 fn strict(schema: &mut Value, is_part: bool) {
     let Some(map) = schema.as_object_mut() else { return };

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use crate::common::Place;
+use crate::common::{Place, schemas};
 use crate::process::{PATIENCE, SwitchProcess};
 
 /// A running `closc watch`. Dropping it ends it.
@@ -25,7 +25,7 @@ impl Drop for Watch {
 }
 
 impl Watch {
-    fn start(place: &Place, switch: &SwitchProcess, election_id: u64) -> Self {
+    fn start(place: &Place, switch: &SwitchProcess, election_id: u64, more: &[&str]) -> Self {
         let inventory = format!("inventory-{election_id}.yaml");
         let address = switch.address;
         place.write(
@@ -39,6 +39,7 @@ impl Watch {
         let mut process = place
             .command(&["watch", "tree", "--inventory", &inventory])
             .args(arguments)
+            .args(more)
             .stderr(Stdio::piped())
             .spawn()
             .expect("closc runs");
@@ -54,11 +55,11 @@ impl Watch {
     }
 
     #[track_caller]
-    fn says(&self, what: &str) {
+    fn says(&self, what: &str) -> String {
         let mut said = Vec::new();
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
             if line.contains(what) {
-                return;
+                return line;
             }
             said.push(line);
         }
@@ -77,9 +78,9 @@ fn another_controller_takes_over_from_a_frozen_one() {
     let place = Place::new();
     place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree", "--quiet"]);
     let switch = SwitchProcess::start(1, &[]);
-    let primary = Watch::start(&place, &switch, 20);
+    let primary = Watch::start(&place, &switch, 20, &[]);
     primary.says("p0-t0-001: this controller is primary");
-    let standby = Watch::start(&place, &switch, 10);
+    let standby = Watch::start(&place, &switch, 10, &[]);
     standby.says("p0-t0-001: standing by");
     primary.signal("-STOP");
     let frozen = Instant::now();
@@ -87,4 +88,25 @@ fn another_controller_takes_over_from_a_frozen_one() {
     println!("primary {:.1} s after the other was frozen", frozen.elapsed().as_secs_f64());
     primary.signal("-CONT");
     primary.says("p0-t0-001: standing by");
+}
+
+/// For tools each line is a document, the first one that it watches.
+#[test]
+fn a_watch_says_json_line_by_line() {
+    let place = Place::new();
+    place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree", "--quiet"]);
+    let switch = SwitchProcess::start(1, &[]);
+    let watch = Watch::start(&place, &switch, 20, &["--format", "json"]);
+    let lines = std::iter::from_fn(|| Some(watch.says("")));
+    let mut events = Vec::new();
+    for line in lines {
+        schemas::compare_line(&line);
+        let event: serde_json::Value = serde_json::from_str(&line).expect("it fits its schema");
+        events.push(event["event"].as_str().unwrap_or_default().to_owned());
+        if events.last().is_some_and(|event| event == "repaired") {
+            break;
+        }
+    }
+    assert_eq!(events[0], "watching", "{events:?}");
+    assert!(events.iter().any(|event| event == "leading"), "{events:?}");
 }

@@ -13,7 +13,6 @@ const NONE: &[(&str, &str)] = &[
     ("lsp", "it speaks the protocol of editors"),
     ("switch", "it takes the arguments of `simple_switch_grpc` and runs until it is stopped"),
     ("completions", "it prints a script"),
-    ("watch", "it runs until it is stopped, and says what happens line by line"),
     ("lab serve", "it is the process of the switches of a lab"),
 ];
 
