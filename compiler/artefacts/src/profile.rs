@@ -27,6 +27,22 @@ pub struct Stated {
     /// Where addresses of switches and cables come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<StatedAddresses>,
+    /// Neighbours and cables of switches where nothing is absent, where switches choose the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wiring: Option<StatedWiring>,
+}
+
+/// Neighbours and cables of switches where nothing is absent: what is left is a part of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedWiring {
+    /// Cables between a T0 and a T1.
+    pub t0_t1: u16,
+    /// Cables between a T1 and a T2; 0 without T2s.
+    pub t1_t2: u16,
+    /// T2s above a T1.
+    pub t2s_above: u16,
+    /// T1s of one zone below a T2.
+    pub t1s_below: u16,
 }
 
 /// The pools of addresses, and the numbers by which an address says whose it is.

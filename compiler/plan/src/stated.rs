@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
     Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications,
-    StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog,
+    StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWiring,
 };
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
@@ -71,6 +71,7 @@ impl Plan {
             .into_iter()
             .any(|switch| !matches!(self.os(switch).support(Capability::Loopback), Support::Not(_)));
         stated.addresses = has_addresses.then(|| self.stated_addresses());
+        stated.wiring = (!self.is_source_routed()).then(|| wiring(self.topology()));
         Ok(stated)
     }
 }
@@ -89,6 +90,19 @@ impl Plan {
             t1_t2: numbered(topology.t1.parallel).filter(|_| topology.t2.is_some()),
             rows: numbered(topology.t2_rows()).filter(|_| topology.t2.is_some()),
         }
+    }
+}
+
+/// Neighbours and cables of switches where nothing is absent.
+fn wiring(topology: &Topology) -> StatedWiring {
+    let above = |tier: TierId| topology.tier(tier).map_or((0, 0), |tier| (tier.up.count, tier.parallel));
+    let ((_, t0_t1), (t1_up, t1_t2)) = (above(TierId::T0), above(TierId::T1));
+    let has_t2 = topology.t2.is_some();
+    StatedWiring {
+        t0_t1,
+        t1_t2: if has_t2 { t1_t2 } else { 0 },
+        t2s_above: if has_t2 { t1_up / t1_t2.max(1) } else { 0 },
+        t1s_below: if has_t2 { topology.t1s_below(0).count() as u16 } else { 0 },
     }
 }
 

@@ -49,13 +49,14 @@ pub use walk::choices::ChoiceWalk;
 pub use walk::exhaustive::WalkCounts;
 
 use bind::nics::NicCables;
+use check::coordinates::Zones;
 use finding::Findings;
 use forward::packet::Network;
 use interface::Interface;
 use model::cabling::{Kind, SwitchId};
 use model::fabric::Fabric;
 use model::segment::Tier;
-use model::stated::Stated;
+use model::stated::{Counts, Stated};
 use model::switch::OtherRoute;
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
@@ -103,15 +104,14 @@ fn judge(
     findings = findings.merge(check::tables::all(&fabric, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options, stated.as_ref()));
+    let zones = check::coordinates::zones(&fabric, stated.as_ref(), &counts);
     if let Some(stated) = &stated {
-        check::profile::check(&fabric, stated, &mut findings);
-        check::stated_qos::check(&fabric, stated, &mut findings);
-        check::bgp::stated::check(&fabric, stated, &mut findings);
+        findings = findings.merge(as_stated(&fabric, stated, (&counts, &zones)));
     }
     let proved = prove(&fabric, &nics, options, &mut findings);
     let (paths, of_tables, walk) =
         proved.map_or((None, None, None), |(paths, load, walk)| (Some(paths), Some(load), walk));
-    let network = fabric.layout.is_none().then(|| ChoiceNetwork::new(&fabric));
+    let network = by_choice(&fabric, &zones, stated.as_ref());
     if let Some(network) = &network {
         proof::buffers::routes::check(network, &mut findings);
         read.nics = network.destinations.nics.len() as u64;
@@ -145,6 +145,21 @@ fn judge(
         broken,
     };
     Ok((report, found))
+}
+
+/// The fabric as packets see it, where switches choose the way.
+fn by_choice<'f>(fabric: &'f Fabric, zones: &Zones, stated: Option<&Stated>) -> Option<ChoiceNetwork<'f>> {
+    let wiring = stated.and_then(|stated| stated.wiring);
+    fabric.layout.is_none().then(|| ChoiceNetwork::new(fabric, zones, wiring))
+}
+
+/// Compares what is there with what the manifest states.
+fn as_stated(fabric: &Fabric, stated: &Stated, (counts, zones): (&Counts, &Zones)) -> Findings {
+    let mut findings = check::coordinates::check(fabric, stated, counts, zones);
+    check::profile::check(fabric, stated, &mut findings);
+    check::stated_qos::check(fabric, stated, &mut findings);
+    check::bgp::stated::check(fabric, stated, &mut findings);
+    findings
 }
 
 /// Switches of a tier that were read.
@@ -204,9 +219,6 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     let mut findings = Findings::default();
     check::cabling::check(&fabric.cabling, &mut findings);
     check::addresses::check(fabric, &mut findings);
-    if let Some(stated) = stated {
-        findings = findings.merge(check::coordinates::check(fabric, stated));
-    }
     check::peers::check(fabric, &mut findings);
     check::segments::check(fabric, &mut findings);
     check::bgp::check(fabric, &mut findings);

@@ -302,6 +302,20 @@ fn damage_that_no_part_sees_is_found() {
     }
 }
 
+/// The port of a NIC says its plane, so the plane that lists it finds it, wherever the port is listed besides.
+#[test]
+fn a_nic_port_of_another_plane_is_found_in_its_part() {
+    for routing in ROUTINGS {
+        let mut tree = memory(&planned(&THREE_PLANES, routing)).unwrap();
+        damage(&mut tree, "cables/plane-1.csv", "su001-n001,nic0p1", "su001-n001,nic0p2");
+        assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V0201"));
+        let slices = slices(&tree, 3);
+        let broken = |(_, part): &(String, Summary)| parse(part)["broken"] != 0;
+        assert_eq!(slices.iter().map(broken).collect::<Vec<bool>>(), [false, true, false], "{routing:?}");
+        assert!(codes(&merge(&slices).unwrap()).contains(&"V0201"));
+    }
+}
+
 /// A NIC that no plane leads to.
 #[test]
 fn a_nic_without_a_plane_loads_parts_as_the_whole() {

@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use closc_artefacts::Memory;
 use closc_platform::{Catalogue, Hardware};
 use closc_tests::shape;
-use closc_verify::{Options, Report, verify};
+use closc_verify::{Judged, Options, Report, verify};
 
 /// Three zones: 200G a NIC port, 100G with fewer NICs, and 200G with other T1s.
 fn fabric(routing: &str) -> String {
@@ -48,10 +48,14 @@ qos: {{ base: lossy-trim }}
     )
 }
 
-fn report(tree: &Memory) -> Report {
+fn options() -> Options {
     let catalogue = Catalogue::builtin();
     let hardware = Hardware::by_hwsku(catalogue.iter());
-    verify(tree, &Options { hardware, ..Options::default() }).expect("the tree can be read")
+    Options { hardware, ..Options::default() }
+}
+
+fn report(tree: &Memory) -> Report {
+    verify(tree, &options()).expect("the tree can be read")
 }
 
 fn codes(report: &Report) -> Vec<&str> {
@@ -71,6 +75,84 @@ fn zones_of_other_hardware_hold_in_every_way_of_routing() {
     for routing in ["srv6-static", "ecmp-static"] {
         let report = report(&common::tree(&shape::plan(&fabric(routing))));
         assert!(report.holds(), "{routing}\n{}", report.text());
+    }
+}
+
+/// Two zones of two T0s and two T1s; each T0 of zone 0 has one T1, and not the same.
+fn apart(routing: &str, target: &str, medium: &str) -> String {
+    format!(
+        "fabric: apart
+planes: 2
+zones: 2
+routing: {routing}
+hosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}
+tiers:
+  t0: {{ {target}, up: 2 }}
+  t1: {{ {target}, up: 2 }}
+  t2: {{ {target}, ports_per_zone: 4 }}
+cables:
+  nic-t0: {{ length: 1m, medium: {medium} }}
+  t0-t1: {{ length: 2m, medium: {medium} }}
+  t1-t2: {{ length: 2m, medium: {medium} }}
+addresses: {{ management: 10.64.0.0/14 }}
+qos: none
+exceptions:
+  absent: [z0-p0-t0-001--z0-p0-t1-002, z0-p0-t0-002--z0-p0-t1-001, z0-p1-t0-001--z0-p1-t1-002, z0-p1-t0-002--z0-p1-t1-001]
+"
+    )
+}
+
+const TH5: &str = "platform: th5-512x100g";
+
+/// Zones are what addresses say, not what cables hold together: no packet leaves its zone over a T2 to come back.
+#[test]
+fn t0s_of_a_zone_may_share_no_t1() {
+    let sonic = format!("{TH5}, os: sonic");
+    let (eos, pins) = (format!("{TH5}, os: eos"), format!("{TH5}, os: pins"));
+    let nvue = "platform: spectrum4-sn5600-256x100g, os: nvue";
+    let cases = [
+        ("ecmp-static", "platform: linux, os: linux", "virtual"),
+        ("ecmp-static", "platform: linux, os: frr", "virtual"),
+        ("bgp-unnumbered", "platform: linux, os: frr", "virtual"),
+        ("ecmp-static", "platform: bmv2, os: p4", "virtual"),
+        ("ecmp-static", sonic.as_str(), "dac"),
+        ("bgp-unnumbered", sonic.as_str(), "dac"),
+        ("ecmp-static", pins.as_str(), "dac"),
+        ("ecmp-static", eos.as_str(), "dac"),
+        ("ecmp-static", nvue, "dac"),
+        ("bgp-unnumbered", nvue, "dac"),
+    ];
+    for (routing, target, medium) in cases {
+        let tree = common::tree(&shape::plan(&apart(routing, target, medium)));
+        let whole = report(&tree);
+        assert!(whole.holds(), "{routing}, {target}\n{}", whole.text());
+        for plane in [0, 1] {
+            let judged = Judged::Shard { index: plane, of: 2 };
+            let part = verify(&tree, &Options { judged, ..options() }).expect("the tree can be read");
+            assert!(part.holds(), "{routing}, {target}, plane {plane}\n{}", part.text());
+        }
+    }
+}
+
+/// A T0 that says that it is in another zone is found, whether one of its addresses says so or all of them do.
+#[test]
+fn a_switch_that_names_another_zone_is_found() {
+    let whole = common::tree(&shape::plan(&apart("ecmp-static", "platform: linux, os: linux", "virtual")));
+    let path = Utf8Path::new("switches/z0-p0-t1-001/ip.batch");
+    let text = String::from_utf8(whole.files[path].clone()).expect("text");
+    let zones = |text: &str, what: &[(&str, &str)]| {
+        what.iter().fold(text.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}\n{text}");
+            text.replace(from, to)
+        })
+    };
+    let own = [("fd00:c105:3:0:1::1/128", "fd00:c105:3:0:1:0:1:1/128"), ("02:c1:10:00:", "02:c1:10:01:")];
+    for what in [&own[..1], &own[1..], &own] {
+        let mut tree = whole.clone();
+        tree.files.insert(path.to_owned(), zones(&text, what).into_bytes());
+        common::sign(&mut tree, "apart", "ecmp-static");
+        let report = report(&tree);
+        assert!(codes(&report).contains(&"V0404"), "{what:?}\n{}", report.text());
     }
 }
 

@@ -12,33 +12,80 @@ use rayon::prelude::*;
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
-use crate::model::cabling::{Cable, Kind, Side, SwitchId};
+use crate::model::cabling::{Cable, End, Kind, Party, Side, SwitchId};
 use crate::model::device::Mac;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
-use crate::model::stated::{Stated, StatedAddresses};
+use crate::model::stated::{Counts, Stated, StatedAddresses};
 use crate::model::switch::Switch;
 use crate::rules::addresses::{MANAGEMENT, PLACE};
 
-/// Checks every switch.
-pub(crate) fn check(fabric: &Fabric, stated: &Stated) -> Findings {
-    let Some(pools) = &stated.addresses else { return Findings::default() };
+/// The zone of each switch that is in one, as most of its own addresses say.
+pub(crate) type Zones = [Option<u8>];
+
+/// Checks every switch, and that cables inside a zone join switches of one.
+pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Zones) -> Findings {
+    let mut findings = Findings::default();
+    inside(fabric, zones, &mut findings);
+    let Some(addresses) = &stated.addresses else { return findings };
     let ids: Vec<SwitchId> = fabric.cabling.switch_ids().collect();
-    let pools = &Pools { stated: pools, index_bits: index_bits(fabric, pools) };
+    let pools = &Pools::of(fabric, Some(addresses), counts);
     let switches = ids.par_iter().filter_map(|id| Some((*id, fabric.switch(*id)?)));
-    switches
+    let found = switches
         .fold(Findings::default, |mut findings, switch| {
+            gateways(fabric, addresses, switch, &mut findings);
             one(fabric, pools, switch, &mut findings);
             findings
         })
-        .reduce(Findings::default, Findings::merge)
+        .reduce(Findings::default, Findings::merge);
+    findings.merge(found)
+}
+
+/// Finds the zone of each T0 and T1. What is not in a zone, or has no address of its own, has none.
+pub(crate) fn zones(fabric: &Fabric, stated: Option<&Stated>, counts: &Counts) -> Vec<Option<u8>> {
+    let pools = Pools::of(fabric, stated.and_then(|stated| stated.addresses.as_ref()), counts);
+    let zone = |(at, switch): (usize, &Option<Switch>)| {
+        let said = tally(fabric, &pools, (SwitchId(at as u32), switch.as_ref()?));
+        said.meant.filter(|spot| spot.tier != Tier::T2).map(|spot| spot.zone)
+    };
+    fabric.switches.par_iter().enumerate().map(zone).collect()
+}
+
+/// A T0 and a T1 that a cable joins are in one zone.
+fn inside(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
+    let zone = |end: End| match end.party {
+        Party::Switch(id) => zones[id.0 as usize],
+        Party::Node(_) => None,
+    };
+    for id in fabric.cabling.cable_ids() {
+        let cable = fabric.cabling.cable(id);
+        let (Kind::T0T1, Some(one), Some(other)) = (cable.kind, zone(cable.lower), zone(cable.upper)) else {
+            continue;
+        };
+        findings.expect(one == other, &PLACE, || {
+            let ends = fabric.cabling.describe(&cable);
+            let message = format!("{ends}: the T0 has addresses of zone {one}, and the T1 of zone {other}");
+            Violation::new(&PLACE, fabric.cabling.place(id), message)
+        });
+    }
 }
 
 /// The pools, and what is not stated of them.
 struct Pools<'s> {
-    stated: &'s StatedAddresses,
+    stated: Option<&'s StatedAddresses>,
     /// Bits of the number of a switch in an IPv4 management address; its zone is above them.
     index_bits: u32,
+    /// So many zones there are.
+    zones: u64,
+}
+
+impl<'s> Pools<'s> {
+    fn of(fabric: &Fabric, stated: Option<&'s StatedAddresses>, counts: &Counts) -> Self {
+        let index_bits = stated.map_or(DEVICE_BITS, |stated| index_bits(fabric, stated));
+        // A manifest that counts nothing was written before there was a tree.
+        let zones = if *counts == Counts::default() { u64::MAX } else { counts.zones };
+        Pools { stated, index_bits, zones }
+    }
 }
 
 /// Finds how many bits of an IPv4 management address are the number of a switch: what most switches outside of zone 0 have above
@@ -90,7 +137,7 @@ impl Spot {
     }
 
     fn of_management(pools: &Pools<'_>, address: IpAddr) -> Option<Spot> {
-        match (pools.stated.management?, address) {
+        match (pools.stated?.management?, address) {
             (IpNet::V6(pool), IpAddr::V6(address)) => Spot::behind(pool, address),
             (IpNet::V4(pool), IpAddr::V4(address)) if pool.contains(&address) => {
                 let host = u32::from(address) & u32::from(pool.hostmask());
@@ -158,7 +205,7 @@ impl fmt::Display for Spot {
 }
 
 /// An address of a switch.
-struct Said<'a> {
+struct Address<'a> {
     what: &'static str,
     text: String,
     about: About<'a>,
@@ -169,15 +216,16 @@ fn each<'f>(
     fabric: &'f Fabric,
     pools: &Pools<'_>,
     (id, switch): (SwitchId, &'f Switch),
-    mut call: impl FnMut(Option<Spot>, &dyn Fn() -> Said<'f>),
+    mut call: impl FnMut(Option<Spot>, &dyn Fn() -> Address<'f>),
 ) {
     for net in &switch.loopbacks {
-        let said = || Said { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
-        call(Spot::behind(pools.stated.loopbacks, net.addr()), &said);
+        let said = || Address { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
+        call(pools.stated.and_then(|stated| Spot::behind(stated.loopbacks, net.addr())), &said);
     }
     for (net, _) in &switch.management {
-        let said = || Said { what: "management address", text: net.to_string(), about: About::Management };
-        let fits = pools.stated.management.is_some_and(|pool| pool.prefix_len() == net.prefix_len());
+        let said = || Address { what: "management address", text: net.to_string(), about: About::Management };
+        let pool = pools.stated.and_then(|stated| stated.management);
+        let fits = pool.is_some_and(|pool| pool.prefix_len() == net.prefix_len());
         call(Spot::of_management(pools, net.addr()).filter(|_| fits), &said);
     }
     let port = |slot: usize| {
@@ -186,42 +234,52 @@ fn each<'f>(
     };
     if let Some(mac) = switch.mac {
         let first = if switch.ends.len() > 0 { port(0) } else { "" };
-        let said = || Said { what: "MAC address", text: mac.to_string(), about: About::Mac(first) };
+        let said = || Address { what: "MAC address", text: mac.to_string(), about: About::Mac(first) };
         call(Spot::of_mac(mac), &said);
     }
     if let Some(router_id) = switch.speaker.as_ref().and_then(|speaker| speaker.router_id) {
-        let said = || Said { what: "router id", text: router_id.to_string(), about: About::Bgp };
+        let said = || Address { what: "router id", text: router_id.to_string(), about: About::Bgp };
         call(Spot::of_router_id(router_id), &said);
     }
     for (slot, end) in switch.ends.iter().enumerate() {
         if let Some(mac) = end.mac {
-            let said = || Said { what: "MAC address", text: mac.to_string(), about: About::Mac(port(slot)) };
+            let said =
+                || Address { what: "MAC address", text: mac.to_string(), about: About::Mac(port(slot)) };
             call(Spot::of_mac(mac), &said);
         }
         if let Some(address) = end.address {
             let (_, cable, side) = fabric.plugged(id, slot as u16);
             let (what, about) = ("address of a cable", About::Address(port(slot)));
-            let said = || Said { what, text: address.to_string(), about };
-            call(Spot::of_end(pools.stated, &cable, side, address), &said);
+            let said = || Address { what, text: address.to_string(), about };
+            let stated = pools.stated;
+            call(stated.and_then(|stated| Spot::of_end(stated, &cable, side, address)), &said);
         }
     }
 }
 
-fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), findings: &mut Findings) {
-    gateways(fabric, pools.stated, (id, switch), findings);
+/// What the addresses of a switch say.
+struct Said {
+    count: u64,
+    /// Whether all say the same.
+    alike: bool,
+    /// What most say, and of equally many the first.
+    meant: Option<Spot>,
+}
+
+fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) -> Said {
     let place = switch.place();
-    let fits = |spot: &Spot| place.is_none_or(|place| place == (spot.tier, spot.plane));
+    let fits = |spot: &Spot| {
+        place.is_none_or(|place| place == (spot.tier, spot.plane)) && u64::from(spot.zone) < pools.zones
+    };
     let (mut count, mut first, mut alike) = (0, None, true);
     each(fabric, pools, (id, switch), |spot, _| {
         count += 1;
         let spot = spot.filter(fits);
         alike &= spot.is_some() && *first.get_or_insert(spot) == spot;
     });
-    findings.checked(&PLACE, count);
     if alike {
-        return;
+        return Said { count, alike, meant: first.flatten() };
     }
-    // What most say, and of equally many the first.
     let mut votes: BTreeMap<Spot, (u64, std::cmp::Reverse<u64>)> = BTreeMap::new();
     let mut at = 0;
     each(fabric, pools, (id, switch), |spot, _| {
@@ -231,11 +289,20 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
         }
     });
     let meant = votes.into_iter().max_by_key(|(_, votes)| *votes).map(|(spot, _)| spot);
+    Said { count, alike, meant }
+}
+
+fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), findings: &mut Findings) {
+    let Said { count, alike, meant } = tally(fabric, pools, (id, switch));
+    findings.checked(&PLACE, count);
+    if alike {
+        return;
+    }
     each(fabric, pools, (id, switch), |spot, said| {
         if spot.is_some() && spot == meant {
             return;
         }
-        let Said { what, text, about } = said();
+        let Address { what, text, about } = said();
         let says = match spot {
             Some(spot) => format!("which is that of {spot}"),
             None => "which is nobody's in the pools that the manifest states".to_owned(),

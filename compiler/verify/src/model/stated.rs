@@ -2,5 +2,5 @@
 
 pub(crate) use closc_artefacts::{
     BgpTimers, Counts, Stated, StatedAddresses, StatedBuffer, StatedClass, StatedHosts, StatedPort,
-    StatedQos, StatedSwitch,
+    StatedQos, StatedSwitch, StatedWiring,
 };

@@ -198,6 +198,16 @@ impl<'s> Reader<'s> {
         }
         let lower = self.end(row.lower_device, row.lower_port, kind.lower(), row.plane, place)?;
         let upper = self.end(row.upper_device, row.upper_port, Some(kind.upper()), row.plane, place)?;
+        if kind == Kind::NicT0
+            && let Some(plane) = plane_of_port(row.lower_port).filter(|plane| *plane != row.plane)
+        {
+            let (device, port) = (row.lower_device, row.lower_port);
+            let message = format!(
+                "`{port}` of `{device}` is a port of plane {plane}, and the list is of {}",
+                row.plane
+            );
+            findings.broken(Violation::new(&ROWS, place.clone(), message));
+        }
         for (end, device) in [(lower, row.lower_device), (upper, row.upper_device)] {
             if *self.count(end.party) == CABLES_MAX {
                 return Err(format!("`{device}` has more than {CABLES_MAX} cables").into());
@@ -262,6 +272,13 @@ impl<'s> Reader<'s> {
         }
         Ok(End { party, port: self.names.intern(port), slot: 0 })
     }
+}
+
+/// The plane of the NIC port `nicNpP`; of another name nothing.
+fn plane_of_port(port: &str) -> Option<u8> {
+    let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
+    nic.parse::<u16>().ok()?;
+    plane.parse().ok()
 }
 
 /// The fields of a row, where they are of their kinds.

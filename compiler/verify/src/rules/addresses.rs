@@ -39,8 +39,8 @@ pub(crate) static PLACE: Rule = Rule {
     code: "V0404",
     title: "an address is not the device's own",
     what: "The loopback, the management address, the MAC address, the router id and the addresses of cables of a switch are \
-           in the pools that the manifest states, at its tier and in its plane, and all of them are of one number in one zone; \
-           the gateway of management addresses is the one that is stated.",
+           in the pools that the manifest states, at its tier and in its plane, and all of them are of one number in one zone that there is; \
+           a T0 and a T1 that a cable joins are of one zone; the gateway of management addresses is the one that is stated.",
     why: "Addresses are functions of position. One that is another device's, a NIC's or nobody's is a device that is looked \
           for in vain: telemetry, pings and management end elsewhere.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",

@@ -7,7 +7,8 @@ pub(crate) static ROWS: Rule = Rule {
     code: "V0201",
     title: "a cable that cannot be",
     what: "Every row of a cable list is of the list's plane, of a known kind and state, has a length, and joins \
-           devices of the tiers that its kind joins; a switch is in one plane and one tier.",
+           devices of the tiers that its kind joins; a switch is in one plane and one tier, and a port of a NIC in the plane that \
+           it is named after.",
     why: "Installers plug what the list says; the proof follows the same list from port to port.",
     example: "3,t0-t1,p3-t0-001,Ethernet256,p4-t1-001,Ethernet0,30m,dr4,up",
     fix: "Compile again.",

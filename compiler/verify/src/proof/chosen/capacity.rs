@@ -67,7 +67,7 @@ fn small_gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { small_gcd(b, a % b) }
 }
 
-/// What was planned: what the best-connected switches have, over all planes.
+/// What was planned: what the manifest states, or the best-connected switches have over all planes, whichever is more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// Cables between a T0 and a T1, and between a T1 and a T2.
@@ -80,7 +80,11 @@ pub(crate) struct Planned {
 
 impl Planned {
     pub(crate) fn of(network: &Network<'_>) -> Self {
-        let mut planned = Planned::default();
+        let mut planned = network.wiring.map_or_else(Planned::default, |wiring| Planned {
+            parallel: [wiring.t0_t1.into(), wiring.t1_t2.into()],
+            above: wiring.t2s_above.into(),
+            below: wiring.t1s_below.into(),
+        });
         for (plane, tiers) in network.planes() {
             let cables = Cables::of(network, plane);
             for (tier, ids) in [Tier::T0, Tier::T1].iter().zip(&tiers) {

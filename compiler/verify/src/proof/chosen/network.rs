@@ -12,6 +12,7 @@ use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
 use crate::model::destinations::Destinations;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
+use crate::model::stated::StatedWiring;
 use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::proof::bits::Bits;
 
@@ -26,10 +27,12 @@ pub(crate) struct Network<'a> {
     carries: Vec<[bool; 2]>,
     /// Classes of NICs.
     pub(crate) accepted: Bits,
-    /// A number for each zone, by switch: T0s and T1s that nodes and cables hold together.
+    /// A number for each zone, by switch: what the addresses of T0s and T1s say.
     pub(crate) zones: Vec<u32>,
     /// Tier and plane of each switch that has a cable.
     pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
+    /// What the manifest states of neighbours and cables of switches.
+    pub(crate) wiring: Option<StatedWiring>,
 }
 
 /// NICs by number, with their addresses and a mark that those share that are on the same switches by cables of which the same
@@ -68,7 +71,7 @@ impl<'a> Network<'a> {
     }
 
     /// Cuts the destinations into classes and works out what each switch does with each.
-    pub(crate) fn new(fabric: &'a Fabric) -> Self {
+    pub(crate) fn new(fabric: &'a Fabric, said: &[Option<u8>], wiring: Option<StatedWiring>) -> Self {
         let destinations = Destinations::find(fabric);
         let carries = carried(fabric);
         let named = named(fabric, &destinations);
@@ -120,9 +123,9 @@ impl<'a> Network<'a> {
         for (class, _) in classes.nics.iter().enumerate().filter(|(_, nics)| !nics.is_empty()) {
             accepted.set(class);
         }
-        let zones = zones(fabric);
+        let zones = zones(fabric, said);
         let positions = fabric.cabling.positions();
-        Network { fabric, destinations, classes, choices, carries, accepted, zones, positions }
+        Network { fabric, destinations, classes, choices, carries, accepted, zones, positions, wiring }
     }
 
     /// Returns where a way of a switch leads.
@@ -217,8 +220,9 @@ fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
     (0..fabric.cabling.cables().len() as u32).into_par_iter().map(both).collect()
 }
 
-/// Numbers the zones: parts that hang together by nodes, T0s and T1s, over all planes.
-fn zones(fabric: &Fabric) -> Vec<u32> {
+/// Numbers the zones: by what the addresses of switches say. A switch without any is where the others are that it hangs together
+/// with by nodes, T0s and T1s, over all planes.
+fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let switches = fabric.switches.len();
     let mut parent: Vec<u32> = (0..(switches + fabric.cabling.nodes.len()) as u32).collect();
     let number = |party: Party| match party {
@@ -230,7 +234,19 @@ fn zones(fabric: &Fabric) -> Vec<u32> {
             (root(&mut parent, number(cable.lower.party)), root(&mut parent, number(cable.upper.party)));
         parent[a.max(b) as usize] = a.min(b);
     }
-    (0..switches as u32).map(|at| root(&mut parent, at)).collect()
+    let mut around: HashMap<u32, u8> = HashMap::new();
+    for (at, zone) in (0..).zip(said) {
+        if let Some(zone) = zone {
+            around.entry(root(&mut parent, at)).or_insert(*zone);
+        }
+    }
+    let number = |(at, zone): (u32, &Option<u8>)| {
+        let root = root(&mut parent, at);
+        let zone = zone.or_else(|| around.get(&root).copied());
+        // Zones that nobody names are numbered behind those that have a number.
+        zone.map_or(1 + u32::from(u8::MAX) + root, u32::from)
+    };
+    (0..).zip(said).map(number).collect()
 }
 
 fn root(parent: &mut [u32], mut at: u32) -> u32 {
