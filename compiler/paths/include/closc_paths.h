@@ -109,6 +109,15 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     return inside && numbers ? CLOSC_PATHS_OK : CLOSC_PATHS_LAYOUT;
 }
 
+/* Returns the name of the fabric, not ended by a zero, and its length; NULL where the table says none. */
+static inline const char *closc_paths_fabric(const struct closc_paths_table *t, size_t *len) {
+    uint64_t start = (uint64_t)t->denied + (uint64_t)t->denied_count * 20;
+    uint32_t total = closc_paths_u32(t->bytes + 8);
+    if (start >= total || t->bytes[start] == 0 || start + 1 + t->bytes[start] > total) return NULL;
+    *len = t->bytes[start];
+    return (const char *)t->bytes + start + 1;
+}
+
 /* Finds the group and downlink behind a NIC's inner address. Returns 0 for addresses outside the fabric. */
 static inline int closc_paths_find(const struct closc_paths_table *t, const uint8_t inner[16],
                                    struct closc_paths_destination *to) {

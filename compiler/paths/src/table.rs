@@ -231,6 +231,21 @@ impl<'a> Table<'a> {
         &self.header
     }
 
+    /// Returns the name of the fabric, which is behind the denials; nothing where the table says none, as those of older
+    /// compilers.
+    pub fn fabric(&self) -> Option<&'a str> {
+        let denials = (u32_at(self.bytes, at::AT_DENIED_COUNT) as usize).checked_mul(at::DENIED)?;
+        let start = (u32_at(self.bytes, at::AT_DENIED) as usize).checked_add(denials)?;
+        let (len, rest) = self.bytes.get(start..)?.split_first()?;
+        let name = rest.get(..usize::from(*len))?;
+        core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
+    }
+
+    /// Returns the checksum of the table: tables that differ have another one but for one chance in four billion.
+    pub fn checksum(&self) -> u32 {
+        u32_at(self.bytes, at::AT_CRC)
+    }
+
     /// Finds the group and downlink of a NIC's inner address; nothing for addresses outside the fabric.
     pub fn destination(&self, inner: [u8; 16]) -> Option<Destination> {
         let inner = u128::from_be_bytes(inner);

@@ -3,6 +3,7 @@
 //! In: the numbers of a group. Out: the bytes of a table. Invariants: what is written opens, and the same input
 //! gives the same bytes.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::checksum::crc32;
@@ -21,6 +22,8 @@ pub struct Body {
     pub orders: Vec<Vec<u16>>,
     /// What must not be used.
     pub denied: Vec<Denied>,
+    /// Name of the fabric, at most 255 bytes: a longer one is cut. Empty: the table says none.
+    pub fabric: String,
     /// Address of the probe to the T0 and back, for plane 0 and downlink 0.
     pub t0_probe: u128,
     /// Address of the probe to the first T1 and back, for plane 0 and downlink 0.
@@ -32,7 +35,9 @@ pub fn write(header: &Header, body: &Body) -> Vec<u8> {
     let destinations = at::HEADER;
     let orders = destinations + body.destinations.len() * at::DESTINATION;
     let denied = (orders + body.orders.iter().map(Vec::len).sum::<usize>() * 2).next_multiple_of(4);
-    let total = denied + body.denied.len() * at::DENIED;
+    let name = &body.fabric[..body.fabric.floor_char_boundary(at::NAME_MAX)];
+    let fabric = denied + body.denied.len() * at::DENIED;
+    let total = if name.is_empty() { fabric } else { (fabric + 1 + name.len()).next_multiple_of(4) };
     let mut out = Vec::with_capacity(total);
     out.resize(at::HEADER, 0);
     write_header(&mut out, header);
@@ -57,6 +62,11 @@ pub fn write(header: &Header, body: &Body) -> Vec<u8> {
     out.resize(denied, 0);
     for record in &body.denied {
         out.extend_from_slice(&denied_bytes(record));
+    }
+    if !name.is_empty() {
+        out.push(name.len() as u8);
+        out.extend_from_slice(name.as_bytes());
+        out.resize(total, 0);
     }
     let crc = crc32(&out[at::CHECKED_FROM..]);
     put(&mut out, at::AT_CRC, &crc.to_le_bytes());

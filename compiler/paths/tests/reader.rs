@@ -70,6 +70,7 @@ fn sample() -> (Header, Body) {
         ],
         t0_probe: address("fcbb:bbbb:1:8001::"),
         t1_probe: address("fcbb:bbbb:1:4001:1:8001::"),
+        fabric: "clos-é".into(),
     };
     (header, body)
 }
@@ -105,6 +106,23 @@ fn every_term_of_the_formula_counts() {
     // Up as above; down by cable 1 of the T1 and cable 1 of the T0.
     let t2 = table.t2_probe(1, 5, 3, 2).map(|probe| Ipv6Addr::from(probe).to_string());
     assert_eq!(t2.as_deref(), Some("fcbb:bbbb:801:4806:c80e:4806:802:8803"));
+}
+
+#[test]
+fn a_table_says_its_fabric_and_which_table_it_is() {
+    let (header, body) = sample();
+    let opened = |body: &Body| write(&header, body);
+    let named = opened(&body);
+    let table = Table::open(&named).unwrap();
+    assert_eq!((table.fabric(), table.checksum()), (Some("clos-é"), crc32(&named[16..])));
+    // Those of older compilers end with the denials.
+    let nameless = opened(&Body { fabric: String::new(), ..body.clone() });
+    assert_eq!(Table::open(&nameless).unwrap().fabric(), None);
+    assert_eq!((nameless.len() % 4, named.len() - nameless.len()), (0, 8));
+    assert_ne!(Table::open(&nameless).unwrap().checksum(), table.checksum());
+    // One byte counts: nothing is cut in the middle of a letter.
+    let long = opened(&Body { fabric: "é".repeat(200), ..body });
+    assert_eq!(Table::open(&long).unwrap().fabric(), Some(&*"é".repeat(127)));
 }
 
 #[test]
@@ -359,9 +377,13 @@ fn corrupt(whole: &[u8], seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Prints what `walk.c` prints: entropy sets and probes of every NIC, every destination with a spread of values.
+/// Prints what `walk.c` prints: the fabric's name, entropy sets and probes of every NIC, every destination with a spread of values.
 fn walk(table: &Table<'_>) -> String {
     let mut out = String::new();
+    for byte in table.fabric().unwrap_or_default().bytes() {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out.push('\n');
     for plane in 0..5u8 {
         for downlink in 0..7u16 {
             for (n, ev) in table.entropy_values(plane, downlink).enumerate() {

@@ -1,4 +1,4 @@
-/* Prints entropy sets and probes of every NIC, and every destination with a spread of entropy values, to be compared
+/* Prints the fabric's name, entropy sets and probes of every NIC, and every destination with a spread of entropy values, to be compared
  * with the Rust reader. */
 #include <stdio.h>
 
@@ -35,6 +35,10 @@ int main(void) {
         printf("fault %d\n", (int)fault);
         return 1;
     }
+    size_t letters = 0;
+    const char *fabric = closc_paths_fabric(&table, &letters);
+    for (size_t n = 0; fabric && n < letters; n++) printf("%02x", (unsigned)(uint8_t)fabric[n]);
+    printf("\n");
     sets(&table);
     for (uint16_t zone = 0; zone < 3; zone++)
         for (uint16_t group = 0; group < 5; group++)

@@ -12,6 +12,11 @@ use closc_plan::PathTable;
 
 use crate::Artefact;
 
+/// Renders the form of a path table that hosts read.
+pub fn binary(table: &PathTable<'_>) -> Vec<u8> {
+    binary::bytes(table)
+}
+
 /// Renders both forms of a path table.
 pub fn render(table: &PathTable<'_>) -> [Artefact; 2] {
     let zone = table.size.has_t2.then_some(table.zone.0);

@@ -29,6 +29,7 @@ fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
     counts.sort_unstable();
     Report {
         nic: plan.addresses().nic(nic),
+        table: None,
         carriers: (0..plan.topology().planes).map(|plane| (plane, true)).collect(),
         counts,
         findings: 0,

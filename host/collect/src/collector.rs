@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use closc_nic::agent::Ban;
+use closc_nic::agent::{Ban, TableView};
+use closc_paths::Table;
 use closc_plan::Plan;
+use closc_render::path_table;
 use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use thiserror::Error;
 
@@ -68,6 +70,8 @@ pub struct Source {
     pub failures: u64,
     /// What was wrong last, until it answers.
     pub fault: Option<String>,
+    /// The checksum of its path table, if it is not the one that the plan has for its group.
+    pub other_table: Option<String>,
 }
 
 /// What an agent is to be asked for.
@@ -160,6 +164,8 @@ pub struct Collector {
     /// NICs, and of each plane and tier the switches and the cables below them: counted once.
     n_nics: usize,
     sizes: BTreeMap<(u8, TierId), (usize, usize)>,
+    /// Checksums of the plan's path tables, of groups whose agents answered.
+    tables: BTreeMap<(ZoneId, u16), Option<u32>>,
 }
 
 impl Collector {
@@ -180,6 +186,7 @@ impl Collector {
             in_force: BTreeMap::new(),
             n_nics: 0,
             sizes: BTreeMap::new(),
+            tables: BTreeMap::new(),
         };
         collector.measure();
         collector.commit(Denials { next: denials.next, list });
@@ -284,11 +291,14 @@ impl Collector {
 
     /// Takes what a source says. What is wrong with it costs this source only.
     pub fn take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
+        let table = report.table.clone();
         let done = self.try_take(source, report, now_ms);
         match &done {
             Ok(nic) => {
+                let other_table = table.and_then(|table| self.other_table(*nic, table));
                 let own = &mut self.sources[source as usize];
                 (own.nic, own.seen_ms, own.fault) = (Some(*nic), now_ms, None);
+                own.other_table = other_table;
             }
             Err(fault) => self.failed(source, &fault.to_string()),
         }
@@ -297,6 +307,11 @@ impl Collector {
 
     fn try_take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
         let nic = nic_of(&self.plan, report.nic).ok_or(ReportFault::Nic(report.nic))?;
+        // Addresses of another fabric may agree, and what its table calls an uplink is another one here.
+        let fabric = report.table.as_ref().and_then(|table| table.fabric.as_ref());
+        if let Some(other) = fabric.filter(|fabric| **fabric != *self.plan.topology().name) {
+            return Err(ReportFault::Fabric(other.clone()));
+        }
         let other = self.evidence.agents.get(&nic).filter(|agent| agent.source != source);
         if let Some(other) =
             other.filter(|agent| now_ms.saturating_sub(agent.seen_ms) <= self.options.fresh_ms)
@@ -307,6 +322,17 @@ impl Collector {
         self.evidence.take(&self.plan, source, nic, report, now_ms)?;
         self.count(nic);
         Ok(nic)
+    }
+
+    /// Returns the checksum of an agent's table unless the plan has the same for its group.
+    fn other_table(&mut self, nic: Nic, table: TableView) -> Option<String> {
+        let plan = &self.plan;
+        let own = self.tables.entry((nic.zone, nic.group)).or_insert_with(|| {
+            let bytes = path_table::binary(&plan.path_table(nic.zone, nic.group));
+            Table::open(&bytes).ok().map(|table| table.checksum())
+        });
+        let same = own.is_some_and(|own| format!("{own:08x}") == table.checksum);
+        (!same).then_some(table.checksum)
     }
 
     /// Takes note that a source did not answer, or said something that is of no use.

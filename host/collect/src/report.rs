@@ -5,7 +5,7 @@
 
 use std::net::Ipv6Addr;
 
-use closc_nic::agent::{Ban, T0Port};
+use closc_nic::agent::{Ban, T0Port, TableView};
 use closc_nic::schedule::Turn;
 use serde::Deserialize;
 use thiserror::Error;
@@ -16,6 +16,9 @@ pub const ANSWER_MAX: usize = 2 << 20;
 const TURNS_MAX: usize = 1 << 14;
 /// Denials of one agent.
 const DENIALS_MAX: usize = 4096;
+/// Letters of a fabric's name, and digits of a checksum.
+const NAME_MAX: usize = 63;
+const CHECKSUM_LEN: usize = 8;
 /// Planes that there can be.
 const PLANES_MAX: u8 = 32;
 
@@ -35,6 +38,8 @@ pub struct Count {
 pub struct Report {
     /// The address of its NIC.
     pub nic: Ipv6Addr,
+    /// Its path table; agents before it was said say nothing.
+    pub table: Option<TableView>,
     /// Its planes, and whether the port of each has a carrier.
     pub carriers: Vec<(u8, bool)>,
     /// Probes, in the order of their turns.
@@ -74,6 +79,11 @@ pub enum ReportFault {
     /// Its NIC is not in the fabric.
     #[error("{0} is the address of no NIC of the fabric")]
     Nic(Ipv6Addr),
+    /// Its path table is of another fabric.
+    #[error(
+        "its path table is of fabric `{0}`, and not of this one: give the node the table of its group from this tree"
+    )]
+    Fabric(String),
     /// It probes what its NIC does not have.
     #[error("it probes {0:?}, which is not there")]
     Turn(Turn),
@@ -94,6 +104,8 @@ pub enum ReportFault {
 #[derive(Deserialize)]
 struct Status {
     nic: Ipv6Addr,
+    #[serde(default)]
+    table: Option<TableView>,
     planes: Vec<PlaneStatus>,
     #[serde(default)]
     findings: Vec<serde::de::IgnoredAny>,
@@ -133,6 +145,7 @@ impl Report {
         counts.sort_unstable();
         Ok(Report {
             nic: status.nic,
+            table: status.table.map(short),
             carriers: status.planes.iter().map(|p| (p.plane, p.carrier)).collect(),
             counts,
             findings: status.findings.len(),
@@ -175,6 +188,15 @@ fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     Ok(counts)
 }
 
+/// A table as short as names of fabrics and checksums are.
+fn short(table: TableView) -> TableView {
+    let cut = |text: String, most| text.chars().filter(|sign| !sign.is_control()).take(most).collect();
+    TableView {
+        fabric: table.fabric.map(|name| cut(name, NAME_MAX)),
+        checksum: cut(table.checksum, CHECKSUM_LEN),
+    }
+}
+
 /// Reads a line of a family: the turn that its labels name, and its value.
 fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
     let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
@@ -202,7 +224,7 @@ fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
 mod tests {
     use super::*;
 
-    const STATUS: &str = r#"{"nic":"fd00::1","planes":[{"plane":0,"carrier":true,"neighbour":true,"strays":7,
+    const STATUS: &str = r#"{"nic":"fd00::1","table":{"fabric":"pod","checksum":"0123abcd"},"planes":[{"plane":0,"carrier":true,"neighbour":true,"strays":7,
         "found_at":{"plane":1,"downlink":2}}],"findings":[{}],
         "denials":[{"id":3,"plane":1,"reason":"drain","until":12.5}],"counters":{"outside":7,"probes":1},"channels":[]}"#;
 
@@ -218,6 +240,8 @@ mod tests {
             closc_nic_probes_lost_total{plane=\"0\",tier=\"0\"} 2\nclosc_nic_port_up{plane=\"0\"} 1\n";
         let report = Report::read(STATUS.as_bytes(), &metrics(text)).unwrap();
         assert_eq!((report.carriers, report.findings, report.strays), (vec![(0, true)], 1, vec![(0, 7)]));
+        let table = TableView { fabric: Some("pod".into()), checksum: "0123abcd".into() };
+        assert_eq!(report.table, Some(table));
         assert_eq!(report.found_at, [(0, T0Port { plane: 1, downlink: 2 })]);
         assert_eq!(report.denials[0].until, Some(12.5));
         let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };

@@ -60,6 +60,8 @@ pub struct Agents {
     pub failures: u64,
     /// What agents call broken themselves.
     pub findings: usize,
+    /// Agents whose path table is not the one that this plan has for their group: of an older plan, or a newer one.
+    pub other_tables: usize,
 }
 
 /// Switches whose counters are read.
@@ -169,6 +171,9 @@ pub struct SourceView {
     /// What was wrong last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// The checksum of its path table, if it is not the one that this plan has for its group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_table: Option<String>,
 }
 
 impl Kind {
@@ -230,6 +235,11 @@ impl Collector {
             failing: self.sources().iter().filter(|source| source.fault.is_some()).count(),
             failures: self.sources().iter().map(|source| source.failures).sum(),
             findings: speaking().map(|agent| agent.findings).sum(),
+            other_tables: self
+                .sources()
+                .iter()
+                .filter(|s| is_fresh(s.seen_ms) && s.other_table.is_some())
+                .count(),
         }
     }
 
@@ -275,11 +285,12 @@ impl Collector {
         }
     }
 
-    /// Lists sources that fail first, then the others; at most a thousand.
+    /// Lists sources that fail first, then those with another path table, then the others; at most a thousand.
     pub fn source_views(&self) -> Vec<SourceView> {
-        let failing = self.sources().iter().filter(|source| source.fault.is_some());
-        let others = self.sources().iter().filter(|source| source.fault.is_none());
-        failing.chain(others).take(LIST_MAX).map(|source| self.source_view(source)).collect()
+        let rank = |source: &&Source| (source.fault.is_none(), source.other_table.is_none());
+        let mut sources: Vec<&Source> = self.sources().iter().collect();
+        sources.sort_by_key(rank);
+        sources.into_iter().take(LIST_MAX).map(|source| self.source_view(source)).collect()
     }
 
     fn source_view(&self, source: &Source) -> SourceView {
@@ -289,6 +300,7 @@ impl Collector {
             seen_ms: source.seen_ms,
             failures: source.failures,
             fault: source.fault.clone(),
+            other_table: source.other_table.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! comes from the network changes nothing before source, segment and cookie were checked.
 
 mod control;
+mod guard;
 mod receive;
 mod send;
 mod tick;
@@ -18,7 +19,9 @@ use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Set
 pub use crate::pace::PortBurst;
 pub use crate::search::T0Port;
 pub use control::{Ban, BanFault, Bans};
-pub use view::{ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, WriteView};
+pub use view::{
+    ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, TableView, WriteView,
+};
 
 use crate::channel::{Channel, Limits};
 use crate::choose::{Transport, flow_hash};
@@ -342,8 +345,13 @@ fn identity(table: &Table<'_>, options: &Options) -> Identity {
 
 fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     let h = table.header();
-    let place = h.zone << 12 | h.group.wrapping_add(1) & 0xfff;
-    (h.pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+    inner_address(table, (h.zone, h.group), downlink)
+}
+
+/// The address of a NIC, by its zone, group and downlink.
+fn inner_address(table: &Table<'_>, (zone, group): (u16, u16), downlink: u16) -> [u8; 16] {
+    let place = zone << 12 | group.wrapping_add(1) & 0xfff;
+    (table.header().pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
 }
 
 fn segments(table: &Table<'_>, downlink: u16) -> Vec<Segment> {

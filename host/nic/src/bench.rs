@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use closc_nic::agent::{Agent, At, Counters, Options};
 use closc_nic::batch::Batch;
-use closc_nic::io::run::{FRAME_MAX, GATHER_NS, Machine, new_epoch, open_table, read_table};
+use closc_nic::io::run::{FRAME_MAX, GATHER_NS, Machine, is_of, new_epoch, open_table, read_table};
 use closc_nic::io::sys::{Inbox, stamp, thread_time};
 use closc_nic::region::Region;
 use closc_nic::schedule::Schedule;
@@ -46,6 +46,7 @@ const LOOK_NS: u64 = 100_000_000;
 pub(crate) struct Bench {
     pub(crate) table: PathBuf,
     pub(crate) nic: Ipv6Addr,
+    pub(crate) fabric: Option<String>,
     pub(crate) to: Ipv6Addr,
     pub(crate) sizes: Vec<usize>,
     pub(crate) count: u64,
@@ -61,6 +62,7 @@ impl Bench {
         }
         let bytes = read_table(&self.table)?;
         let (table, downlink) = open_table(&bytes, self.nic)?;
+        is_of(&table, self.fabric.as_deref())?;
         let before = Shares::read();
         let mut said = match self.stamps {
             Stamps::Compare => self.stamps(&table, downlink)?,

@@ -109,6 +109,15 @@ struct TableArgs {
     /// Address of the NIC
     #[arg(long)]
     nic: Ipv6Addr,
+    /// Refuse a table that is not of the fabric of this name; empty for any
+    #[arg(long, value_name = "NAME")]
+    fabric: Option<String>,
+}
+
+impl TableArgs {
+    fn fabric(&self) -> Option<&str> {
+        self.fabric.as_deref().filter(|name| !name.is_empty())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -247,7 +256,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(true);
         }
         Command::Doctor(args) => {
-            let checks = doctor::examine(&args.table, args.nic, &cli.socket);
+            let checks = doctor::examine(&args.table, (args.nic, args.fabric()), &cli.socket);
             for check in &checks {
                 let mark = if check.good { "good" } else { "BAD " };
                 print(format_args!("{mark}  {}: {}\n", check.what, check.said))?;
@@ -255,15 +264,13 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(checks.iter().all(|check| check.good));
         }
         Command::Clean(args) => {
-            let bytes = run::read_table(&args.table)?;
-            let (table, _) = run::open_table(&bytes, args.nic)?;
-            setup::clean(&table);
-            return Ok(true);
+            return clean(args);
         }
         Command::Bench(args) => {
             let bench = bench::Bench {
                 table: args.table.table.clone(),
                 nic: args.table.nic,
+                fabric: args.table.fabric().map(str::to_owned),
                 to: args.to,
                 sizes: args.size.clone(),
                 count: args.count,
@@ -298,6 +305,15 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     }
     let findings = answer.as_array().is_some_and(|list| !list.is_empty());
     Ok(!(matches!(cli.command, Command::Probe) && findings))
+}
+
+/// Removes what an agent left.
+fn clean(args: &TableArgs) -> Result<bool, Box<dyn std::error::Error>> {
+    let bytes = run::read_table(&args.table)?;
+    let (table, _) = run::open_table(&bytes, args.nic)?;
+    run::is_of(&table, args.fabric())?;
+    setup::clean(&table);
+    Ok(true)
 }
 
 /// Writes what is said of the program itself.
@@ -342,6 +358,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
     Ok(run::Setup {
         table: args.table.table.clone(),
         nic: args.table.nic,
+        fabric: args.table.fabric().map(str::to_owned),
         tun: (!args.tun.is_empty()).then(|| args.tun.clone()),
         socket: cli.socket.clone(),
         metrics: args.metrics,

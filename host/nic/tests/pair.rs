@@ -3,6 +3,7 @@
 mod common;
 
 use closc_nic::agent::Ban;
+use closc_nic::io::run::is_of;
 use closc_nic::localise::Culprit;
 use closc_paths::Table;
 
@@ -335,30 +336,76 @@ fn either_side_may_be_killed_at_any_moment() {
     });
 }
 
-/// Before the first packet there is no path to anybody, and still a plane stays.
+/// Before the first packet no destination is open, and still nobody loses the last path.
 #[test]
-fn the_last_plane_cannot_be_denied_before_the_first_packet() {
+fn the_last_path_cannot_be_denied_before_the_first_packet() {
     with(|net| {
         let ban = |plane: u8| Ban { plane: Some(plane), reason: "drain".into(), ..Ban::default() };
-        for plane in 0..3 {
+        let mut deny = |ban: Ban| {
             let at = net.at(0);
-            net.agents[0].deny(&at, &ban(plane), 0.0).unwrap();
+            net.agents[0].deny(&at, &ban, 0.0).map_err(|fault| fault.to_string())
+        };
+        for plane in 0..3 {
+            deny(ban(plane)).unwrap();
         }
-        let at = net.at(0);
         // What is of a part of a plane, or of a plane that is denied already, takes none.
-        net.agents[0].deny(&at, &Ban { uplinks: Some((0, 0)), ..ban(3) }, 0.0).unwrap();
-        net.agents[0].deny(&at, &ban(2), 0.0).unwrap();
-        let refused = net.agents[0].deny(&at, &ban(3), 0.0).unwrap_err().to_string();
-        assert_eq!(refused, "it would take the last plane");
-        assert_eq!(net.agents[0].bans().bans.len(), 5, "it left nothing");
-        let none = Ban { uplinks: Some((500, 600)), ..ban(0) };
-        let refused = net.agents[0].deny(&at, &none, 0.0).unwrap_err().to_string();
+        deny(Ban { uplinks: Some((0, 0)), ..ban(3) }).unwrap();
+        deny(ban(2)).unwrap();
+        let last = |to: &str| Err(format!("it would take the last path to fd00:c105:1:{to}"));
+        // The first that is found is the other NIC of the own group.
+        assert_eq!(deny(ban(3)), last("1::2"));
+        // The far group is lost by uplinks, in two steps, which a NIC of the own group does without.
+        assert_eq!(deny(Ban { uplinks: Some((1, 99)), ..ban(3) }), last("2::1"));
+        assert_eq!(deny(Ban { uplinks: Some((0, 99)), group: Some(1), plane: None, ..ban(3) }), last("2::1"));
+        assert_eq!(deny(Ban { group: Some(1), downlink: Some(1), ..ban(3) }), last("2::2"));
+        deny(Ban { uplinks: Some((0, 99)), group: Some(0), ..ban(3) }).unwrap();
+        let refused = deny(Ban { uplinks: Some((500, 600)), ..ban(0) }).unwrap_err();
         assert!(refused.starts_with("uplink 500 is not there, a T0 has "), "{refused}");
+        assert_eq!(net.agents[0].bans().bans.len(), 6, "what was refused left nothing");
+        let at = net.at(0);
         assert!(net.agents[0].allow(&at, 1));
         net.agents[0].deny(&at, &ban(3), 0.0).unwrap();
         talk(net, 0, 20);
         let sent = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
         assert_eq!(sent[1..4], [0, 0, 0], "only plane 0 is left: {sent:?}");
+    });
+}
+
+/// Addresses of two fabrics may agree; names say that they are two.
+#[test]
+fn a_table_of_another_fabric_is_refused_by_its_name() {
+    let bytes = table(0);
+    let table = Table::open(&bytes).unwrap();
+    assert!(is_of(&table, None).is_ok() && is_of(&table, Some("pair")).is_ok());
+    let refused = is_of(&table, Some("pod")).unwrap_err().to_string();
+    assert!(refused.starts_with("the table is of fabric `pair`, and not of `pod`"), "{refused}");
+    with(|net| {
+        let status = net.agents[0].status(&net.at(0));
+        assert_eq!(status.table.fabric.as_deref(), Some("pair"));
+        assert_eq!(status.table.checksum, format!("{:08x}", table.checksum()));
+        let other = net.agents[1].status(&net.at(1)).table;
+        assert_ne!(other.checksum, status.table.checksum, "groups have tables of their own");
+        let metrics = net.agents[0].metrics(&net.at(0));
+        let line =
+            format!("closc_nic_table_info{{fabric=\"pair\",checksum=\"{}\"}} 1\n", status.table.checksum);
+        assert!(metrics.contains(&line), "{metrics}");
+    });
+}
+
+/// A port without a carrier carries nothing, so its plane is no way to spare.
+#[test]
+fn the_plane_of_a_dead_port_is_not_the_last_path() {
+    with(|net| {
+        let ban = |plane: u8| Ban { plane: Some(plane), reason: "drain".into(), ..Ban::default() };
+        let at = net.at(0);
+        net.agents[0].port(&at, 3, None, false);
+        for plane in 0..2 {
+            net.agents[0].deny(&at, &ban(plane), 0.0).unwrap();
+        }
+        let refused = net.agents[0].deny(&at, &ban(2), 0.0).unwrap_err().to_string();
+        assert!(refused.starts_with("it would take the last path to fd00:c105:1:"), "{refused}");
+        // What is dead by itself may be denied.
+        net.agents[0].deny(&at, &ban(3), 0.0).unwrap();
     });
 }
 
@@ -373,7 +420,7 @@ fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
         }
         let at = net.at(0);
         let refused = net.agents[0].deny(&at, &ban(3), 0.0).unwrap_err().to_string();
-        assert_eq!(refused, "it would take the last path to a destination: fd00:c105:1:2::1");
+        assert_eq!(refused, "it would take the last path to fd00:c105:1:1::2");
         let before = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
         talk(net, 0, 100);
         let after = net.agents[0].status(&net.at(0)).channels[0].sent.clone();

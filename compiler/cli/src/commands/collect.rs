@@ -106,7 +106,23 @@ fn switches(command: &CollectArgs, plan: &Plan) -> anyhow::Result<Vec<Target>> {
 fn human(summary: &Summary) -> String {
     let lines: String = summary.verdicts.iter().map(|verdict| verdict.line.clone() + "\n").collect();
     let (broken, agents) = (summary.n_verdicts, summary.agents);
-    format!("{lines}{broken} broken; {} of {} agents answer\n", agents.speaking, agents.nics)
+    let tables = match agents.other_tables {
+        0 => String::new(),
+        n => format!("; {n} with another path table than this plan's"),
+    };
+    format!("{lines}{broken} broken; {} of {} agents answer{tables}\n", agents.speaking, agents.nics)
+}
+
+/// Says that an agent has another path table than the plan, by its checksum, or the plan's again.
+fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
+    let Some(checksum) = other else {
+        let line = format!("{nic}: its path table is that of this plan");
+        return (line, json!({ "nic": nic, "table": "planned" }));
+    };
+    let line = format!(
+        "{nic}: its path table, with checksum {checksum}, is not that of this plan, but of an older or a newer one"
+    );
+    (line, json!({ "nic": nic, "table": "other", "checksum": checksum }))
 }
 
 /// Says what happens, a line each on stderr, and enters changes into the audit log before they are made.
@@ -152,6 +168,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
                 );
                 (line, json!({ "gone": denial }))
             }
+            Event::Table(nic, other) => table(nic, other.as_deref()),
             Event::Failing(source, fault) => {
                 (format!("{source}: {fault}"), json!({ "failing": source, "fault": fault }))
             }

@@ -12,6 +12,7 @@ pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
         destinations: table.destinations.iter().map(|d| destination(table, d)).collect(),
         orders: table.orders.clone(),
         denied: table.denied.iter().map(denied).collect(),
+        fabric: table.fabric.to_owned(),
         t0_probe: probe(table, ProbeKind::T0),
         t1_probe: probe(table, ProbeKind::T1),
     };

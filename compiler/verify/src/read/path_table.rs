@@ -80,6 +80,16 @@ pub(crate) fn read<D: Destinations>(
         let message = format!("the table ends before the file, which has {} bytes", binary.len());
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
     }
+    let [_, orders, denials] = sections(&binary);
+    if orders + orders_len(table.header()) > denials {
+        let message = "the orders of uplinks reach into the denials (FORMAT.md)".to_owned();
+        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+    }
+    // What a table that says none is of, its JSON says.
+    if let Some(other) = table.fabric().filter(|other| *other != fabric) {
+        let message = format!("the table is of fabric `{}`", other.escape_default());
+        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+    }
     if let Some(at) = filler(&binary, &table).find(|at| binary.get(*at).is_some_and(|byte| *byte != 0)) {
         let message = format!("byte {at} is not zero, and nothing is in it (FORMAT.md)");
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
@@ -92,16 +102,27 @@ pub(crate) fn read<D: Destinations>(
     Ok(group)
 }
 
-/// The bytes that FORMAT.md leaves zero: the end of the header and of each destination, and what fills up the orders.
-fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
-    let number = |at: usize| {
+/// Where destinations, orders and denials begin.
+fn sections(binary: &[u8]) -> [usize; 3] {
+    [72, 76, 80].map(|at| {
         let bytes = binary.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(0, u32::from_le_bytes) as usize
-    };
+    })
+}
+
+/// Bytes of the orders, two for each uplink of each plane.
+fn orders_len(header: &Header) -> usize {
+    2 * usize::from(header.planes) * usize::from(header.t0_uplinks)
+}
+
+/// The bytes that FORMAT.md leaves zero: the end of the header and of each destination, what fills up the orders, and what is
+/// behind the fabric's name.
+fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let header = table.header();
-    let (destinations, orders, denials) = (number(72), number(76), number(80));
+    let [destinations, orders, denials] = sections(binary);
     let records = usize::from(header.zones) * usize::from(header.groups);
-    let written = orders + 2 * usize::from(header.planes) * usize::from(header.t0_uplinks);
+    let written = orders + orders_len(header);
+    let named = denials + 20 * table.denied().count() + table.fabric().map_or(0, |name| 1 + name.len());
     let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
     // Version 3 has more in the header, and nothing where older ones say how far left the plane is.
     let unused: &[usize] = match (binary.get(VERSION), header.plane) {
@@ -109,7 +130,7 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
         (Some(3), PlaneAt::Usids { .. }) => &[125],
         _ => &[124, 125, 126, 127],
     };
-    unused.iter().copied().chain(rests).chain(written..denials)
+    unused.iter().copied().chain(rests).chain(written..denials).chain(named..binary.len())
 }
 
 fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result<Group, String> {

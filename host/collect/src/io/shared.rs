@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::agents::Line;
 use super::disk::Disk;
+use crate::element::nic_name;
 use crate::{Change, Collector, Denial, Next};
 
 /// What happens.
@@ -28,6 +29,9 @@ pub enum Event {
     Gone(Denial),
     /// A source does not answer: its name, and what is wrong.
     Failing(String, String),
+    /// An agent begins to have another path table than the plan has for its group: the name of its NIC, and the table's
+    /// checksum; or has the plan's again.
+    Table(String, Option<String>),
 }
 
 /// Receives what happens; where denials are about to change it may refuse.
@@ -116,11 +120,17 @@ impl Shared {
                 return false;
             }
         };
-        let (nic, orders) = {
+        let (nic, orders, change) = {
             let mut collector = self.collector();
+            let before = collector.sources()[id as usize].other_table.clone();
             let taken = collector.take(id, report, now_ms());
             match taken {
-                Ok(nic) => (nic, collector.orders(nic, now_ms())),
+                Ok(nic) => {
+                    let own = &collector.sources()[id as usize].other_table;
+                    let name = || nic_name(collector.plan().topology(), nic);
+                    let change = (*own != before).then(|| Event::Table(name(), own.clone()));
+                    (nic, collector.orders(nic, now_ms()), change)
+                }
                 Err(fault) => {
                     drop(collector);
                     self.say(Event::Failing(path.display().to_string(), fault.to_string()));
@@ -128,6 +138,9 @@ impl Shared {
                 }
             }
         };
+        if let Some(change) = change {
+            self.say(change);
+        }
         for order in orders {
             let answer = line.order(&order).await;
             let is_refused = answer.is_err();

@@ -51,6 +51,12 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
     text.one("source_failures_total", "counter", "Failures of all sources.", agents.failures as f64);
     text.one("agent_findings", "gauge", "What agents call broken themselves.", agents.findings as f64);
     text.one(
+        "agents_with_other_tables",
+        "gauge",
+        "Agents whose path table is not the one that this plan has.",
+        agents.other_tables as f64,
+    );
+    text.one(
         "unseen_losses_total",
         "counter",
         "Losses that there was no room to tally.",

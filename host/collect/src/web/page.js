@@ -108,7 +108,7 @@ async function refresh() {
     const agents = now.agents;
     at("fabric").textContent = now.fabric;
     at("state").textContent = agents.speaking + " of " + agents.nics + " agents answer, " + agents.failing +
-      " sources fail; " + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
+      " sources fail; " + (agents.other_tables ? agents.other_tables + " with another path table than this plan's; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
       "; " + time(now.now_ms);
     rows("verdicts", now.verdicts, (v) => [v.line, time(v.since_ms), v.lost + " of " + v.sent, v.witnesses,
       percent(v.confidence), button("Drain", () => order("/api/drain", { name: v.key }))]);

@@ -255,6 +255,7 @@ impl Fabric {
         let up = |plane| !self.faults.contains(&Fault::Port(NicPort { plane: PlaneId(plane), nic }));
         Report {
             nic: self.plan.addresses().nic(nic),
+            table: None,
             carriers: (0..self.plan.topology().planes).map(|plane| (plane, up(plane))).collect(),
             counts: agent
                 .counts

@@ -1,10 +1,13 @@
 //! What people, jobs and collectors ask for: denials and writes.
 
+use std::net::Ipv6Addr;
+
 use closc_paths::Scope;
 use closc_paths_engine::{Denial, DenyFault, Reason};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::agent::guard::{self, Sender};
 use crate::agent::{Agent, At};
 use crate::writes::{Leaving, Order};
 
@@ -45,14 +48,6 @@ pub struct Ban {
     /// When it ends by itself, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-}
-
-impl Ban {
-    /// The denial of a whole plane, with number, reason and end of another one.
-    fn of_plane(plane: u8, like: &Ban) -> Ban {
-        let Ban { id, reason, until, .. } = like.clone();
-        Ban { id, plane: Some(plane), reason, until, ..Ban::default() }
-    }
 }
 
 /// Refuses what is not there.
@@ -101,15 +96,15 @@ pub enum BanFault {
         /// How many there are.
         count: u16,
     },
-    /// No plane is left, to whomever.
-    #[error("it would take the last plane")]
-    LastPlane,
+    /// A NIC would have no path, whether anything was sent to it or not.
+    #[error("it would take the last path to {0}")]
+    LastPath(Ipv6Addr),
     /// Its time is over.
     #[error("it ends in the past")]
     Past,
     /// The engine did not take it.
-    #[error("{0}{1}")]
-    Engine(DenyFault, String),
+    #[error("{0}")]
+    Engine(DenyFault),
 }
 
 impl Agent {
@@ -143,20 +138,15 @@ impl Agent {
             Some(until) if until > unix => Some(at.now_ns.saturating_add(((until - unix) * 1e9) as u64)),
             Some(_) => return Err(BanFault::Past),
         };
+        self.guard(at, (ban.plane, scope))?;
         let denial = Denial { plane: ban.plane, scope, reason, until_ns };
         let made = self.engine.deny(denial, at.now_ns).map_err(|fault| {
             let which = match fault {
                 DenyFault::LastPath(path) => self.engine.destination(path),
                 DenyFault::Full(_) => None,
             };
-            let name = which.map(|(_, inner)| format!(": {}", std::net::Ipv6Addr::from(inner)));
-            BanFault::Engine(fault, name.unwrap_or_default())
+            which.map_or(BanFault::Engine(fault), |(_, inner)| BanFault::LastPath(inner.into()))
         })?;
-        // The engine looks after those that there are paths to; before the first packet there are none.
-        if self.takes_last_plane(ban, last) {
-            self.engine.allow(made, at.now_ns);
-            return Err(BanFault::LastPlane);
-        }
         let id = ban.id.unwrap_or(self.next_ban);
         self.next_ban = self.next_ban.max(id + 1);
         self.bans.push((Ban { id: Some(id), ..ban.clone() }, made));
@@ -164,12 +154,17 @@ impl Agent {
         Ok(id)
     }
 
-    /// Tells whether a denial and those in force are of every plane as a whole.
-    fn takes_last_plane(&self, ban: &Ban, last: u8) -> bool {
-        let whole = |ban: &Ban| ban.plane.filter(|plane| *ban == Ban::of_plane(*plane, ban));
-        let known = self.bans.iter().map(|(ban, _)| ban);
-        let denied = |plane: u8| known.clone().chain([ban]).any(|ban| whole(ban) == Some(plane));
-        whole(ban).is_some() && (0..=last).all(denied)
+    /// Refuses what would take the last path to a NIC that nothing was sent to yet. Of others the engine also knows which
+    /// ports there are up.
+    fn guard(&self, at: &At<'_>, more: guard::Denial) -> Result<(), BanFault> {
+        let denials = self.engine.denials().map(|(_, denial)| (denial.plane, denial.scope));
+        let sender = Sender {
+            table: at.table,
+            downlink: self.options.downlink,
+            ports: self.engine.own_ports(),
+            denials: denials.collect(),
+        };
+        sender.cut_off(more).map_or(Ok(()), |inner| Err(BanFault::LastPath(inner.into())))
     }
 
     /// Ends a denial. Tells whether it was in force.

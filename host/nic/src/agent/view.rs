@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
+use closc_paths::Table;
 use closc_paths_engine::State;
 use serde::{Deserialize, Serialize};
 
@@ -170,11 +171,31 @@ impl RttView {
     }
 }
 
+/// Which path table is in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableView {
+    /// The fabric that it says it is of; tables of older compilers say none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<String>,
+    /// Its checksum, eight hexadecimal digits: another plan for the same group has another one.
+    pub checksum: String,
+}
+
+impl TableView {
+    /// Says which table it is.
+    pub fn of(table: &Table<'_>) -> TableView {
+        let fabric = table.fabric().map(str::to_owned);
+        TableView { fabric, checksum: format!("{:08x}", table.checksum()) }
+    }
+}
+
 /// The agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatusView {
     /// The address of the NIC.
     pub nic: Ipv6Addr,
+    /// The path table in force.
+    pub table: TableView,
     /// How paths are chosen.
     pub transport: Transport,
     /// The clock.
@@ -239,6 +260,7 @@ impl Agent {
     pub fn status(&self, at: &At<'_>) -> StatusView {
         StatusView {
             nic: Ipv6Addr::from(self.own),
+            table: TableView::of(at.table),
             transport: self.options.transport,
             now_ns: at.now_ns,
             planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(plane)).collect(),
@@ -388,6 +410,12 @@ impl Agent {
     pub fn metrics(&self, at: &At<'_>) -> String {
         let status = self.status(at);
         let mut out = Metrics::default();
+        let TableView { fabric, checksum } = &status.table;
+        let fabric = fabric.as_deref().unwrap_or_default();
+        // The name of a fabric is a word, but a table may be of anybody.
+        let fabric: String = fabric.chars().filter(|sign| !matches!(sign, '"' | '\\' | '\n')).collect();
+        let labels = format!("{{fabric=\"{fabric}\",checksum=\"{checksum}\"}}");
+        out.gauge("table_info", "The path table in force", vec![(labels, 1.0)]);
         out.planes(&status.planes);
         self.probe_metrics(&mut out);
         out.channels(&status.channels);

@@ -3,8 +3,11 @@
 use std::net::Ipv6Addr;
 use std::path::Path;
 
-use serde::Serialize;
+use closc_paths::Header;
+use serde::{Deserialize as _, Serialize};
+use serde_json::Value;
 
+use crate::agent::TableView;
 use crate::api::Request;
 use crate::io::{client, run, setup, sys};
 
@@ -20,7 +23,7 @@ pub struct Check {
 }
 
 /// Looks at table, ports, devices and the agent.
-pub fn examine(table: &Path, nic: Ipv6Addr, socket: &Path) -> Vec<Check> {
+pub fn examine(table: &Path, (nic, fabric): (Ipv6Addr, Option<&str>), socket: &Path) -> Vec<Check> {
     let mut out = Vec::new();
     let mut check = |what: String, good: bool, said: String| out.push(Check { what, good, said });
     let bytes = match run::read_table(table) {
@@ -30,7 +33,9 @@ pub fn examine(table: &Path, nic: Ipv6Addr, socket: &Path) -> Vec<Check> {
             return out;
         }
     };
-    let (table, downlink) = match run::open_table(&bytes, nic) {
+    let opened = run::open_table(&bytes, nic);
+    let opened = opened.and_then(|(table, downlink)| run::is_of(&table, fabric).map(|()| (table, downlink)));
+    let (table, downlink) = match opened {
         Ok(opened) => opened,
         Err(fault) => {
             check("path table".into(), false, fault.to_string());
@@ -38,11 +43,15 @@ pub fn examine(table: &Path, nic: Ipv6Addr, socket: &Path) -> Vec<Check> {
         }
     };
     let h = table.header();
-    check(
-        "path table".into(),
-        true,
-        format!("group {}, downlink {}, {} planes", h.group + 1, downlink + 1, h.planes),
-    );
+    let view = TableView::of(&table);
+    check("path table".into(), true, named(&view, h, downlink));
+    let here = run::is_here(nic);
+    let said = if here {
+        "an address of this machine"
+    } else {
+        "no address of this machine: is it the NIC of another node?"
+    };
+    check(nic.to_string(), here, said.into());
     let tun = std::fs::File::options().read(true).write(true).open("/dev/net/tun");
     let said = tun.as_ref().map_or_else(ToString::to_string, |_| "there".into());
     check("/dev/net/tun".into(), tun.is_ok(), said);
@@ -68,13 +77,29 @@ pub fn examine(table: &Path, nic: Ipv6Addr, socket: &Path) -> Vec<Check> {
             _ => check(what, false, format!("port {} is down", way.device)),
         }
     }
-    out.push(agent(socket));
+    out.push(agent(socket, &view));
     out
 }
 
-/// Asks the agent how it is.
-fn agent(socket: &Path) -> Check {
+/// Says which table it is.
+fn named(view: &TableView, header: &Header, downlink: u16) -> String {
+    let fabric = view.fabric.as_ref().map(|fabric| format!("fabric `{}`", fabric.escape_default()));
+    let fabric = fabric.unwrap_or_else(|| "no fabric".to_owned());
+    let (group, downlink, planes) = (header.group + 1, downlink + 1, header.planes);
+    format!("{fabric}, group {group}, downlink {downlink}, {planes} planes, checksum {}", view.checksum)
+}
+
+/// Asks the agent how it is, and whether it has the table.
+fn agent(socket: &Path, table: &TableView) -> Check {
+    let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
     let (good, said) = match client::ask(socket, &Request::Status {}) {
+        Ok(status) if runs(&status).is_some_and(|own| own != *table) => {
+            let own = runs(&status).map(|own| own.checksum).unwrap_or_default();
+            let said = format!(
+                "runs another table, with checksum {own}: `closc-nic reload`, or start it with this one"
+            );
+            (false, said)
+        }
         Ok(status) => {
             let findings = status.get("findings").and_then(|f| f.as_array()).map_or(0, Vec::len);
             (findings == 0, format!("answers at {}, {findings} findings", socket.display()))

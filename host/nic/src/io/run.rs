@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub struct Setup {
     pub table: PathBuf,
     /// The NIC's address.
     pub nic: Ipv6Addr,
+    /// The fabric that the table has to be of; none, if any will do.
+    pub fabric: Option<String>,
     /// Name of the TUN device; none, to take no packets of the node.
     pub tun: Option<String>,
     /// Where requests come.
@@ -99,6 +101,25 @@ pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), Setup
         return Err(SetupFault::Table(text));
     }
     Ok((table, to.downlink))
+}
+
+/// Refuses a table of another fabric than the one that was asked for.
+pub fn is_of(table: &Table<'_>, fabric: Option<&str>) -> Result<(), SetupFault> {
+    match (fabric, table.fabric()) {
+        (Some(wanted), Some(other)) if wanted != other => Err(SetupFault::Table(format!(
+            "the table is of fabric `{}`, and not of `{wanted}`: take the file of that fabric's tree",
+            other.escape_default()
+        ))),
+        (Some(wanted), None) => Err(SetupFault::Table(format!(
+            "the table does not say that it is of fabric `{wanted}`: an older `closc` wrote it, compile the fabric again"
+        ))),
+        (None | Some(_), _) => Ok(()),
+    }
+}
+
+/// Tells whether an address is one of this machine.
+pub fn is_here(address: Ipv6Addr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
 }
 
 /// Returns an epoch that the process before did not have.
@@ -229,6 +250,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     };
     let mut bytes = read_table(&setup.table)?;
     let (table, downlink) = open_table(&bytes, setup.nic)?;
+    suits(setup, &table)?;
     let started = Instant::now();
     let clock = || started.elapsed().as_nanos() as u64 + 1;
     let at = At { table: &table, now_ns: clock() };
@@ -279,6 +301,15 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         }
     }
     let _ = std::fs::remove_file(&setup.socket);
+    Ok(())
+}
+
+/// Refuses a table of another fabric, and says that the NIC may be another node's.
+fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
+    is_of(table, setup.fabric.as_deref())?;
+    if !is_here(setup.nic) {
+        say(format_args!("{} is no address of this machine: is it the NIC of another node?", setup.nic));
+    }
     Ok(())
 }
 
@@ -453,6 +484,11 @@ impl Stage<'_> {
     fn reload(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
         let tried = read_table(&self.setup.table).and_then(|bytes| {
             let (table, _) = open_table(&bytes, self.setup.nic)?;
+            // Without a fabric that was asked for, the table before says which it is.
+            is_of(&table, self.setup.fabric.as_deref())?;
+            if table.fabric().is_some() {
+                is_of(&table, at.table.fabric())?;
+            }
             let new = At { table: &table, now_ns: at.now_ns };
             self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
             Ok(bytes)

@@ -65,6 +65,7 @@ pub(crate) fn table(group: u16) -> Vec<u8> {
         destinations: vec![to(0), to(1)],
         orders: vec![(0..UPLINKS).collect(); usize::from(PLANES)],
         denied: Vec::new(),
+        fabric: "pair".into(),
         t0_probe: BLOCK | own << 80 | 0x8001 << 64,
         t1_probe: BLOCK | own << 80 | 0x4001 << 64 | own << 48 | 0x8001 << 32,
     };

@@ -71,6 +71,7 @@ pub(crate) fn table_of(shape: &Shape, groups: u16, nics: u16) -> Vec<u8> {
         destinations: [(Some(Kind::Local), block | 0x0001_8001 << 64)].into_iter().chain(others).collect(),
         orders: vec![(0..uplinks).collect(); usize::from(shape.planes)],
         denied: shape.denied.clone(),
+        fabric: String::new(),
         t0_probe: block | 0x0001_8001 << 64,
         t1_probe: block | 0x0001_4001_0001_8001 << 32,
     };

@@ -1,0 +1,78 @@
+//! Path tables of agents: of this plan, of another plan of the fabric, of another fabric.
+
+mod support;
+
+use std::sync::Arc;
+
+use closc_collect::{Collector, Options, Report, ReportFault};
+use closc_nic::agent::TableView;
+use closc_paths::Table;
+use closc_plan::Plan;
+use closc_topology::Nic;
+
+use support::{Fabric, eight_planes};
+
+/// What an agent says that has the table of its group in some plan.
+fn table(plan: &Plan, nic: Nic) -> TableView {
+    let bytes = closc_render::path_table::binary(&plan.path_table(nic.zone, nic.group));
+    TableView::of(&Table::open(&bytes).expect("it is a table"))
+}
+
+/// The same fabric, with a T1 that is being emptied.
+fn drained() -> Arc<Plan> {
+    let text = include_str!("../../../topologies/lab/eight-planes.yaml");
+    Arc::new(closc_tests::shape::plan(&format!("{text}\nexceptions: {{ drained: [p3-t1-002] }}\n")))
+}
+
+fn take(collector: &mut Collector, fabric: &Fabric, at: usize, table: TableView) -> Result<Nic, ReportFault> {
+    let nic = fabric.nics()[at];
+    let source = collector.source(&format!("/run/{at}"));
+    let report = Report { table: Some(table), ..fabric.report(nic) };
+    collector.take(source, report, fabric.now_ms)
+}
+
+#[test]
+fn agents_with_the_table_of_another_plan_are_named_until_they_have_it() {
+    let fabric = Fabric::new(eight_planes(), 1);
+    let mut collector = fabric.collector(Options::default());
+    let (old, nics) = (drained(), fabric.nics());
+    for (at, nic) in nics.iter().enumerate() {
+        let own = table(if at == 2 { &old } else { &fabric.plan }, *nic);
+        take(&mut collector, &fabric, at, own).unwrap();
+    }
+    assert_eq!(collector.agents(fabric.now_ms).other_tables, 1);
+    let views = collector.source_views();
+    let named: Vec<(Option<&str>, Option<&str>)> =
+        views.iter().map(|view| (view.nic.as_deref(), view.other_table.as_deref())).take(2).collect();
+    let checksum = table(&old, nics[2]).checksum;
+    assert_eq!(named[0], (Some("su002-n001/nic0"), Some(&*checksum)), "it comes first");
+    assert_eq!(named[1].1, None);
+    let text = closc_collect::metrics(&collector, fabric.now_ms);
+    assert!(text.contains("closc_collect_agents_with_other_tables 1\n"), "{text}");
+    // The table of another group is not the right one either.
+    take(&mut collector, &fabric, 0, table(&fabric.plan, nics[2])).unwrap();
+    assert_eq!(collector.agents(fabric.now_ms).other_tables, 2);
+    for at in [0, 2] {
+        take(&mut collector, &fabric, at, table(&fabric.plan, nics[at])).unwrap();
+    }
+    assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
+}
+
+/// Addresses may agree, as those of trees that were made from one file with another name do.
+#[test]
+fn the_table_of_another_fabric_is_refused_by_its_name() {
+    let fabric = Fabric::new(eight_planes(), 1);
+    let mut collector = fabric.collector(Options::default());
+    let text = include_str!("../../../topologies/lab/eight-planes.yaml");
+    let twin = closc_tests::shape::plan(&text.replace("fabric: eight-planes", "fabric: twin"));
+    let nic = fabric.nics()[0];
+    let other = table(&twin, nic);
+    assert_ne!(other.checksum, table(&fabric.plan, nic).checksum);
+    let refused = take(&mut collector, &fabric, 0, other);
+    assert_eq!(refused, Err(ReportFault::Fabric("twin".into())));
+    assert_eq!((collector.agents(0).speaking, collector.agents(0).failing), (0, 1));
+    // An agent that says no table is one of before.
+    let source = collector.source("/run/0");
+    collector.take(source, fabric.report(nic), fabric.now_ms).unwrap();
+    assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
+}

@@ -1,0 +1,102 @@
+//! Whom a denial would leave without a path, whether anything was sent there or not.
+//!
+//! In: the table, planes whose port is up, denials in force, one more. Out: a destination that has a path now and would have
+//! none. Invariants: NICs that no denial distinguishes stand for each other, so the work grows with what denials name; what
+//! has no path before does not count.
+
+use closc_paths::{Denied, Destination, Kind, Reason, Scope, Table};
+
+use super::inner_address;
+
+/// Paths that are denied: of a plane or of all, and which.
+pub(super) type Denial = (Option<u8>, Scope);
+
+/// A sender, and what it may use.
+pub(super) struct Sender<'a> {
+    /// Its table.
+    pub(super) table: &'a Table<'a>,
+    /// Its downlink.
+    pub(super) downlink: u16,
+    /// Planes whose port is up, a bit each.
+    pub(super) ports: u32,
+    /// Denials in force, besides the table's.
+    pub(super) denials: Vec<Denial>,
+}
+
+/// Tells whether a scope is of a group, as far as it names one.
+fn is_of(scope: &Scope, zone: u16, group: u16) -> bool {
+    scope.zone.is_none_or(|own| own == zone) && scope.group.is_none_or(|own| own == group)
+}
+
+impl Sender<'_> {
+    /// Finds a NIC that one more denial would cut off; nothing, if there is none.
+    pub(super) fn cut_off(&self, more: Denial) -> Option<[u8; 16]> {
+        let h = self.table.header();
+        let of_table = self.table.denied().map(|denied| (Some(denied.plane), denied.scope));
+        let mut all: Vec<Denial> = of_table.chain(self.denials.iter().copied()).collect();
+        all.retain(|(_, scope)| scope.source.is_none_or(|source| source == self.downlink));
+        let names_groups = |(_, scope): &&Denial| scope.zone.is_some() || scope.group.is_some();
+        let naming: Vec<Scope> = all.iter().filter(names_groups).map(|(_, scope)| *scope).collect();
+        let (mut clean, mut here): ([bool; 3], Vec<Denial>) = ([false; 3], Vec::new());
+        for (zone, group) in (0..h.zones).flat_map(|zone| (0..h.groups).map(move |group| (zone, group))) {
+            if !is_of(&more.1, zone, group) {
+                continue;
+            }
+            // Of groups that no denial names, one stands for all that are as far.
+            if !naming.iter().any(|scope| is_of(scope, zone, group)) {
+                let kind = usize::from(zone != h.zone) + usize::from((zone, group) != (h.zone, h.group));
+                if std::mem::replace(&mut clean[kind], true) {
+                    continue;
+                }
+            }
+            here.clear();
+            here.extend(all.iter().filter(|(_, scope)| is_of(scope, zone, group)));
+            if let Some(cut) = self.cut_off_in((zone, group), &here, more) {
+                return Some(cut);
+            }
+        }
+        None
+    }
+
+    /// The same in one group, with the denials that are of it.
+    fn cut_off_in(&self, (zone, group): (u16, u16), here: &[Denial], more: Denial) -> Option<[u8; 16]> {
+        let h = self.table.header();
+        let own = ((zone, group) == (h.zone, h.group)).then_some(self.downlink);
+        let mut named: Vec<u16> = match more.1.downlink {
+            Some(downlink) => vec![downlink],
+            None => here.iter().filter_map(|(_, scope)| scope.downlink).collect(),
+        };
+        named.sort_unstable();
+        named.dedup();
+        // One that none names stands for the others.
+        let other = (0..h.nics).find(|nic| named.binary_search(nic).is_err() && Some(*nic) != own);
+        let other = other.filter(|_| more.1.downlink.is_none());
+        named.into_iter().chain(other).filter(|nic| Some(*nic) != own).find_map(|nic| {
+            let address = inner_address(self.table, (zone, group), nic);
+            let to = self.table.destination(address)?;
+            let with: Vec<Denial> = here.iter().copied().chain([more]).collect();
+            (!self.has_path(&to, &with) && self.has_path(&to, here)).then_some(address)
+        })
+    }
+
+    fn has_path(&self, to: &Destination, denials: &[Denial]) -> bool {
+        let place = (to.zone, to.group, to.downlink);
+        let open = |entropy: u32| {
+            let choice = self.table.choice(entropy);
+            let covers = |(plane, scope): &Denial| {
+                let plane = plane.unwrap_or(choice.plane);
+                Denied { plane, reason: Reason::Drained, scope: *scope }.covers(
+                    to.kind,
+                    self.downlink,
+                    place,
+                    choice,
+                )
+            };
+            self.table.in_range(choice) && !denials.iter().any(covers)
+        };
+        // Within a group uplinks do not matter, and one value stands for all.
+        let most = if to.kind == Kind::Local { 1 } else { usize::MAX };
+        let planes = (0..self.table.header().planes).filter(|plane| self.ports >> plane & 1 == 1);
+        planes.into_iter().any(|plane| self.table.entropy_values(plane, self.downlink).take(most).any(open))
+    }
+}
