@@ -160,6 +160,53 @@ fn the_site_has_every_page() {
     }
 }
 
+/// mdBook makes `a/index.html` of `a/README.md`, and `a/x.html` of a link to `a/x.md`.
+#[test]
+fn the_site_has_what_its_pages_lead_to() {
+    let place = tempfile::tempdir().expect("a folder of the test");
+    let made = Command::new(root().join("packaging/site")).arg("--prepare").arg(place.path()).output();
+    let made = made.expect("the script runs");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let docs = place.path().join("docs").canonicalize().expect("it was written");
+    let summary = docs.join("SUMMARY.md");
+    let summary = fs::read_to_string(summary).expect("there is a summary");
+    let pages = prose(&summary).into_iter().flat_map(|(_, line)| targets(&line));
+    let pages: BTreeMap<PathBuf, PathBuf> = pages
+        .map(|page| docs.join(page))
+        .map(|page| {
+            let is_list = page.ends_with("README.md");
+            (if is_list { page.with_file_name("index.md") } else { page.clone() }, page)
+        })
+        .collect();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for page in pages.values() {
+        let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        for target in prose(&text).iter().flat_map(|(_, line)| targets(line)) {
+            let path = target.split('#').next().unwrap_or_default();
+            if path.is_empty()
+                || target.contains("://")
+                || Path::new(path).extension().is_none_or(|ending| ending != "md")
+            {
+                continue;
+            }
+            count += 1;
+            let mut place = page.parent().expect("a file is in a folder").to_owned();
+            for step in Path::new(path).components() {
+                if step.as_os_str() == ".." {
+                    place.pop();
+                } else {
+                    place.push(step);
+                }
+            }
+            if !pages.contains_key(&place) {
+                wrong.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(count > 200, "{count}");
+    assert!(wrong.is_empty(), "pages that the site does not have:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn links_and_headings_are_found() {
     assert_eq!(targets("see [a](b.md#c) and ![d](e.svg \"f\"), not `[g](h)`"), ["b.md#c", "e.svg"]);
