@@ -61,7 +61,7 @@ impl Compiled {
     /// units of both may.
     pub(crate) fn unseen(&self, before: &Compiled) -> Vec<String> {
         let (Some(old), Some(new)) = (&before.plan, &self.plan) else { return Vec::new() };
-        let difference = Difference::between(old.topology(), new.topology());
+        let difference = Difference::between(old.fabric(), new.fabric());
         if difference.is_empty() {
             return vec!["`diff` sees no difference".to_owned()];
         }

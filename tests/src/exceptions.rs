@@ -56,6 +56,24 @@ pub fn related() -> impl Strategy<Value = (Shape, Shape)> {
     })
 }
 
+/// Makes pairs of fabrics of which the second has more or less of everything that can grow, each number by itself, with
+/// exceptions on both sides: where both reach, and where only one does.
+pub fn regrown() -> impl Strategy<Value = (Shape, Shape)> {
+    let by = prop_oneof![
+        any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3))),
+        any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3) - 1))
+    ];
+    (shapes(), by, picks(0..4), picks(0..8), any::<bool>()).prop_filter_map(
+        "both are fabrics",
+        |(shape, by, old, new, keeps)| {
+            let grown = shape.resized(by);
+            try_plan(&grown.yaml()).ok()?;
+            let picks = if keeps { [old.clone(), new].concat() } else { new };
+            Some((with(&shape, &old), with(&grown, &picks)))
+        },
+    )
+}
+
 fn shapes() -> impl Strategy<Value = Shape> {
     let small = two_tiers().prop_filter("few enough pairs to walk", |shape| {
         shape.groups * shape.per_group <= 16 && shape.planes <= 6

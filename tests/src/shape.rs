@@ -109,6 +109,27 @@ impl Shape {
     pub fn plan(&self) -> Plan {
         plan(&self.yaml())
     }
+
+    /// Makes it larger or smaller by so many units of groups, NICs of a group, T1s, zones and steps of T2s. Exceptions stay as
+    /// they are.
+    #[must_use]
+    pub fn resized(&self, by: [i32; 5]) -> Shape {
+        let more = |number: u16, by: i32, unit: u16| {
+            let changed = i32::from(number) + by * i32::from(unit);
+            u16::try_from(changed).unwrap_or(0).max(unit)
+        };
+        Shape {
+            groups: more(self.groups, by[0], u16::from(self.rails)),
+            per_group: more(self.per_group, by[1], 1),
+            t1: more(self.t1, by[2], 1),
+            t2: self.t2.as_ref().map(|t2| T2 {
+                zones: more(t2.zones, by[3], 1),
+                steps: more(t2.steps, by[4], 1),
+                ..t2.clone()
+            }),
+            ..self.clone()
+        }
+    }
 }
 
 impl Shape {

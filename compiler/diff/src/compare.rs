@@ -1,10 +1,12 @@
 //! Compares two topologies, and applies what was found.
 //!
-//! In: two topologies. Out: changes in the order of the file's keys. Invariants: the work grows with the number of
-//! fields and exceptions, not of devices.
+//! In: two fabrics. Out: changes in the order of the file's keys. Invariants: the work grows with the number of
+//! fields and exceptions, not of devices; an exception is a change only where what it is about is there, or could be, on
+//! both sides. Others come and go along with numbers or with other exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_fabric::Fabric;
 use closc_topology::{Exceptions, Field, Tier, TierId, Topology, field};
 
 use crate::change::{
@@ -12,22 +14,27 @@ use crate::change::{
 };
 use crate::shown::Shown;
 
-/// Every change between two topologies.
+/// Every change between two fabrics.
 #[derive(Debug, Clone, Default)]
 pub struct Difference {
     /// The changes, in the order of the file's keys.
     pub changes: Vec<Change>,
+    /// Exceptions about what at most one side can have, such as a hole in a zone that comes: they come and go along with
+    /// the changes, and nobody has to do anything for them.
+    pub along: Vec<Exception>,
 }
 
 impl Difference {
-    /// Compares two topologies.
-    pub fn between(old: &Topology, new: &Topology) -> Difference {
-        compare(old, new)
+    /// Compares two fabrics.
+    pub fn between(old: &Fabric, new: &Fabric) -> Difference {
+        let found = exceptions(&old.topology().exceptions, &new.topology().exceptions);
+        let (own, along) = found.into_iter().partition(|exception| is_change(exception, old, new));
+        compare(old.topology(), new.topology(), own, along)
     }
 
     /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.is_empty() && self.along.is_empty()
     }
 
     /// Makes the new topology from the old one. Places in the text stay those of the old one.
@@ -36,6 +43,9 @@ impl Difference {
         for change in &self.changes {
             change.apply(&mut topology)?;
         }
+        for exception in &self.along {
+            exception.apply(&mut topology.exceptions)?;
+        }
         Ok(topology)
     }
 }
@@ -43,7 +53,7 @@ impl Difference {
 const NAMED: [Named; 4] =
     [Named::Tier(TierId::T0), Named::Tier(TierId::T1), Named::Tier(TierId::T2), Named::Node];
 
-fn compare(old: &Topology, new: &Topology) -> Difference {
+fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Exception>) -> Difference {
     let mut changes: Vec<Change> =
         Setting::compare(old, new).into_iter().map(|setting| Change::Setting(Box::new(setting))).collect();
     changes.extend(tier(TierId::T0, old, new, &old.t0, &new.t0));
@@ -64,8 +74,29 @@ fn compare(old: &Topology, new: &Topology) -> Difference {
             changes.push(Change::Naming(named, Box::new(edit)));
         }
     }
-    changes.extend(exceptions(&old.exceptions, &new.exceptions).into_iter().map(Change::Exception));
-    Difference { changes }
+    changes.extend(own.into_iter().map(Change::Exception));
+    Difference { changes, along }
+}
+
+/// Tells whether an exception changes something by itself: what is declared absent could be there on both sides, and what is
+/// drained, recabled or of other make is there on both.
+fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
+    [old, new].into_iter().all(|fabric| match exception {
+        Exception::Absent(_, thing) => match thing {
+            Thing::Plane(plane) => plane.0 < fabric.topology().planes,
+            Thing::Switch(switch) => fabric.numbers_switch(*switch),
+            Thing::Nic(nic) => fabric.numbers_nic(*nic),
+            Thing::Link(link) => fabric.has_ends(*link),
+        },
+        Exception::Drained(_, thing) => match thing {
+            Thing::Plane(plane) => plane.0 < fabric.topology().planes,
+            Thing::Switch(switch) => fabric.has_switch(*switch),
+            Thing::Nic(nic) => fabric.has_nic(*nic),
+            Thing::Link(link) => fabric.has_link(*link),
+        },
+        Exception::Cable(link, _) => fabric.has_link(*link),
+        Exception::Device(switch, _) => fabric.has_switch(*switch),
+    })
 }
 
 /// Compares a tier that both have.

@@ -138,39 +138,58 @@ fn sentence(row: &PairChange) -> String {
     }
 }
 
+/// What changes ask for, each reason once.
+#[derive(Default)]
+struct Modes {
+    drains: Vec<(BTreeSet<Place>, &'static str)>,
+    planes: Vec<(BTreeSet<TierId>, &'static str)>,
+    at_once: Vec<&'static str>,
+    leaves: Option<&'static str>,
+}
+
+impl Modes {
+    fn of(difference: &Difference, migration: Option<&Migration>, old: &Plan) -> Modes {
+        let Modes { mut drains, mut planes, mut at_once, mut leaves } = Modes::default();
+        let covered = |change: &&Change| migration.is_some() && Migration::covers(change);
+        for change in difference.changes.iter().filter(|change| !covered(change)) {
+            let verdict = judge(change, old.fabric());
+            match verdict.mode {
+                RolloutMode::Hitless => {}
+                RolloutMode::Leaves => leaves = Some(verdict.why),
+                RolloutMode::Drained(places) => {
+                    match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
+                        Some((known, _)) => known.extend(places),
+                        None => drains.push((places.into_iter().collect(), verdict.why)),
+                    }
+                }
+                RolloutMode::PlaneByPlane(tiers) => {
+                    match planes.iter_mut().find(|(_, why)| *why == verdict.why) {
+                        Some((known, _)) => known.extend(tiers),
+                        None => planes.push((tiers.into_iter().collect(), verdict.why)),
+                    }
+                }
+                RolloutMode::AtOnce if at_once.contains(&verdict.why) => {}
+                RolloutMode::AtOnce => at_once.push(verdict.why),
+            }
+        }
+        Modes { drains, planes, at_once, leaves }
+    }
+}
+
 /// Describes how a difference can be rolled out, which changes these artefacts.
 pub(crate) fn rollout(
     difference: &Difference,
     artefacts: &[Artefacts],
     migration: Option<&Migration>,
+    mixes: bool,
     old: &Plan,
 ) -> Rollout {
     if let Some(movers) = Movers::of(difference, artefacts, old) {
         return drains_only(movers, difference, old);
     }
-    let mut drains: Vec<(BTreeSet<Place>, &'static str)> = Vec::new();
-    let mut planes: Vec<(BTreeSet<TierId>, &'static str)> = Vec::new();
-    let mut at_once: Vec<&'static str> = Vec::new();
-    let covered = |change: &&Change| migration.is_some() && Migration::covers(change);
-    for change in difference.changes.iter().filter(|change| !covered(change)) {
-        let verdict = judge(change, old.fabric());
-        match verdict.mode {
-            RolloutMode::Hitless => {}
-            RolloutMode::Drained(places) => match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
-                Some((known, _)) => known.extend(places),
-                None => drains.push((places.into_iter().collect(), verdict.why)),
-            },
-            RolloutMode::PlaneByPlane(tiers) => {
-                match planes.iter_mut().find(|(_, why)| *why == verdict.why) {
-                    Some((known, _)) => known.extend(tiers),
-                    None => planes.push((tiers.into_iter().collect(), verdict.why)),
-                }
-            }
-            RolloutMode::AtOnce if at_once.contains(&verdict.why) => {}
-            RolloutMode::AtOnce => at_once.push(verdict.why),
-        }
-    }
-    let hitless = drains.is_empty() && planes.is_empty() && at_once.is_empty() && migration.is_none();
+    let Modes { drains, planes, at_once, leaves } = Modes::of(difference, migration, old);
+    let keeps = drains.is_empty() && planes.is_empty() && leaves.is_none();
+    let hitless = keeps && !mixes && at_once.is_empty() && migration.is_none();
     let stops = migration.map(ToString::to_string).into_iter().chain(at_once.into_iter().map(str::to_owned));
     let mut steps: Vec<String> =
         stops.map(|why| format!("not hitless, the whole fabric stops: {why}")).collect();
@@ -182,19 +201,34 @@ pub(crate) fn rollout(
             .collect();
         steps.push(format!("not hitless, drain plane by plane ({}): {why}", tiers.join(", ")));
     }
+    if mixes {
+        steps.push(
+            "not hitless: what is drained is used where nothing else is left, and what is new would be drained with it for \
+             a while: drain first, and grow in a second change"
+                .to_owned(),
+        );
+    }
+    if let Some(why) = leaves {
+        steps.push(format!("not hitless, drain what goes: {why}"));
+    }
     for (places, why) in drains {
         let shown = names(places.iter().map(|place| place_name(*place, old)), 3);
         steps.push(format!("not hitless, drain {shown} before: {why}"));
     }
     if hitless && !difference.is_empty() {
-        let mut reasons: Vec<&str> =
-            difference.changes.iter().map(|change| judge(change, old.fabric()).why).collect();
-        reasons.dedup();
-        reasons.sort_unstable();
-        reasons.dedup();
-        steps.push(format!("hitless: {}", reasons.join("; ")));
+        steps.push(format!("hitless: {}", reasons(difference, old).join("; ")));
     }
     Rollout { hitless, steps }
+}
+
+/// Why changes are harmless, each reason once.
+fn reasons(difference: &Difference, old: &Plan) -> Vec<&'static str> {
+    let all = difference.changes.iter().map(|change| judge(change, old.fabric()).why);
+    let all: BTreeSet<&str> = all.collect();
+    if all.is_empty() {
+        return vec!["what is declared otherwise is not there"];
+    }
+    all.into_iter().collect()
 }
 
 /// Describes how drains alone are rolled out: by who sends past what.

@@ -97,7 +97,7 @@ impl WorkOrder {
             jobs.push(job(Action::Move, *link, new, Some(ends(old, *link).upper)));
         }
         jobs.extend(population.cables.added.iter().map(|link| job(Action::Add, *link, new, None)));
-        let difference = Difference::between(old.topology(), new.topology());
+        let difference = Difference::between(old.fabric(), new.fabric());
         WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),

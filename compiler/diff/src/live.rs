@@ -123,6 +123,7 @@ pub fn waves(devices: &BTreeMap<String, Device>) -> Vec<Wave> {
             text: format!("{whose}, {count}"),
             drained: Vec::new(),
             gone: Vec::new(),
+            apart: Vec::new(),
             switches,
             seconds: steps.iter().map(|step| step.seconds).sum(),
             steps: steps.to_vec(),

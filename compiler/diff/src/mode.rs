@@ -10,7 +10,7 @@ use closc_topology::{Link, TierId};
 
 use crate::change::{Change, Exception, T2Setting, Thing, TierSetting, Turn};
 use crate::population::is_drained;
-use crate::verdict::{ALL, GROWS, SHRINKS, at_once, beside, growth, hitless, planes};
+use crate::verdict::{ALL, GROWS, at_once, beside, growth, hitless, planes, shrinks};
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
 
@@ -20,7 +20,9 @@ pub fn judge(change: &Change, old: &Fabric) -> Verdict {
         Change::Setting(setting) => setting.verdict(old),
         // More switches of a tier are more ports of those beside it.
         Change::Count(tier, edit) if edit.new > edit.old => growth(old, beside(*tier)),
-        Change::Count(tier, _) => planes(&[*tier], SHRINKS),
+        Change::Count(tier, _) => shrinks(old, beside(*tier)),
+        // The ports of the first zone are the first ones, whatever is kept for each.
+        Change::T2(T2Setting::ZonePorts(_)) if old.topology().zones == 1 => hitless("no cable moves"),
         Change::T2(T2Setting::Wiring(_) | T2Setting::ZonePorts(_) | T2Setting::Rows(_)) => {
             planes(&[TierId::T1, TierId::T2], "cables move to other ports")
         }
@@ -36,7 +38,7 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric) -> Verdict {
     match setting {
         // More ports are ports of its own.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
-        TierSetting::Down(_) | TierSetting::Up(_) => planes(&[tier], SHRINKS),
+        TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
         TierSetting::Platform(_) | TierSetting::ByPlane(_) | TierSetting::ByZone(_) => {
             planes(&[tier], "switches are replaced")

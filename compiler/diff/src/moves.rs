@@ -38,7 +38,7 @@ impl Movers {
         };
         let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(..)));
         let change = |kind: &str| artefacts.iter().any(|found| found.kind == kind && found.changed > 0);
-        difference.changes.iter().all(drains).then(|| Movers {
+        (difference.along.is_empty() && difference.changes.iter().all(drains)).then(|| Movers {
             switches: change("switches"),
             nodes: change("nodes"),
             announces,

@@ -10,6 +10,7 @@ use crate::impact::impact;
 use crate::migration::Migration;
 use crate::population::Population;
 use crate::report::{FORMAT, Options, Report, Side};
+use crate::rollout::mixes;
 use crate::touched::{Item, Touched, artefacts};
 use crate::touched_tiers::touched_tiers;
 use crate::{effect, summary};
@@ -28,17 +29,18 @@ impl Report {
         differs: Option<&dyn Fn(Item) -> bool>,
     ) -> Report {
         let (before, after) = (old.0, new.0);
-        let difference = Difference::between(before.topology(), after.topology());
+        let difference = Difference::between(before.fabric(), after.fabric());
         let population = Population::between(before.fabric(), after.fabric());
         let touched = Touched::of(&difference, before, after);
         let pairs = impact(before.fabric(), after.fabric());
         let artefacts = artefacts(&touched, before, after, differs);
         let migration = Migration::between(before, after);
+        let mixes = mixes(&difference, &population, before, after);
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),
             impact: effect::impact(&difference, &population, &pairs, before, after),
-            rollout: Some(effect::rollout(&difference, &artefacts, migration.as_ref(), before)),
+            rollout: Some(effect::rollout(&difference, &artefacts, migration.as_ref(), mixes, before)),
             touched: touched_tiers(&touched, &population, before, after),
             artefacts,
             waves: Vec::new(),

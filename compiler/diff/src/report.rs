@@ -67,7 +67,7 @@ pub struct Side {
 /// How a difference can be rolled out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rollout {
-    /// Whether nothing in use is touched.
+    /// Whether no packet is lost: nothing in use is touched, but for routes that gain, in place, ways that forward already.
     pub hitless: bool,
     /// What to do, and why.
     pub steps: Vec<String>,
@@ -121,7 +121,7 @@ pub struct WaveStep {
 /// One wave of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wave {
-    /// The plane that it touches; absent where it takes nothing away.
+    /// The plane that it touches; absent where it is about all planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
     /// What it does, as a sentence.
@@ -130,6 +130,10 @@ pub struct Wave {
     pub drained: Vec<String>,
     /// Of these, those that do not come back.
     pub gone: Vec<String>,
+    /// What is new and not used yet after the wave, where switches choose the path: until then switches get what is
+    /// compiled with these in `exceptions.drained`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
     /// Switches that are configured.
     pub switches: Vec<String>,
     /// What is done, in order.

@@ -1,11 +1,12 @@
 //! In which order a difference can be rolled out, so that no pair of NICs loses more than a stated share.
 //!
-//! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, a wave in which traffic leaves what the smaller
-//! numbers of the new plan have no place for, waves that each drain what they touch, a wave that finishes. Invariants: at
-//! every moment of it, no pair has lost more than the share of the bandwidth that both plans have in common, and none
-//! that keeps a path has none; nothing is used that is gone, drained or not there yet; what cannot be done so is refused
-//! with the reason.
+//! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, waves in which switches begin to send over what is new,
+//! a wave in which traffic leaves what the smaller numbers of the new plan have no place for, waves that each drain what
+//! they touch, a wave that finishes. Invariants: at every moment of it, no pair has lost more than the share of the
+//! bandwidth that both plans have in common, and none that keeps a path has none; nothing is used that is gone, drained or
+//! not there yet; what cannot be done so is refused with the reason.
 
+mod growing;
 mod leaving;
 mod step;
 
@@ -28,6 +29,8 @@ use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
+use growing::Growing;
+pub(crate) use growing::mixes;
 use leaving::Leaving;
 
 /// What may be taken away for a while.
@@ -47,7 +50,7 @@ impl Limit {
 /// Devices and cables that are touched together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wave {
-    /// The plane; nothing for waves that take nothing away.
+    /// The plane; nothing for waves that are about all planes.
     pub plane: Option<PlaneId>,
     /// What carries no traffic while it is touched.
     pub drained: Vec<Place>,
@@ -57,6 +60,10 @@ pub struct Wave {
     pub duration: Seconds,
     /// What carries no traffic from this wave on that did before: it goes for good.
     pub gone: Vec<Place>,
+    /// What is new and used from this wave on, where switches choose the path.
+    pub joined: Vec<Place>,
+    /// What is new and not used yet after the wave: until then switches are configured as if it was drained.
+    pub apart: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
     /// Those of them that keep for now what is no longer wanted: something at their ends goes in a later wave.
@@ -115,7 +122,7 @@ pub enum RolloutError {
 impl Rollout {
     /// Orders a difference into waves.
     pub fn between(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
-        let difference = Difference::between(old.topology(), new.topology());
+        let difference = Difference::between(old.fabric(), new.fabric());
         if difference.is_empty() {
             return Ok(Rollout { waves: Vec::new() });
         }
@@ -129,10 +136,8 @@ impl Rollout {
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
-        let mut waves = Vec::new();
-        if !population.switches.added.is_empty() || !population.cables.added.is_empty() {
-            waves.push(prepare(&population, new));
-        }
+        let growing = Growing::of(&population, &difference, old, new);
+        let mut waves: Vec<Wave> = growing.prepare().into_iter().chain(growing.join()).collect();
         let base = without(old.fabric(), &leaving.places);
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
@@ -165,8 +170,25 @@ impl Rollout {
                 left = later;
             }
         }
-        waves.push(finish(&population, kept, new));
+        kept.extend(Rollout::losing(&waves, &population, old, new));
+        let left = growing.left(&waves).difference(&kept).copied().collect();
+        waves.push(finish(&population, left, kept, new));
         Ok(Rollout { waves })
+    }
+
+    /// The switches that stay and lose ports to what goes, and that no wave has configured since.
+    fn losing(waves: &[Wave], population: &Population, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
+        let ends = population.cables.removed.iter().flat_map(|link| ends(old.fabric(), *link));
+        let mut losing: BTreeSet<Switch> = ends.filter(|switch| new.fabric().has_switch(*switch)).collect();
+        let drained = waves.iter().filter(|wave| !wave.drained.is_empty());
+        drained.for_each(|wave| losing.retain(|switch| !wave.switches.contains(switch)));
+        losing
+    }
+
+    /// Returns the plan by which switches are configured in each wave: the new one, in which what is not used yet is drained.
+    pub fn stages(&self, new: &Plan) -> Vec<Plan> {
+        let stage = |wave: &Wave| Plan::new(without(new.fabric(), &wave.apart.iter().copied().collect()));
+        self.waves.iter().map(stage).collect()
     }
 
     /// Returns what carries no traffic at each moment of a rollout, beyond what the old plan has drained.
@@ -219,25 +241,31 @@ impl Work {
     ) -> Result<Work, RolloutError> {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
+        let moved: BTreeSet<Switch> =
+            population.moved.iter().flat_map(|link| ends(old.fabric(), *link)).collect();
         for change in &difference.changes {
             let verdict = judge(change, old.fabric());
             match verdict.mode {
-                RolloutMode::Hitless => {}
+                // What goes is in no place of work: traffic leaves it before.
+                RolloutMode::Hitless | RolloutMode::Leaves => {}
                 RolloutMode::Drained(some) => {
-                    work.by_hand.extend(&some);
-                    if matches!(
+                    let goes = matches!(
                         change,
                         Change::Exception(Exception::Absent(Turn::On, Thing::Switch(_) | Thing::Link(_)))
-                    ) {
-                        work.gone.extend(&some);
-                    }
+                    );
+                    // It is taken out at the end.
+                    let of_work = if goes { &mut work.gone } else { &mut work.by_hand };
+                    of_work.extend(&some);
                     for place in some {
                         places.entry(place.plane()).or_default().insert(place);
                     }
                 }
                 RolloutMode::PlaneByPlane(tiers) => {
                     let exceptions = &old.topology().exceptions;
+                    // Other wiring of the third tier is about the cables that it moves.
+                    let wired = matches!(change, Change::T2(_));
                     let touched = old.switches().filter(|switch| tiers.contains(&switch.tier));
+                    let touched = touched.filter(|switch| !wired || moved.contains(switch));
                     let touched = touched.filter(|switch| !leaving.places.contains(&Place::Switch(*switch)));
                     for switch in touched.filter(|switch| !is_drained(exceptions, *switch)) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
@@ -363,25 +391,12 @@ fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) 
     Ok(good)
 }
 
-fn prepare(population: &Population, new: &Plan) -> Wave {
-    let mut steps = vec![Step::Install {
-        switches: population.switches.added.len(),
-        cables: population.cables.added.len(),
-    }];
-    let mut configured: BTreeSet<Switch> = population.switches.added.iter().copied().collect();
-    for link in &population.cables.added {
-        configured.extend(new.fabric().upper_end(*link).map(|(switch, _)| switch));
-        if let Link::Fabric { lower, .. } = link {
-            configured.insert(*lower);
-        }
-    }
-    steps.extend([Step::Add { switches: configured.len() }, Step::Verify]);
-    Wave { switches: configured, ..done(None, steps) }
-}
-
-/// The last wave, with what switches have kept until now.
-fn finish(population: &Population, kept: BTreeSet<Switch>, new: &Plan) -> Wave {
+/// The last wave, with what is left to change in place, and what switches have kept until now.
+fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch>, new: &Plan) -> Wave {
     let mut steps = Vec::new();
+    if !left.is_empty() {
+        steps.push(Step::Change { switches: left.len() });
+    }
     if new.is_source_routed() {
         steps.push(Step::ReplaceTables { tables: new.groups().count() });
     }
@@ -393,7 +408,7 @@ fn finish(population: &Population, kept: BTreeSet<Switch>, new: &Plan) -> Wave {
     if !population.switches.removed.is_empty() || cables > 0 {
         steps.push(Step::TakeOut { switches: population.switches.removed.len(), cables });
     }
-    Wave { switches: kept, ..done(None, steps) }
+    Wave { switches: left.into_iter().chain(kept).collect(), ..done(None, steps) }
 }
 
 /// The switches at the ends of cables that go with some places.
@@ -445,7 +460,7 @@ fn wave(
     let (devices, cables) =
         (by_hand(|p| matches!(p, Place::Switch(_))), by_hand(|p| matches!(p, Place::Link(_))));
     if devices + cables > 0 {
-        steps.push(Step::Install { switches: devices, cables });
+        steps.push(Step::Replace { switches: devices, cables });
     }
     // Where the fabric only shrinks there is nothing to add, and where it only grows nothing to remove.
     let (grows, shrinks) = (population.grows(), population.shrinks());
@@ -489,6 +504,8 @@ fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
         steps,
         duration,
         gone: Vec::new(),
+        joined: Vec::new(),
+        apart: Vec::new(),
         switches: BTreeSet::new(),
         keeping: BTreeSet::new(),
     }
@@ -505,12 +522,22 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
     let waves = rollout.waves.iter().map(|wave| report::Wave {
         plane: wave.plane.map(|plane| plane.0),
         text: match wave.plane {
+            None if !wave.apart.is_empty() => {
+                format!(
+                    "takes nothing away: compiled with {} in `exceptions.drained`",
+                    what(&wave.apart, new)
+                )
+            }
             None if wave.gone.is_empty() => "takes nothing away".to_owned(),
             None => format!("what goes for good: {}", what(&wave.gone, old)),
+            Some(plane) if wave.drained.is_empty() => {
+                format!("plane {plane}, now over {} too", what(&wave.joined, new))
+            }
             Some(plane) => format!("plane {plane}, without {}", what(&wave.drained, old)),
         },
         drained: places(&wave.drained),
         gone: places(&wave.gone),
+        apart: wave.apart.iter().map(|place| place_name(*place, new)).collect(),
         switches: wave
             .switches
             .iter()

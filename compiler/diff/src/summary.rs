@@ -35,7 +35,7 @@ pub(crate) fn lines(
                 Setting::Qos(edit) => lines.extend(qos::lines(edit)),
                 setting => lines.push(setting_line(setting, new)),
             },
-            Change::Count(tier, edit) => lines.push(count_line(*tier, edit, new)),
+            Change::Count(tier, _) => lines.extend(count_line(*tier, old, new)),
             Change::T2(setting) => {
                 let (before, after) = setting.values();
                 lines.push(simple(Sign::Change, setting.field().path(), format!("{before} -> {after}")));
@@ -59,7 +59,7 @@ pub(crate) fn lines(
             Change::Exception(exception) => exceptions.push(exception),
         }
     }
-    lines.extend(exceptions::lines(&exceptions, old, new, options));
+    lines.extend(exceptions::lines(&exceptions, &difference.along, old, new, options));
     lines.extend(population_lines(population, old, new, options));
     lines
 }
@@ -122,14 +122,17 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
     line
 }
 
-fn count_line(tier: TierId, edit: &Edit<u16>, new: &Plan) -> Line {
+/// Says how many there are of a tier; nothing where as many are numbered in another way, as other lines say.
+fn count_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
     let what = match tier {
         TierId::T0 => "T0 groups of a zone",
         TierId::T1 => "T1s of a plane",
         TierId::T2 => "T2s of a plane",
     };
-    let text = format!("{what}: {} -> {}", edit.old, edit.new);
-    Line { count: switches(tier, new), ..simple(Sign::Change, count_field(tier).path(), text) }
+    let [before, after] = [old, new].map(|plan| plan.fabric().numbered(tier));
+    let text = format!("{what}: {before} -> {after}");
+    let line = simple(Sign::Change, count_field(tier).path(), text);
+    (before != after).then(|| Line { count: switches(tier, new), ..line })
 }
 
 /// Returns how many switches of a tier there are in all planes.

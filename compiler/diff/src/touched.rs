@@ -45,7 +45,12 @@ impl Touched {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());
         }
-        let exceptions = difference.changes.iter().any(|change| matches!(change, Change::Exception(_)));
+        for exception in &difference.along {
+            touched.exception(exception, old.fabric());
+            touched.exception(exception, new.fabric());
+        }
+        let is_exception = |change: &Change| matches!(change, Change::Exception(_));
+        let exceptions = !difference.along.is_empty() || difference.changes.iter().any(is_exception);
         if exceptions && !touched.all_hosts && !new.is_source_routed() {
             touched.hosts.extend(routed::nodes(old, new));
         }

@@ -13,8 +13,10 @@ use closc_topology::{Link, PlaneId, Switch, TierId};
 /// How a change can be rolled out, from harmless to harmful.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RolloutMode {
-    /// Nothing in use is touched.
+    /// Nothing in use is touched, or nothing but gains ways that forward already.
     Hitless,
+    /// What goes carries no traffic before it goes. What stays is not touched while it carries some.
+    Leaves,
     /// These carry no traffic while they are touched.
     Drained(Vec<Place>),
     /// One plane after the other, each without traffic while it is touched.
@@ -53,8 +55,10 @@ pub struct Verdict {
 
 pub(crate) const ALL: [TierId; 3] = TierId::ALL;
 pub(crate) const GROWS: &str = "what is new is up before hosts use it";
-const POOLS: &str =
-    "more lossless ports divide the buffer anew, and SONiC takes another BUFFER_POOL only at a reload";
+pub(crate) const JOINS: &str =
+    "what is new forwards before a route gains it, and routes gain it in place, whichever switch is first";
+pub(crate) const POOLS: &str =
+    "other lossless ports divide the buffer anew, and SONiC takes another BUFFER_POOL only at a reload";
 pub(crate) const SHRINKS: &str = "what goes carries traffic until it is drained";
 
 pub(crate) fn hitless(why: &'static str) -> Verdict {
@@ -62,8 +66,19 @@ pub(crate) fn hitless(why: &'static str) -> Verdict {
 }
 
 /// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
-/// Then the pools change, and SONiC's configuration updater refuses any change of `BUFFER_POOL`.
 pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
+    let why = if old.topology().routing.is_source_routed() { GROWS } else { JOINS };
+    pools(old, tiers).unwrap_or(hitless(why))
+}
+
+/// Smaller numbers: what they have no place for is left before it goes, and what stays loses ports that nobody uses then.
+pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
+    pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
+}
+
+/// Other numbers of lossless ports on switches of these tiers that divide a buffer: the pools change, and SONiC's
+/// configuration updater refuses any change of `BUFFER_POOL`.
+fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
     let divides = |(platform, os): &(Arc<Platform>, Os)| {
         platform.buffer.is_some() && os.renders(Capability::Thresholds) && os.renders(Capability::Pauses)
@@ -77,10 +92,7 @@ pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
             || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
     };
     let tiers: Vec<TierId> = tiers.iter().filter(touched).copied().collect();
-    if topology.qos.is_lossless() && !tiers.is_empty() {
-        return planes(&tiers, POOLS);
-    }
-    hitless(GROWS)
+    (topology.qos.is_lossless() && !tiers.is_empty()).then(|| planes(&tiers, POOLS))
 }
 
 /// Returns the tiers next to a tier.
@@ -105,7 +117,7 @@ pub(crate) mod rule {
     use closc_topology::Racks;
     use closc_topology::TierId::{T0, T1, T2};
 
-    use super::{ALL, SHRINKS, Verdict, at_once, growth, hitless, planes};
+    use super::{ALL, Verdict, at_once, growth, hitless, planes, shrinks};
 
     const CABLES: &str = "every cable of the kind is unplugged, or was described wrongly";
 
@@ -135,7 +147,7 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn hosts_only<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
-        hitless("hosts change, switches do not")
+        hitless("what hosts alone are given reaches no switch")
     }
 
     pub(crate) fn host_files<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
@@ -151,11 +163,11 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn zones<T: PartialOrd>(old: &T, new: &T, fabric: &Fabric) -> Verdict {
-        if new > old { growth(fabric, &[T2]) } else { planes(&ALL, SHRINKS) }
+        if new > old { growth(fabric, &[T2]) } else { shrinks(fabric, &[T2]) }
     }
 
     pub(crate) fn nics<T: PartialOrd>(old: &T, new: &T, fabric: &Fabric) -> Verdict {
-        if new > old { growth(fabric, &[T0]) } else { planes(&[T0], SHRINKS) }
+        if new > old { growth(fabric, &[T0]) } else { shrinks(fabric, &[T0]) }
     }
 
     pub(crate) fn nodes<T>(_: &T, _: &T, _: &Fabric) -> Verdict {

@@ -75,7 +75,7 @@ fn a_pin_more() {
     };
     let one = pinned([(t0(0), [(nic, 1)].into())].into());
     let two = pinned([(t0(0), [(nic, 1)].into()), (t0(1), [(nic, 3)].into())].into());
-    let difference = Difference::between(one.topology(), two.topology());
+    let difference = Difference::between(one.fabric(), two.fabric());
     let applied = difference.apply(one.topology()).expect("it starts from there");
     assert_eq!(applied.ecmp, two.topology().ecmp);
     let touched = Touched::of(&difference, &one, &two);
@@ -204,7 +204,7 @@ fn switch(plan: &Plan, switch: closc_topology::Switch, templates: &Templates) ->
 /// Renders both sides and looks whether anything changed that was not named.
 fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     let (old, new) = (old.plan(), new.plan());
-    let touched = Touched::of(&Difference::between(old.topology(), new.topology()), &old, &new);
+    let touched = Touched::of(&Difference::between(old.fabric(), new.fabric()), &old, &new);
     let templates = Templates::shipped();
     let both: BTreeSet<_> = old.switches().collect();
     for at in new.switches().filter(|at| both.contains(at) && !touched.switch(*at)) {

@@ -64,7 +64,7 @@ fn listed(old: &Fabric, new: &Fabric) -> Population {
 
 fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     let (old, new) = (old.plan(), new.plan());
-    let difference = Difference::between(old.topology(), new.topology());
+    let difference = Difference::between(old.fabric(), new.fabric());
     let applied = difference.apply(old.topology()).expect("a difference fits what it was made from");
     prop_assert_eq!(meaning(&applied), meaning(new.topology()));
     prop_assert_eq!(difference.is_empty(), meaning(old.topology()) == meaning(new.topology()));

@@ -65,13 +65,16 @@ fn check(old: &Shape, new: &Shape, planes: f64) -> Result<(), TestCaseError> {
     let worst = worst(&old, &rollout);
     prop_assert!(worst <= limit.share + 1e-9, "a pair lost {worst} of {}", limit.share);
     // What has to be drained is, once.
-    let difference = Difference::between(old.topology(), new.topology());
+    let difference = Difference::between(old.fabric(), new.fabric());
     let wanted: BTreeSet<_> = difference
         .changes
         .iter()
         .flat_map(|change| match judge(change, old.fabric()).mode {
             RolloutMode::Drained(places) => places,
-            RolloutMode::Hitless | RolloutMode::PlaneByPlane(_) | RolloutMode::AtOnce => Vec::new(),
+            RolloutMode::Hitless
+            | RolloutMode::Leaves
+            | RolloutMode::PlaneByPlane(_)
+            | RolloutMode::AtOnce => Vec::new(),
         })
         .collect();
     let all: Vec<_> = rollout.waves.iter().flat_map(|wave| wave.drained.clone()).collect();
@@ -159,7 +162,7 @@ fn pod(groups: u16, qos: &str) -> Plan {
 fn lossless_growth_divides_buffers_anew() {
     let modes = |qos: &str| -> BTreeSet<RolloutMode> {
         let (old, new) = (pod(4, qos), pod(5, qos));
-        let difference = Difference::between(old.topology(), new.topology());
+        let difference = Difference::between(old.fabric(), new.fabric());
         difference.changes.iter().map(|change| judge(change, old.fabric()).mode).collect()
     };
     assert!(

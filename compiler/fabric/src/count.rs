@@ -37,18 +37,25 @@ impl Fabric {
         }
     }
 
-    /// Switches of a tier before exceptions.
-    fn all_of(&self, tier: TierId) -> u64 {
+    /// Returns the switches of a tier in each plane and zone before exceptions (T2: in each plane).
+    pub fn numbered(&self, tier: TierId) -> u64 {
         let topology = self.topology();
-        let (planes, count) = (u64::from(topology.planes), topology.count(tier));
+        let count = topology.count(tier);
         match tier {
-            TierId::T0 | TierId::T1 => planes * u64::from(topology.zones) * u64::from(count),
+            TierId::T0 | TierId::T1 => u64::from(count),
             // Rows that are kept free leave holes.
             TierId::T2 => {
                 let is_there = |index: &u16| index % topology.t2_rows() < topology.t1_count;
-                planes * (0..count).filter(is_there).count() as u64
+                (0..count).filter(is_there).count() as u64
             }
         }
+    }
+
+    /// Switches of a tier before exceptions.
+    fn all_of(&self, tier: TierId) -> u64 {
+        let topology = self.topology();
+        let zones = if tier == TierId::T2 { 1 } else { u64::from(topology.zones) };
+        u64::from(topology.planes) * zones * self.numbered(tier)
     }
 
     /// Switches of a tier that exceptions take away.

@@ -96,6 +96,11 @@ impl Fabric {
 
     /// Tells whether a switch is there: inside the numbers, and not declared absent.
     pub fn has_switch(&self, switch: Switch) -> bool {
+        self.numbers_switch(switch) && !self.topology.exceptions.absent_switches.contains(&switch)
+    }
+
+    /// Tells whether the numbers have a place for a switch, there or not.
+    pub fn numbers_switch(&self, switch: Switch) -> bool {
         let topology = &*self.topology;
         let in_row = match switch.tier {
             TierId::T0 | TierId::T1 => true,
@@ -105,7 +110,6 @@ impl Fabric {
             && switch.index < topology.count(switch.tier)
             && switch.zone.0 < topology.zones
             && switch.plane.0 < topology.planes
-            && !topology.exceptions.absent_switches.contains(&switch)
     }
 
     /// Returns the nodes that have at least one NIC, unit by unit.
@@ -146,22 +150,30 @@ impl Fabric {
 
     /// Tells whether a NIC is there.
     pub fn has_nic(&self, nic: Nic) -> bool {
+        self.numbers_nic(nic) && !self.topology.exceptions.absent_nics.contains(&nic)
+    }
+
+    /// Tells whether the numbers have a place for a NIC, there or not.
+    pub fn numbers_nic(&self, nic: Nic) -> bool {
         nic.zone.0 < self.topology.zones
             && nic.group < self.topology.hosts.groups
             && nic.downlink < self.topology.hosts.per_group
-            && !self.topology.exceptions.absent_nics.contains(&nic)
     }
 
     /// Tells whether a cable is there: neither it nor an end of it is declared absent.
     pub fn has_link(&self, link: Link) -> bool {
-        let ends = match link {
+        self.has_ends(link) && !self.topology.exceptions.absent_links.contains(&link)
+    }
+
+    /// Tells whether both ends of a cable are there, and the numbers have a place for it between them.
+    pub fn has_ends(&self, link: Link) -> bool {
+        match link {
             Link::Host(port) => self.has_nic(port.nic) && self.has_switch(port.nic.t0(port.plane)),
             Link::Fabric { lower, up } => {
                 self.has_switch(lower)
                     && wiring::up(&self.topology, lower, up).is_some_and(|far| self.has_switch(far.switch))
             }
-        };
-        ends && !self.topology.exceptions.absent_links.contains(&link)
+        }
     }
 
     /// Returns the switch port at the upper end of a cable, whether or not the cable is there.

@@ -41,7 +41,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     let Some((Side::Plan(old), Side::Plan(new))) = Reading::both_shown(args, before, after) else {
         return Ok(Outcome::Failed);
     };
-    let difference = Difference::between(old.plan.topology(), new.plan.topology());
+    let difference = Difference::between(old.plan.fabric(), new.plan.fabric());
     let [Change::Exception(Exception::Drained(found, what))] = difference.changes.as_slice() else {
         bail!("`{file}` cannot be changed line by line: put `{name}` into `exceptions.drained` yourself");
     };

@@ -61,6 +61,24 @@ pub enum Step {
         /// How neighbours come to know.
         routing: Routing,
     },
+    /// Switches begin to send over what is new, which forwards already.
+    Join {
+        /// In this plane.
+        plane: PlaneId,
+        /// Over so many switches and cables.
+        places: usize,
+        /// How neighbours come to know.
+        routing: Routing,
+    },
+    /// Switches send over what is new no longer.
+    Part {
+        /// In this plane.
+        plane: PlaneId,
+        /// Over so many switches and cables.
+        places: usize,
+        /// How neighbours come to know.
+        routing: Routing,
+    },
     /// NICs that go send and receive nothing any more.
     StopNics {
         /// How many.
@@ -82,6 +100,13 @@ pub enum Step {
     WaitIdle,
     /// Somebody mounts switches and plugs cables.
     Install {
+        /// Switches.
+        switches: usize,
+        /// Cables.
+        cables: usize,
+    },
+    /// Somebody replaces switches, and pulls and plugs cables.
+    Replace {
         /// Switches.
         switches: usize,
         /// Cables.
@@ -127,11 +152,14 @@ impl Step {
             Step::DenyPaths { .. } => "deny-paths",
             Step::Drain { .. } => "drain",
             Step::Return { .. } => "return",
+            Step::Join { .. } => "join",
+            Step::Part { .. } => "part",
             Step::StopNics { .. } => "stop-nics",
             Step::StartNics { .. } => "start-nics",
             Step::TakeOut { .. } => "take-out",
             Step::WaitIdle => "wait-idle",
             Step::Install { .. } => "install",
+            Step::Replace { .. } => "replace",
             Step::Add { .. } => "add",
             Step::Change { .. } => "change",
             Step::Remove { .. } => "remove",
@@ -146,12 +174,15 @@ impl Step {
         match self {
             Step::DenyPaths { .. } | Step::AllowPaths { .. } | Step::ReplaceTables { .. } => TABLES,
             Step::WaitIdle | Step::StopNics { .. } | Step::StartNics { .. } => IDLE,
-            Step::Install { switches, cables } | Step::TakeOut { switches, cables } => {
+            Step::Install { switches, cables }
+            | Step::Replace { switches, cables }
+            | Step::TakeOut { switches, cables } => {
                 Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
-            Step::Drain { places, .. } | Step::Return { places, .. } => {
-                Seconds(CONFIGURE.0 * places.div_ceil(SIDE_BY_SIDE) as u64)
-            }
+            Step::Drain { places, .. }
+            | Step::Return { places, .. }
+            | Step::Join { places, .. }
+            | Step::Part { places, .. } => Seconds(CONFIGURE.0 * places.div_ceil(SIDE_BY_SIDE) as u64),
             Step::Add { switches } | Step::Change { switches } | Step::Remove { switches } => {
                 Seconds(CONFIGURE.0 * switches.div_ceil(SIDE_BY_SIDE) as u64)
             }
@@ -166,13 +197,16 @@ impl Step {
             Step::AllowPaths { plane, places, tables } => Some(Step::DenyPaths { plane, places, tables }),
             Step::Drain { plane, places, routing } => Some(Step::Return { plane, places, routing }),
             Step::Return { plane, places, routing } => Some(Step::Drain { plane, places, routing }),
+            Step::Join { plane, places, routing } => Some(Step::Part { plane, places, routing }),
+            Step::Part { plane, places, routing } => Some(Step::Join { plane, places, routing }),
             Step::Add { switches } => Some(Step::Remove { switches }),
             Step::Remove { switches } => Some(Step::Add { switches }),
             Step::StopNics { nics } => Some(Step::StartNics { nics }),
             Step::StartNics { nics } => Some(Step::StopNics { nics }),
             Step::TakeOut { switches, cables } => Some(Step::Install { switches, cables }),
+            Step::Install { switches, cables } => Some(Step::TakeOut { switches, cables }),
             Step::WaitIdle | Step::Verify => None,
-            Step::Install { .. } | Step::Change { .. } | Step::ReplaceTables { .. } => Some(self),
+            Step::Replace { .. } | Step::Change { .. } | Step::ReplaceTables { .. } => Some(self),
         }
     }
 }
@@ -182,46 +216,48 @@ impl fmt::Display for Step {
         let switches = |count: usize| plural(count as u64, "switch", "switches");
         let places = |count: usize| plural(count as u64, "switch or cable", "switches and cables");
         let files = |count: usize| plural(count as u64, "path table", "path tables");
+        let nics = |count: usize| plural(count as u64, "NIC", "NICs");
         match self {
             Step::DenyPaths { plane, places: all, tables } => {
                 write!(f, "hosts leave {} of plane {plane} ({})", places(*all), files(*tables))
             }
             Step::Drain { plane, places: all, routing } => {
-                let how = match routing {
-                    Routing::BgpUnnumbered => "they announce that they are a last resort (RFC 8326)",
-                    Routing::EcmpStatic | Routing::Srv6Static => "neighbours get routes without them",
-                };
+                let how = how(
+                    *routing,
+                    "they announce that they are a last resort (RFC 8326)",
+                    "neighbours get routes without them",
+                );
                 write!(f, "drain {} of plane {plane}: {how}", places(*all))
             }
             Step::Return { plane, places: all, routing } => {
-                let how = match routing {
-                    Routing::BgpUnnumbered => "they take the announcement back",
-                    Routing::EcmpStatic | Routing::Srv6Static => "neighbours get routes over them",
-                };
+                let how = how(*routing, "they take the announcement back", "neighbours get routes over them");
                 write!(f, "return to {} of plane {plane}: {how}", places(*all))
             }
-            Step::StopNics { nics } => {
-                write!(f, "stop the traffic of {} for good", plural(*nics as u64, "NIC", "NICs"))
+            Step::Join { plane, places: all, routing } => {
+                let how = how(
+                    *routing,
+                    "they take back that they are a last resort (RFC 8326)",
+                    "neighbours add them to their routes",
+                );
+                write!(f, "send over {} of plane {plane} too: {how}", places(*all))
             }
-            Step::StartNics { nics } => {
-                write!(f, "let {} send and receive again", plural(*nics as u64, "NIC", "NICs"))
+            Step::Part { plane, places: all, routing } => {
+                let how = how(
+                    *routing,
+                    "they announce that they are a last resort (RFC 8326)",
+                    "neighbours take them out of their routes",
+                );
+                write!(f, "send past {} of plane {plane}: {how}", places(*all))
             }
-            Step::TakeOut { switches: taken, cables } => {
-                let cables =
-                    (*cables > 0).then(|| format!("pull {}", plural(*cables as u64, "cable", "cables")));
-                let taken = (*taken > 0).then(|| format!("take out {}", switches(*taken)));
-                f.write_str(&taken.into_iter().chain(cables).collect::<Vec<_>>().join(", "))
-            }
+            Step::StopNics { nics: all } => write!(f, "stop the traffic of {} for good", nics(*all)),
+            Step::StartNics { nics: all } => write!(f, "let {} send and receive again", nics(*all)),
+            Step::TakeOut { switches, cables } => by_hand(f, ("take out", "pull"), *switches, *cables),
             Step::WaitIdle => f.write_str("wait until nothing is under way there"),
-            Step::Install { switches: mounted, cables } => {
-                let cables =
-                    (*cables > 0).then(|| format!("plug {}", plural(*cables as u64, "cable", "cables")));
-                let mounted = (*mounted > 0).then(|| format!("mount {}", switches(*mounted)));
-                f.write_str(&mounted.into_iter().chain(cables).collect::<Vec<_>>().join(", "))
+            Step::Install { switches, cables } => by_hand(f, ("mount", "plug"), *switches, *cables),
+            Step::Replace { switches, cables } => {
+                by_hand(f, ("replace", "pull and plug"), *switches, *cables)
             }
-            Step::Add { switches: all } => {
-                write!(f, "add ports and routes on {}", switches(*all))
-            }
+            Step::Add { switches: all } => write!(f, "add ports and routes on {}", switches(*all)),
             Step::Change { switches: all } => write!(f, "change settings of {}", switches(*all)),
             Step::Remove { switches: all } => {
                 write!(f, "remove what is no longer wanted on {}", switches(*all))
@@ -233,6 +269,22 @@ impl fmt::Display for Step {
             Step::ReplaceTables { tables } => write!(f, "hosts take {}", files(*tables)),
         }
     }
+}
+
+/// How neighbours come to know: because it is announced, or by their own routes.
+fn how(routing: Routing, announced: &'static str, stated: &'static str) -> &'static str {
+    match routing {
+        Routing::BgpUnnumbered => announced,
+        Routing::EcmpStatic | Routing::Srv6Static => stated,
+    }
+}
+
+/// Writes what somebody does with switches, and with cables.
+fn by_hand(f: &mut fmt::Formatter<'_>, verbs: (&str, &str), switches: usize, cables: usize) -> fmt::Result {
+    let switches =
+        (switches > 0).then(|| format!("{} {}", verbs.0, plural(switches as u64, "switch", "switches")));
+    let cables = (cables > 0).then(|| format!("{} {}", verbs.1, plural(cables as u64, "cable", "cables")));
+    f.write_str(&switches.into_iter().chain(cables).collect::<Vec<_>>().join(", "))
 }
 
 impl fmt::Display for Seconds {

@@ -27,11 +27,17 @@ struct Alike {
     rest: String,
 }
 
-/// Writes one line for all exceptions that are alike.
-pub(super) fn lines(exceptions: &[&Exception], old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
+/// Writes one line for all exceptions that are alike: those that are changes, and those that come or go along.
+pub(super) fn lines(
+    changes: &[&Exception],
+    others: &[Exception],
+    old: &Plan,
+    new: &Plan,
+    options: Options,
+) -> Vec<Line> {
     let mut found: BTreeMap<Alike, Vec<(Option<PlaneId>, String)>> = BTreeMap::new();
-    for exception in exceptions {
-        let (alike, plane, name) = sort(exception, old, new);
+    let changes = changes.iter().map(|exception| sort(exception, old, new));
+    for (alike, plane, name) in changes.chain(others.iter().map(|exception| along(exception, old, new))) {
         found.entry(alike).or_default().push((plane, name));
     }
     found.into_iter().map(|(alike, things)| line(&alike, things, options)).collect()
@@ -56,7 +62,32 @@ fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options)
     Line { count, names, ..simple(alike.sign, alike.subject, text) }
 }
 
-fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId>, String) {
+/// An exception: what it is alike, its plane and its name.
+type Sorted = (Alike, Option<PlaneId>, String);
+
+/// Sorts exceptions about what at most one side can have: nobody has to do anything for them.
+fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
+    let (field, turn, thing, verbs, rests) = match exception {
+        Exception::Absent(turn, thing) => (
+            field!("exceptions.absent"),
+            turn,
+            thing,
+            ["leave out", "no longer leave out"],
+            [": not there before", ": not there now"],
+        ),
+        Exception::Drained(turn, thing) => {
+            (field!("exceptions.drained"), turn, thing, ["comes drained:", "goes drained:"], ["", ""])
+        }
+        Exception::Cable(..) | Exception::Device(..) => return sort(exception, old, new),
+    };
+    let at = usize::from(*turn == Turn::Off);
+    let mut found = alike(field.path(), Sign::Change, verbs[at], *thing, [new, old][at]);
+    rests[at].clone_into(&mut found.0.rest);
+    found
+}
+
+/// Sorts exceptions that are changes.
+fn sort(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
     match exception {
         Exception::Absent(turn, thing) => {
             let (sign, verb) = match turn {
@@ -82,7 +113,7 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId
             let plan = if edit.new.is_some() { new } else { old };
             let cable = |side: &Option<closc_topology::Cable>, plan: &Plan| match side {
                 Some(cable) => cable.shown(),
-                None if plan.topology().link_name(*link).is_some() => plan.topology().cable(*link).shown(),
+                None if plan.fabric().has_link(*link) => plan.topology().cable(*link).shown(),
                 None => "none".to_owned(),
             };
             let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
@@ -95,7 +126,7 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId
             let plan = if edit.new.is_some() { new } else { old };
             let hardware = |side: &Option<crate::change::Hardware>, plan: &Plan| match side {
                 Some(hardware) => hardware.shown(),
-                None if plan.topology().tier(switch.tier).is_some() => {
+                None if plan.fabric().has_switch(*switch) => {
                     let (platform, os) = plan.topology().hardware(*switch);
                     (platform.clone(), os).shown()
                 }
@@ -110,13 +141,7 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> (Alike, Option<PlaneId
     }
 }
 
-fn alike(
-    subject: &'static str,
-    sign: Sign,
-    verb: &'static str,
-    thing: Thing,
-    plan: &Plan,
-) -> (Alike, Option<PlaneId>, String) {
+fn alike(subject: &'static str, sign: Sign, verb: &'static str, thing: Thing, plan: &Plan) -> Sorted {
     let naming = &plan.topology().naming;
     let (one, many, plane, name) = match thing {
         Thing::Plane(plane) => (String::new(), "planes".to_owned(), None, format!("plane {plane}")),

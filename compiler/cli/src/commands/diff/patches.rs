@@ -104,10 +104,10 @@ impl Sides<'_> {
     /// Returns the switches that may change, those together whose change is the same by rule.
     fn classes(&self) -> Vec<Vec<Switch>> {
         let (old, new) = (self.old, self.new);
-        let difference = Difference::between(old.topology(), new.topology());
+        let difference = Difference::between(old.fabric(), new.fabric());
         let touched = Touched::of(&difference, old, new);
         let switches = new.switches().filter(|s| old.fabric().has_switch(*s) && touched.switch(*s));
-        if !difference.changes.iter().all(is_placeless) {
+        if !(difference.along.is_empty() && difference.changes.iter().all(is_placeless)) {
             return switches.map(|switch| vec![switch]).collect();
         }
         let (plain, was_plain) = (Plain::of(new), Plain::of(old));

@@ -1,0 +1,152 @@
+//! What comes because the new plan has more: it is up and configured before anything uses it.
+//!
+//! In: what comes and goes, and both plans. Out: [`Growing`]: the wave that prepares, waves in which what is there begins to
+//! use it, what changes in place at the end. Invariants: where hosts choose paths nothing uses what is new before they take
+//! new tables. Where switches do, what they would send over is configured as if it was drained, until every switch has
+//! ports towards it; so whichever of them have changed, packets meet only what forwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_topology::{Link, PlaneId, Switch};
+
+use super::step::Step;
+use super::{Wave, done, ends, without};
+use crate::change::{Change, Exception, Thing, Turn};
+use crate::compare::Difference;
+use crate::mode::{Place, RolloutMode, judge};
+use crate::population::Population;
+use crate::touched::Touched;
+use crate::verdict::GROWS;
+
+/// What comes, and who changes for it.
+pub(super) struct Growing<'a> {
+    population: &'a Population,
+    new: &'a Plan,
+    /// Switches of both sides that change without a drain.
+    changed: BTreeSet<Switch>,
+    /// What switches that are there will send over, plane by plane.
+    joins: BTreeMap<PlaneId, Vec<Place>>,
+    /// Whether all that changes does so in place, so that whole configurations can say it.
+    in_place: bool,
+}
+
+impl<'a> Growing<'a> {
+    pub(super) fn of(
+        population: &'a Population,
+        difference: &Difference,
+        old: &Plan,
+        new: &'a Plan,
+    ) -> Growing<'a> {
+        let hosts_choose = new.is_source_routed();
+        // Where hosts choose paths, growth is configured on what is new and at the other ends of its cables alone.
+        let quiet = |change: &&Change| {
+            let verdict = judge(change, old.fabric());
+            match verdict.mode {
+                RolloutMode::Hitless => !(hosts_choose && verdict.why == GROWS),
+                RolloutMode::Leaves => !hosts_choose,
+                RolloutMode::Drained(_) | RolloutMode::PlaneByPlane(_) | RolloutMode::AtOnce => false,
+            }
+        };
+        let changes: Vec<Change> = difference.changes.iter().filter(quiet).cloned().collect();
+        let mut changed = BTreeSet::new();
+        if !changes.is_empty() {
+            let touched = Touched::of(&Difference { changes, along: difference.along.clone() }, old, new);
+            let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
+            changed.extend(both.filter(|switch| touched.switch(*switch)));
+        }
+        let modes = || difference.changes.iter().map(|change| judge(change, old.fabric()).mode);
+        let in_place =
+            modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
+        let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
+        Growing { population, new, changed, joins, in_place }
+    }
+
+    /// The wave that takes nothing away: what is new is mounted, plugged and configured.
+    pub(super) fn prepare(&self) -> Option<Wave> {
+        let population = self.population;
+        let (switches, cables) = (population.switches.added.len(), population.cables.added.len());
+        if switches + cables == 0 {
+            return None;
+        }
+        let mut configured: BTreeSet<Switch> = population.switches.added.iter().copied().collect();
+        configured.extend(population.cables.added.iter().flat_map(|link| ends(self.new.fabric(), *link)));
+        if !self.new.is_source_routed() {
+            configured.extend(&self.changed);
+        }
+        let steps =
+            vec![Step::Install { switches, cables }, Step::Add { switches: configured.len() }, Step::Verify];
+        Some(Wave { switches: configured, apart: self.apart(None), ..done(None, steps) })
+    }
+
+    /// The waves in which switches begin to send over what is new.
+    pub(super) fn join(&self) -> Vec<Wave> {
+        let routing = self.new.topology().routing;
+        let waves = self.joins.iter().map(|(plane, places)| {
+            let steps = vec![Step::Join { plane: *plane, places: places.len(), routing }, Step::Verify];
+            let switches = self.joining(places);
+            Wave {
+                joined: places.clone(),
+                switches,
+                apart: self.apart(Some(*plane)),
+                ..done(Some(*plane), steps)
+            }
+        });
+        waves.collect()
+    }
+
+    /// What is not used yet after the wave of a plane, or before the first.
+    fn apart(&self, plane: Option<PlaneId>) -> Vec<Place> {
+        let later =
+            self.joins.iter().filter(|(own, _)| self.in_place && plane.is_none_or(|done| **own > done));
+        later.flat_map(|(_, places)| places.iter().copied()).collect()
+    }
+
+    /// The switches whose configuration differs by whether these are drained.
+    fn joining(&self, places: &[Place]) -> BTreeSet<Switch> {
+        let before = Plan::new(without(self.new.fabric(), &places.iter().copied().collect()));
+        let thing = |place: &Place| match place {
+            Place::Switch(switch) => Thing::Switch(*switch),
+            Place::Link(link) => Thing::Link(*link),
+        };
+        let undrained =
+            places.iter().map(|place| Change::Exception(Exception::Drained(Turn::Off, thing(place))));
+        let difference = Difference { changes: undrained.collect(), along: Vec::new() };
+        let touched = Touched::of(&difference, &before, self.new);
+        self.new.switches().filter(|switch| touched.switch(*switch)).collect()
+    }
+
+    /// What changes in place in the last wave: switches that no other wave configures.
+    pub(super) fn left(&self, waves: &[Wave]) -> BTreeSet<Switch> {
+        let configured: BTreeSet<Switch> =
+            waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
+        self.changed.difference(&configured).copied().collect()
+    }
+}
+
+/// Tells whether something is drained in the same step as switches begin to send over what is new. What is drained is used
+/// where nothing else is left, and what is new would be drained beside it for a while: no configuration says both.
+pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
+    let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(Turn::On, _)));
+    let from_old =
+        |link: &Link| matches!(link, Link::Fabric { lower, .. } if old.fabric().has_switch(*lower));
+    !new.is_source_routed()
+        && difference.changes.iter().any(drains)
+        && population.cables.added.iter().any(from_old)
+}
+
+/// What switches that are there will send over: a new switch above one of them, or a new cable to one that is there.
+fn joins(population: &Population, old: &Plan, new: &Plan) -> BTreeMap<PlaneId, Vec<Place>> {
+    let mut found: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
+    for link in &population.cables.added {
+        let Link::Fabric { lower, .. } = link else { continue };
+        let Some((upper, _)) = new.fabric().upper_end(*link) else { continue };
+        if !old.fabric().has_switch(*lower) || new.fabric().is_drained(*link) {
+            continue;
+        }
+        let is_new = !old.fabric().has_switch(upper);
+        let place = if is_new { Place::Switch(upper) } else { Place::Link(*link) };
+        found.entry(place.plane()).or_default().insert(place);
+    }
+    found.into_iter().map(|(plane, places)| (plane, super::sorted(places))).collect()
+}

@@ -1,0 +1,261 @@
+//! A wave that is hitless may stop at any switch: packets walk through the mixed fabric, and none is lost.
+//!
+//! Some switches have the configuration of before, others that of their wave. Static routes are those of the plans; what
+//! BGP comes to is what the second reader finds in the files of the mixture.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::Utf8PathBuf;
+use closc_artefacts::{Memory, Routing};
+use closc_compile::memory;
+use closc_diff::rollout::{Limit, Rollout};
+use closc_diff::{Options, Report, Side};
+use closc_fabric::Fabric;
+use closc_plan::{DeviceIntent, Plan, Target};
+use closc_tests::exceptions::{regrown, related};
+use closc_tests::shape::Shape;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
+use ipnet::Ipv6Net;
+use proptest::prelude::*;
+
+/// A route: where to, and the indices of its ports.
+type Entry = (Ipv6Net, Vec<usize>);
+
+/// A fabric of which switches follow different plans.
+struct Mixed<'a> {
+    /// By which plan each switch is configured.
+    of: BTreeMap<Switch, (&'a Plan, DeviceIntent<'a>)>,
+    routes: BTreeMap<Switch, Vec<Entry>>,
+    cabled: &'a Fabric,
+}
+
+impl<'a> Mixed<'a> {
+    /// Takes the plan of each switch; cables are those of a fabric.
+    fn new(of: &BTreeMap<Switch, (&'a Plan, &Memory)>, last: (&'a Plan, &Memory)) -> Mixed<'a> {
+        let intents: BTreeMap<_, _> =
+            of.iter().map(|(switch, (plan, _))| (*switch, (*plan, plan.device(*switch)))).collect();
+        let mut routes: BTreeMap<Switch, Vec<Entry>> = BTreeMap::new();
+        for (switch, (_, intent)) in &intents {
+            let ports = |target: &Target| match target {
+                Target::Ports(hops) => hops.iter().map(|hop| hop.port).collect(),
+                Target::Blackhole => Vec::new(),
+            };
+            routes.insert(
+                *switch,
+                intent.routes.iter().map(|route| (route.prefix, ports(&route.target))).collect(),
+            );
+        }
+        if last.0.routing() == Routing::BgpUnnumbered {
+            let converged = closc_verify::converged(&files(of, last)).expect("the mixture can be read");
+            for (switch, (plan, intent)) in &intents {
+                let Some(found) = converged.get(&plan.switch_name(*switch)) else { continue };
+                for (prefix, ways) in found {
+                    let port = |name: &str| intent.ports.iter().position(|port| port.physical.name == name);
+                    let ports: Vec<usize> = ways.iter().filter_map(|(name, _)| port(name)).collect();
+                    routes.entry(*switch).or_default().push((*prefix, ports));
+                }
+            }
+        }
+        Mixed { of: intents, routes, cabled: last.0.fabric() }
+    }
+
+    /// Tells whether every choice of switches on the way to a NIC ends there, over what is drained if `last_resort`.
+    fn arrives(&self, at: Switch, to: Nic, last_resort: bool, hops: u8) -> bool {
+        let Some((plan, intent)) = self.of.get(&at) else { return false };
+        let address = plan.addresses().nic(to);
+        let routes = self.routes[&at].iter().filter(|(prefix, _)| prefix.contains(&address));
+        let Some((_, ports)) = routes.max_by_key(|(prefix, _)| prefix.prefix_len()) else { return false };
+        !ports.is_empty()
+            && hops < 6
+            && ports.iter().all(|port| {
+                let Some(connection) = &intent.ports[*port].connection else { return false };
+                if connection.drained && !last_resort {
+                    return false;
+                }
+                match connection.link {
+                    Link::Host(port) => port.nic == to,
+                    link @ Link::Fabric { lower, .. } => {
+                        let upper = self.cabled.upper_end(link).map(|(switch, _)| switch);
+                        let far = if lower == at { upper } else { Some(lower) };
+                        self.cabled.has_link(link)
+                            && far.is_some_and(|far| {
+                                self.has_port(far, link) && self.arrives(far, to, last_resort, hops + 1)
+                            })
+                    }
+                }
+            })
+    }
+
+    /// Tells whether a switch is configured at its end of a cable.
+    fn has_port(&self, switch: Switch, link: Link) -> bool {
+        let ports = self.of.get(&switch).map(|(_, intent)| &intent.ports);
+        ports.is_some_and(|ports| {
+            ports.iter().any(|port| port.connection.as_ref().is_some_and(|own| own.link == link))
+        })
+    }
+}
+
+/// The files of switches of different plans, with the rest of the last one.
+fn files(of: &BTreeMap<Switch, (&Plan, &Memory)>, (_, last): (&Plan, &Memory)) -> Memory {
+    let is_of_switch = |path: &Utf8PathBuf| path.starts_with("switches");
+    let rest = last.files.iter().filter(|(path, _)| !is_of_switch(path));
+    let mut files: BTreeMap<Utf8PathBuf, Vec<u8>> =
+        rest.map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
+    for (switch, (plan, memory)) in of {
+        let folder = Utf8PathBuf::from("switches").join(plan.switch_name(*switch).as_str());
+        let own = memory.files.iter().filter(|(path, _)| path.starts_with(&folder));
+        files.extend(own.map(|(path, bytes)| (path.clone(), bytes.clone())));
+    }
+    Memory { files }
+}
+
+/// Pairs of NICs of a plan and planes between which nothing is lost, of those that are asked for; over what is drained only if
+/// `last_resort`.
+fn delivered(
+    mixed: &Mixed<'_>,
+    among: &[(PlaneId, Nic, Nic)],
+    last_resort: bool,
+) -> BTreeSet<(PlaneId, Nic, Nic)> {
+    let arrives = |(plane, from, to): &&(PlaneId, Nic, Nic)| {
+        let first = from.t0(*plane);
+        mixed.has_port(first, Link::Host(NicPort { plane: *plane, nic: *from }))
+            && mixed.arrives(first, *to, last_resort, 0)
+    };
+    among.iter().filter(arrives).copied().collect()
+}
+
+/// Some of the pairs of NICs that two plans have, spread over all.
+fn pairs(old: &Plan, new: &Plan) -> Vec<(PlaneId, Nic, Nic)> {
+    let nics: Vec<Nic> = old.fabric().nics().filter(|nic| new.fabric().has_nic(*nic)).collect();
+    let mut all = Vec::new();
+    for plane in old.planes().take(2) {
+        let plugged = |nic: &&Nic| new.fabric().has_link(Link::Host(NicPort { plane, nic: **nic }));
+        let nics: Vec<&Nic> = nics.iter().filter(plugged).collect();
+        let both = nics.iter().flat_map(|from| nics.iter().map(|to| (**from, **to)));
+        all.extend(both.filter(|(from, to)| from != to).map(|(from, to)| (plane, from, to)));
+    }
+    let step = all.len() / 120 + 1;
+    all.into_iter().step_by(step).collect()
+}
+
+/// Goes through a rollout that is hitless, with switches in any order, and looks at every few of them.
+fn check(old: &Plan, new: &Plan, seed: u64) -> Result<(), TestCaseError> {
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    let report = Report::of_plans((old, side("old")), (new, side("new")), Options::default());
+    if !report.rollout.expect("plans have one").hitless {
+        return Ok(());
+    }
+    let Ok(rollout) = Rollout::between(old, new, Limit { share: 1.0 }) else { return Ok(()) };
+    staged(old, new, &rollout, &rollout.stages(new), seed)
+}
+
+/// Goes through the waves, each by its plan.
+fn staged(
+    old: &Plan,
+    new: &Plan,
+    rollout: &Rollout,
+    stages: &[Plan],
+    mut seed: u64,
+) -> Result<(), TestCaseError> {
+    let trees: Vec<Memory> = stages.iter().map(|plan| memory(plan).expect("it compiles")).collect();
+    let first = memory(old).expect("it compiles");
+    let mut of: BTreeMap<Switch, (&Plan, &Memory)> =
+        old.switches().map(|switch| (switch, (old, &first))).collect();
+    let wanted = delivered(&Mixed::new(&of, (old, &first)), &pairs(old, new), false);
+    let asked: Vec<_> = wanted.iter().copied().collect();
+    for (wave, (plan, tree)) in rollout.waves.iter().zip(stages.iter().zip(&trees)) {
+        prop_assert!(
+            wave.drained.is_empty() && wave.gone.is_empty(),
+            "hitless, and drains {:?}",
+            wave.drained
+        );
+        let mut left: Vec<Switch> = wave.switches.iter().copied().collect();
+        let look_at = left.len() / 3 + 1;
+        while !left.is_empty() {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let switch = left.swap_remove((seed >> 33) as usize % left.len());
+            of.insert(switch, (plan, tree));
+            if left.len().is_multiple_of(look_at) {
+                let now = delivered(&Mixed::new(&of, (new, tree)), &asked, true);
+                let lost: Vec<_> = wanted.difference(&now).take(3).collect();
+                prop_assert!(lost.is_empty(), "lost: {lost:?} while {} are left of {:#?}", left.len(), wave);
+            }
+        }
+    }
+    // In the end everything is what the new plan makes of it.
+    let last = memory(new).expect("it compiles");
+    let all = of.into_iter().filter(|(switch, _)| new.fabric().has_switch(*switch)).collect();
+    let found = files(&all, (new, &last));
+    for (path, bytes) in last.files.iter().filter(|(path, _)| path.starts_with("switches")) {
+        prop_assert!(found.files.get(path) == Some(bytes), "`{path}` is not what it should be");
+    }
+    Ok(())
+}
+
+fn chosen_by_switches() -> impl Strategy<Value = Routing> {
+    prop_oneof![Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)]
+}
+
+fn is_small((old, new): &(Shape, Shape)) -> bool {
+    let size = |shape: &Shape| {
+        let zones = shape.t2.as_ref().map_or(1, |t2| t2.zones);
+        u16::from(shape.planes) * zones * (shape.groups + shape.t1)
+    };
+    size(old).max(size(new)) <= 32
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn growth_loses_nothing_wherever_it_stops(
+        sides in regrown().prop_filter("small", is_small), routing in chosen_by_switches(), seed in any::<u64>(),
+    ) {
+        check(&sides.0.routed(routing), &sides.1.routed(routing), seed)?;
+    }
+
+    #[test]
+    fn nor_do_exceptions_that_are_hitless(
+        sides in related().prop_filter("small", is_small), routing in chosen_by_switches(), seed in any::<u64>(),
+    ) {
+        check(&sides.0.routed(routing), &sides.1.routed(routing), seed)?;
+    }
+}
+
+/// More T1s under T0s that are in use.
+#[test]
+fn t0s_send_over_new_t1s_when_all_know_them() {
+    for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
+        let (old, new) = (Shape::SMALL, Shape { t1: 4, ..Shape::SMALL });
+        let (old, new) = (old.routed(routing), new.routed(routing));
+        let rollout =
+            Rollout::between(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
+        let words: Vec<Vec<&str>> =
+            rollout.waves.iter().map(|wave| wave.steps.iter().map(|step| step.word()).collect()).collect();
+        assert_eq!(
+            words,
+            [
+                vec!["install", "add", "verify"],
+                vec!["join", "verify"],
+                vec!["join", "verify"],
+                vec!["verify"]
+            ]
+        );
+        assert_eq!(rollout.waves.iter().map(|wave| wave.apart.len()).collect::<Vec<_>>(), [4, 2, 0, 0]);
+        for seed in 0..8 {
+            check(&old, &new, seed).unwrap();
+        }
+    }
+}
+
+/// Without the first stage packets are lost: some T0s send over a T1 that others have no port to yet.
+#[test]
+fn the_walk_sees_what_a_wrong_order_loses() {
+    let (old, new) = (Shape::SMALL, Shape { t1: 4, ..Shape::SMALL });
+    let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+    let rollout =
+        Rollout::between(&old, &new, Limit::one_plane(old.topology())).expect("it can be rolled out");
+    let stages = vec![new.clone(); rollout.waves.len()];
+    let lost = (0..8).filter(|seed| staged(&old, &new, &rollout, &stages, *seed).is_err()).count();
+    assert!(lost > 4, "{lost}");
+}
