@@ -22,7 +22,7 @@ use crate::output::{self, Document, Outcome, Usage};
 pub use live::{LIVE, digest};
 pub(crate) use side::Reading;
 pub(crate) use side::one;
-pub use side::{Planned, Side, plans, unchanged};
+pub use side::{Planned, Side, plans, unchanged, without};
 
 /// What changes between two fabrics.
 pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);

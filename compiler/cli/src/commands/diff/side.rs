@@ -4,7 +4,7 @@
 //! side, and the faults of both are shown; of warnings those that one side alone has. What the command line makes an error is
 //! none in the old side: nobody can mend it there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use closc_artefacts::{Manifest, paths};
 use closc_compile::front::{self, Options, Source};
 use closc_deploy::Tree;
 use closc_diagnostics::{Diagnostic, Diagnostics, Sources};
+use closc_diff::Place;
 use closc_diff::tree::Files;
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
@@ -145,6 +146,21 @@ pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
         );
     }
     Ok(side)
+}
+
+/// Returns a fabric file's side with more switches and cables drained.
+pub fn without(side: &Side, names: &[String]) -> anyhow::Result<Side> {
+    let Side::Plan(planned) = side else { bail!("a tree has no waves: compare fabric files") };
+    let topology = planned.plan.topology();
+    let place = |name: &String| {
+        let switch = topology.naming.parse_switch(name).map(Place::Switch);
+        switch.or_else(|| topology.parse_link(name).map(Place::Link))
+    };
+    let named =
+        |name| place(name).with_context(|| format!("`{}` is no switch or cable", name.escape_debug()));
+    let places = names.iter().map(named).collect::<anyhow::Result<BTreeSet<Place>>>()?;
+    let plan = Plan::new(closc_diff::rollout::without(planned.plan.fabric(), &places));
+    Ok(Side::Plan(Box::new(Planned { plan, side: planned.side.clone() })))
 }
 
 /// Reads two fabric files; nothing if one has faults, which were shown.

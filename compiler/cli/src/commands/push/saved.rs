@@ -1,14 +1,15 @@
 //! Pushes a difference that `closc diff --out` saved, in the order of its waves.
 //!
 //! Both sides are read again and have to be what they were. Every switch that changes has to hold what the old side
-//! wants of it, or already what the new side wants, so that a push that died can be repeated.
+//! wants of it, or what a wave or the new side wants, so that a push that died can be repeated. Waves after which
+//! something new is not used yet are pushed by the new side with that drained, one after the other, before the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::bail;
-use closc_deploy::{Fleet, Plan, PushOptions, Target, plan, push_plan};
-use closc_diff::Report;
+use closc_deploy::{Fleet, Member, Plan, PushOptions, PushReport, Target, plan, push_plan};
+use closc_diff::{Report, WaveText as Wave};
 
 use super::{ended, finish, gate, shown};
 use crate::args::Args;
@@ -37,30 +38,68 @@ pub fn push(
     if fleet.members.is_empty() {
         bail!("no switch of `{}` takes P4Runtime and is selected", report.new.source);
     }
-    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
-    let made = control::block_on(async { Ok(plan(&fleet, options, observer).await) })?;
-    bar.finish_and_clear();
-    let plan = made.map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!("{}", faults.join("\n"))
-    })?;
+    let plan = compared(args, &fleet, options)?;
+    let mut stages = Vec::new();
+    for wave in report.waves.iter().filter(|wave| !wave.apart.is_empty()) {
+        let side = diff::without(&new, &wave.apart)?;
+        stages.push((wave, self::fleet(command, &site, &side, true)?));
+    }
     match &old {
         None if diff::digest(&plan).to_string() != report.old.digest => {
             bail!("the saved difference is stale: switches hold something else than they did; compare again")
         }
         None => {}
-        Some(old) => as_before(&plan, &self::fleet(command, &site, old, false)?)?,
+        Some(old) => as_before(&plan, &self::fleet(command, &site, old, false)?, &stages)?,
     }
     if command.dry_run {
         return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
-    let targets = in_waves(&fleet, report);
-    let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
-    let work = async { Ok(push_plan(&targets, &plan, options, observer, gate(command)).await?) };
-    let done = audit.record(|| control::block_on(work), ended)?;
-    bar.finish_and_clear();
+    let done = audit.record(|| pushed(args, command, (&fleet, plan, &stages), report, options), ended)?;
     finish(args, &done)
+}
+
+/// Reads what switches hold and compares it with what they are to hold.
+fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Plan> {
+    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
+    bar.finish_and_clear();
+    made.map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("{}", faults.join("\n"))
+    })
+}
+
+/// Pushes the stages, each to the switches of its wave, and then what is left of the plan.
+fn pushed(
+    args: &Args,
+    command: &PushArgs,
+    (fleet, plan, stages): (&Fleet, Plan, &[(&Wave, Fleet)]),
+    report: &Report,
+    options: &PushOptions,
+) -> anyhow::Result<PushReport> {
+    let push = |plan: &Plan, targets: &[Target]| -> anyhow::Result<PushReport> {
+        let (observer, bar) = control::observer(args, targets.len(), "pushing");
+        let work = async { Ok(push_plan(targets, plan, options, observer, gate(command)).await?) };
+        let done = control::block_on(work);
+        bar.finish_and_clear();
+        done
+    };
+    for (wave, fleet) in stages {
+        let of_wave: BTreeSet<&str> = wave.switches.iter().map(String::as_str).collect();
+        let mut stage = fleet.clone();
+        stage.members.retain(|member| of_wave.contains(member.target.name.as_str()));
+        if stage.members.is_empty() {
+            continue;
+        }
+        let targets: Vec<Target> = stage.members.iter().map(|member| member.target.clone()).collect();
+        let done = push(&compared(args, &stage, options)?, &targets)?;
+        if !done.is_good() {
+            return Ok(done);
+        }
+    }
+    let plan = if stages.is_empty() { plan } else { compared(args, fleet, options)? };
+    push(&plan, &in_waves(fleet, report))
 }
 
 /// The switches of a side. Of the old one only those that are still reached count.
@@ -75,19 +114,34 @@ fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bo
     Ok(Fleet::new(inventory, &*site.files, &tree, select)?)
 }
 
-/// Refuses switches that change and hold something else than the old side wants of them.
-fn as_before(plan: &Plan, old: &Fleet) -> anyhow::Result<()> {
-    let members: BTreeMap<&str, _> = old.members.iter().map(|m| (m.target.name.as_str(), m)).collect();
+/// Refuses switches that change and hold something else than the old side, or a wave, wants of them.
+fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<()> {
+    let by_name = |fleet: &Fleet| -> BTreeMap<String, Member> {
+        fleet.members.iter().map(|member| (member.target.name.clone(), member.clone())).collect()
+    };
+    let fleets: Vec<_> =
+        [old].into_iter().chain(stages.iter().map(|(_, fleet)| fleet)).map(by_name).collect();
     let mut moved = Vec::new();
     for (name, device) in plan.devices.iter().filter(|(_, device)| device.changes()) {
-        let Some(member) = members.get(name.as_str()) else { continue };
-        let before = (member.wanted)()?;
-        let same_program = plan
-            .programs
-            .get(&device.program)
-            .is_some_and(|program| program.pipeline().cookie() == before.program.pipeline().cookie());
-        let held = before.state.digest(before.program.info());
-        if same_program && (device.set_pipeline || device.live != held) {
+        let wanted: Vec<&Member> = fleets.iter().filter_map(|members| members.get(name)).collect();
+        // What comes may hold anything.
+        if !fleets[0].contains_key(name) {
+            continue;
+        }
+        let holds = |member: &Member| -> anyhow::Result<bool> {
+            let wanted = (member.wanted)()?;
+            let same_program = plan
+                .programs
+                .get(&device.program)
+                .is_some_and(|program| program.pipeline().cookie() == wanted.program.pipeline().cookie());
+            let held = wanted.state.digest(wanted.program.info());
+            Ok(!same_program || !device.set_pipeline && device.live == held)
+        };
+        let mut is_known = false;
+        for member in wanted {
+            is_known |= holds(member)?;
+        }
+        if !is_known {
             moved.push(format!("`{name}`"));
         }
     }
@@ -106,7 +160,8 @@ fn as_before(plan: &Plan, old: &Fleet) -> anyhow::Result<()> {
 /// Puts each switch into the first wave that configures it; those of none go last.
 fn in_waves(fleet: &Fleet, report: &Report) -> Vec<Target> {
     let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, wave) in report.waves.iter().enumerate() {
+    // The others were pushed before.
+    for (at, wave) in report.waves.iter().enumerate().filter(|(_, wave)| wave.apart.is_empty()) {
         for name in &wave.switches {
             waves.entry(name).or_insert(at);
         }
