@@ -62,6 +62,17 @@ pub enum CompileError {
         /// The fabric that it was compiled from.
         fabric: String,
     },
+    /// A part would leave something in a whole tree that no longer fits.
+    #[error(
+        "`{place}` was compiled with other exceptions, and `{unit}`, which is not in the part, would stay as it was: compile \
+         it whole, or name another folder"
+    )]
+    Stale {
+        /// The tree.
+        place: Utf8PathBuf,
+        /// A piece of the tree.
+        unit: String,
+    },
     /// The tree cannot be signed.
     #[error(transparent)]
     Signature(#[from] SignatureError),

@@ -1,6 +1,6 @@
 //! What is compiled, without where to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use closc_artefacts::StatedSwitch;
@@ -46,6 +46,16 @@ impl<'a> Job<'a> {
     /// Returns the number of pieces, for a bar.
     pub fn units(&self) -> u64 {
         self.units.len() as u64
+    }
+
+    /// Returns the pieces for a whole tree: there the cables of a zone are rows of the list of their plane, which is made anew.
+    pub(crate) fn units_of_whole(&self) -> Vec<Unit> {
+        let whole = |unit: &Unit| match unit {
+            Unit::ZoneCables(plane, _) => Unit::Cables(*plane),
+            other => *other,
+        };
+        let mut found = BTreeSet::new();
+        self.units.iter().map(whole).filter(|unit| found.insert(*unit)).collect()
     }
 
     /// Tells whether only a part of the fabric is compiled.

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::state::{self, FileState, State, UnitState};
 use crate::swap::Staging;
-use crate::{CompileError, Job, Unit};
+use crate::{CompileError, Job, Part, Unit, meaning};
 
 /// What one run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -33,6 +33,19 @@ pub struct Report {
     pub kept: u64,
     /// Files of the old tree that are gone.
     pub removed: u64,
+}
+
+impl Report {
+    /// Counts the files of a tree, of which so many were written, and those of the old one that are gone.
+    fn of(files: &BTreeMap<Utf8PathBuf, Entry>, old: &BTreeSet<Utf8PathBuf>, written: u64) -> Report {
+        Report {
+            files: files.len() as u64,
+            bytes: files.values().map(|file| file.size).sum(),
+            written,
+            kept: files.len() as u64 - written,
+            removed: old.iter().filter(|path| !files.contains_key(*path)).count() as u64,
+        }
+    }
 }
 
 /// Where a tree goes.
@@ -52,6 +65,7 @@ pub fn tree(
     target: Target<'_>,
     done: &(dyn Fn(u64) + std::marker::Sync),
 ) -> Result<Report, CompileError> {
+    let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
     let old = old_manifest(target)?;
     if let (true, Some(old)) = (job.is_partial(), &old) {
         refuse_mixture(old, job, target.place)?;
@@ -59,9 +73,12 @@ pub fn tree(
     // A part that goes into a whole tree leaves it whole, and one that goes where it was replaces itself.
     let partial = job.is_partial() && old.as_ref().is_none_or(|old| old.selection.is_some());
     let within = job.is_partial() && !partial;
-    let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
     let remembered = State::parse(&staging.remembered()?);
     let known = if target.force { &State::default() } else { &remembered };
+    let units = if within { job.units_of_whole() } else { job.units.clone() };
+    if let (true, Some(old)) = (within, &old) {
+        refuse_stale(old, job, &units, &remembered, target.place)?;
+    }
     if let Some(report) = unchanged(job, target, known)? {
         done(job.units());
         return Ok(report);
@@ -69,6 +86,7 @@ pub fn tree(
     let new = staging.open()?;
     let run = Run {
         job,
+        pieces: &units,
         place: target.place,
         new,
         old: known,
@@ -76,8 +94,8 @@ pub fn tree(
         written: AtomicU64::new(0),
         done,
     };
-    let mut units = run.units()?;
-    let mut files: BTreeMap<Utf8PathBuf, Entry> = units
+    let mut states = run.units()?;
+    let mut files: BTreeMap<Utf8PathBuf, Entry> = states
         .values()
         .flat_map(|unit| &unit.files)
         .map(|file| (file.path.clone(), Entry { size: file.size, blake3: file.blake3.clone() }))
@@ -85,7 +103,7 @@ pub fn tree(
     if let (true, Some(old)) = (within, &old) {
         run.keep_others(old, &mut files)?;
         for (name, unit) in &remembered.units {
-            units.entry(name.clone()).or_insert_with(|| unit.clone());
+            states.entry(name.clone()).or_insert_with(|| unit.clone());
         }
     }
     let unreadable = old.is_none() && target.place.join(paths::MANIFEST).exists();
@@ -94,15 +112,8 @@ pub fn tree(
     if !unreadable {
         carry_foreign(target.place, new, &owned)?;
     }
-    let written = run.written.load(Ordering::Relaxed);
-    let report = Report {
-        files: files.len() as u64,
-        bytes: files.values().map(|f| f.size).sum(),
-        written,
-        kept: files.len() as u64 - written,
-        removed: owned.iter().filter(|path| !files.contains_key(*path)).count() as u64,
-    };
-    let state = State::of(job, target.sync == Sync::Yes, units);
+    let report = Report::of(&files, &owned, run.written.load(Ordering::Relaxed));
+    let state = State::of(job, target.sync == Sync::Yes, states);
     write_manifest(job, new, &job.manifest(files, partial).to_bytes())?;
     staging.commit(&serde_json::to_vec(&state).expect("a state has only string keys"))?;
     Ok(report)
@@ -168,8 +179,41 @@ fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(),
     Err(CompileError::Mixture { place: place.to_owned(), fabric: old.fabric.clone() })
 }
 
+/// Refuses a part of other exceptions than the whole tree was compiled with, unless all that they change is in the part: what
+/// is not in it would be left as it was.
+fn refuse_stale(
+    old: &Manifest,
+    job: &Job<'_>,
+    units: &[Unit],
+    known: &State,
+    place: &Utf8Path,
+) -> Result<(), CompileError> {
+    if old.source == meaning(job.plan).to_string() {
+        return Ok(());
+    }
+    let own: BTreeSet<&Unit> = units.iter().collect();
+    let all = Unit::all(job.plan, &Part::default());
+    let mut left: BTreeSet<&str> = known.units.keys().map(String::as_str).collect();
+    let mut stale = None;
+    for unit in &all {
+        let name = unit.name(job.plan);
+        left.remove(name.as_str());
+        let state = known.units.get(&name);
+        let fresh = || state.is_some_and(|state| state.is_fresh(place, job.fingerprints.of(*unit)));
+        if stale.is_none() && !own.contains(unit) && !fresh() {
+            stale = Some(name);
+        }
+    }
+    match stale.or_else(|| left.first().map(|name| (*name).to_owned())) {
+        Some(unit) => Err(CompileError::Stale { place: place.to_owned(), unit }),
+        None => Ok(()),
+    }
+}
+
 struct Run<'a> {
     job: &'a Job<'a>,
+    /// The units that are made.
+    pieces: &'a [Unit],
     place: &'a Utf8Path,
     new: &'a Utf8Path,
     old: &'a State,
@@ -181,8 +225,8 @@ struct Run<'a> {
 impl Run<'_> {
     /// Renders or keeps every unit of the job.
     fn units(&self) -> Result<BTreeMap<String, UnitState>, CompileError> {
-        let names: Vec<String> = self.job.units.iter().map(|unit| unit.name(self.job.plan)).collect();
-        let units = self.job.units.par_iter().zip(&names);
+        let names: Vec<String> = self.pieces.iter().map(|unit| unit.name(self.job.plan)).collect();
+        let units = self.pieces.par_iter().zip(&names);
         let done: Vec<UnitState> =
             units.map(|(unit, name)| self.unit(*unit, name)).collect::<Result<_, CompileError>>()?;
         Ok(names.into_iter().zip(done).collect())
@@ -196,7 +240,7 @@ impl Run<'_> {
     ) -> Result<(), CompileError> {
         let plan = self.job.plan;
         let folder = |parent: &str, name: &str| Some(Utf8Path::new(parent).join(name));
-        let own = self.job.units.iter().filter_map(|unit| match unit {
+        let own = self.pieces.iter().filter_map(|unit| match unit {
             Unit::Switch(switch) => folder(paths::SWITCHES, &plan.switch_name(*switch)),
             Unit::Host(node) => folder(paths::HOSTS, &plan.node_name(*node)),
             Unit::Group(..) | Unit::Cables(_) | Unit::ZoneCables(..) | Unit::Pipelines => None,

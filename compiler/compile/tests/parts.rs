@@ -163,3 +163,104 @@ fn a_folder_holds_one_part_or_the_whole() {
     let other = compile(&grown.plan(), &part, shard(1, 2)).unwrap();
     assert!(other.written > 0, "the same part of another description replaces it");
 }
+
+/// Every file below a folder, by its path.
+fn tree_at(place: &Utf8Path) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![place.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir_utf8().unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path().to_owned());
+            } else {
+                let path = entry.path().strip_prefix(place).unwrap().to_owned();
+                found.insert(path, std::fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// What a tree of a plan is, file by file.
+fn whole_of(plan: &Plan) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
+    memory(plan).unwrap().files
+}
+
+/// Makes parts of any kind, some of which the fabric may not have.
+fn any_part() -> impl Strategy<Value = Part> {
+    let term = prop_oneof![
+        (0..3u8).prop_map(|plane| format!("plane={plane}")),
+        (0..3u8).prop_map(|zone| format!("zone={zone}")),
+        prop_oneof![Just("t0"), Just("t1"), Just("t2"), Just("hosts")]
+            .prop_map(|tier| format!("tier={tier}")),
+        prop_oneof![Just("*-t0-001"), Just("*t1*"), Just("*")].prop_map(|device| format!("device={device}")),
+    ];
+    let shard = prop::option::weighted(0.4, (1..8u32, 0..8u32));
+    (prop::collection::vec(term, 0..3), shard).prop_map(|(terms, shard)| {
+        let shard = shard.map(|(of, index)| format!("{}/{of}", index % of).parse::<Shard>().unwrap());
+        Part::new(shard, terms.join(",").parse::<Selection>().unwrap())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any part into a whole tree, of the same exceptions or of others, once and again: then the tree is what the whole is, or
+    /// nothing has changed.
+    #[test]
+    fn a_whole_tree_stays_whole_or_as_it_was(
+        (shape, other) in exceptions::related(), parts in prop::collection::vec((any_part(), any::<bool>(), any::<bool>()), 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Utf8Path::from_path(folder.path()).unwrap().join("tree");
+        let plans = [shape.plan(), other.plan()];
+        compile(&plans[0], &place, Part::default()).unwrap();
+        for (part, changes, damages) in parts {
+            let plan = &plans[usize::from(changes)];
+            let before = tree_at(&place);
+            if damages && !changes && before == whole_of(plan) {
+                // What of the part is damaged is made anew.
+                if let Some(path) = memory_of(plan, part.clone()).ok().and_then(|own| own.files.into_keys().find(|path| before.contains_key(path) && *path != "manifest.json")) {
+                    std::fs::write(place.join(path), "damaged\n").unwrap();
+                }
+            }
+            let damaged = tree_at(&place);
+            match compile(plan, &place, part.clone()) {
+                Ok(_) => prop_assert!(tree_at(&place) == whole_of(plan), "`{part}` of {}", plan.name()),
+                Err(CompileError::Nothing | CompileError::Absent { .. } | CompileError::Shards { .. } | CompileError::Stale { .. }) => {
+                    prop_assert!(tree_at(&place) == damaged);
+                    std::fs::remove_dir_all(&place).unwrap();
+                    compile(plan, &place, Part::default()).unwrap();
+                }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+    }
+}
+
+/// A part of other exceptions is taken where they change nothing else, and refused by name where they do.
+#[test]
+fn a_part_of_other_exceptions_leaves_no_mixture() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Utf8Path::from_path(folder.path()).unwrap().join("tree");
+    let excepted = |text: &str| Shape { exceptions: format!("exceptions: {text}\n"), ..ZONES }.plan();
+    compile(&ZONES.plan(), &place, Part::default()).unwrap();
+    let longer = excepted("{ cables: { z0-p1-t0-001--z0-p1-t1-001: { length: 9m } } }");
+    let error = compile(&longer, &place, select("plane=0")).unwrap_err().to_string();
+    assert!(
+        error.contains("compiled with other exceptions, and `switch z0-p1-t0-001`, which is not in the"),
+        "{error}"
+    );
+    assert_eq!(tree_at(&place), whole_of(&ZONES.plan()));
+    // Once the whole is what it is, each part of it is taken.
+    compile(&longer, &place, Part::default()).unwrap();
+    for terms in ["zone=1", "plane=1", "tier=hosts", "device=z0-p1-*"] {
+        compile(&longer, &place, select(terms)).unwrap();
+        assert_eq!(tree_at(&place), whole_of(&longer), "{terms}");
+    }
+    let fewer = excepted("{ absent: [z2-p1-t0-002] }");
+    let error = compile(&fewer, &place, select("plane=1")).unwrap_err();
+    assert!(matches!(error, CompileError::Stale { .. }), "{error}");
+    assert_eq!(tree_at(&place), whole_of(&longer));
+}
