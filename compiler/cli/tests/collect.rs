@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -318,10 +318,25 @@ fn a_drain_waits_for_no_turn() {
         Collector::start(folder.path(), &["--apply", "--web", "--plane-share", "30", "--poll", "600000"]);
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
     let address = collector.address.to_string();
+    // How soon it is in force is shown, and judged by nobody: processors may be busy.
+    let order = format!(r#"{{"token":"{}","name":"p0-t1-002","minutes":5}}"#, token(&collector));
+    let began = Instant::now();
+    let (status, changes) = post(&collector, "/api/drain", "", &order);
+    assert_eq!(status, 200, "{changes}");
+    eventually("every agent denies it", || agents.bans() == [1; 8]);
+    println!(
+        "a denial of the collector: every agent has it {:?} after the order",
+        agents.denied_after(began)
+    );
+    let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&collector));
+    assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
+    eventually("no agent denies it", || agents.bans() == [0; 8]);
+    let began = Instant::now();
     let (code, said) = run("drain", "p0-t1-001", &["--collector", &address]);
     assert!(said.contains("denies `p0-t1-001`"), "{said}");
     assert_eq!(code, Some(0));
     eventually("every agent denies it", || agents.bans() == [1; 8]);
+    println!("`closc drain`: every agent has it {:?} after its start", agents.denied_after(began));
     assert_eq!(run("undrain", "p0-t1-001", &["--collector", &address]).0, Some(0));
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }

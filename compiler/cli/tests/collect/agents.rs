@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -21,6 +21,8 @@ struct World {
     loses: Option<(u8, u16, u16)>,
     lost: u64,
     bans: Vec<Vec<Value>>,
+    /// When an agent was last asked to deny something.
+    denied: Option<Instant>,
 }
 
 /// Agents on all eight NICs.
@@ -58,6 +60,11 @@ impl Agents {
 
     pub(crate) fn lose_nothing(&self) {
         lock(&self.0).loses = None;
+    }
+
+    /// How long after a moment the last agent was asked to deny something.
+    pub(crate) fn denied_after(&self, began: Instant) -> Duration {
+        lock(&self.0).denied.map_or(Duration::ZERO, |denied| denied.saturating_duration_since(began))
     }
 
     /// How many denials each has.
@@ -123,6 +130,7 @@ fn deny(nic: u16, world: &mut World, ban: &Value) -> Value {
     let mut ban = ban.clone();
     ban["id"] = json!(id);
     bans.push(ban);
+    world.denied = Some(Instant::now());
     json!({ "id": id })
 }
 
