@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::agents::Line;
 use super::disk::Disk;
 use crate::element::nic_name;
-use crate::{Change, Collector, Denial, Next};
+use crate::{Change, Collector, Denial, Next, Source};
 
 /// What happens.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Shared {
         };
         let (nic, orders, change) = {
             let mut collector = self.collector();
-            let before = collector.sources()[id as usize].other_table.clone();
+            let Source { other_table: before, fault: said, .. } = collector.sources()[id as usize].clone();
             let taken = collector.take(id, report, now_ms());
             match taken {
                 Ok(nic) => {
@@ -132,8 +132,11 @@ impl Shared {
                     (nic, collector.orders(nic, now_ms()), change)
                 }
                 Err(fault) => {
+                    let is_new = collector.sources()[id as usize].fault != said;
                     drop(collector);
-                    self.say(Event::Failing(path.display().to_string(), fault.to_string()));
+                    if is_new {
+                        self.say(Event::Failing(path.display().to_string(), fault.to_string()));
+                    }
                     return false;
                 }
             }

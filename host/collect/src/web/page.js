@@ -108,13 +108,13 @@ async function refresh() {
     const agents = now.agents;
     at("fabric").textContent = now.fabric;
     at("state").textContent = agents.speaking + " of " + agents.nics + " agents answer, " + agents.failing +
-      " sources fail; " + (agents.other_tables ? agents.other_tables + " with another path table than this plan's; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
+      (agents.failing === 1 ? " source fails; " : " sources fail; ") + (agents.other_tables ? agents.other_tables + " with another path table than this plan's; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
       "; " + time(now.now_ms);
     rows("verdicts", now.verdicts, (v) => [v.line, time(v.since_ms), v.lost + " of " + v.sent, v.witnesses,
       percent(v.confidence), button("Drain", () => order("/api/drain", { name: v.key }))]);
     rows("denials", now.denials, (d) => [d.id, d.element, d.held ? d.stage + ": " + d.held : d.stage, d.why, time(d["until-ms"]),
       d.good + " of " + d["good-wanted"], d.in_force + (d.refused.length ? ", " + d.refused.length + " refuse: " + d.refusal : ""),
-      button("Lift", () => order("/api/lift", { id: d.id }))]);
+      ["proposed", "applied"].includes(d.stage) ? button("Lift", () => order("/api/lift", { id: d.id })) : ""]);
     await drawPlanes(now.planes);
     document.body.dataset.ready = "yes";
   } catch (error) {
