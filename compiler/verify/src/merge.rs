@@ -120,6 +120,7 @@ fn of_one_fabric(parts: Named<'_>) -> Result<(), MergeError> {
             (first.source != part.source, "their sources"),
             (first.inputs != part.inputs, "what they were compiled from"),
             (first.counts != part.counts, "the numbers of their manifests"),
+            (first.uncabled != part.uncabled, "their switches without a cable"),
             (first.closc != part.closc, "the versions that proved them"),
         ];
         if let Some((_, what)) = differ.iter().find(|(differs, _)| *differs) {

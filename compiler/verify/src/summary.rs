@@ -45,21 +45,25 @@ pub struct Summary {
     pub(crate) inputs: String,
     /// Numbers of the whole fabric, as the manifest says.
     pub(crate) counts: Counts,
+    /// Switches of the fabric without a cable, by plane, as the manifest says: they are in no tier.
+    pub(crate) uncabled: BTreeMap<u8, u64>,
     /// Planes that were proved; absent where all were.
     pub(crate) planes: Option<Vec<u8>>,
-    /// T0 groups whose tables were judged; absent where all were.
+    /// T0 groups whose tables were judged; absent where all were, and where there are none.
     pub(crate) groups: Option<Vec<GroupRun>>,
-    /// What was read.
+    /// What was read: switches are those of tiers and those without a cable, tables those of `groups`, cables those of
+    /// `interface.planes`; nodes are in no part. Files and bytes follow from nothing here.
     pub(crate) read: ReadCounts,
-    /// Cables between NICs and T0s among them.
+    /// Cables between NICs and T0s among them; of all parts those of `counts`.
     pub(crate) host_links: u64,
-    /// T0s, T1s and T2s.
+    /// T0s, T1s and T2s; of all parts those of `counts`.
     pub(crate) tiers: [u64; 3],
-    /// What was proved of paths.
+    /// What was proved of paths: where nothing is absent, as many as pairs of the NICs of `counts` have.
     pub(crate) paths: Option<PathCounts>,
-    /// What load is stated from.
+    /// What load is stated from: what goes up between two tiers comes down.
     pub(crate) load: Option<LoadSums>,
-    /// What was proved of deliveries.
+    /// What was proved of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possible
+    /// arrive.
     pub(crate) delivery: Option<DeliveryCounts>,
     /// What is there and is not judged.
     pub(crate) not_judged: BTreeMap<String, u64>,
@@ -73,6 +77,13 @@ pub struct Summary {
     pub(crate) interface: Interface,
     /// BLAKE3 of all of the above, as JSON without spaces.
     pub(crate) digest: String,
+}
+
+/// Counts switches by plane.
+fn uncabled(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
+    let mut counts = BTreeMap::new();
+    named.values().for_each(|plane| *counts.entry(*plane).or_default() += 1);
+    counts
 }
 
 /// Something that is broken in a part.
@@ -126,8 +137,9 @@ impl Summary {
             source: manifest.source,
             inputs: manifest.inputs,
             counts: manifest.counts,
+            uncabled: uncabled(&manifest.uncabled),
             planes: judged.0,
-            groups: judged.1,
+            groups: judged.1.filter(|_| manifest.routing.is_source_routed()),
             read: report.read,
             host_links,
             tiers,

@@ -56,6 +56,8 @@ impl Summary {
             "interface.nics",
             "a plane is there that was not proved",
         )?;
+        let has_tables = self.routing.is_source_routed() || self.groups.is_none();
+        expect(has_tables, "groups", "there are no path tables with this routing")?;
         let zones = self.counts.zones;
         for run in self.groups.as_deref().unwrap_or_default() {
             let GroupRun { zone, first, last } = *run;
@@ -69,41 +71,120 @@ impl Summary {
         Ok(())
     }
 
-    /// Numbers fit each other.
+    /// Numbers fit each other. What is broken may be missing anywhere, so less is known where something is.
     fn numbers(&self) -> Result<(), Fault> {
         expect(self.host_links <= self.read.cables, "host_links", "there are more than cables")?;
+        let of_planes = |(plane, count): (&u8, &u64)| {
+            let own = self.planes.as_ref().is_none_or(|planes| planes.contains(plane));
+            if own { *count } else { 0 }
+        };
         let tiers = self.tiers.iter().try_fold(0u64, |sum, tier| sum.checked_add(*tier));
+        let lone = self.uncabled.iter().map(of_planes).try_fold(0u64, u64::checked_add);
+        // A uSID says the tier of a switch that has no cable.
+        let lone = if self.routing.is_source_routed() { Some(0) } else { lone };
+        let all = tiers.zip(lone).and_then(|(tiers, lone)| tiers.checked_add(lone));
         let fits = tiers.is_some_and(|tiers| tiers <= self.read.switches);
         expect(fits, "tiers", "there are more switches in tiers than were read")?;
-        if let Some(PathCounts { named, arrive, in_use, local, zone, far }) = self.paths {
-            expect(self.routing.is_source_routed(), "paths", "hosts do not write paths with this routing")?;
-            expect(arrive <= named, "paths.arrive", "more arrive than there are")?;
-            expect(in_use <= arrive, "paths.in_use", "more are in use than arrive")?;
-            let sum = local.checked_add(zone).and_then(|sum| sum.checked_add(far));
-            expect(
-                sum == Some(arrive),
-                "paths",
-                "those over one, three and five switches are not those that arrive",
-            )?;
-        }
-        if let Some(DeliveryCounts { deliveries, possible, arrive, doubtful, ways, tried, .. }) =
-            self.delivery
-        {
-            expect(!self.routing.is_source_routed(), "delivery", "switches do not choose with this routing")?;
-            expect(possible <= deliveries, "delivery.possible", "more are possible than there are")?;
-            let most = arrive.checked_add(doubtful).is_some_and(|sum| sum <= deliveries);
-            expect(most, "delivery.arrive", "more arrive than there are")?;
-            expect(ways <= tried, "delivery.ways", "more ways arrive than are tried")?;
-        }
+        let fits = self.broken > 0 || all == Some(self.read.switches);
+        expect(fits, "tiers", "with those without a cable they are not the switches that were read")?;
+        self.what_was_read()?;
+        self.paths()?;
+        self.deliveries()?;
         let mut nics = Nics::default();
         self.interface.nics.values().for_each(|own| _ = nics.join(own));
         // A NIC without an address is broken.
         let listed = self.routing.is_source_routed() || nics.count() == self.read.nics || self.broken > 0;
         expect(listed, "interface.nics", "there are not as many NICs as were read")?;
         let senders = self.interface.senders;
-        expect(senders <= self.host_links, "interface.senders", "more NICs send than have cables")?;
+        let most = if self.routing.is_source_routed() { 0 } else { self.host_links };
+        expect(senders <= most, "interface.senders", "more NICs send than have cables")?;
         let load = self.load.is_none_or(|load| load.is_sound());
-        expect(load, "load", "what cables carry does not add up")
+        expect(load, "load", "what cables carry does not add up")?;
+        let turns = self.broken > 0 || self.load.is_none_or(|load| load.comes_down());
+        expect(turns, "load", "what goes up between two tiers does not come down")
+    }
+
+    /// Tables, nodes and cables are those of the groups and planes.
+    fn what_was_read(&self) -> Result<(), Fault> {
+        let read = &self.read;
+        expect(self.planes.is_none() || read.nodes == 0, "read.nodes", "no part has nodes")?;
+        expect(read.nodes <= self.counts.nodes, "read.nodes", "there are more than the source has")?;
+        if self.broken > 0 {
+            return Ok(());
+        }
+        let run = |run: &GroupRun| u64::from(run.last.saturating_sub(run.first)) + 1;
+        let tables = match (&self.groups, &self.interface.tables) {
+            (Some(groups), _) => groups.iter().map(run).sum(),
+            (None, Some(tables)) => u64::from(tables.zones) * u64::from(tables.groups),
+            (None, None) => 0,
+        };
+        let tables = if self.routing.is_source_routed() { tables } else { 0 };
+        expect(read.tables == tables, "read.tables", "there are not as many as groups")?;
+        let cables = self.interface.planes.iter().try_fold(0u64, |sum, plane| sum.checked_add(plane.cables));
+        let fits = !self.routing.is_source_routed() || cables == Some(read.cables);
+        expect(fits, "interface.planes", "planes have not as many cables as were read")
+    }
+
+    /// Paths arrive that are named; where nothing is absent, those of every pair of NICs.
+    fn paths(&self) -> Result<(), Fault> {
+        let Some(PathCounts { named, arrive, in_use, local, zone, far }) = self.paths else { return Ok(()) };
+        expect(self.routing.is_source_routed(), "paths", "hosts do not write paths with this routing")?;
+        expect(arrive <= named, "paths.arrive", "more arrive than there are")?;
+        expect(in_use <= arrive, "paths.in_use", "more are in use than arrive")?;
+        let sum = local.checked_add(zone).and_then(|sum| sum.checked_add(far));
+        expect(
+            sum == Some(arrive),
+            "paths",
+            "those over one, three and five switches are not those that arrive",
+        )?;
+        if self.broken > 0 || self.interface.planes.iter().any(|plane| plane.declares) {
+            return Ok(());
+        }
+        expect(named == arrive, "paths.arrive", "fewer arrive than there are, and nothing is absent")?;
+        let planes = self.planes.as_ref().map_or(self.counts.planes, |planes| planes.len() as u64);
+        let pairs = |paths: u128, each: u64| {
+            // Paths of a pair are stated over all planes.
+            let each = u128::from(each) * u128::from(planes) / u128::from(self.counts.planes.max(1));
+            match (paths.checked_rem(each), each) {
+                (Some(0), _) => Some(paths / each),
+                (None, _) if paths == 0 => Some(0),
+                _ => None,
+            }
+        };
+        let counts = &self.counts;
+        let of = [(local, counts.paths_local), (zone, counts.paths_zone), (far, counts.paths_far)];
+        let all = of.into_iter().try_fold(0u128, |sum, (paths, each)| sum.checked_add(pairs(paths, each)?));
+        let nics = u128::from(counts.nics);
+        let fits = planes == 0 || all == Some(nics * nics.saturating_sub(1));
+        expect(fits, "paths", "they are not those of all pairs of NICs, and nothing is absent")
+    }
+
+    /// Deliveries are those of NICs that send to all others, and those that are possible arrive.
+    fn deliveries(&self) -> Result<(), Fault> {
+        let Some(DeliveryCounts { deliveries, possible, arrive, doubtful, ways, tried, .. }) = self.delivery
+        else {
+            return Ok(());
+        };
+        expect(!self.routing.is_source_routed(), "delivery", "switches do not choose with this routing")?;
+        expect(possible <= deliveries, "delivery.possible", "more are possible than there are")?;
+        let most = arrive.checked_add(doubtful).is_some_and(|sum| sum <= deliveries);
+        expect(most, "delivery.arrive", "more arrive than there are")?;
+        expect(ways <= tried, "delivery.ways", "more ways arrive than are tried")?;
+        if self.broken > 0 {
+            return Ok(());
+        }
+        let (senders, nics) = (u128::from(self.interface.senders), u128::from(self.read.nics));
+        let all = senders.checked_mul(nics.saturating_sub(1));
+        expect(
+            all == Some(deliveries),
+            "delivery.deliveries",
+            "not every NIC that sends sends to every other",
+        )?;
+        let holds = possible == arrive && doubtful == 0;
+        expect(holds, "delivery.possible", "not all arrive that are possible, and nothing is broken")?;
+        expect(arrive <= ways, "delivery.ways", "fewer ways arrive than deliveries")?;
+        let whole = possible < deliveries || ways == tried;
+        expect(whole, "delivery.tried", "not all ways arrive that are tried, and every delivery does")
     }
 
     /// Rules are known, and what is broken adds up.
