@@ -39,6 +39,11 @@ pub(crate) struct Unreadable {
 pub(crate) trait Destinations: DeserializeOwned {
     /// Holds them and the probes against the form for hosts.
     fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut Compare<'_>);
+
+    /// The text without what nobody here looks at, where it is written as it always is; what is read of it is the same.
+    fn shorter(_: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// Who judges a table compares them.
@@ -52,6 +57,22 @@ impl Destinations for Vec<form::Destination> {
 /// Who only has to know the group does not: somebody else judges the table.
 impl Destinations for IgnoredAny {
     fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut Compare<'_>) {}
+
+    /// There is a destination for each T0 group: by far most of the text, in the table of each group.
+    fn shorter(json: &[u8]) -> Option<Vec<u8>> {
+        let (begin, end): (&[u8], &[u8]) = (b"\n  \"destinations\": [\n", b"\n  ],\n  \"denied\": [");
+        let at = |(from, needle): (usize, &[u8])| json[from..].starts_with(needle).then_some(from);
+        let lines = || json.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+        let from = lines().find_map(|line| at((line, begin)))? + begin.len() - 1;
+        let to = lines().rev().find_map(|line| at((line, end))).filter(|to| *to >= from)? + 1;
+        Some([&json[..from], &json[to..]].concat())
+    }
+}
+
+/// Parses a table, as short as it can be; what is wrong is said of the whole text.
+fn document<D: Destinations>(json: &[u8]) -> Result<Document<D>, DocumentError> {
+    let shorter = D::shorter(json).and_then(|json| Document::parse(&json).ok());
+    shorter.map_or_else(|| Document::parse(json), Ok)
 }
 
 /// Reads a table. The fabric's name must be that of the manifest.
@@ -64,7 +85,7 @@ pub(crate) fn read<D: Destinations>(
     findings: &mut Findings,
 ) -> Result<Group, Unreadable> {
     let text = |error: ReadError| Unreadable { binary: false, error };
-    let document = Document::<D>::parse(json).map_err(|error| match error {
+    let document = document::<D>(json).map_err(|error| match error {
         DocumentError::Parse(error) => text(error.into()),
         DocumentError::Format(_) => text(ReadError::whole(error.to_string())),
     })?;
@@ -366,5 +387,28 @@ fn word(kind: Kind) -> &'static str {
         2 => "local",
         4 => "zone",
         _ => "far",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_the_destinations() {
+        let text = b"{\n  \"nics\": [\n    1\n  ],\n  \"destinations\": [\n    {\n    }\n  ],\n  \"denied\": [\n  ]\n}\n";
+        let short = IgnoredAny::shorter(text).expect("it is written so");
+        assert_eq!(
+            String::from_utf8_lossy(&short),
+            "{\n  \"nics\": [\n    1\n  ],\n  \"destinations\": [\n  ],\n  \"denied\": [\n  ]\n}\n"
+        );
+        for other in [
+            &b"{}"[..],
+            b"",
+            b"{\"destinations\":[],\"denied\":[]}",
+            b"\n  ],\n  \"denied\": [\n  \"destinations\": [\n",
+        ] {
+            assert_eq!(IgnoredAny::shorter(other), None);
+        }
     }
 }
