@@ -33,6 +33,24 @@ fn a_compiled_tree_holds() {
     assert!(said.is_empty(), "{said}");
 }
 
+/// Path tables of a place that is no part are refused, also where none are needed, and so are those of another fabric.
+#[test]
+fn tables_of_what_is_no_part_are_refused() {
+    let place = compiled();
+    place.ends(0, &["compile", "topologies/lab/bgp-unnumbered.yaml", "--out", "other"]);
+    for (tables, wanted) in [
+        ("nope", "`--tables nope` is no part; in `.` there are `./other`, `./tree`"),
+        ("tree/cables", "`--tables tree/cables` is no part; there is none in `tree`"),
+        ("other", "was compiled from another description than the tree"),
+    ] {
+        let run = place.closc(&["verify", "tree", "--tables", tables]);
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        assert!(said.contains(wanted), "{tables}: {said}");
+    }
+    place.ends(0, &["verify", "tree", "--tables", "tree"]);
+}
+
 #[test]
 fn a_damaged_tree_shows_the_trace_of_a_packet() {
     let place = compiled();

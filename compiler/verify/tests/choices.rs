@@ -3,6 +3,8 @@
 
 mod common;
 
+use closc_artefacts::Memory;
+use closc_plan::Plan;
 use closc_tests::{exceptions, shape};
 use closc_verify::{Options, Report, verify};
 use proptest::prelude::*;
@@ -18,6 +20,55 @@ const ROUTINGS: [&str; 3] =
 fn verified(tree: &closc_artefacts::Memory) -> Report {
     verify(tree, &Options { hardware: common::hardware(), ..Options::default() })
         .expect("the tree can be read")
+}
+
+/// Gives some NICs of a tree the addresses of others, on every switch that leads to them. Says whether any does.
+fn shared(tree: &mut Memory, plan: &Plan, draw: usize) -> bool {
+    let nics: Vec<String> = plan.fabric().nics().map(|nic| plan.addresses().nic(nic).to_string()).collect();
+    if nics.len() < 2 {
+        return false;
+    }
+    let own = draw % nics.len();
+    let other = (own + 1 + draw / nics.len() % (nics.len() - 1)) % nics.len();
+    let [own, other] = [own, other].map(|at| &nics[at]);
+    let (own, other) = (format!(" {own}/128 "), format!(" {other}/128 "));
+    // In some only one plane.
+    let planes = if draw.is_multiple_of(3) { "p0-" } else { "" };
+    let files = tree.files.iter_mut().filter(|(path, _)| {
+        path.starts_with("switches") && path.file_name() == Some("ip.batch") && path.as_str().contains(planes)
+    });
+    let mut changed = false;
+    for (_, bytes) in files {
+        let text = String::from_utf8(bytes.clone()).expect("text");
+        changed |= text.contains(&own);
+        *bytes = text.replace(&own, &other).into_bytes();
+    }
+    common::sign(tree, plan.name(), "ecmp-static");
+    changed
+}
+
+/// Where NICs share an address walking and composition come to the same too, and it is V1701.
+#[test]
+fn nics_that_share_an_address_are_counted_alike() {
+    let mut runner = TestRunner::deterministic();
+    let mut count = 0;
+    for draw in 0.. {
+        if count == 60 {
+            break;
+        }
+        let shape = exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
+        let yaml = format!("{}{}", ROUTINGS[draw % ROUTINGS.len()], shape.yaml());
+        let Ok(plan) = shape::try_plan(&yaml) else { continue };
+        let mut tree = common::tree(&plan);
+        if !shared(&mut tree, &plan, draw * 7) {
+            continue;
+        }
+        let report = verified(&tree);
+        let codes: Vec<&str> = report.violations.iter().map(|found| found.rule.code).collect();
+        assert!(!codes.contains(&"V0806"), "{draw}:\n{yaml}\n{}", report.text());
+        assert!(report.choices.is_some() && !report.holds(), "{draw}:\n{yaml}\n{}", report.text());
+        count += usize::from(codes.contains(&"V1701"));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::io;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Files, Manifest, disk};
+use closc_artefacts::{Files, Manifest, disk, paths};
 use closc_compile::pipeline_digests;
 use closc_diagnostics::show::github;
 use closc_platform::Hardware;
@@ -43,7 +43,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
             let beside: Vec<Box<dyn Files>> = command
                 .tables
                 .iter()
-                .map(|part| tree::open(part, command.key.as_deref()))
+                .map(|part| beside(part, command.key.as_deref()))
                 .collect::<anyhow::Result<_>>()?;
             let beside: Vec<&dyn Files> = beside.iter().map(AsRef::as_ref).collect();
             let (report, summary) = verify_part(&tree, &beside, &options)?;
@@ -59,6 +59,31 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         return Ok(if report.holds() { Outcome::Fine } else { Outcome::Failed });
     }
     show(args, &command.tree, &report)
+}
+
+/// Opens a part whose path tables are taken, which has to be there.
+fn beside(part: &Utf8Path, key: Option<&Utf8Path>) -> anyhow::Result<Box<dyn Files>> {
+    let files = tree::open(part, key)?;
+    Manifest::read(&*files).with_context(|| format!("`--tables {part}` is no part{}", there(part)))?;
+    Ok(files)
+}
+
+/// The parts that are beside a place that is none, for a message.
+fn there(part: &Utf8Path) -> String {
+    const SHOWN: usize = 8;
+    let folder = part.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+    let is_tree = |path: &Utf8Path| path.join(paths::MANIFEST).is_file();
+    let mut trees: Vec<Utf8PathBuf> =
+        entries.map(|entry| entry.path().to_owned()).filter(|path| is_tree(path)).collect();
+    trees.sort();
+    let more = trees.len().saturating_sub(SHOWN);
+    let names: Vec<String> = trees.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
+    match (names.is_empty(), more) {
+        (true, _) => format!("; there is none in `{folder}`"),
+        (false, 0) => format!("; in `{folder}` there are {}", names.join(", ")),
+        (false, more) => format!("; in `{folder}` there are {} and {more} more", names.join(", ")),
+    }
 }
 
 /// Writes a summary: a file, or an object.

@@ -174,7 +174,6 @@ impl Binding<'_> {
 
     /// Ports and routes that no cable asks for, and the blackhole.
     fn strangers(&mut self, id: NodeId) {
-        let Some(layout) = self.layout else { return };
         let known: Vec<&str> = self
             .cabling
             .at_node(id)
@@ -189,6 +188,7 @@ impl Binding<'_> {
                 self.broken(&crate::rules::cabling::POWER, &port.name, &message);
             }
         }
+        let Some(layout) = self.layout else { return };
         for way in host.first.iter().filter(|way| !known.contains(&way.port)) {
             let message = format!("`{}` uses `{}`, which has no cable", way.text, way.port);
             self.broken(&FIRST, &format!("route replace {} ", way.text), &message);

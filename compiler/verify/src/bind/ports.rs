@@ -249,8 +249,11 @@ impl Binding<'_, '_> {
                 continue;
             }
             self.findings.checked(&POWER, 1);
-            let alive =
-                port.up || !port.addresses.is_empty() || !port.neighbours.is_empty() || port.peer.is_some();
+            let alive = port.commanded
+                || port.up
+                || !port.addresses.is_empty()
+                || !port.neighbours.is_empty()
+                || port.peer.is_some();
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
                 self.unlike(&POWER, About::Port(&port.name), None, &message);

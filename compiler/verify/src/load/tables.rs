@@ -110,6 +110,15 @@ pub(crate) fn others(
     groups: &mut Vec<Group>,
     findings: &mut Findings,
 ) -> Result<Option<TableSums>, VerifyError> {
+    // Whether or not their tables are needed: parts of another fabric are a mistake.
+    let manifests: Vec<Manifest> =
+        beside.iter().map(|tree| Manifest::read(*tree)).collect::<Result<_, _>>()?;
+    for manifest in &manifests {
+        if (&manifest.source, &manifest.inputs) != (&files.manifest.source, &files.manifest.inputs) {
+            let name = manifest.selection.clone().unwrap_or_else(|| manifest.fabric.clone());
+            return Err(VerifyError::Other(name));
+        }
+    }
     if !files.manifest.routing.is_source_routed() {
         return Ok(None);
     }
@@ -117,16 +126,11 @@ pub(crate) fn others(
     let _ = note(files.manifest, &mut digests);
     if slice.judges_planes() && !slice.is_whole() {
         read_others(files, |path| !slice.has_table(path), cabling, groups, findings)?;
-        for tree in beside {
-            let manifest = Manifest::read(*tree)?;
-            if (&manifest.source, &manifest.inputs) != (&files.manifest.source, &files.manifest.inputs) {
-                let name = manifest.selection.clone().unwrap_or_else(|| manifest.fabric.clone());
-                return Err(VerifyError::Other(name));
-            }
+        for (tree, manifest) in beside.iter().zip(&manifests) {
             let known = |path: &Utf8Path| digests.contains_key(path);
-            let theirs = Files::new(*tree, &manifest, files.digests);
+            let theirs = Files::new(*tree, manifest, files.digests);
             read_others(&theirs, |path| !known(path), cabling, groups, findings)?;
-            if let Some(path) = note(&manifest, &mut digests) {
+            if let Some(path) = note(manifest, &mut digests) {
                 return Err(VerifyError::Twice(path));
             }
         }

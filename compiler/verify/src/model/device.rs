@@ -169,6 +169,8 @@ pub(crate) struct Port<'a> {
     pub(crate) name: Cow<'a, str>,
     /// Whether it is set up at all, and not only mentioned.
     pub(crate) declared: bool,
+    /// Whether a command is about it, which fails where there is no such port.
+    pub(crate) commanded: bool,
     /// Whether it is switched on.
     pub(crate) up: bool,
     /// What people read.

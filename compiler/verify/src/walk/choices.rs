@@ -3,6 +3,7 @@
 //! In: the fabric. Out: how many deliveries and ways arrive, to be compared with the proof by composition. Invariants: packets
 //! go by longest prefix match over the routes as they were read, and know nothing of classes.
 
+use std::collections::HashSet;
 use std::net::Ipv6Addr;
 
 use rayon::prelude::*;
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::cabling::{CableId, SwitchId};
+use crate::model::destinations::Destination;
 use crate::model::switch::{OtherRoute, Switch};
 use crate::proof::chosen::network::{Network, Step};
 
@@ -42,6 +44,14 @@ impl ChoiceWalk {
 
 /// Walks every path of every delivery.
 pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
+    // A packet knows an address: of NICs that share one, which is broken, the first is meant.
+    let mut owned = HashSet::new();
+    let first = |(to, nic): (u32, _)| {
+        let nic: &Destination = nic;
+        nic.address.filter(|address| owned.insert(*address)).map(|address| (to, address, nic))
+    };
+    let meant: Vec<(u32, Ipv6Addr, &Destination)> =
+        (0..).zip(&network.destinations.nics).filter_map(first).collect();
     let t0s = network.fabric.cabling.switch_ids();
     let senders: Vec<(SwitchId, u32)> =
         t0s.flat_map(|id| network.senders(id).map(move |(nic, _)| (id, nic))).collect();
@@ -51,12 +61,9 @@ pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
             let mut counts = ChoiceWalk::default();
             let plane = network.positions.get(&t0).map(|(_, plane)| *plane);
             let is_here = |id: &CableId| Some(network.fabric.cabling.cable(*id).plane) == plane;
-            for (to, nic) in
-                network.destinations.nics.iter().enumerate().filter(|(to, _)| *to != from as usize)
-            {
-                let Some(address) = nic.address else { continue };
+            for (to, address, nic) in meant.iter().filter(|(to, ..)| *to != from) {
                 let mut tally = Tally::default();
-                go(network, t0, (to as u32, address), false, &mut tally);
+                go(network, t0, (*to, *address), false, &mut tally);
                 counts = counts.add(ChoiceWalk {
                     deliveries: 1,
                     arrive: u128::from(tally.arrive == tally.tried),

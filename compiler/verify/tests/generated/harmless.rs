@@ -109,7 +109,12 @@ pub(crate) const REASONS: &[Reason] = &[
     because("frr.conf", "bgp as-path access-list *", &[], "the prefix list alone lets out what is owned"),
     because("frr.conf", "route-map *", LARGER, "another number in the same order"),
     because("ip.batch*", "", &[How::Twice], "`replace` and `set` do the same again"),
-    because("ip.batch*", "link set dev sr# addrgenmode none", &[], "a link-local address that nobody uses"),
+    because(
+        "ip.batch*",
+        "link set dev sr# addrgenmode none",
+        GONE,
+        "a link-local address that nobody uses; of a device that is not there it is found",
+    ),
     because(
         "ip.batch of nodes",
         "route replace blackhole *",

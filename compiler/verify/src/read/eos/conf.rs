@@ -283,15 +283,19 @@ impl<'a> Reader<'a> {
     }
 
     fn interface(&mut self, name: &'a str) -> Result<(), Refusal> {
+        let numbered = |kind: &str| {
+            let number = name.strip_prefix(kind).unwrap_or_default();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        };
         let context = if name.starts_with("Ethernet") {
             let port = self.ports.port(Cow::Borrowed(name));
             // A port is on unless it is shut.
             port.up |= !port.declared;
             port.declared = true;
             Context::Port(name)
-        } else if name.starts_with("Loopback") {
+        } else if numbered("Loopback") {
             Context::Loopback
-        } else if name.starts_with("Management") {
+        } else if numbered("Management") {
             Context::Management
         } else {
             return Err(Refusal::Unknown);

@@ -234,7 +234,8 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
             _ => return Err(format!("`{}` is no setting of a port that the proof knows", rest.join(" "))),
         };
     }
-    if mac.is_some() || mtu.is_some() {
+    // Whatever is set, the device has to be there: at one that is not, the batch ends.
+    if mac.is_some() || mtu.is_some() || link_local.is_some() || !up {
         push(Command::Set { port, mac, mtu, link_local });
     }
     if up {

@@ -84,12 +84,12 @@ pub(crate) fn port<'a>(
         Command::Up { port } | Command::Set { port, .. } if port == "lo" || port == SEGMENT_DEVICE => {}
         Command::Up { port } => {
             let port = ports.port(Cow::Borrowed(port));
-            port.declared = true;
+            (port.declared, port.commanded) = (true, true);
             port.up = true;
         }
         Command::Set { port, mac, mtu, link_local } => {
             let port = ports.port(Cow::Borrowed(port));
-            port.declared = true;
+            (port.declared, port.commanded) = (true, true);
             port.discovery.link_local = link_local.unwrap_or(port.discovery.link_local);
             port.mac = mac.or(port.mac);
             port.wire.mtu = mtu.or(port.wire.mtu);

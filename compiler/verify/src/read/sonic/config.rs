@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ipnet::{IpNet, Ipv6Net};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
+use serde::de::{DeserializeSeed as _, Deserializer, Error as _, IgnoredAny, MapAccess};
 
 use super::metadata::{self, Field};
 use super::peers;
@@ -29,6 +29,12 @@ const HARMLESS: [&str; 8] = ["CRM", PEERS, "LLDP", "MGMT_PORT", "NTP", "NTP_SERV
 
 /// What is stated of neighbours, which moves no packet either.
 const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
+
+/// Tables of those with one row, which no other one stands for.
+const SINGLE: [(&str, &str); 3] = [("CRM", "Config"), ("LLDP", "GLOBAL"), ("MGMT_PORT", MANAGEMENT_PORT)];
+
+/// The only management port.
+const MANAGEMENT_PORT: &str = "eth0";
 
 /// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
 const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
@@ -236,6 +242,18 @@ struct ServiceRow<'a> {
 #[serde(deny_unknown_fields)]
 struct BareRow {}
 
+/// Takes a table that moves no packet: its rows are those that SONiC knows, where it knows one.
+fn harmless<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), D::Error> {
+    let Some((_, only)) = SINGLE.iter().find(|(table, _)| *table == name) else {
+        return IgnoredAny::deserialize(json).map(drop);
+    };
+    let rows: BTreeMap<Cow<'a, str>, IgnoredAny> = Deserialize::deserialize(json)?;
+    match rows.keys().find(|key| key != only) {
+        Some(key) => Err(D::Error::custom(format!("`{name}|{key}` is no row of this table"))),
+        None => Ok(()),
+    }
+}
+
 impl<'a> Reader<'a> {
     /// Takes the table that a text begins with, and returns how long it is.
     fn part(&mut self, name: &str, rest: &'a str, known: &Known) -> Result<usize, serde_json::Error> {
@@ -248,9 +266,13 @@ impl<'a> Reader<'a> {
         let section = if let Some(section) = known.table(name, rest) {
             section
         } else {
-            let length = value(rest, |json| {
-                if harmless { IgnoredAny::deserialize(json).map(drop) } else { qos::check(name, json) }
-            })?;
+            let length =
+                value(
+                    rest,
+                    |json| {
+                        if harmless { self::harmless(name, json) } else { qos::check(name, json) }
+                    },
+                )?;
             known.keep(name, &rest[..length])
         };
         let length = section.text.len();
@@ -467,7 +489,10 @@ impl<'a> Reader<'a> {
     }
 
     fn management(&mut self, key: &str, row: &ManagementRow<'a>) -> Result<(), String> {
-        let (_, address) = key.split_once('|').ok_or_else(|| format!("`{key}` has no address"))?;
+        let (port, address) = key.split_once('|').ok_or_else(|| format!("`{key}` has no address"))?;
+        if port != MANAGEMENT_PORT {
+            return Err(format!("`{port}` is no management port"));
+        }
         let address: IpNet = parse(address)?;
         let gateway: Option<IpAddr> = row.gwaddr.as_ref().map(|text| parse(&text.0)).transpose()?;
         self.device.management.push((address, gateway));
