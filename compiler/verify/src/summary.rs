@@ -60,7 +60,7 @@ pub struct Summary {
     pub(crate) tiers: [u64; 3],
     /// What was proved of paths: where nothing is absent, as many as pairs of the NICs of `counts` have.
     pub(crate) paths: Option<PathCounts>,
-    /// What load is stated from: what goes up between two tiers comes down.
+    /// What load is stated from: the mean is between the least and the most.
     pub(crate) load: Option<LoadSums>,
     /// What was proved of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possible
     /// arrive.
@@ -82,7 +82,9 @@ pub struct Summary {
 /// Counts switches by plane.
 fn uncabled(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
     let mut counts = BTreeMap::new();
-    named.values().for_each(|plane| *counts.entry(*plane).or_default() += 1);
+    for plane in named.values() {
+        *counts.entry(*plane).or_default() += 1;
+    }
     counts
 }
 

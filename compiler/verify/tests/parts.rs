@@ -657,7 +657,10 @@ const FREE: &[(&str, &str)] = &[
     ("/not_judged/", "what a site sets as it likes, counted for people"),
     ("/paths/in_use", "which cables are drained is in no summary"),
     ("/load/steps", "how much work it is to add up load"),
-    ("/load/tiers/", "what cables carry is stated for people; sums, extremes and directions fit each other"),
+    (
+        "/load/tiers/",
+        "what cables carry is stated for people; of a direction sum and extremes fit each other",
+    ),
     ("/delivery/classes", "how much work it is"),
     ("/interface/lengths/", "cables have lengths of their own; a round trip has to fit them"),
     ("/interface/delay/", "a round trip has to fit the cables, at any speed and packet"),

@@ -86,12 +86,6 @@ impl LoadSums {
         })
     }
 
-    /// Tells whether what goes up between two tiers comes down, over as many cables: those that are used one way are the other way too.
-    pub(crate) fn comes_down(&self) -> bool {
-        let [up, down, far_up, far_down] = &self.tiers;
-        (up.sum, far_up.sum) == (down.sum, far_down.sum)
-    }
-
     /// Returns what is stated.
     pub(crate) fn counts(self) -> LoadCounts {
         let steps = self.steps;
