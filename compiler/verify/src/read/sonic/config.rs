@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ipnet::{IpNet, Ipv6Net};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed as _, Deserializer, Error as _, IgnoredAny, MapAccess};
+use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
 use super::metadata::{self, Field};
 use super::peers;
@@ -247,11 +247,10 @@ fn harmless<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), D::Error
     let Some((_, only)) = SINGLE.iter().find(|(table, _)| *table == name) else {
         return IgnoredAny::deserialize(json).map(drop);
     };
-    let rows: BTreeMap<Cow<'a, str>, IgnoredAny> = Deserialize::deserialize(json)?;
-    match rows.keys().find(|key| key != only) {
-        Some(key) => Err(D::Error::custom(format!("`{name}|{key}` is no row of this table"))),
-        None => Ok(()),
-    }
+    let own = |key: Cow<'a, str>, _: IgnoredAny| {
+        if key == *only { Ok(()) } else { Err(format!("`{name}|{key}` is no row of this table")) }
+    };
+    Rows::new(&mut { own }).deserialize(json)
 }
 
 impl<'a> Reader<'a> {
