@@ -2,6 +2,10 @@
 
 mod common;
 
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
 use common::{Place, small_fabric};
 
 fn p4() -> String {
@@ -215,6 +219,85 @@ fn a_saved_difference_has_its_order(place: &Place) {
     );
     assert!(place.ends(0, &["push", "plan.diff", "--inventory", "lab"]).contains("; 0 updates sent"));
     place.ends(0, &["drift", "b", "--inventory", "lab"]);
+}
+
+/// Switches of a test, each at a socket in its folder.
+struct Switches(Vec<Child>);
+
+impl Switches {
+    /// Starts them, and writes the inventory `lab.yaml`.
+    fn begin(place: &Place, names: &[String]) -> Switches {
+        let mut inventory = String::from("devices:\n");
+        let mut all = Switches(Vec::new());
+        for (number, name) in names.iter().enumerate() {
+            let (id, at) = (format!("{}", number + 1), format!("unix:{name}.sock"));
+            let arguments = ["switch", "--no-p4", "--device-id", &id, "--", "--grpc-server-addr", &at];
+            let mut command = place.command(&arguments);
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("closc runs");
+            // It says where it is served when it is.
+            let mut line = String::new();
+            let output = child.stderr.as_mut().expect("its messages are a pipe");
+            BufReader::new(output).read_line(&mut line).expect("it says where it is");
+            assert!(line.contains(&format!("{name}.sock")), "{line}");
+            all.0.push(child);
+            let plane = &name[1..2];
+            let _ =
+                writeln!(inventory, "  {name}: {{ endpoint: \"{at}\", device_id: {id}, plane: {plane} }}");
+        }
+        place.write("lab.yaml", inventory);
+        all
+    }
+}
+
+impl Drop for Switches {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// T0s that are in use get T1s above them: every switch has ports towards these before any sends over them, plane by plane.
+#[test]
+fn a_saved_growth_is_pushed_in_stages() {
+    let place = Place::new();
+    let fabric = |up: u8, more: &str| {
+        format!(
+            "fabric: grown\nplanes: 2\nrouting: ecmp-static\n\
+             hosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: bmv2, os: p4, up: {up} }}\n  t1: {{ platform: bmv2, os: p4 }}\nqos: none\n{more}"
+        )
+    };
+    let later = "exceptions: { drained: [p0-t1-003, p0-t1-004, p1-t1-003, p1-t1-004] }\n";
+    for (name, text) in [("old", fabric(2, "")), ("new", fabric(4, "")), ("stage", fabric(4, later))] {
+        place.write(&format!("{name}.yaml"), text);
+        place.ends(0, &["compile", &format!("{name}.yaml"), "--out", name]);
+    }
+    let tiers = ["t0-001", "t0-002", "t1-001", "t1-002", "t1-003", "t1-004"];
+    let names: Vec<String> =
+        ["p0", "p1"].iter().flat_map(|plane| tiers.map(|name| format!("{plane}-{name}"))).collect();
+    let _switches = Switches::begin(&place, &names);
+    let lab = ["--inventory", "lab.yaml"];
+    let old = ["push", "old", "--select", "device=p*-t0-*,device=p*-t1-001,device=p*-t1-002"];
+    place.ends(0, &[&old[..], &lab].concat());
+    let text = place.ends(2, &["diff", "old.yaml", "new.yaml", "--waves", "--out", "grow.diff"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("compiled with 4 T1s (`p0-t1-003` to `p1-t1-004`) in `exceptions.drained`"),
+        "{text}"
+    );
+    // Stopped after the first plane of the first stage, it holds what is compiled with the new T1s drained.
+    let push = [&["push", "grow.diff"][..], &lab].concat();
+    let why = place.ends(1, &[&push[..], &["--gate", "false"]].concat());
+    assert!(why.contains("stopped: "), "{why}");
+    place.ends(0, &[&["drift", "stage", "--plane", "0"][..], &lab].concat());
+    place.ends(2, &[&["drift", "new", "--plane", "0"][..], &lab].concat());
+    place.ends(0, &[&["drift", "old", "--select", "device=p1-t0-*"][..], &lab].concat());
+    // The next one finishes the work, and one more goes back to no stage.
+    place.ends(0, &push);
+    place.ends(0, &[&["drift", "new"][..], &lab].concat());
+    assert!(place.ends(0, &push).contains("; 0 updates sent"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::bail;
-use closc_deploy::{Fleet, Member, Plan, PushOptions, PushReport, Target, plan, push_plan};
+use closc_deploy::{DevicePlan, Fleet, Member, Plan, PushOptions, PushReport, Target, plan, push_plan};
 use closc_diff::{Report, WaveText as Wave};
 
 use super::{ended, finish, gate, shown};
@@ -85,10 +85,14 @@ fn pushed(
         bar.finish_and_clear();
         done
     };
-    for (wave, fleet) in stages {
+    let reached = reached(&plan, stages)?;
+    for (at, (wave, fleet)) in stages.iter().enumerate() {
         let of_wave: BTreeSet<&str> = wave.switches.iter().map(String::as_str).collect();
         let mut stage = fleet.clone();
-        stage.members.retain(|member| of_wave.contains(member.target.name.as_str()));
+        stage.members.retain(|member| {
+            let name = member.target.name.as_str();
+            of_wave.contains(name) && reached.get(name).is_none_or(|reached| *reached < at)
+        });
         if stage.members.is_empty() {
             continue;
         }
@@ -128,18 +132,9 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
         if !fleets[0].contains_key(name) {
             continue;
         }
-        let holds = |member: &Member| -> anyhow::Result<bool> {
-            let wanted = (member.wanted)()?;
-            let same_program = plan
-                .programs
-                .get(&device.program)
-                .is_some_and(|program| program.pipeline().cookie() == wanted.program.pipeline().cookie());
-            let held = wanted.state.digest(wanted.program.info());
-            Ok(!same_program || !device.set_pipeline && device.live == held)
-        };
         let mut is_known = false;
         for member in wanted {
-            is_known |= holds(member)?;
+            is_known |= holds(plan, device, member)?.unwrap_or(true);
         }
         if !is_known {
             moved.push(format!("`{name}`"));
@@ -155,6 +150,35 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
          `closc diff live NEW --inventory FILE`, and compare again",
         moved.join(", ")
     );
+}
+
+/// Tells whether a switch holds what is wanted of it; nothing where that is for another program than the plan's.
+fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Option<bool>> {
+    let wanted = (member.wanted)()?;
+    let program = plan.programs.get(&device.program);
+    if program.is_none_or(|program| program.pipeline().cookie() != wanted.program.pipeline().cookie()) {
+        return Ok(None);
+    }
+    let held = wanted.state.digest(wanted.program.info());
+    Ok(Some(!device.set_pipeline && device.live == held))
+}
+
+/// The stage that each switch has reached, where a push before came so far; that after the last where it is as it should be.
+fn reached(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<String, usize>> {
+    let mut found = BTreeMap::new();
+    for (name, _) in plan.devices.iter().filter(|(_, device)| !device.changes()) {
+        found.insert(name.clone(), stages.len());
+    }
+    for (at, (_, fleet)) in stages.iter().enumerate() {
+        for member in &fleet.members {
+            let name = &member.target.name;
+            let Some(device) = plan.devices.get(name).filter(|device| device.changes()) else { continue };
+            if holds(plan, device, member)? == Some(true) {
+                found.insert(name.clone(), at);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Puts each switch into the first wave that configures it; those of none go last.
