@@ -361,6 +361,8 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         deny(Ban { uplinks: Some((0, 99)), group: Some(0), ..ban(3) }).unwrap();
         let refused = deny(Ban { uplinks: Some((500, 600)), ..ban(0) }).unwrap_err();
         assert!(refused.starts_with("uplink 500 is not there, a T0 has "), "{refused}");
+        let refused = deny(Ban { uplinks: Some((2, 1)), ..ban(0) }).unwrap_err();
+        assert!(refused.starts_with("2 is above 1"), "{refused}");
         assert_eq!(net.agents[0].bans().bans.len(), 6, "what was refused left nothing");
         let at = net.at(0);
         assert!(net.agents[0].allow(&at, 1));

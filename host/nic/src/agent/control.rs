@@ -50,6 +50,15 @@ pub struct Ban {
     pub until: Option<f64>,
 }
 
+/// Refuses a range that ends before it begins, and the uplinks of a switch that does not have the first.
+fn range(of: &'static str, range: Option<(u16, u16)>, count: u16) -> Result<(), BanFault> {
+    match range {
+        Some((first, last)) if first > last => Err(BanFault::Backwards { first, last }),
+        Some((first, _)) => exists("uplink", Some(first), of, count),
+        None => Ok(()),
+    }
+}
+
 /// Refuses what is not there.
 fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16) -> Result<(), BanFault> {
     match number {
@@ -96,6 +105,14 @@ pub enum BanFault {
         /// How many there are.
         count: u16,
     },
+    /// A range ends before it begins, and would deny nothing.
+    #[error("{first} is above {last}: a range has the first uplink and the last")]
+    Backwards {
+        /// Where it begins.
+        first: u16,
+        /// Where it ends.
+        last: u16,
+    },
     /// A NIC would have no path, whether anything was sent to it or not.
     #[error("it would take the last path to {0}")]
     LastPath(Ipv6Addr),
@@ -116,9 +133,8 @@ impl Agent {
             return Err(BanFault::Plane { plane, last });
         }
         let header = at.table.header();
-        let first = |range: Option<(u16, u16)>| range.map(|(first, _)| first);
-        exists("uplink", first(ban.uplinks), "T0", header.t0_uplinks)?;
-        exists("uplink", first(ban.t1_uplinks), "T1", header.t1_uplinks)?;
+        range("T0", ban.uplinks, header.t0_uplinks)?;
+        range("T1", ban.t1_uplinks, header.t1_uplinks)?;
         exists("zone index", ban.zone, "fabric", header.zones)?;
         exists("group index", ban.group, "zone", header.groups)?;
         exists("downlink", ban.downlink, "T0", header.nics)?;
