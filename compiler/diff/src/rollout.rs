@@ -138,7 +138,8 @@ impl Rollout {
         }
         let growing = Growing::of(&population, &difference, old, new);
         let mut waves: Vec<Wave> = growing.prepare().into_iter().chain(growing.join()).collect();
-        let base = without(old.fabric(), &leaving.places);
+        // NICs that go are stopped before anything is drained, so nobody misses their paths.
+        let base = leaving.stopped(without(old.fabric(), &leaving.places));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
                 why: "what goes carries all paths of some pairs of NICs until what comes is used",

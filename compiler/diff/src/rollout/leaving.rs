@@ -4,6 +4,7 @@
 //! wave that drains it and counts towards its share; cables at a switch or NIC that goes are not named besides it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use closc_fabric::Fabric;
 use closc_plan::Plan;
@@ -20,7 +21,7 @@ use crate::population::{Population, is_drained};
 /// Switches and cables that go, and NICs.
 pub(super) struct Leaving {
     pub(super) places: BTreeSet<Place>,
-    nics: usize,
+    nics: BTreeSet<Nic>,
 }
 
 impl Leaving {
@@ -49,11 +50,21 @@ impl Leaving {
         let links = links.copied().map(Place::Link);
         let switches = switches.iter().filter(|switch| !is_drained(exceptions, **switch));
         let places = switches.copied().map(Place::Switch).chain(links);
-        Leaving { places: places.filter(|place| !declared.contains(place)).collect(), nics: nics.len() }
+        Leaving { places: places.filter(|place| !declared.contains(place)).collect(), nics }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty() && self.nics == 0
+        self.places.is_empty() && self.nics.is_empty()
+    }
+
+    /// Returns a fabric without the NICs that go.
+    pub(super) fn stopped(&self, fabric: Fabric) -> Fabric {
+        if self.nics.is_empty() {
+            return fabric;
+        }
+        let mut topology = fabric.topology().clone();
+        topology.exceptions.absent_nics.extend(&self.nics);
+        Fabric::new(Arc::new(topology))
     }
 
     /// Tells whether pairs that keep a path, and had one, have none while they leave.
@@ -71,8 +82,8 @@ impl Leaving {
     /// The wave in which traffic leaves them: hosts take tables that deny them, or switches send past them.
     pub(super) fn wave(&self, old: &Plan) -> Wave {
         let mut steps = Vec::new();
-        if self.nics > 0 {
-            steps.push(Step::StopNics { nics: self.nics });
+        if !self.nics.is_empty() {
+            steps.push(Step::StopNics { nics: self.nics.len() });
         }
         let planes: BTreeSet<PlaneId> = self.places.iter().map(|place| place.plane()).collect();
         for plane in planes {
