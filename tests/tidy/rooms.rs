@@ -49,6 +49,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("host/collect/src/io/disk.rs", "a lock"),
     ("host/nic/src/io/doctor.rs", "a device of the kernel"),
     ("host/nic/src/io/run.rs", "a region of bytes that a person names"),
+    ("host/nic/src/io/hold.rs", "nothing is written: the file is there to be held"),
     ("host/nic/src/io/state.rs", "hosts import nothing of the compiler; denials are synced there"),
     ("host/nic/src/io/sys.rs", "a device of the kernel"),
     ("p4/switch/src/command/log.rs", "a log"),

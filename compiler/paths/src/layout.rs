@@ -60,6 +60,7 @@ pub(crate) const IN_BLOCK: u8 = 1;
 pub(crate) const DESTINATION: usize = 24;
 pub(crate) const DENIED: usize = 20;
 /// Bytes of the fabric's name, which one byte counts.
+#[cfg(any(feature = "write", test))]
 pub(crate) const NAME_MAX: usize = 255;
 
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {

@@ -3,6 +3,7 @@
 mod asking;
 pub mod client;
 pub mod doctor;
+mod hold;
 pub mod run;
 pub mod serve;
 pub mod setup;

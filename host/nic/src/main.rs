@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use closc_nic::agent::{Ban, Dscp, Options};
 use closc_nic::api::Request;
 use closc_nic::choose::Transport;
-use closc_nic::io::{client, doctor, run, setup};
+use closc_nic::io::{client, doctor, run};
 use serde_json::Value;
 
 mod bench;
@@ -162,13 +162,13 @@ struct RunArgs {
     #[arg(long)]
     user: Option<String>,
     /// Probe every cable once in so many milliseconds
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     probe_period_ms: u64,
     /// Let a packet wait so many microseconds for one before it
-    #[arg(long, default_value_t = 3000)]
+    #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
     reorder_us: u64,
     /// Packets of writes under way to one NIC
-    #[arg(long, default_value_t = 192)]
+    #[arg(long, default_value_t = 192, value_parser = clap::value_parser!(u32).range(1..=512))]
     window: u32,
     /// How paths are chosen: spray over all that are good, flow (one by a hash, as ECMP does), static (the first)
     #[arg(long, default_value = "spray")]
@@ -196,7 +196,7 @@ struct RunArgs {
     #[arg(long)]
     xdp: bool,
     /// UDP port of messages between agents
-    #[arg(long, default_value_t = Options::default().udp_port)]
+    #[arg(long, default_value_t = Options::default().udp_port, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// File with what all agents of the fabric know, 16 hexadecimal digits
     #[arg(long)]
@@ -264,7 +264,8 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(checks.iter().all(|check| check.good));
         }
         Command::Clean(args) => {
-            return clean(args);
+            run::clean(&args.table, args.nic, args.fabric())?;
+            return Ok(true);
         }
         Command::Bench(args) => {
             let bench = bench::Bench {
@@ -305,15 +306,6 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     }
     let findings = answer.as_array().is_some_and(|list| !list.is_empty());
     Ok(!(matches!(cli.command, Command::Probe) && findings))
-}
-
-/// Removes what an agent left.
-fn clean(args: &TableArgs) -> Result<bool, Box<dyn std::error::Error>> {
-    let bytes = run::read_table(&args.table)?;
-    let (table, _) = run::open_table(&bytes, args.nic)?;
-    run::is_of(&table, args.fabric())?;
-    setup::clean(&table);
-    Ok(true)
 }
 
 /// Writes what is said of the program itself.
@@ -368,9 +360,9 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
         tied: args.tied,
         xdp: args.xdp,
         agent: Options {
-            probe_period_ns: args.probe_period_ms.max(1) * 1_000_000,
+            probe_period_ns: args.probe_period_ms * 1_000_000,
             reorder_ns: args.reorder_us * 1000,
-            window: args.window.clamp(1, 512),
+            window: args.window,
             transport: args.transport,
             port_mbps: args.port_mbps,
             udp_port: args.port,

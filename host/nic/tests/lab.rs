@@ -129,6 +129,42 @@ impl Site {
         });
     }
 
+    /// `closc-nic clean` removes the rules that are left.
+    fn cleans(&self, group: usize) {
+        let rules = || {
+            let name = self.namespace(&format!("su{group:03}-n001"));
+            let shown = Command::new("ip").args(["-n", &name, "-6", "rule", "show"]).output().unwrap();
+            let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+            text.lines().filter(|line| line.starts_with("10:") || line.starts_with("11:")).count()
+        };
+        assert_eq!(rules(), 2);
+        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let done = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
+            .args([env!("CARGO_BIN_EXE_closc-nic"), "clean", "--table", table.as_str()])
+            .args(["--nic", &nic(group).to_string()])
+            .status()
+            .unwrap();
+        assert!(done.success());
+        assert_eq!(rules(), 0);
+    }
+
+    /// What another process says that wants an agent's NIC: it fails.
+    fn refused(&self, group: usize, words: &[&str]) -> String {
+        let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
+        let done = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(&format!("su{group:03}-n001"))])
+            .arg(env!("CARGO_BIN_EXE_closc-nic"))
+            .arg("--socket")
+            .arg(self.file("second.sock"))
+            .args(words)
+            .args(["--table", table.as_str(), "--nic", &nic(group).to_string()])
+            .output()
+            .unwrap();
+        assert!(!done.status.success());
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    }
+
     /// An agent that ended left no route of its own, so the kernel receives again.
     fn nothing_is_left(&self, group: usize) {
         let namespace = self.namespace(&format!("su{group:03}-n001"));
@@ -328,11 +364,18 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     let ban = Ban { plane: Some(1), reason: "drain".into(), ..Ban::default() };
     let made = site.ask(1, &Request::Deny { ban: ban.clone() });
     assert_eq!(made["id"], 1, "{made}");
+    // What it has nobody takes from it.
+    for words in [&["run", "--tun", "closc1"][..], &["run", "--tun", ""], &["clean"]] {
+        let said = site.refused(1, words);
+        assert!(said.contains("is another agent's, which runs"), "{said}");
+    }
+    site.write(1_000_000);
     for round in 0..5 {
         let which = round % 2;
         site.agents[which].kill().unwrap();
         site.agents[which].wait().unwrap();
         site.nothing_is_left(which + 1);
+        site.cleans(which + 1);
         site.restart(which + 1);
         site.write(1_000_000);
         let status = site.status(1);

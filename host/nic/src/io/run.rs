@@ -4,7 +4,7 @@
 //! one thread; a table that cannot be read is reported and the old one stays.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ use crate::agent::{Agent, At, Options};
 use crate::api;
 use crate::batch::Batch;
 use crate::io::asking::{Asking, Neighbour};
+use crate::io::hold::Hold;
 use crate::io::serve::Server;
 use crate::io::setup::{self, NextHop, SetupFault};
 use crate::io::sys::{self, Inbox, Wanted, Xdp};
@@ -79,9 +80,13 @@ pub struct Machine {
     xdp: Option<Xdp>,
 }
 
+/// The most bytes of a table that are read: some thousand times that of the largest fabrics.
+const TABLE_MAX: u64 = 256 << 20;
+
 /// Reads a file that holds a table.
 pub fn read_table(path: &Path) -> Result<Vec<u8>, SetupFault> {
-    std::fs::read(path).map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
+    state::regular(path, TABLE_MAX, 0)
+        .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
 }
 
 /// Opens a table and finds a NIC's downlink in it.
@@ -251,6 +256,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let mut bytes = read_table(&setup.table)?;
     let (table, downlink) = open_table(&bytes, setup.nic)?;
     suits(setup, &table)?;
+    let _held = holds(setup)?;
     let started = Instant::now();
     let clock = || started.elapsed().as_nanos() as u64 + 1;
     let at = At { table: &table, now_ns: clock() };
@@ -258,16 +264,12 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let options = Options { downlink, ..setup.agent };
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
-    if let Some(path) = &setup.state {
-        let bans = state::load(path).map_err(open(&format!("`{}`", path.display())))?;
-        for fault in agent.restore(&at, &bans, unix_now()) {
-            say(format_args!("a denial of `{}` is not in force: {fault}", path.display()));
-        }
-    }
+    restore(setup, &mut agent, &at)?;
     let tun = match &setup.tun {
         Some(name) => {
             let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
-            setup::routes(&table, name, agent.own(), agent.segments())?;
+            let index = sys::interface_index(name).unwrap_or(0);
+            setup::routes(&table, (name, index), agent.own(), agent.segments())?;
             Some(Tun::new(File::from(tun)))
         }
         None => None,
@@ -297,11 +299,58 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     if sys::is_root() {
         let (table, _) = open_table(&bytes, setup.nic)?;
         if setup.tun.is_some() {
-            setup::clean(&table);
+            // Its routes go with the device.
+            stage.tun = None;
+            setup::clean(&table, setup.nic);
         }
     }
     let _ = std::fs::remove_file(&setup.socket);
     Ok(())
+}
+
+/// Puts the denials into force that are kept.
+fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>) -> Result<(), SetupFault> {
+    let Some(path) = &setup.state else { return Ok(()) };
+    let open = |error| SetupFault::Open { what: format!("`{}`", path.display()), error };
+    let bans = state::load(path).map_err(open)?;
+    for fault in agent.restore(at, &bans, unix_now()) {
+        say(format_args!("a denial of `{}` is not in force: {fault}", path.display()));
+    }
+    Ok(())
+}
+
+/// Removes what an agent left that does not run any more.
+///
+/// # Errors
+///
+/// Returns what is wrong with the table, or that the agent runs.
+pub fn clean(path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), SetupFault> {
+    let bytes = read_table(path)?;
+    let (table, _) = open_table(&bytes, nic)?;
+    is_of(&table, fabric)?;
+    let _held = hold_nic(nic)?;
+    setup::clean(&table, nic);
+    Ok(())
+}
+
+/// Takes what one agent alone may have.
+fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
+    let nic = hold_nic(setup.nic)?;
+    let state = setup.state.as_ref().map(|path| {
+        Hold::file(path).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => SetupFault::Held(format!("`{}`", path.display())),
+            _ => SetupFault::Open { what: format!("`{}.lock`", path.display()), error },
+        })
+    });
+    Ok((nic, state.transpose()?))
+}
+
+/// Takes a NIC, if no other agent has it.
+fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
+    Hold::nic(nic).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => SetupFault::Held(format!("the NIC {nic}")),
+        _ => SetupFault::Open { what: format!("the name of the NIC {nic}"), error },
+    })
 }
 
 /// Refuses a table of another fabric, and says that the NIC may be another node's.

@@ -1,8 +1,9 @@
 //! What the kernel has to know, and what it knows of the ports.
 //!
 //! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route that is made is of the
-//! TUN device, so the kernel takes it away when the agent ends, however it ends, and receives by itself again. One
-//! rule is left, which leads to a table that is then empty: [`clean`] removes it, and so does the next start.
+//! TUN device, so the kernel takes it away when the agent ends, however it ends, and receives by itself again. Rules
+//! are left, which lead to tables that are then empty: [`clean`] removes them, and so does the next start. Agents of several
+//! NICs of a node do not touch each other's: what has a NIC's address as its source goes by that NIC, the rest by any.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -15,10 +16,13 @@ use thiserror::Error;
 
 use crate::wire::Segment;
 
-/// Routes of packets that the agent takes.
+/// Routes of packets without a source yet, of all agents of the node.
 const ROUTES: u32 = 4242;
+/// Routes of packets of one NIC: this, and the number of the TUN device, which no other agent has.
+const OWN_ROUTES: u32 = 4_242_000_000;
 /// Before any rule of an administrator, after that of local addresses.
-const PREFERENCE: u32 = 10;
+const OWN_PREFERENCE: u32 = 10;
+const PREFERENCE: u32 = 11;
 
 /// Why the machine could not be set up.
 #[derive(Debug, Error)]
@@ -37,6 +41,9 @@ pub enum SetupFault {
     /// The table cannot be used.
     #[error("{0}")]
     Table(String),
+    /// Another agent has it.
+    #[error("{0} is another agent's, which runs: end it first")]
+    Held(String),
     /// There is no such user.
     #[error("there is no user `{0}` in /etc/passwd")]
     User(String),
@@ -80,33 +87,70 @@ pub fn inner_mtu(table: &Table<'_>) -> usize {
 
 /// Leads packets to NICs, and the NIC's own segments, to the TUN device. A segment's route has a better metric than that
 /// by which the kernel receives, and a node does not forward: so the kernel drops what the agent takes.
-pub fn routes(table: &Table<'_>, tun: &str, own: [u8; 16], segments: &[Segment]) -> Result<(), SetupFault> {
-    clean_rule(table);
+pub fn routes(
+    table: &Table<'_>,
+    (tun, index): (&str, libc::c_int),
+    own: [u8; 16],
+    segments: &[Segment],
+) -> Result<(), SetupFault> {
+    let (pool, own) = (pool(table), Ipv6Addr::from(own));
+    clean_own(&pool, own);
     // A TUN device drops what its queue has no room for, and TCP then sends it again.
     let mut batch = format!("link set dev {tun} addrgenmode none txqueuelen 2000\n");
     let _ = writeln!(batch, "link set dev {tun} mtu {} up", inner_mtu(table));
     for segment in segments {
         let address = Ipv6Addr::from(u128::from(segment.block) << 96 | u128::from(segment.usid) << 80);
-        let _ = writeln!(batch, "route replace {address}/48 dev {tun} metric 1");
+        // Not in place of that of another agent: NICs of a node may have one segment.
+        let _ = writeln!(batch, "route append {address}/48 dev {tun} metric 1");
     }
-    let (pool, own) = (pool(table), Ipv6Addr::from(own));
-    let _ = writeln!(batch, "route replace {pool} dev {tun} src {own} table {ROUTES}");
-    let _ = writeln!(batch, "rule add pref {PREFERENCE} to {pool} lookup {ROUTES}");
-    ip(&["-6", "-batch", "-"], &batch).map(|_| ())
+    let own_routes = OWN_ROUTES + index.unsigned_abs();
+    let _ = writeln!(batch, "route replace {pool} dev {tun} src {own} table {own_routes}");
+    let _ = writeln!(batch, "route append {pool} dev {tun} src {own} table {ROUTES} metric {index}");
+    let _ = writeln!(batch, "rule add pref {OWN_PREFERENCE} from {own} to {pool} lookup {own_routes}");
+    ip(&["-6", "-batch", "-"], &batch)?;
+    add_shared(&pool)
 }
 
-/// Removes what an agent left.
-pub fn clean(table: &Table<'_>) {
-    clean_rule(table);
-}
-
-fn clean_rule(table: &Table<'_>) {
+/// The rule of all agents. It may be there: another agent made it.
+fn add_shared(pool: &str) -> Result<(), SetupFault> {
     let (preference, routes) = (PREFERENCE.to_string(), ROUTES.to_string());
+    match ip(&["-6", "rule", "add", "pref", &preference, "to", pool, "lookup", &routes], "") {
+        Err(SetupFault::Ip(said)) if said.contains("File exists") => Ok(()),
+        done => done.map(|_| ()),
+    }
+}
+
+/// Removes what an agent left that does not run any more.
+pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
     let pool = pool(table);
-    // As many as there are: none is as good as one.
+    clean_own(&pool, nic);
+    let (preference, routes) = (PREFERENCE.to_string(), ROUTES.to_string());
+    if !leads_nowhere(&routes) {
+        return;
+    }
+    remove(&["-6", "rule", "del", "pref", &preference, "to", &pool, "lookup", &routes]);
+    // An agent that began in the meantime found the rule that is gone now.
+    if !leads_nowhere(&routes) {
+        // It says so itself if it cannot be made.
+        let _ = add_shared(&pool);
+    }
+}
+
+/// Tells whether a table of the kernel has no route.
+fn leads_nowhere(routes: &str) -> bool {
+    // A table without routes does not exist, which is an error.
+    ip(&["-6", "route", "show", "table", routes], "").map_or(true, |said| said.trim().is_empty())
+}
+
+fn clean_own(pool: &str, own: Ipv6Addr) {
+    let (preference, own) = (OWN_PREFERENCE.to_string(), own.to_string());
+    remove(&["-6", "rule", "del", "pref", &preference, "from", &own, "to", pool]);
+}
+
+/// Removes rules, as many as there are: none is as good as one.
+fn remove(rule: &[&str]) {
     for _ in 0..4 {
-        let args = ["-6", "rule", "del", "pref", &preference, "to", &pool, "lookup", &routes];
-        if ip(&args, "").is_err() {
+        if ip(rule, "").is_err() {
             return;
         }
     }

@@ -3,6 +3,7 @@
 //! Invariants: the file is whole at every moment; a denial is in it before whoever asked for it gets an answer; no link is
 //! followed and no pipe is waited for, as the agent may be root where others write to the folder.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -37,10 +38,29 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 
 /// Reads them; none, if there is no file.
 pub fn load(path: &Path) -> io::Result<Bans> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    match regular(path, STATE_MAX, libc::O_NOFOLLOW) {
+        Ok(bytes) => {
+            let bans: Bans = serde_json::from_slice(&bytes)?;
+            let mut seen = BTreeSet::new();
+            match bans.bans.iter().filter_map(|ban| ban.id).find(|id| !seen.insert(*id)) {
+                None => Ok(bans),
+                Some(id) => Err(wrong(&format!("two denials have the number {id}"))),
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bans::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a regular file of at most so many bytes.
+///
+/// # Errors
+///
+/// Returns why it cannot be read, or that it is something else.
+pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<Vec<u8>> {
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = match File::options().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Bans::default()),
         Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
             return Err(wrong("it is a symbolic link"));
         }
@@ -51,11 +71,11 @@ pub fn load(path: &Path) -> io::Result<Bans> {
         return Err(wrong(NOT_REGULAR));
     }
     let mut bytes = Vec::new();
-    file.take(STATE_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > STATE_MAX {
-        return Err(wrong("it has more bytes than denials take"));
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(wrong(&format!("it has more than {most} bytes")));
     }
-    Ok(serde_json::from_slice(&bytes)?)
+    Ok(bytes)
 }
 
 /// The most bytes that are read: some hundred for each of the denials that an agent takes.
@@ -82,6 +102,9 @@ mod tests {
         let bans = Bans { next: 4, bans: vec![ban] };
         save(&path, &bans).unwrap();
         assert_eq!(load(&path).unwrap(), bans);
+        let twice = Bans { next: 4, bans: [bans.bans.clone(), bans.bans].concat() };
+        save(&path, &twice).unwrap();
+        assert_eq!(load(&path).unwrap_err().to_string(), "two denials have the number 3");
         fs::write(&path, "{").unwrap();
         assert!(load(&path).is_err());
     }
@@ -100,7 +123,7 @@ mod tests {
         assert_eq!(says("link"), "it is a symbolic link");
         assert_eq!([says("pipe"), says("socket"), says("")], [NOT_REGULAR; 3]);
         fs::write(at("large"), vec![b' '; STATE_MAX as usize + 1]).unwrap();
-        assert_eq!(says("large"), "it has more bytes than denials take");
+        assert_eq!(says("large"), format!("it has more than {STATE_MAX} bytes"));
         // What is beside is not written through, and what is at the place is replaced.
         fs::rename(at("link"), at("state")).unwrap();
         save(&at("state"), &Bans::default()).unwrap();
