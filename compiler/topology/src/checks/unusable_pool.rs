@@ -3,14 +3,15 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use super::host_bits::{Pool, pools};
+use super::host_bits::{Pool, more_blocks, pools};
 use crate::draft::Draft;
+use crate::field;
 
 /// A prefix lies in a range that hosts cannot have.
 pub(crate) static RULE: Rule = Rule {
     code: "E0511",
     title: "an address pool cannot be used for hosts",
-    what: "Pools are unicast: not multicast (ff00::/8, 224.0.0.0/4), link-local (fe80::/10, \
+    what: "Pools, and the SRv6 blocks kept for 16 planes, are unicast: not multicast (ff00::/8, 224.0.0.0/4), link-local (fe80::/10, \
            169.254.0.0/16), loopback, unspecified or mapped addresses.",
     why: "Packets from or to such addresses are dropped or never leave a link.",
     example: "addresses: { hosts: \"ff02::/48\" }",
@@ -29,18 +30,32 @@ const RANGES: &[(&str, &str)] = &[
     ("0.0.0.0/8", "this network (RFC 1122)"),
 ];
 
-/// Checks every pool against the ranges.
+/// The range of the table that a prefix meets, and what it is.
+fn range_of(net: &IpNet) -> Option<(IpNet, &'static str)> {
+    RANGES.iter().find_map(|(range, what)| {
+        let range: IpNet = range.parse().expect("ranges of the table are prefixes");
+        (range.contains(net) || net.contains(&range)).then_some((range, *what))
+    })
+}
+
+/// Checks every pool against the ranges, and the blocks that are kept for planes.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    const HELP: &str =
+        "use global unicast (2000::/3), unique local (fd00::/8) or private IPv4 (RFC 1918) addresses";
+    let blocks = more_blocks(draft);
     for Pool { path, net } in pools(draft) {
-        for (range, what) in RANGES {
-            let range: IpNet = range.parse().expect("ranges of the table are prefixes");
-            if range.contains(&net) || net.contains(&range) {
-                out.push(
-                    Diagnostic::error(&RULE, format!("`{path}` {} overlaps {range}, which is {what}", net.trunc()))
-                        .at(draft.at(path), "")
-                        .help("use global unicast (2000::/3), unique local (fd00::/8) or private IPv4 (RFC 1918) addresses"),
-                );
-            }
+        if let Some((range, what)) = range_of(&net) {
+            let text = format!("`{path}` {} overlaps {range}, which is {what}", net.trunc());
+            out.push(Diagnostic::error(&RULE, text).at(draft.at(path), "").help(HELP));
+            continue;
+        }
+        let blocks = if path == field!("srv6.block") { blocks.as_slice() } else { &[] };
+        let met = blocks.iter().zip(1..).find_map(|(block, plane)| Some((block, plane, range_of(block)?)));
+        if let Some((block, plane, (range, what))) = met {
+            let text = format!(
+                "{block}, the block that is kept for plane {plane}, overlaps {range}, which is {what}"
+            );
+            out.push(Diagnostic::error(&RULE, text).at(draft.at(path), "the block of plane 0").help(HELP));
         }
     }
 }
@@ -57,5 +72,12 @@ mod tests {
             message("addresses: { hosts: \"fe80::/48\" }", "E0511"),
             "`addresses.hosts` fe80::/48 overlaps fe80::/10, which is link-local (RFC 4291)"
         );
+        let of = |block: &str| format!("srv6: {{ plan: plane-in-block, block: \"{block}\" }}");
+        assert_eq!(
+            message(&of("feff:fff8::/32"), "E0511"),
+            "ff00::/32, the block that is kept for plane 8, overlaps ff00::/8, which is multicast (RFC 4291)"
+        );
+        assert_eq!(codes(&of("fe7f:fff8::/32")), ["E0511"]);
+        assert_eq!(codes("srv6: { block: \"feff:fff8::/32\" }"), [""; 0]);
     }
 }
