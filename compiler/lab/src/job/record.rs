@@ -80,6 +80,8 @@ pub struct Record {
     pub marks: Vec<Mark>,
     /// When the last message arrived, or the job was given up.
     pub end_ns: u64,
+    /// Until when senders had more to send, whatever arrived; nothing where they had a number of messages to send.
+    pub wanted_ns: Option<u64>,
     /// Bytes that were not what they should be.
     pub wrong_bytes: u64,
     /// Packets of messages that came again.

@@ -205,6 +205,8 @@ pub struct StepReport {
     pub recovered_ms: Option<f64>,
     /// Whether the stretch after it is long enough to say whether goodput is back.
     pub is_judged: bool,
+    /// Whether the next step came before that could be said.
+    pub is_overtaken: bool,
 }
 
 /// States of paths.
@@ -279,9 +281,14 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// When the last message was ordered: after that less and less is sent, which says nothing of paths.
+/// When the last message was ordered: after that less and less is sent, which says nothing of paths. Where messages never
+/// arrived none was ordered in their place, though there was more to send.
 fn sending_end(record: &Record) -> u64 {
-    record.messages.iter().map(|message| message.at_ns).max().unwrap_or(0)
+    let last = record.messages.iter().map(|message| message.at_ns).max().unwrap_or(0);
+    if record.messages.iter().all(|message| message.took_ns.is_some()) {
+        return last;
+    }
+    last.max(record.wanted_ns.unwrap_or(record.end_ns))
 }
 
 fn messages(record: &Record) -> Messages {
@@ -352,6 +359,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
             after_signal_us: after_signal(&losses, &record.changes).map(|ns| ns as f64 / 1e3),
             recovered_ms: recovered.map(|ns| ns as f64 / 1e6),
             is_judged: to >= mark.span_ns.1 + SETTLED_NS,
+            is_overtaken: record.marks.len() > at + 1 && to < mark.span_ns.1 + SETTLED_NS,
         });
     }
     out

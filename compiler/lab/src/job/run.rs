@@ -435,6 +435,7 @@ impl Sampler {
             repeated: self.repeated,
             planes: self.planes,
             rtt_ns: self.rtt_ns,
+            wanted_ns: stage.orders.messages.is_none().then_some(stage.duration.as_nanos() as u64),
             ..Record::default()
         };
         for (from, agent) in self.watched.into_iter().enumerate() {

@@ -10,16 +10,8 @@ use super::timeline::Timeline;
 /// Compares.
 pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<Unmet> {
     let mut unmet = Vec::new();
+    steps(report, timeline, &mut unmet);
     let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
-    for step in &report.steps {
-        if let Some(why) = &step.failed {
-            say("steps", format!("{} at {:.1} s was not done: {why}", step.what, step.at_s));
-        }
-    }
-    for step in timeline.steps.iter().skip(report.steps.len()) {
-        let (what, at_s, over_s) = (step.action.to_string(), step.at.as_secs_f64(), report.job_s);
-        say("steps", format!("{what} at {at_s:.1} s was not done: the job was over at {over_s:.1} s"));
-    }
     if report.wrong_bytes > 0 {
         say("messages", format!("{} bytes arrived that were not sent", report.wrong_bytes));
     }
@@ -27,6 +19,40 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
     if let Some(most) = expect.lost_messages.filter(|most| messages.lost > *most) {
         say("lost_messages", format!("{} of {} messages lost, {most} may be", messages.lost, messages.sent));
     }
+    goodput(report, expect, &mut unmet);
+    if let Some(most) = expect.recovered_within {
+        recovery(report, most.as_secs_f64() * 1e3, &mut unmet);
+    }
+    if let Some(most) = expect.slowest_message {
+        let mut say = |found: String| unmet.push(Unmet { expected: "slowest_message", found });
+        let most_ms = most.as_secs_f64() * 1e3;
+        let slowest = messages.slowest_ms.filter(|slowest| *slowest > most_ms);
+        if let Some(slowest) = slowest {
+            say(format!("a message took {slowest:.0} ms, {most_ms:.0} ms at most"));
+        } else if messages.lost > 0 {
+            say(format!("{} messages never arrived", messages.lost));
+        }
+    }
+    unmet
+}
+
+/// Steps that were not done.
+fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<Unmet>) {
+    let mut say = |found: String| unmet.push(Unmet { expected: "steps", found });
+    for step in &report.steps {
+        if let Some(why) = &step.failed {
+            say(format!("{} at {:.1} s was not done: {why}", step.what, step.at_s));
+        }
+    }
+    for step in timeline.steps.iter().skip(report.steps.len()) {
+        let (what, at_s, over_s) = (step.action.to_string(), step.at.as_secs_f64(), report.job_s);
+        say(format!("{what} at {at_s:.1} s was not done: the job was over at {over_s:.1} s"));
+    }
+}
+
+/// Stretches with less goodput than is expected, or none that could be compared.
+fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
+    let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
     if let Some(least) = expect.goodput_min_percent {
         for phase in &report.phases {
             if let Some(found) = phase.percent.filter(|found| *found < least) {
@@ -44,27 +70,23 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
             }
         }
     }
-    if let Some(most) = expect.recovered_within {
-        let most_ms = most.as_secs_f64() * 1e3;
-        for step in report.steps.iter().filter(|step| step.failed.is_none() && step.is_judged) {
-            match step.recovered_ms {
-                Some(took) if took <= most_ms => {}
-                Some(took) => say(
-                    "recovered_within",
-                    format!("{took:.0} ms after {}, {most_ms:.0} ms at most", step.what),
-                ),
-                None => say("recovered_within", format!("not at all after {}", step.what)),
-            }
+    let compares = expect.goodput_min_percent.is_some() || expect.goodput_of_plan_percent.is_some();
+    let is_blind = report.phases.iter().skip(1).all(|phase| phase.percent.is_none());
+    if compares && !report.steps.is_empty() && is_blind {
+        say("goodput", "not measured: no stretch after a step is long enough to be compared".to_owned());
+    }
+}
+
+/// Steps after which goodput was not back in time, or that the job ended too soon after.
+fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<Unmet>) {
+    let mut say = |found: String| unmet.push(Unmet { expected: "recovered_within", found });
+    for step in report.steps.iter().filter(|step| step.failed.is_none() && !step.is_overtaken) {
+        let (what, left) = (&step.what, report.job_s - step.at_s);
+        match step.recovered_ms {
+            Some(took) if took <= most_ms => {}
+            Some(took) => say(format!("{took:.0} ms after {what}, {most_ms:.0} ms at most")),
+            None if step.is_judged => say(format!("not at all after {what}")),
+            None => say(format!("not measured after {what}: the job went on for {left:.1} s")),
         }
     }
-    if let Some(most) = expect.slowest_message {
-        let most_ms = most.as_secs_f64() * 1e3;
-        let slowest = messages.slowest_ms.filter(|slowest| *slowest > most_ms);
-        if let Some(slowest) = slowest {
-            say("slowest_message", format!("a message took {slowest:.0} ms, {most_ms:.0} ms at most"));
-        } else if messages.lost > 0 {
-            say("slowest_message", format!("{} messages never arrived", messages.lost));
-        }
-    }
-    unmet
 }

@@ -183,6 +183,7 @@ impl<'a> Run<'a> {
     /// Lets time pass until the job is over.
     fn drive(&mut self, duration: Duration, timeline: &Timeline, watch: &Watch<'_>) -> Result<(), LabError> {
         let duration_ns = duration.as_nanos() as u64;
+        self.record.wanted_ns = self.orders.messages.is_none().then_some(duration_ns);
         let mut known = Known::new(timeline);
         loop {
             let first_ns = self.due.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);

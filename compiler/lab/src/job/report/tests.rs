@@ -141,6 +141,46 @@ fn what_is_expected_and_is_not_so_is_named() {
     assert!(unmet[3].found.contains("87.5 % after plane 3 down, 90 % at least"), "{unmet:?}");
 }
 
+/// Everything is down from 2 s on: no message is ordered any more, and nothing was measured of that if stretches ended there.
+#[test]
+fn a_total_outage_is_not_as_expected() {
+    let mut dead = record();
+    dead.messages.retain(|message| message.at_ns < 2010 * MS);
+    dead.messages.last_mut().expect("there are some").took_ns = None;
+    dead.samples.iter_mut().for_each(|sample| sample.received[0] = sample.received[0].min(2_000_000));
+    (dead.wanted_ns, dead.changes) = (Some(6000 * MS), Vec::new());
+    dead.marks.truncate(1);
+    let expect = Expect {
+        goodput_min_percent: Some(10.0),
+        goodput_of_plan_percent: Some(98.0),
+        recovered_within: Some(Duration::from_millis(10)),
+        ..Expect::default()
+    };
+    let keys = |record: &Record| -> Vec<&str> {
+        report(record, &expect).unmet.iter().map(|unmet| unmet.expected).collect()
+    };
+    let wanted = ["goodput_min_percent", "goodput_of_plan_percent", "recovered_within"];
+    assert_eq!(keys(&dead)[1..], wanted, "after the step that was not done");
+    dead.wanted_ns = None;
+    assert_eq!(keys(&dead)[1..], wanted, "a number of messages, given up at the end");
+}
+
+#[test]
+fn what_was_not_measured_is_not_as_expected() {
+    let mut short = record();
+    short.messages.retain(|message| message.at_ns < 4100 * MS);
+    short.samples.retain(|sample| sample.at_ns < 4150 * MS);
+    short.end_ns = 4150 * MS;
+    let expect = Expect { recovered_within: Some(Duration::from_secs(1)), ..Expect::default() };
+    let unmet = report(&short, &expect).unmet;
+    let [one] = &unmet[..] else { panic!("{unmet:?}") };
+    assert!(one.found.starts_with("not measured after all restored"), "{one:?}");
+    short.marks[0].span_ns = (3500 * MS, 3520 * MS);
+    let expect = Expect { goodput_min_percent: Some(1.0), ..Expect::default() };
+    let unmet = report(&short, &expect).unmet;
+    assert_eq!(unmet.iter().map(|unmet| unmet.expected).collect::<Vec<_>>(), ["goodput"], "{unmet:?}");
+}
+
 #[test]
 fn a_job_that_saw_nothing_has_no_numbers() {
     let report = report(&Record::default(), &Expect { lost_messages: Some(0), ..Expect::default() });
