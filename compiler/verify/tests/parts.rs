@@ -302,6 +302,27 @@ fn damage_that_no_part_sees_is_found() {
     }
 }
 
+/// A plane without a single cable is a plane of which everything is absent.
+#[test]
+fn a_plane_without_cables_is_merged() {
+    let exceptions = "exceptions:\n  absent:\n    - p0-t0-001\n  drained: []\n  cables: {}\n";
+    for planes in [1, 2] {
+        let shape = Shape {
+            planes,
+            groups: 1,
+            per_group: 4,
+            t1: 1,
+            exceptions: exceptions.to_owned(),
+            ..THREE_PLANES
+        };
+        for routing in ROUTINGS {
+            let tree = memory(&planned(&shape, routing)).unwrap();
+            let whole = verify(&tree, &options(Judged::All)).unwrap();
+            same(&whole, &merge(&slices(&tree, planes.into())).unwrap(), true);
+        }
+    }
+}
+
 /// The port of a NIC says its plane, so the plane that lists it finds it, wherever the port is listed besides.
 #[test]
 fn a_nic_port_of_another_plane_is_found_in_its_part() {

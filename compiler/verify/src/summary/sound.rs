@@ -135,11 +135,14 @@ impl Summary {
             "paths",
             "those over one, three and five switches are not those that arrive",
         )?;
-        if self.broken > 0 || self.interface.planes.iter().any(|plane| plane.declares) {
+        let planes = self.planes.as_ref().map_or(self.counts.planes, |planes| planes.len() as u64);
+        // A plane of which every cable is absent is not among those with cables.
+        let absent = self.interface.planes.len() as u64 != planes
+            || self.interface.planes.iter().any(|plane| plane.declares);
+        if self.broken > 0 || absent {
             return Ok(());
         }
         expect(named == arrive, "paths.arrive", "fewer arrive than there are, and nothing is absent")?;
-        let planes = self.planes.as_ref().map_or(self.counts.planes, |planes| planes.len() as u64);
         let pairs = |paths: u128, each: u64| {
             // Paths of a pair are stated over all planes.
             let each = u128::from(each) * u128::from(planes) / u128::from(self.counts.planes.max(1));
