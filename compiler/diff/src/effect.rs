@@ -176,6 +176,19 @@ impl Modes {
     }
 }
 
+impl Rollout {
+    /// No order of steps helps pairs of NICs that have no path left in the end.
+    pub(crate) fn cutting_off(mut self, pairs: u64) -> Rollout {
+        if pairs > 0 {
+            self.hitless = false;
+            self.steps.retain(|step| !step.starts_with("hitless: "));
+            let pairs = plural(pairs, "pair of NICs has", "pairs of NICs have");
+            self.steps.insert(0, format!("not hitless: {pairs} no path left in the end"));
+        }
+        self
+    }
+}
+
 /// Describes how a difference can be rolled out, which changes these artefacts.
 pub(crate) fn rollout(
     difference: &Difference,

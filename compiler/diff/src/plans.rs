@@ -36,11 +36,13 @@ impl Report {
         let artefacts = artefacts(&touched, before, after, differs);
         let migration = Migration::between(before, after);
         let mixes = mixes(&difference, &population, before, after);
+        let impact = effect::impact(&difference, &population, &pairs, before, after);
+        let rollout = effect::rollout(&difference, &artefacts, migration.as_ref(), mixes, before);
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),
-            impact: effect::impact(&difference, &population, &pairs, before, after),
-            rollout: Some(effect::rollout(&difference, &artefacts, migration.as_ref(), mixes, before)),
+            rollout: Some(rollout.cutting_off(impact.cut_off)),
+            impact,
             touched: touched_tiers(&touched, &population, before, after),
             artefacts,
             waves: Vec::new(),

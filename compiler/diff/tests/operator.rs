@@ -102,6 +102,20 @@ fn a_drained_t1() {
     );
 }
 
+/// Hosts cannot stop using what is all that there is.
+#[test]
+fn a_drain_that_leaves_nothing() {
+    let one = |lines: &str| Shape { planes: 1, exceptions: lines.into(), ..BASE };
+    for lines in ["p0-t1-[001-004]", "p0-t0-001"] {
+        let report = report(&one(""), &one(&format!("exceptions: {{ drained: [\"{lines}\"] }}\n")));
+        let rollout = report.rollout.as_ref().expect("plans have one");
+        let pairs = report.impact.cut_off;
+        assert!(pairs > 0 && !rollout.hitless, "{rollout:?}");
+        let wanted = format!("not hitless: {pairs} pairs of NICs have no path left in the end");
+        assert_eq!(rollout.steps, [wanted], "{lines}");
+    }
+}
+
 /// Above so many artefacts the report says that it counted and did not compare.
 #[test]
 fn too_many_artefacts_are_not_compared_and_the_report_says_so() {
