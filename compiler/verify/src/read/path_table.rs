@@ -64,7 +64,7 @@ impl Destinations for IgnoredAny {
         let at = |(from, needle): (usize, &[u8])| json[from..].starts_with(needle).then_some(from);
         let lines = || json.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
         let from = lines().find_map(|line| at((line, begin)))? + begin.len() - 1;
-        let to = lines().rev().find_map(|line| at((line, end))).filter(|to| *to >= from)? + 1;
+        let to = lines().rev().find_map(|line| at((line, end))).filter(|to| *to >= from)?;
         Some([&json[..from], &json[to..]].concat())
     }
 }
