@@ -1,6 +1,7 @@
 //! The room of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
 
 pub(crate) mod config;
+mod harmless;
 pub(crate) mod metadata;
 mod peers;
 pub(crate) mod place;

@@ -4,7 +4,7 @@
 //! one thread; a table that cannot be read is reported and the old one stays.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -268,7 +268,8 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let tun = match &setup.tun {
         Some(name) => {
             let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
-            let index = sys::interface_index(name).unwrap_or(0);
+            let index = sys::interface_index(name).ok_or_else(|| io::ErrorKind::NotFound.into());
+            let index = index.map_err(open(&format!("TUN device `{name}`")))?;
             setup::routes(&table, (name, index), agent.own(), agent.segments())?;
             Some(Tun::new(File::from(tun)))
         }

@@ -12,6 +12,7 @@ use ipnet::{IpNet, Ipv6Net};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
+use super::harmless::{self, PEERS};
 use super::metadata::{self, Field};
 use super::peers;
 use super::place::FILE;
@@ -23,18 +24,6 @@ use crate::read::error::{ReadError, text};
 use crate::read::json::{Rows, Str, Value, Words, tables, value};
 use crate::read::sections::{Known, Section};
 use crate::read::value::{parse, split};
-
-/// Tables that move no packet and that switches are rendered with.
-const HARMLESS: [&str; 8] = ["CRM", PEERS, "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
-
-/// What is stated of neighbours, which moves no packet either.
-const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
-
-/// Tables of those with one row, which no other one stands for.
-const SINGLE: [(&str, &str); 3] = [("CRM", "Config"), ("LLDP", "GLOBAL"), ("MGMT_PORT", MANAGEMENT_PORT)];
-
-/// The only management port.
-const MANAGEMENT_PORT: &str = "eth0";
 
 /// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
 const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
@@ -242,43 +231,30 @@ struct ServiceRow<'a> {
 #[serde(deny_unknown_fields)]
 struct BareRow {}
 
-/// Takes a table that moves no packet: its rows are those that SONiC knows, where it knows one.
-fn harmless<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), D::Error> {
-    let Some((_, only)) = SINGLE.iter().find(|(table, _)| *table == name) else {
-        return IgnoredAny::deserialize(json).map(drop);
-    };
-    let own = |key: Cow<'a, str>, _: IgnoredAny| {
-        if key == *only { Ok(()) } else { Err(format!("`{name}|{key}` is no row of this table")) }
-    };
-    Rows::new(&mut { own }).deserialize(json)
-}
-
 impl<'a> Reader<'a> {
     /// Takes the table that a text begins with, and returns how long it is.
     fn part(&mut self, name: &str, rest: &'a str, known: &Known) -> Result<usize, serde_json::Error> {
         let Some(name) =
-            PORT_TABLES.iter().chain(&SMALL_TABLES).chain(&HARMLESS).find(|known| **known == name)
+            PORT_TABLES.iter().chain(&SMALL_TABLES).chain(&harmless::TABLES).find(|known| **known == name)
         else {
             return value(rest, |json| self.table(name, &mut Value(json)));
         };
-        let harmless = HARMLESS.contains(name);
+        let is_harmless = harmless::TABLES.contains(name);
         let section = if let Some(section) = known.table(name, rest) {
             section
         } else {
-            let length =
-                value(
-                    rest,
-                    |json| {
-                        if harmless { self::harmless(name, json) } else { qos::check(name, json) }
-                    },
-                )?;
+            let length = if is_harmless {
+                value(rest, |json| harmless::check(name, json))?
+            } else {
+                value(rest, |json| qos::check(name, json))?
+            };
             known.keep(name, &rest[..length])
         };
         let length = section.text.len();
         if *name == PEERS {
             self.device.peers = known.peers(&section, peers::read)?;
         }
-        if !harmless {
+        if !is_harmless {
             self.qos.push((name, section));
         }
         Ok(length)
@@ -489,7 +465,7 @@ impl<'a> Reader<'a> {
 
     fn management(&mut self, key: &str, row: &ManagementRow<'a>) -> Result<(), String> {
         let (port, address) = key.split_once('|').ok_or_else(|| format!("`{key}` has no address"))?;
-        if port != MANAGEMENT_PORT {
+        if port != harmless::MANAGEMENT_PORT {
             return Err(format!("`{port}` is no management port"));
         }
         let address: IpNet = parse(address)?;
