@@ -82,7 +82,7 @@ impl ResolvedGoal {
         }
     }
 
-    /// A plan says what is sent to empty tables, so they have to be empty.
+    /// A plan says what is sent to empty tables. Where a switch keeps its entries, those that stay over are removed.
     fn commit(&self, options: &PushOptions) -> Commit {
         match self {
             ResolvedGoal::Desired(_) => options.commit,
@@ -173,7 +173,7 @@ async fn bring(
     let read = live(session.client(), session.role(), program.info(), expected, progress).await?;
     let desired = match goal {
         ResolvedGoal::Desired(desired) => desired.clone(),
-        ResolvedGoal::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state)?),
+        ResolvedGoal::Plan { plan, program } => Arc::new(plan.resolve(program, &read.state, *pipeline)?),
     };
     *goal = ResolvedGoal::Desired(desired.clone());
     reconcile(session, &desired, read, progress, sent).await?;

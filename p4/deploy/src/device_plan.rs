@@ -11,6 +11,7 @@ use closc_runtime::proto::v1;
 use crate::bind::LeftOut;
 use crate::fault::{Fault, Operation};
 use crate::invalid::InvalidState;
+use crate::report::PipelineStep;
 use crate::state::{State, StateDigest};
 use crate::target::Program;
 use crate::tree::Desired;
@@ -52,17 +53,28 @@ impl DevicePlan {
 
     /// Returns the state that the plan leads to, if the switch is as it was when the plan was made, or if it is
     /// already as it will be.
-    pub(crate) fn resolve(&self, program: &Arc<Program>, live: &State) -> Result<Desired, Fault> {
+    ///
+    /// A program that was set in this push was planned with empty tables. A switch that kept its entries then has more to
+    /// lose, and in the end the same.
+    pub(crate) fn resolve(
+        &self,
+        program: &Arc<Program>,
+        live: &State,
+        step: PipelineStep,
+    ) -> Result<Desired, Fault> {
         let info = program.info();
         let found = live.digest(info);
         if found == self.desired {
             return Ok(Desired::new(program.clone(), live.clone()));
         }
+        let nothing = State::default();
+        let start = if step == PipelineStep::Reconciled { &nothing } else { live };
+        let found = start.digest(info);
         if found != self.live {
             return Err(Fault::Moved { moved: moved(&self.live, &found) });
         }
         let invalid = |invalid: InvalidState| Fault::InvalidState { operation: Operation::Writing, invalid };
-        let state = live.after(info, &self.updates).map_err(invalid)?;
+        let state = start.after(info, &self.updates).map_err(invalid)?;
         if state.digest(info) != self.desired {
             let reason = "the updates of the plan do not lead to the state that it names".to_owned();
             return Err(Fault::Ended { reason });

@@ -50,6 +50,42 @@ async fn a_pipeline_without_cookie_is_compared_as_a_whole() {
 }
 
 #[tokio::test]
+async fn the_cookie_of_another_controller_makes_no_other_pipeline() {
+    let target = FakeTarget::start().await.expect("loopback has a port");
+    let session = primary(&target, options()).await;
+    let n_set = target.n_pipelines();
+    target.recookie(7);
+    assert_eq!(session.client().pipeline_cookie().await, Ok(Some(7)));
+    assert_eq!(session.ensure_pipeline(&pipeline(), Commit::Clear).await, Ok(PipelineChange::Unchanged));
+    assert_eq!(target.n_pipelines(), n_set);
+    assert_eq!(session.client().has_pipeline(&other_pipeline()).await, Ok(false));
+}
+
+#[tokio::test]
+async fn a_target_that_commits_once_is_reconciled() {
+    let target = FakeTarget::start().await.expect("loopback has a port");
+    target.set_script(Script { commits_once: true, ..Script::default() });
+    let session = primary(&target, options()).await;
+    session.write(&inserts(&info(), 3)).await.expect("right");
+    let change = session.commit_pipeline(&other_pipeline(), Commit::Clear).await;
+    assert_eq!((change, target.entities().len()), (Ok(PipelineChange::Reconciled), 3));
+    // What it says to the action that it takes is the reason.
+    let script = Script { commits_once: true, ..Script::default() };
+    target.set_script(script.without_action(Action::ReconcileAndCommit));
+    for commit in [Commit::Clear, Commit::Reconcile] {
+        let refused = session.commit_pipeline(&pipeline(), commit).await.expect_err("neither is taken");
+        assert!(refused.to_string().contains("this pipeline action is not known here"), "{refused}");
+    }
+    // One that knows no action at all has nothing to keep.
+    target.restart();
+    let script = Script::default().without_action(Action::VerifyAndCommit);
+    target.set_script(script);
+    let session = open(&target, options(), 2).await;
+    assert!(session.commit_pipeline(&pipeline(), Commit::Clear).await.is_err());
+    assert_eq!(target.pipeline(), None);
+}
+
+#[tokio::test]
 async fn a_target_that_came_back_with_another_pipeline_gets_ours() {
     let target = FakeTarget::start().await.expect("loopback has a port");
     let session = primary(&target, options()).await;

@@ -5,16 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use closc_deploy::{Artefacts, Fleet, Inventory, PushReport, Tree, drift, open_gate, push, silent};
+use closc_deploy::{
+    Artefacts, DeviceDrift, Fleet, Inventory, Plan as PushPlan, PushReport, Tree, drift, open_gate, plan,
+    push, push_plan, silent,
+};
 use closc_entries::Pipeline;
 use closc_plan::Plan;
-use closc_runtime::text;
+use closc_runtime::client::Pipeline as Program;
+use closc_runtime::proto::v1;
+use closc_runtime::proto::v1::set_forwarding_pipeline_config_request::Action;
+use closc_runtime::testing::{FakeTarget, Script};
+use closc_runtime::{EntityKey, text};
 use closc_tests::shape::Shape;
 use closc_topology::{Link, Nic, NicPort};
 
 use crate::bind::numbered_anew;
 use crate::embedded::Site;
-use crate::support::{Files, options, reader};
+use crate::support::{Files, Lab, T0, fault, options, reader, tree_of};
 
 /// Flows between each two NICs in each plane.
 const FLOWS: u16 = 16;
@@ -235,4 +242,117 @@ async fn a_switch_that_promises_room_for_one_route_gets_none() {
         "{}",
         faults[0]
     );
+}
+
+/// Hardware: it takes its first pipeline with empty tables, and reconciles every further one.
+fn hardware() -> Script {
+    Script { commits_once: true, ..Script::default() }
+}
+
+/// A fabric whose switches take what hardware takes, and hold what another controller left there: a program of the same
+/// tables with other sizes, and a route that nobody wants.
+async fn left_by_another(sai: &Program) -> Lab {
+    let lab = Lab::start(tree_of(&planned(), |_| {})).await;
+    let mut other = sai.info().message().clone();
+    other.tables.iter_mut().for_each(|table| table.size += 1);
+    let other = Program::from_message(other, b"another one".to_vec().into()).expect("it holds together");
+    let route = sai.info().entry("ipv6_table").expect("a table").exact("vrf_id", "");
+    let route = route.lpm("ipv6_dst", std::net::Ipv6Addr::from_bits(0xfd << 120), 8).action("drop", &[]);
+    for target in lab.targets.values() {
+        target.restart_with(&other);
+        target.set_script(hardware());
+        target.plant([route.clone().build().expect("right").into()]);
+    }
+    lab
+}
+
+fn sai() -> Program {
+    Program::new(Pipeline::sai().info().clone(), Pipeline::sai().bmv2().as_bytes().to_vec().into())
+}
+
+fn wanted(lab: &Lab, name: &str) -> Vec<v1::Entity> {
+    let text = String::from_utf8(lab.files[&format!("switches/{name}/pins.txtpb")].clone()).expect("text");
+    let updates = text::read_entries(&text).expect("text format");
+    let mut entities: Vec<v1::Entity> = updates.into_iter().filter_map(|update| update.entity).collect();
+    entities.sort_by_key(EntityKey::of);
+    entities
+}
+
+async fn planned_push(lab: &Lab) -> PushPlan {
+    let made = plan(&lab.fleet(), &options(), silent()).await.expect("every switch answers");
+    PushPlan::from_json(&made.to_json()).expect("it was just written")
+}
+
+async fn pushed_plan(lab: &Lab, plan: &PushPlan) -> PushReport {
+    let targets: Vec<_> = lab.fleet().members.into_iter().map(|member| member.target).collect();
+    push_plan(&targets, plan, &options(), silent(), open_gate()).await.expect("all have addresses")
+}
+
+#[tokio::test]
+async fn a_saved_plan_reconciles_hardware_that_runs_another_program() {
+    let lab = left_by_another(&sai()).await;
+    let saved = planned_push(&lab).await;
+    assert!(saved.show().contains("set pipeline sai"), "{}", saved.show());
+    let found = drift(&lab.fleet(), &options(), silent()).await;
+    assert!(found.devices.values().all(|drift| matches!(drift, DeviceDrift::Pipeline { .. })), "{found:?}");
+    let report = pushed_plan(&lab, &saved).await;
+    assert!(report.is_good(), "{report:#?}");
+    for (name, target) in &lab.targets {
+        assert_eq!(target.entities(), wanted(&lab, name), "{name}: the stray route is gone");
+        assert_eq!(target.n_pipelines(), 2, "asked to commit, then to reconcile");
+    }
+    // What it runs is not set again: by the same plan, a new one, or a push of the tree.
+    let report = pushed_plan(&lab, &saved).await;
+    assert!(report.is_good() && report.updates().total() == 0, "{report:#?}");
+    let again = planned_push(&lab).await;
+    assert!(again.is_empty(), "{}", again.show());
+    assert!(
+        pushed(&lab.fleet()).await.is_good() && drift(&lab.fleet(), &options(), silent()).await.is_clean()
+    );
+    assert!(lab.targets.values().all(|target| target.n_pipelines() == 2));
+}
+
+#[tokio::test]
+async fn a_push_that_broke_off_between_program_and_entries_goes_on() {
+    use closc_runtime::testing::WriteFault;
+    let lab = left_by_another(&sai()).await;
+    let saved = planned_push(&lab).await;
+    for target in lab.targets.values() {
+        target.set_script(hardware().write_fault(0, WriteFault::Disconnect { after_updates: 3 }));
+    }
+    let report = pushed_plan(&lab, &saved).await;
+    assert!(report.is_good(), "{report:#?}");
+    for (name, target) in &lab.targets {
+        assert_eq!((target.entities(), target.n_pipelines()), (wanted(&lab, name), 2), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_program_of_an_image_is_not_set_again() {
+    let lab = Lab::start(tree_of(&planned(), |_| {})).await;
+    for target in lab.targets.values() {
+        target.restart_with(&sai());
+        target.recookie(7);
+        target.set_script(hardware());
+    }
+    let saved = planned_push(&lab).await;
+    assert!(!saved.show().contains("set pipeline"), "{}", saved.show());
+    let report = pushed_plan(&lab, &saved).await;
+    assert!(report.is_good(), "{report:#?}");
+    assert!(lab.targets.values().all(|target: &FakeTarget| target.n_pipelines() == 0));
+    assert!(drift(&lab.fleet(), &options(), silent()).await.is_clean());
+}
+
+#[tokio::test]
+async fn hardware_that_takes_no_other_program_says_why() {
+    let lab = left_by_another(&sai()).await;
+    let saved = planned_push(&lab).await;
+    for target in lab.targets.values() {
+        target.set_script(hardware().without_action(Action::ReconcileAndCommit));
+    }
+    for report in [pushed_plan(&lab, &saved).await, pushed(&lab.fleet()).await] {
+        let said = fault(&report, T0);
+        assert!(said.contains("setting the pipeline") && said.contains("not known here"), "{said}");
+    }
+    assert!(lab.targets.values().all(|target| target.n_updates() == 0));
 }

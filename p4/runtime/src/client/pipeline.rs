@@ -25,7 +25,7 @@ pub struct Pipeline {
 /// How a pipeline that differs is brought into force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
-    /// With empty tables.
+    /// With empty tables; where the target empties none for a pipeline that is not its first, with the entries of now.
     Clear,
     /// With the entries of now; where the target cannot, with empty tables.
     Reconcile,
@@ -39,7 +39,7 @@ pub enum Commit {
 pub enum PipelineChange {
     /// It was in force already.
     Unchanged,
-    /// It is now, and the target says that it kept the entries.
+    /// It is now, and the target says that it kept the entries, or knows no other way to change it.
     Reconciled,
     /// It is now, and tables are empty.
     Cleared,
@@ -122,7 +122,8 @@ impl Client {
         Ok(config.and_then(|config| config.cookie).map(|cookie| cookie.cookie))
     }
 
-    /// Says whether the target runs the pipeline: by the cookie, or by the whole of it where there is no cookie.
+    /// Says whether the target runs the pipeline: by the cookie, or by the whole of it where there is no cookie or another
+    /// one, as each controller numbers pipelines by itself.
     ///
     /// A pipeline without a device configuration is nothing that a target could be made to run, so it is compared by its
     /// P4Info.
@@ -132,8 +133,8 @@ impl Client {
             let p4info = config.and_then(|config| config.p4info);
             return Ok(p4info.is_some_and(|p4info| p4info == *pipeline.info.message()));
         }
-        if let Some(cookie) = self.pipeline_cookie().await? {
-            return Ok(cookie == pipeline.cookie);
+        if self.pipeline_cookie().await? == Some(pipeline.cookie) {
+            return Ok(true);
         }
         let config = self.pipeline(ResponseType::All).await?;
         Ok(config.is_some_and(|config| pipeline.is(&config)))
@@ -212,9 +213,26 @@ impl Session {
                 }
                 self.set_pipeline(Action::VerifyAndCommit, Some(pipeline)).await?;
             }
+            Err(error) if error.code() == Some(Code::Unimplemented) => {
+                return self.change_first(pipeline, error).await;
+            }
             Err(error) => return Err(error),
         }
         Ok(PipelineChange::Cleared)
+    }
+
+    /// SONiC hardware takes the first pipeline by `VERIFY_AND_COMMIT`, and every further one by `RECONCILE_AND_COMMIT` alone.
+    /// What it says to that is the reason that counts.
+    async fn change_first(
+        &self,
+        pipeline: &Pipeline,
+        refused: ClientError,
+    ) -> Result<PipelineChange, ClientError> {
+        if self.client().pipeline(ResponseType::CookieOnly).await?.is_none() {
+            return Err(refused);
+        }
+        self.set_pipeline(Action::ReconcileAndCommit, Some(pipeline)).await?;
+        Ok(PipelineChange::Reconciled)
     }
 
     /// `None` where the target does not reconcile, or not from what it runs now to this. A pipeline that is wrong

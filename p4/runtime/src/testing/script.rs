@@ -37,6 +37,8 @@ pub struct Script {
     pub delays: BTreeMap<Rpc, Duration>,
     /// Pipeline actions that the target does not know, by their numbers.
     pub unimplemented_actions: BTreeSet<i32>,
+    /// Whether only the first pipeline is taken with empty tables, and further ones are reconciled, as SONiC hardware does it.
+    pub commits_once: bool,
     /// Whether members, groups and replication can be read.
     pub reads_tables_only: bool,
     /// The most entries that a table takes.

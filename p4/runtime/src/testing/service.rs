@@ -42,6 +42,7 @@ pub(super) struct State {
     pub(super) lines: Vec<Arc<Cutter>>,
     pub(super) n_writes: u64,
     pub(super) n_updates: u64,
+    pub(super) n_pipelines: u64,
     pub(super) received: Vec<FromController>,
 }
 
@@ -59,6 +60,7 @@ impl State {
             lines: Vec::new(),
             n_writes: 0,
             n_updates: 0,
+            n_pipelines: 0,
             received: Vec::new(),
         }
     }
@@ -187,6 +189,7 @@ impl Service {
         let election = request.election_id.map(ElectionId::from);
         let device = DeviceId(request.device_id);
         state.arbitration.authorize(device, &RoleName::new(&request.role), election)?;
+        state.n_pipelines += 1;
         if state.script.unimplemented_actions.contains(&request.action) {
             return Err(Status::unimplemented("this pipeline action is not known here"));
         }
@@ -204,6 +207,9 @@ impl Service {
             Action::Unspecified => return Err(Status::invalid_argument("no action")),
             Action::Verify | Action::Commit => {}
             Action::VerifyAndSave => state.saved = Some((Arc::new(info), config)),
+            Action::VerifyAndCommit if state.script.commits_once && state.pipeline.is_some() => {
+                return Err(Status::unimplemented("try using RECONCILE_AND_COMMIT"));
+            }
             Action::VerifyAndCommit => {
                 state.pipeline = Some((Arc::new(info), config));
                 state.store = Store::default();

@@ -133,6 +133,13 @@ impl FakeTarget {
         self.service.lock().pipeline = Some((pipeline.info().clone(), config));
     }
 
+    /// Gives its pipeline another cookie, as if another controller had set it.
+    pub fn recookie(&self, cookie: u64) {
+        if let Some((_, config)) = &mut self.service.lock().pipeline {
+            config.cookie = Some(v1::forwarding_pipeline_config::Cookie { cookie });
+        }
+    }
+
     /// Stops listening and breaks all connections, as a machine that is switched off.
     pub async fn down(&mut self) {
         for task in self.tasks.drain(..) {
@@ -180,6 +187,11 @@ impl FakeTarget {
     /// Returns how many Writes came.
     pub fn n_writes(&self) -> u64 {
         self.service.lock().n_writes
+    }
+
+    /// Returns how many times a pipeline was to be set, refused or not.
+    pub fn n_pipelines(&self) -> u64 {
+        self.service.lock().n_pipelines
     }
 
     /// Returns how many updates were looked at.
