@@ -162,7 +162,7 @@ pub struct StatedSwitch {
 }
 
 /// The buffer of a switch: what pools are computed from, by the cables that the switch has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Hash)]
 pub struct StatedBuffer {
     /// All of it, in whole cells.
     pub total_bytes: u64,

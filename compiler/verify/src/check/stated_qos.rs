@@ -8,6 +8,7 @@ mod room;
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ptr;
 
 use crate::check::profile::{own, port};
 use crate::finding::{Findings, Violation};
@@ -38,6 +39,7 @@ const COUNTED_PAUSES: [&str; 2] = ["PG_DROP", "PG_WATERMARK"];
 
 /// Compares every switch with what is stated.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+    let mut sound = HashSet::new();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let ranked = switch.language.classes == Numbering::Ranked;
@@ -49,8 +51,22 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
             counters(fabric, id, (switch, stated), findings);
             pools(fabric, id, (switch, room), findings);
         }
-        ports(fabric, id, (switch, stated), (ranked, room), findings);
+        ports(fabric, id, (switch, stated), (ranked, room), (&mut sound, findings));
     }
+}
+
+/// All that decides whether a port is as stated; ports of which it is the same are judged once, on whatever switch.
+#[derive(PartialEq, Eq, Hash)]
+struct Sort {
+    facts: FactsId,
+    quality: Quality,
+    ranked: bool,
+    last_hop: bool,
+    /// What is stated of the port and of its switch; each is there once.
+    of_port: Option<*const StatedPort>,
+    of_switch: Option<*const StatedSwitch>,
+    room: Option<Room>,
+    has_pools: bool,
 }
 
 fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated), findings: &mut Findings) {
@@ -93,7 +109,7 @@ fn ports(
     id: SwitchId,
     (switch, stated): (&Switch, &Stated),
     (ranked, room): (bool, Option<Room>),
-    findings: &mut Findings,
+    (sound, findings): (&mut HashSet<Sort>, &mut Findings),
 ) {
     let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
     let mut seen: HashSet<(FactsId, Kind, u32)> = HashSet::new();
@@ -128,15 +144,17 @@ fn ports(
             ranked,
             quality,
         };
-        let unmeasured = work.buffered()
-            && quality == Quality::Whole
-            && stated.qos.classes.iter().any(|class| class.pauses.is_some())
-            && end.facts.of(&fabric.facts).length_m.is_none();
-        let unmeasured =
-            unmeasured.then(|| "has no cable length, by which SONiC cuts its headroom".to_owned());
-        let unstated = work.unstated(switch.pools.is_some()).map(str::to_owned);
-        for message in work.faults().into_iter().chain(unmeasured).chain(unstated) {
-            findings.broken(broken(&message));
+        let sort = work.sort(end.facts, switch.pools.is_some());
+        if sound.contains(&sort) {
+            continue;
+        }
+        let measured = end.facts.of(&fabric.facts).length_m.is_some();
+        let faults = work.all(measured, switch.pools.is_some());
+        for message in &faults {
+            findings.broken(broken(message));
+        }
+        if faults.is_empty() {
+            sound.insert(sort);
         }
     }
 }
@@ -157,6 +175,29 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
+    fn sort(&self, facts: FactsId, has_pools: bool) -> Sort {
+        Sort {
+            facts,
+            quality: self.quality,
+            ranked: self.ranked,
+            last_hop: self.last_hop,
+            of_port: self.of_port.map(ptr::from_ref),
+            of_switch: self.of_switch.map(ptr::from_ref),
+            room: self.room,
+            has_pools,
+        }
+    }
+
+    /// Returns what differs, what cannot be compared since the port says too little, and what is not stated of it.
+    fn all(&self, measured: bool, has_pools: bool) -> Vec<String> {
+        let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
+        let unmeasured = self.buffered() && self.quality == Quality::Whole && pauses && !measured;
+        let unmeasured =
+            unmeasured.then(|| "has no cable length, by which SONiC cuts its headroom".to_owned());
+        let unstated = self.unstated(has_pools).map(str::to_owned);
+        self.faults().into_iter().chain(unmeasured).chain(unstated).collect()
+    }
+
     fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = self.classes().into_iter().collect();
         faults.extend(self.trimming());

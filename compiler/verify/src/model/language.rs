@@ -85,7 +85,7 @@ pub(crate) enum Asks {
 }
 
 /// How far a language states quality of service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Quality {
     /// Not at all, or by rank alone.
     Unstated,
@@ -96,7 +96,7 @@ pub(crate) enum Quality {
 }
 
 /// How a language bounds queues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
     /// Each group and queue has a share of the buffer, pauses have room in bytes, and the watchdog has times.
     Each,

@@ -8,7 +8,7 @@ use crate::model::stated::{Stated, StatedBuffer};
 use crate::model::switch::Switch;
 
 /// What the buffer of a switch leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Room {
     buffer: StatedBuffer,
     /// Bytes that no group has for itself and that are not kept for headroom.
