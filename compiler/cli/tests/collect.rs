@@ -4,6 +4,8 @@
 #[path = "collect/agents.rs"]
 mod agents;
 mod common;
+#[path = "collect/page.rs"]
+mod page;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -418,61 +420,4 @@ fn nobody_else_is_served_in_the_clear() {
         says("0.0.0.0:0", &identity).contains("say with `--tls-client-ca` whose certificates are let in")
     );
     assert!(says("127.0.0.1:0", &identity).contains("serving https://127.0.0.1:"));
-}
-
-/// The page as a browser shows it, without a network: what it draws came from the collector, its policy let its own script
-/// run, and the console stays empty.
-#[test]
-fn the_page_is_drawn_by_a_browser() {
-    let runs =
-        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
-    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs) else {
-        return closc_skip::skip("there is no Chromium, so the page is not drawn");
-    };
-    let folder = folder();
-    let agents = Agents::start(folder.path());
-    let collector = Collector::start(folder.path(), &["--web"]);
-    agents.lose("p3-t0-002--p3-t1-004", 2);
-    eventually("it is named", || !collector.says().0.is_empty());
-    let texts =
-        ["data-ready=\"yes\"", "8 of 8 agents answer", "cable p3-t0-002--p3-t1-004, ", "dry run", "plane 7"];
-    let (mut page, mut said) = (String::new(), String::new());
-    // A browser on a busy machine may give up before the page is drawn.
-    for _ in 0..5 {
-        let profile = tempfile::tempdir().expect("a folder can be made");
-        // As somebody who may do nothing, or it would not isolate its pages.
-        let mut command = if nix::unistd::geteuid().is_root() {
-            std::os::unix::fs::chown(profile.path(), Some(65_534), Some(65_534)).expect("root gives away");
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", browser]);
-            command
-        } else {
-            Command::new(browser)
-        };
-        let output = command
-            .args([
-                "--headless=new",
-                "--disable-gpu",
-                "--virtual-time-budget=4000",
-                "--enable-logging=stderr",
-            ])
-            .args(["--disable-background-networking", "--no-first-run", "--dump-dom"])
-            .arg(format!("--user-data-dir={}", profile.path().display()))
-            .arg(format!("http://{}/", collector.address))
-            .env("HOME", profile.path())
-            .current_dir("/")
-            .output()
-            .expect("it starts");
-        page = String::from_utf8_lossy(&output.stdout).into_owned();
-        said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if page.is_empty() && (said.contains("namespace") || said.contains("setpriv")) {
-            return closc_skip::skip("Chromium may not isolate its pages here, so the page is not drawn");
-        }
-        if texts.iter().all(|text| page.contains(text)) {
-            let errors: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
-            assert_eq!(errors, [""; 0]);
-            return;
-        }
-    }
-    panic!("{page}\n{said}");
 }

@@ -1,5 +1,4 @@
 //! The page in a browser.
 
-mod driver;
 mod page;
 mod same;

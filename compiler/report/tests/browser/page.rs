@@ -1,10 +1,9 @@
 //! The page in a browser: what a person does with it, at every width, in both colours, on paper, with the keyboard alone.
 
+use closc_browser::Browser;
 use closc_diff::{Options, Report, Side};
 use closc_plan::Plan;
 use serde_json::json;
-
-use crate::driver::Browser;
 
 const MRC: &str = include_str!("../../../../topologies/reference/mrc-8x512.yaml");
 const MILLION: &str = include_str!("../../../../topologies/reference/million.yaml");
@@ -18,18 +17,15 @@ fn plan(text: &str) -> Plan {
     closc_tests::shape::plan(text)
 }
 
+/// Waits until the page shows the thing of a title.
+fn shows(browser: &mut Browser, title: &str) {
+    browser.wait_for(&format!("at('here-title').textContent === {}", json!(title)));
+}
+
 fn write(browser: &mut Browser, field: &str, text: &str) {
     browser.value(&format!("at({field:?}).focus(), at({field:?}).select()"));
     browser.type_text(text);
     browser.press("Enter");
-}
-
-/// Keeps a picture where `CLOSC_PICTURES` names a folder.
-fn keep(browser: &mut Browser, name: &str) {
-    if let Some(folder) = std::env::var_os("CLOSC_PICTURES") {
-        let file = std::path::Path::new(&folder).join(format!("{name}.png"));
-        std::fs::write(file, browser.picture()).expect("the folder is there");
-    }
 }
 
 #[test]
@@ -41,9 +37,9 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
     let milliseconds = browser.open(&html);
     println!("131,072 NICs: {} bytes, opened in {milliseconds:.0} ms", html.len());
     assert!(browser.text("at('counts').textContent").contains("131,072 NICs"));
-    keep(&mut browser, "mrc");
+    browser.keep("mrc");
     write(&mut browser, "query", "su128-n256/nic3");
-    browser.shows("NIC su128-n256/nic3");
+    shows(&mut browser, "NIC su128-n256/nic3");
     assert!(browser.text("at('here').textContent").contains("2001:db8:1000:200::100"));
     write(&mut browser, "query", "2001:db8:1000:200::100");
     assert!(browser.text("at('found').textContent").contains("su128-n256/nic3"));
@@ -58,7 +54,7 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
         write(&mut browser, "fail-name", &format!("p{plane}-t1-017"));
     }
     assert_eq!(browser.text("at('verdict').textContent"), "2,040 of 2,048 paths are left (99.61 %)");
-    keep(&mut browser, "mrc-failed");
+    browser.keep("mrc-failed");
     browser.value("for (const at of failures.keys()) document.querySelectorAll('#failed input')[at].click()");
     assert_eq!(browser.text("at('verdict').textContent"), "2,048 of 2,048 paths are left (100 %)");
     assert_eq!(browser.complaints, [""; 0]);
@@ -76,7 +72,7 @@ fn a_million_nics_are_no_longer_page() {
     write(&mut browser, "from", "z0-su001-n001");
     write(&mut browser, "to", "z15-su064-n256/nic3");
     assert_eq!(browser.text("at('verdict').textContent"), "524,288 of 524,288 paths are left (100 %)");
-    keep(&mut browser, "million-dark");
+    browser.keep("million-dark");
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -94,20 +90,20 @@ fn keys_alone_go_everywhere() {
     assert_eq!(browser.text("document.activeElement.textContent"), "Plane 1");
     browser.press("ArrowDown");
     browser.press("Enter");
-    browser.shows("T1s of plane 1");
+    shows(&mut browser, "T1s of plane 1");
     browser.value("document.querySelector('[data-arrows] a').focus()");
     browser.press("ArrowRight");
     browser.press("Enter");
-    browser.shows("p1-t1-002");
+    shows(&mut browser, "p1-t1-002");
     assert!(browser.text("at('here').textContent").contains("drained"));
-    keep(&mut browser, "device");
+    browser.keep("device");
     browser.press("Escape");
-    browser.shows("T1s of plane 1");
-    keep(&mut browser, "tier");
+    shows(&mut browser, "T1s of plane 1");
+    browser.keep("tier");
     browser.press("Escape");
     browser.wait_for("at('here-title').textContent !== 'T1s of plane 1'");
     browser.press("Escape");
-    browser.shows("Fabric");
+    shows(&mut browser, "Fabric");
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -127,7 +123,7 @@ fn the_page_fits_every_width() {
             let wide =
                 browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
             assert_eq!(wide, json!(0), "{name}, {kind}");
-            keep(&mut browser, &format!("{name}-{kind}"));
+            browser.keep(&format!("{name}-{kind}"));
         }
     }
     assert_eq!(browser.complaints, [""; 0]);
@@ -193,7 +189,7 @@ fn a_difference_begins_with_its_verdict() {
         let wide =
             browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assert_eq!(wide, json!(0), "{name}");
-        keep(&mut browser, &format!("difference-{name}"));
+        browser.keep(&format!("difference-{name}"));
     }
     browser.open(&closc_report::page(&plan(&changed()), Some(&report)));
     let first = browser.text("document.querySelector('#changes .verdict').textContent");
@@ -206,16 +202,8 @@ fn a_difference_begins_with_its_verdict() {
 /// axe-core, which is not part of the tree, finds nothing serious in any view, light and dark.
 #[test]
 fn axe_finds_nothing_serious() {
-    let Some(file) = std::env::var_os("CLOSC_AXE") else {
-        return closc_skip::skip(
-            "`CLOSC_AXE` names no axe.min.js of axe-core, so nobody looks for what keeps people out",
-        );
-    };
-    let axe = std::fs::read_to_string(file).expect("`CLOSC_AXE` names a file");
+    let Some(axe) = closc_browser::axe() else { return };
     let Some(mut browser) = Browser::start() else { return };
-    let find = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations \
-        .filter((one) => ['serious', 'critical'].includes(one.impact)) \
-        .map((one) => one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.target + ' ' + node.failureSummary).join('; ')))";
     let pages = [
         closc_report::page(&plan(&changed()), Some(&changes(MRC, &changed()))),
         closc_report::difference(&changes(MRC, &changed())),
@@ -223,8 +211,7 @@ fn axe_finds_nothing_serious() {
     for (page, dark) in pages.iter().flat_map(|page| [(page, false), (page, true)]) {
         browser.look(1280, dark, false);
         browser.open(page);
-        browser.value(&format!("{axe}; 0"));
-        assert_eq!(browser.value(find), json!([]), "dark: {dark}");
+        assert_eq!(browser.barriers(&axe), json!([]), "dark: {dark}");
         if !page.contains("id=\"pair-view\"") {
             continue;
         }
@@ -238,7 +225,7 @@ fn axe_finds_nothing_serious() {
             "#/group/0/7",
         ] {
             browser.value(&format!("location.hash = {view:?}, showHere()"));
-            assert_eq!(browser.value(find), json!([]), "{view}, dark: {dark}");
+            assert_eq!(browser.barriers(&axe), json!([]), "{view}, dark: {dark}");
         }
     }
 }

@@ -2,14 +2,13 @@
 //! failures, of every file of the examples.
 
 use closc_artefacts::Routing;
+use closc_browser::Browser;
 use closc_plan::{Plan, Target};
 use closc_topology::{Link, Nic, NicPort, PlaneId, RackPlace, Switch, TierId, ZoneId};
 use closc_whatif::{Element, Elements, WhatIf, kind_word};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-
-use crate::driver::Browser;
 
 /// Numbers without a pattern, the same in every run.
 struct Draw(u64);

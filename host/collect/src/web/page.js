@@ -41,13 +41,18 @@ async function order(path, body) {
 }
 
 const time = (ms) => new Date(ms).toISOString().slice(0, 16).replace("T", " ") + "Z";
-const percent = (share) => (100 * share).toPrecision(2) + " %";
+// Colours are said in words too.
+const words = { good: "good", unknown: "not probed", denied: "denied", gray: "loses packets", dead: "carries nothing" };
+const named = (item) => item.health === "good" ? item.name : item.name + ": " + words[item.health];
+const percent = (share) => Number((100 * share).toPrecision(3)) + " %";
 const query = (fields) => new URLSearchParams(fields).toString();
 
-function button(text, act) {
+function button(text, key, act) {
   const made = make("button", text);
   made.type = "button";
   made.disabled = !session.apply;
+  made.dataset.key = text + " " + key;
+  made.setAttribute("aria-label", made.dataset.key);
   made.addEventListener("click", act);
   return made;
 }
@@ -55,7 +60,7 @@ function button(text, act) {
 async function showCables(name) {
   const { items } = await get("/api/cables?" + query({ of: name }));
   at("detail-name").textContent = "Cables of " + name;
-  at("detail").replaceChildren(...items.map((item) => make("span", item.name, "cable " + item.health)));
+  at("detail").replaceChildren(...items.map((item) => make("span", named(item), "cable " + item.health)));
 }
 
 // A tier in one bar until its plane is opened; then a square for each switch.
@@ -76,7 +81,9 @@ async function showPlane(box, plane) {
     for (const item of view.items) {
       const square = make("button", "", "switch " + item.health);
       square.title = item.name;
-      square.setAttribute("aria-label", item.name + ": " + item.health);
+      square.type = "button";
+      square.dataset.key = item.name;
+      square.setAttribute("aria-label", item.name + ": " + words[item.health]);
       square.addEventListener("click", () => showCables(item.name));
       line.append(square);
     }
@@ -85,11 +92,13 @@ async function showPlane(box, plane) {
   }
 }
 
-async function drawPlanes(planes) {
-  const boxes = await Promise.all(planes.map(async (view) => {
+function planesOf(planes) {
+  return Promise.all(planes.map(async (view) => {
     const box = make("div", undefined, "plane");
     const name = make("button", "plane " + view.plane);
     name.type = "button";
+    name.dataset.key = "plane " + view.plane;
+    name.setAttribute("aria-expanded", String(open.has(view.plane)));
     name.addEventListener("click", () => {
       if (!open.delete(view.plane)) open.add(view.plane);
       refresh();
@@ -99,7 +108,22 @@ async function drawPlanes(planes) {
     else box.append(...[...view.tiers].reverse().map((own) => tier(view.plane, own)));
     return box;
   }));
-  at("planes").replaceChildren(...boxes);
+}
+
+function drawLists(now) {
+  rows("verdicts", now.verdicts, (v) => [v.line, time(v.since_ms), v.lost + " of " + v.sent, v.witnesses,
+    percent(v.confidence), button("Drain", v.key, () => order("/api/drain", { name: v.key }))]);
+  rows("denials", now.denials, (d) => [d.id, d.element, d.held ? d.stage + ": " + d.held : d.stage, d.why, time(d["until-ms"]),
+    d.good + " of " + d["good-wanted"], d.in_force + (d.refused.length ? ", " + d.refused.length + " refuse: " + d.refusal : ""),
+    ["proposed", "applied"].includes(d.stage) ? button("Lift", d.id + ", " + d.element, () => order("/api/lift", { id: d.id })) : ""]);
+}
+
+// Draws anew, and the focus stays where it was, or nobody could work here with keys.
+function keepingFocus(draw) {
+  const key = document.activeElement?.dataset.key;
+  draw();
+  const again = key && [...document.querySelectorAll("[data-key]")].find((made) => made.dataset.key === key);
+  if (again) again.focus({ preventScroll: true });
 }
 
 async function refresh() {
@@ -110,12 +134,11 @@ async function refresh() {
     at("state").textContent = agents.speaking + " of " + agents.nics + " agents answer, " + agents.failing +
       (agents.failing === 1 ? " source fails; " : " sources fail; ") + (agents.other_tables ? agents.other_tables + " with another path table than this plan's; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
       "; " + time(now.now_ms);
-    rows("verdicts", now.verdicts, (v) => [v.line, time(v.since_ms), v.lost + " of " + v.sent, v.witnesses,
-      percent(v.confidence), button("Drain", () => order("/api/drain", { name: v.key }))]);
-    rows("denials", now.denials, (d) => [d.id, d.element, d.held ? d.stage + ": " + d.held : d.stage, d.why, time(d["until-ms"]),
-      d.good + " of " + d["good-wanted"], d.in_force + (d.refused.length ? ", " + d.refused.length + " refuse: " + d.refusal : ""),
-      ["proposed", "applied"].includes(d.stage) ? button("Lift", () => order("/api/lift", { id: d.id })) : ""]);
-    await drawPlanes(now.planes);
+    const boxes = await planesOf(now.planes);
+    keepingFocus(() => {
+      drawLists(now);
+      at("planes").replaceChildren(...boxes);
+    });
     document.body.dataset.ready = "yes";
   } catch (error) {
     at("state").textContent = "no answer: " + error.message;

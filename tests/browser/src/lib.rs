@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,21 +23,21 @@ const PATIENCE: Duration = Duration::from_mins(5);
 static ONE: Mutex<()> = Mutex::new(());
 
 /// A browser with one page.
-pub(crate) struct Browser {
+pub struct Browser {
     child: Child,
     commands: File,
     answers: Receiver<Value>,
     session: String,
     next: u64,
     /// Errors and warnings of the console and of scripts, and what a policy forbade.
-    pub(crate) complaints: Vec<String>,
+    pub complaints: Vec<String>,
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Browser {
     /// Starts a browser; nothing where there is none, which is said aloud.
-    pub(crate) fn start() -> Option<Browser> {
+    pub fn start() -> Option<Browser> {
         let runs = |name: &&str| {
             Command::new(name)
                 .arg("--version")
@@ -128,7 +127,7 @@ impl Browser {
     }
 
     /// Does what has to work.
-    pub(crate) fn send(&mut self, method: &str, params: &Value) -> Value {
+    pub fn send(&mut self, method: &str, params: &Value) -> Value {
         self.ask(method, params).unwrap_or_else(|| panic!("the browser ended, or {method} has no answer"))
     }
 
@@ -146,29 +145,31 @@ impl Browser {
         }
     }
 
-    /// Opens a page; returns the milliseconds from its start until its load event had run, as the browser has them.
-    pub(crate) fn open(&mut self, html: &str) -> f64 {
+    /// Opens a page that is a text; returns the milliseconds from its start until its load event had run, as the browser has
+    /// them.
+    pub fn open(&mut self, html: &str) -> f64 {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, html).expect("it can be written");
         if nix::unistd::geteuid().is_root() {
             std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).expect("root gives away");
         }
-        self.visit(&file)
+        self.visit(&format!("file://{}", file.display()))
     }
 
-    fn visit(&mut self, file: &Path) -> f64 {
+    /// Opens the page of an address; returns what [`Browser::open`] does.
+    pub fn visit(&mut self, url: &str) -> f64 {
         // From elsewhere, or another address of the same page would not load it again.
         self.send("Page.navigate", &json!({ "url": "about:blank" }));
-        self.send("Page.navigate", &json!({ "url": format!("file://{}", file.display()) }));
+        self.send("Page.navigate", &json!({ "url": url }));
         let loaded = "new Promise((done) => { const look = () => { \
             const t = performance.getEntriesByType('navigation')[0]; \
-            if (location.protocol === 'file:' && document.readyState === 'complete' && t && t.loadEventEnd > 0) done(t.loadEventEnd); \
+            if (location.protocol !== 'about:' && document.readyState === 'complete' && t && t.loadEventEnd > 0) done(t.loadEventEnd); \
             else setTimeout(look, 5); }; look(); })";
         self.value(loaded).as_f64().expect("a time")
     }
 
     /// Returns the value of an expression in the page.
-    pub(crate) fn value(&mut self, expression: &str) -> Value {
+    pub fn value(&mut self, expression: &str) -> Value {
         let how = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.send("Runtime.evaluate", &how);
         let shown: String = expression.chars().take(400).collect();
@@ -177,29 +178,36 @@ impl Browser {
     }
 
     /// Returns the text of an expression in the page.
-    pub(crate) fn text(&mut self, expression: &str) -> String {
+    pub fn text(&mut self, expression: &str) -> String {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
     /// Waits until an expression of the page is true: a change of place reaches the page afterwards.
-    pub(crate) fn wait_for(&mut self, expression: &str) {
+    pub fn wait_for(&mut self, expression: &str) {
         self.value(&format!(
             "new Promise(done => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 10); look(); }})"
         ));
     }
 
-    /// Waits until the page shows the thing of a title.
-    pub(crate) fn shows(&mut self, title: &str) {
-        self.wait_for(&format!("at('here-title').textContent === {}", json!(title)));
+    /// Returns what axe-core finds on the page that keeps people out, of the serious kinds.
+    pub fn barriers(&mut self, axe: &str) -> Value {
+        if self.value("typeof axe") == "undefined" {
+            self.value(&format!("{axe}; 0"));
+        }
+        self.value(
+            "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations \
+            .filter((one) => ['serious', 'critical'].includes(one.impact)) \
+            .map((one) => one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.target + ' ' + node.failureSummary).join('; ')))",
+        )
     }
 
     /// Types text where the focus is.
-    pub(crate) fn type_text(&mut self, text: &str) {
+    pub fn type_text(&mut self, text: &str) {
         self.send("Input.insertText", &json!({ "text": text }));
     }
 
     /// Presses a key such as `Enter`, `Tab`, `Escape` or `ArrowRight`.
-    pub(crate) fn press(&mut self, name: &str) {
+    pub fn press(&mut self, name: &str) {
         let code = match name {
             "Enter" => 13,
             "Tab" => 9,
@@ -222,7 +230,7 @@ impl Browser {
     }
 
     /// Sets the width of the page, whether it is dark, and whether it is printed.
-    pub(crate) fn look(&mut self, width: u32, dark: bool, print: bool) {
+    pub fn look(&mut self, width: u32, dark: bool, print: bool) {
         let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.send("Emulation.setDeviceMetricsOverride", &size);
         let scheme = if dark { "dark" } else { "light" };
@@ -231,14 +239,33 @@ impl Browser {
         self.send("Emulation.setEmulatedMedia", &media);
     }
 
+    /// Keeps a picture where `CLOSC_PICTURES` names a folder.
+    pub fn keep(&mut self, name: &str) {
+        if let Some(folder) = std::env::var_os("CLOSC_PICTURES") {
+            let file = std::path::Path::new(&folder).join(format!("{name}.png"));
+            std::fs::write(file, self.picture()).expect("the folder is there");
+        }
+    }
+
     /// Returns a picture of the whole page as PNG.
-    pub(crate) fn picture(&mut self) -> Vec<u8> {
+    fn picture(&mut self) -> Vec<u8> {
         use base64::Engine as _;
         let how = json!({ "format": "png", "captureBeyondViewport": true });
         let shot = self.send("Page.captureScreenshot", &how);
         let data = shot["data"].as_str().unwrap_or_default();
         base64::engine::general_purpose::STANDARD.decode(data).expect("it is base64")
     }
+}
+
+/// Returns axe-core, which is not part of the tree; where nobody has it, a test says that nobody looks.
+pub fn axe() -> Option<String> {
+    let Some(file) = std::env::var_os("CLOSC_AXE") else {
+        closc_skip::skip(
+            "`CLOSC_AXE` names no axe.min.js of axe-core, so nobody looks for what keeps people out",
+        );
+        return None;
+    };
+    Some(std::fs::read_to_string(file).expect("`CLOSC_AXE` names a file"))
 }
 
 /// Reads messages, each of which ends in a zero, until the browser ends.
