@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use closc_nic::agent::{Agent, At, Counters, Options};
 use closc_nic::batch::Batch;
+use closc_nic::io::ports::Names;
 use closc_nic::io::run::{FRAME_MAX, GATHER_NS, Machine, is_of, new_epoch, open_table, read_table};
 use closc_nic::io::sys::{Inbox, stamp, thread_time};
 use closc_nic::region::Region;
@@ -52,6 +53,7 @@ pub(crate) struct Bench {
     pub(crate) count: u64,
     pub(crate) stamps: Stamps,
     pub(crate) xdp: bool,
+    pub(crate) ports: Names,
 }
 
 impl Bench {
@@ -63,6 +65,7 @@ impl Bench {
         let bytes = read_table(&self.table)?;
         let (table, downlink) = open_table(&bytes, self.nic)?;
         is_of(&table, self.fabric.as_deref())?;
+        self.ports.fit(table.header().planes)?;
         let before = Shares::read();
         let mut said = match self.stamps {
             Stamps::Compare => self.stamps(&table, downlink)?,
@@ -81,7 +84,7 @@ impl Bench {
             let _ = writeln!(said, "{}", self.send(table, downlink, *size, (self.count, stamped))?);
         }
         for tiers in 0..=2 {
-            said += &Self::probe(table, downlink, tiers, stamped)?;
+            said += &self.probe(table, downlink, tiers, stamped)?;
         }
         Ok(said)
     }
@@ -109,10 +112,16 @@ impl Bench {
         Ok(format!("{each:.1} ns of processor time to choose a path\n"))
     }
 
-    fn open(at: &At<'_>, options: Options, downlink: u16, stamped: bool) -> Result<(Agent, Machine), Fault> {
+    fn open(
+        &self,
+        at: &At<'_>,
+        options: Options,
+        downlink: u16,
+        stamped: bool,
+    ) -> Result<(Agent, Machine), Fault> {
         let options = Options { downlink, ..options };
         let mut agent = Agent::new(at, options, Region::Pattern { wrong: 0 }, new_epoch())?;
-        let machine = Machine::open(&mut agent, at, downlink)?;
+        let machine = Machine::open(&mut agent, at, downlink, &self.ports)?;
         stamp(machine.packets.as_fd(), stamped)?;
         if agent.ports().iter().all(|port| port.ethernet.is_none() || !port.carrier) {
             return Err("no port is up with a known neighbour".into());
@@ -130,7 +139,7 @@ impl Bench {
     ) -> Result<Sending, Fault> {
         let started = Instant::now();
         let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
-        let (mut agent, mut machine) = Self::open(&at(), Options::default(), downlink, stamped)?;
+        let (mut agent, mut machine) = self.open(&at(), Options::default(), downlink, stamped)?;
         if self.xdp {
             machine.use_xdp();
         }
@@ -160,9 +169,9 @@ impl Bench {
 
     /// Probes switches, as the agent does in bursts, and takes the answers; then once more with frames for nobody, to know
     /// what of sending them is the work of switches of the same kernel.
-    fn probe(table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
+    fn probe(&self, table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
         let Some(options) = Self::probing(table, downlink, tiers) else { return Ok(String::new()) };
-        let run = |unheard| Probing::run(table, downlink, options, (unheard, stamped));
+        let run = |unheard| Probing::run(self, (table, downlink), options, (unheard, stamped));
         let (all, alone) = (run(false)?, run(true)?);
         let (each, sending) = (all.each(all.seconds_busy), all.each(all.seconds_sending));
         let own = each - sending + alone.each(alone.seconds_sending);
@@ -231,14 +240,14 @@ struct Probing {
 impl Probing {
     /// Probes for a while. What is `unheard` has a MAC address that no switch has.
     fn run(
-        table: &Table<'_>,
-        downlink: u16,
+        bench: &Bench,
+        (table, downlink): (&Table<'_>, u16),
         options: Options,
         (unheard, stamped): (bool, bool),
     ) -> Result<Probing, Fault> {
         let started = Instant::now();
         let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
-        let (mut agent, mut machine) = Bench::open(&at(), options, downlink, stamped)?;
+        let (mut agent, mut machine) = bench.open(&at(), options, downlink, stamped)?;
         if unheard {
             for plane in 0..agent.ports().len() {
                 let port = agent.ports()[plane];

@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use closc_nic::agent::{Ban, Dscp, Options};
 use closc_nic::api::Request;
 use closc_nic::choose::Transport;
+use closc_nic::io::ports::Names;
 use closc_nic::io::{client, doctor, run};
 use serde_json::Value;
 
@@ -80,7 +81,7 @@ enum Command {
     /// Read the path table again
     Reload,
     /// Look at everything an agent needs; exit 1 if something is missing
-    Doctor(TableArgs),
+    Doctor(DoctorArgs),
     /// Remove what an agent that was killed left in the kernel
     Clean(TableArgs),
     /// Measure choice of paths, packets that one core sends over the planes, probes, memory
@@ -121,9 +122,27 @@ impl TableArgs {
 }
 
 #[derive(Debug, Args)]
+struct PortArgs {
+    /// The NIC's ports: one name with `{plane}` in it, or a name for each plane, empty where there is none. Without it addresses
+    /// and routes say which they are
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
+    ports: Names,
+}
+
+#[derive(Debug, Args)]
+struct DoctorArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    ports: PortArgs,
+}
+
+#[derive(Debug, Args)]
 struct BenchArgs {
     #[command(flatten)]
     table: TableArgs,
+    #[command(flatten)]
+    ports: PortArgs,
     /// Address of the NIC to send to
     #[arg(long)]
     to: Ipv6Addr,
@@ -146,6 +165,8 @@ struct BenchArgs {
 struct RunArgs {
     #[command(flatten)]
     table: TableArgs,
+    #[command(flatten)]
+    ports: PortArgs,
     /// TUN device that takes packets to NICs; empty for none
     #[arg(long, default_value = "closc0")]
     tun: String,
@@ -256,7 +277,13 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(true);
         }
         Command::Doctor(args) => {
-            let checks = doctor::examine(&args.table, (args.nic, args.fabric()), &cli.socket);
+            let checks = doctor::examine(&doctor::Asked {
+                table: &args.table.table,
+                nic: args.table.nic,
+                fabric: args.table.fabric(),
+                ports: &args.ports.ports,
+                socket: &cli.socket,
+            });
             for check in &checks {
                 let mark = if check.good { "good" } else { "BAD " };
                 print(format_args!("{mark}  {}: {}\n", check.what, check.said))?;
@@ -277,6 +304,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
                 count: args.count,
                 stamps: args.stamps,
                 xdp: args.xdp,
+                ports: args.ports.ports.clone(),
             };
             print(format_args!("{}", bench.run()?))?;
             return Ok(true);
@@ -359,6 +387,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
         user: args.user.clone(),
         tied: args.tied,
         xdp: args.xdp,
+        ports: args.ports.ports.clone(),
         agent: Options {
             probe_period_ns: args.probe_period_ms * 1_000_000,
             reorder_ns: args.reorder_us * 1000,

@@ -21,6 +21,7 @@ use nix::unistd::Pid;
 
 use super::ask::{Line, Status};
 use super::seat::Seat;
+use crate::model::Model;
 use crate::progress::Watch;
 use crate::{Lab, LabError, make_private};
 
@@ -119,6 +120,7 @@ impl Agents {
                 table_file(&self.folder, seat.table).as_str(),
             ])
             .args(["--nic", &seat.address.to_string(), "--tun", &tun, "--state", file("json").as_str()])
+            .args(["--ports", &port_names(lab.model(), seat)])
             .args(["--transport", how.transport, "--port-mbps", &how.port_mbps.to_string(), "--tied"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -207,6 +209,12 @@ impl Drop for Agents {
         }
         let _ = crate::backend::remove_folder(&self.folder);
     }
+}
+
+/// Names of a NIC's ports, plane by plane.
+fn port_names(model: &Model, seat: &Seat) -> String {
+    let names: Vec<&str> = seat.ports.iter().map(|port| port.map_or("", |port| model.end(port).1)).collect();
+    names.join(",")
 }
 
 fn table_file(folder: &Utf8Path, at: usize) -> Utf8PathBuf {

@@ -38,7 +38,7 @@ impl Bench {
         let tiers = (0..=2).rev().find_map(|tiers| Bench::probing(table, downlink, tiers));
         let Some(options) = tiers else { return Ok(said) };
         let each = turns(|stamped| {
-            let probing = Probing::run(table, downlink, options, (false, stamped))?;
+            let probing = Probing::run(self, (table, downlink), options, (false, stamped))?;
             Ok(probing.each(probing.seconds_busy))
         })?;
         let _ =

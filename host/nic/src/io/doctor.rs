@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::agent::TableView;
 use crate::api::Request;
+use crate::io::ports::{Names, Ports};
 use crate::io::{client, run, setup, sys};
 
 /// One thing that was looked at.
@@ -22,8 +23,24 @@ pub struct Check {
     pub said: String,
 }
 
+/// What to look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The table's file.
+    pub table: &'a Path,
+    /// The NIC's address.
+    pub nic: Ipv6Addr,
+    /// The fabric that the table has to be of; none, if any will do.
+    pub fabric: Option<&'a str>,
+    /// Names of the NIC's ports.
+    pub ports: &'a Names,
+    /// Where the agent takes requests.
+    pub socket: &'a Path,
+}
+
 /// Looks at table, ports, devices and the agent.
-pub fn examine(table: &Path, (nic, fabric): (Ipv6Addr, Option<&str>), socket: &Path) -> Vec<Check> {
+pub fn examine(asked: &Asked<'_>) -> Vec<Check> {
+    let &Asked { table, nic, fabric, socket, .. } = asked;
     let mut out = Vec::new();
     let mut check = |what: String, good: bool, said: String| out.push(Check { what, good, said });
     let bytes = match run::read_table(table) {
@@ -34,7 +51,11 @@ pub fn examine(table: &Path, (nic, fabric): (Ipv6Addr, Option<&str>), socket: &P
         }
     };
     let opened = run::open_table(&bytes, nic);
-    let opened = opened.and_then(|(table, downlink)| run::is_of(&table, fabric).map(|()| (table, downlink)));
+    let opened = opened.and_then(|(table, downlink)| {
+        run::is_of(&table, fabric)?;
+        asked.ports.fit(table.header().planes)?;
+        Ok((table, downlink))
+    });
     let (table, downlink) = match opened {
         Ok(opened) => opened,
         Err(fault) => {
@@ -56,9 +77,15 @@ pub fn examine(table: &Path, (nic, fabric): (Ipv6Addr, Option<&str>), socket: &P
     let said = tun.as_ref().map_or_else(ToString::to_string, |_| "there".into());
     check("/dev/net/tun".into(), tun.is_ok(), said);
     let any = std::net::UdpSocket::bind("[::1]:0").ok();
-    for plane in 0..h.planes {
+    let mut ports = Ports::new(asked.ports.clone());
+    let planes: Vec<u8> = (0..h.planes).collect();
+    let ways = setup::next_hops(&mut ports, &table, downlink, &planes);
+    if let Some(doubt) = ports.doubt() {
+        check("ports".into(), false, doubt.to_string());
+    }
+    for (plane, way) in planes.into_iter().zip(ways) {
         let what = format!("plane {plane}");
-        let Some(way) = setup::way(&table, plane, downlink) else {
+        let Some(way) = way else {
             let said = "no route to the T0: is the port up, and was ip.batch run since it was down?";
             check(what, false, said.into());
             continue;

@@ -21,6 +21,7 @@ use crate::api;
 use crate::batch::Batch;
 use crate::io::asking::{Asking, Neighbour};
 use crate::io::hold::Hold;
+use crate::io::ports::{Doubt, Names, Ports};
 use crate::io::serve::Server;
 use crate::io::setup::{self, NextHop, SetupFault};
 use crate::io::sys::{self, Inbox, Wanted, Xdp};
@@ -63,6 +64,8 @@ pub struct Setup {
     pub tied: bool,
     /// Whether frames leave by AF_XDP sockets.
     pub xdp: bool,
+    /// Names of the NIC's ports.
+    pub ports: Names,
     /// The agent's own.
     pub agent: Options,
 }
@@ -73,6 +76,9 @@ pub struct Machine {
     pub packets: OwnedFd,
     /// Interfaces of the planes.
     pub interfaces: Vec<libc::c_int>,
+    ports: Ports,
+    /// Why no port was found, as it was said last.
+    doubt: Option<Doubt>,
     ways: Vec<Option<NextHop>>,
     asking: Vec<Asking>,
     looked_ns: u64,
@@ -140,13 +146,15 @@ fn unix_now() -> f64 {
 
 impl Machine {
     /// Opens the socket for frames and looks at the ports.
-    pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16) -> Result<Machine, SetupFault> {
+    pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16, ports: &Names) -> Result<Machine, SetupFault> {
         let packets = sys::open_packets();
         let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
         let planes = agent.ports().len();
         let mut machine = Machine {
             packets,
             interfaces: vec![0; planes],
+            ports: Ports::new(ports.clone()),
+            doubt: None,
             ways: vec![None; planes],
             asking: vec![Asking::default(); planes],
             looked_ns: 0,
@@ -169,24 +177,43 @@ impl Machine {
         }
     }
 
-    /// Looks at the ports; asks for routes only of planes whose neighbour is unknown or answers nothing.
-    fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
-        self.looked_ns = at.now_ns;
-        let before = self.interfaces.clone();
+    /// Asks for routes, only of planes whose neighbour is unknown or answers nothing.
+    fn ask(&mut self, agent: &Agent, at: &At<'_>, downlink: u16) {
+        let is_known =
+            |ways: &[Option<NextHop>], at: usize| ways[at].as_ref().is_some_and(|w| w.neighbour.is_some());
+        let mut planes = Vec::new();
         for plane in 0..self.ways.len() {
-            let known = self.ways[plane].as_ref().is_some_and(|way| way.neighbour.is_some());
             let neighbour = match agent.ports()[plane].is_silent() {
-                _ if !known => Neighbour::Unknown,
+                _ if !is_known(&self.ways, plane) => Neighbour::Unknown,
                 true => Neighbour::Silent,
                 false => Neighbour::Fine,
             };
-            if ask && self.asking[plane].is_due(neighbour, at.now_ns) {
-                let found = setup::way(at.table, plane as u8, downlink);
-                // A T0 that is rebooting may have no neighbour entry; the one before may be right again.
-                if !known || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
-                    self.ways[plane] = found;
-                }
+            if self.asking[plane].is_due(neighbour, at.now_ns) {
+                planes.push(plane as u8);
             }
+        }
+        let found = setup::next_hops(&mut self.ports, at.table, downlink, &planes);
+        for (plane, found) in planes.into_iter().map(usize::from).zip(found) {
+            // A T0 that is rebooting may have no neighbour entry; the one before may be right again.
+            if !is_known(&self.ways, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
+                self.ways[plane] = found;
+            }
+        }
+        let doubt = self.ports.doubt();
+        if let Some(doubt) = doubt.filter(|_| doubt != self.doubt) {
+            say(format_args!("{doubt}"));
+        }
+        self.doubt = doubt;
+    }
+
+    /// Looks at the ports, and at routes if they are to be asked for.
+    fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
+        self.looked_ns = at.now_ns;
+        let before = self.interfaces.clone();
+        if ask {
+            self.ask(agent, at, downlink);
+        }
+        for plane in 0..self.ways.len() {
             let Some(way) = &self.ways[plane] else { continue };
             let Ok((own, carrier)) = sys::interface(self.packets.as_fd(), &way.device) else {
                 agent.port(at, plane as u8, None, false);
@@ -275,7 +302,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         }
         None => None,
     };
-    let mut machine = Machine::open(&mut agent, &at, downlink)?;
+    let mut machine = Machine::open(&mut agent, &at, downlink, &setup.ports)?;
     if setup.xdp {
         machine.use_xdp();
     }
@@ -357,6 +384,7 @@ fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
 /// Refuses a table of another fabric, and says that the NIC may be another node's.
 fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
     is_of(table, setup.fabric.as_deref())?;
+    setup.ports.fit(table.header().planes)?;
     if !is_here(setup.nic) {
         say(format_args!("{} is no address of this machine: is it the NIC of another node?", setup.nic));
     }

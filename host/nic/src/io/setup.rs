@@ -14,6 +14,7 @@ use closc_paths::Table;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::io::ports::{Ports, Way};
 use crate::wire::Segment;
 
 /// Routes of packets without a source yet, of all agents of the node.
@@ -53,7 +54,7 @@ pub enum SetupFault {
 }
 
 /// Runs `ip` and returns what it prints.
-fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
+pub(super) fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
     let said = |error: io::Error| SetupFault::Open { what: "`ip` (iproute2)".into(), error };
     let mut child = Command::new("ip")
         .args(args)
@@ -74,7 +75,7 @@ fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
 }
 
 /// The pool of NICs, as `ip` writes it.
-fn pool(table: &Table<'_>) -> String {
+pub(super) fn pool(table: &Table<'_>) -> String {
     let h = table.header();
     format!("{}/{}", Ipv6Addr::from(h.pool), h.pool_len)
 }
@@ -165,17 +166,18 @@ pub struct NextHop {
     pub neighbour: Option<[u8; 6]>,
 }
 
-/// Asks the kernel by which port, and to which neighbour, packets to the T0 of a plane go. Nothing, if there is no
-/// route, as while the port is down.
-pub fn way(table: &Table<'_>, plane: u8, downlink: u16) -> Option<NextHop> {
-    let to = Ipv6Addr::from(table.t0_probe(plane, downlink)).to_string();
-    let route: Value = serde_json::from_str(&ip(&["-j", "-6", "route", "get", &to], "").ok()?).ok()?;
-    let route = route.get(0)?;
-    let (device, gateway) = (route.get("dev")?.as_str()?, route.get("gateway")?.as_str()?);
-    let known = ip(&["-j", "-6", "neighbour", "show", "to", gateway, "dev", device], "").ok();
+/// Asks the kernel to which neighbours packets to the T0s of some planes go, and by which of the NIC's ports. Nothing, if there is
+/// no route, as while the port is down.
+pub fn next_hops(ports: &mut Ports, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<NextHop>> {
+    let ways = ports.ways(table, downlink, planes);
+    ways.into_iter().map(|way| way.map(next_hop)).collect()
+}
+
+fn next_hop(Way { device, gateway }: Way) -> NextHop {
+    let known = ip(&["-j", "-6", "neighbour", "show", "to", &gateway, "dev", &device], "").ok();
     let known: Option<Value> = known.and_then(|text| serde_json::from_str(&text).ok());
     let neighbour = known.as_ref().and_then(|known| known.get(0)?.get("lladdr")?.as_str()).and_then(mac);
-    Some(NextHop { device: device.to_owned(), neighbour })
+    NextHop { device, neighbour }
 }
 
 fn mac(text: &str) -> Option<[u8; 6]> {

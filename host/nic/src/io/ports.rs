@@ -1,0 +1,376 @@
+//! Which interfaces are a NIC's ports, where a node has several NICs.
+//!
+//! In: names that an administrator gave, or what the kernel says of addresses and of routes to the T0s. Out: the interface of each
+//! plane, and the T0 behind it. Invariants: a port is never guessed: NICs of a node that are on the same T0s have the same routes
+//! but for interface and metric, so where these do not tell them apart there is no port, and [`Ports::doubt`] says why.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::Ipv6Addr;
+use std::str::FromStr;
+
+use closc_paths::Table;
+use serde::Deserialize;
+
+use crate::io::setup::{self, SetupFault};
+
+/// Names of a NIC's ports, plane by plane.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Names {
+    /// What addresses and routes say.
+    #[default]
+    Found,
+    /// One name with `{plane}` in place of the number of the plane.
+    Pattern(String),
+    /// One for each plane, from 0; empty where the NIC has no port.
+    List(Vec<String>),
+}
+
+/// A name of no interface.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is the name of no interface: 1 to 15 bytes without spaces and slashes, or a name with `{{plane}}`"
+)]
+pub struct BadName(String);
+
+/// What stands for the number of the plane.
+const PLANE: &str = "{plane}";
+
+impl FromStr for Names {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Names, BadName> {
+        let is_name = |name: &str| {
+            let bad = |c: char| c.is_whitespace() || c.is_control() || c == '/';
+            (1..16).contains(&name.len()) && !name.contains(bad)
+        };
+        let refuse = |name: &str| Err(BadName(name.escape_default().to_string()));
+        if text.is_empty() {
+            return Ok(Names::Found);
+        }
+        if text.contains(PLANE) {
+            let is_good = is_name(&text.replace(PLANE, "15")) && !text.contains(',');
+            return if is_good { Ok(Names::Pattern(text.to_owned())) } else { refuse(text) };
+        }
+        let names: Vec<String> = text.split(',').map(str::to_owned).collect();
+        match names.iter().find(|name| !name.is_empty() && !is_name(name)) {
+            Some(bad) => refuse(bad),
+            None => Ok(Names::List(names)),
+        }
+    }
+}
+
+impl Names {
+    /// Returns the interface of a plane, where it was given; empty where the NIC has no port there.
+    fn of(&self, plane: u8) -> Option<String> {
+        match self {
+            Names::Found => None,
+            Names::Pattern(pattern) => Some(pattern.replace(PLANE, &plane.to_string())),
+            Names::List(names) => Some(names.get(usize::from(plane)).cloned().unwrap_or_default()),
+        }
+    }
+
+    /// Refuses a list that has not one name for each plane, or one name twice.
+    ///
+    /// # Errors
+    ///
+    /// Returns the two numbers, or the name.
+    pub fn fit(&self, planes: u8) -> Result<(), SetupFault> {
+        let Names::List(names) = self else { return Ok(()) };
+        if names.len() != usize::from(planes) {
+            let text = format!(
+                "`--ports` has {} names, and the fabric {planes} planes: give one for each plane, empty where the NIC has no port",
+                names.len()
+            );
+            return Err(SetupFault::Table(text));
+        }
+        let mut seen = BTreeSet::new();
+        match names.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
+            Some(twice) => Err(SetupFault::Table(format!("`--ports` has `{twice}` for two planes"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A route to the T0 of a plane.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Route {
+    dst: String,
+    gateway: Option<String>,
+    dev: Option<String>,
+    #[serde(default)]
+    metric: u32,
+}
+
+/// An interface and its addresses.
+#[derive(Debug, Default, Deserialize)]
+struct Interface {
+    #[serde(default)]
+    ifname: String,
+    #[serde(default)]
+    addr_info: Vec<Address>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Address {
+    local: Option<Ipv6Addr>,
+}
+
+/// NICs of this machine that are on the same T0s, as far as addresses say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Sharers {
+    /// How many.
+    count: usize,
+    /// The place of this one among them, by downlink.
+    place: usize,
+    /// Interfaces that carry the NIC's address.
+    carriers: Vec<String>,
+}
+
+/// Why it is not known which ports are a NIC's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubt {
+    /// NICs of the machine on the same T0s.
+    nics: usize,
+    /// Metrics of routes to these T0s.
+    metrics: usize,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Doubt { nics, metrics } = self;
+        write!(
+            f,
+            "{nics} NICs of this machine are on its T0s, and routes to these have {metrics} metrics, which does not say which \
+             ports are whose: give the names of its ports (`--ports 'nic0p{{plane}}'`), or mend the routes (`ip -batch ip.batch`)"
+        )
+    }
+}
+
+/// The way to a T0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The interface.
+    pub device: String,
+    /// The address of the T0 on that cable.
+    pub gateway: String,
+}
+
+/// The ports of a NIC.
+#[derive(Debug, Clone, Default)]
+pub struct Ports {
+    names: Names,
+    /// The metric of this NIC's routes, once it was known: `ip.batch` and the files of a node give every NIC its own.
+    metric: Option<u32>,
+    doubt: Option<Doubt>,
+}
+
+impl Ports {
+    /// Ports with these names.
+    pub fn new(names: Names) -> Ports {
+        Ports { names, ..Ports::default() }
+    }
+
+    /// Returns why there is no port although there are routes.
+    pub fn doubt(&self) -> Option<Doubt> {
+        self.doubt
+    }
+
+    /// Asks the kernel for the ways to the T0s of some planes. Nothing where there is no route, as while a port is down, or where
+    /// it is not known which port it is.
+    pub fn ways(&mut self, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<Way>> {
+        let t0 = |plane: u8| Ipv6Addr::from(table.t0_probe(plane, downlink));
+        if self.names != Names::Found {
+            let named = |plane: &u8| asked(t0(*plane), &self.names.of(*plane)?);
+            return planes.iter().map(named).collect();
+        }
+        if planes.is_empty() {
+            return Vec::new();
+        }
+        let sharers = sharers(table, downlink);
+        if sharers.count < 2 {
+            self.doubt = None;
+            return planes.iter().map(|plane| asked(t0(*plane), "")).collect();
+        }
+        let all: Vec<Vec<Route>> = (0..table.header().planes).map(|plane| routes(t0(plane))).collect();
+        self.learn(&sharers, &all);
+        let of = |plane: &u8| choose(all.get(usize::from(*plane))?, &sharers, self.metric);
+        planes.iter().map(of).collect()
+    }
+
+    /// Finds the metric of the NIC's routes: NICs on the same T0s have one each, in the order of their downlinks.
+    fn learn(&mut self, sharers: &Sharers, all: &[Vec<Route>]) {
+        let metrics: BTreeSet<u32> = all.iter().flatten().map(|route| route.metric).collect();
+        if metrics.len() == sharers.count {
+            self.metric = metrics.iter().nth(sharers.place).copied();
+        }
+        let carried = |route: &Route| route.dev.as_ref().is_some_and(|dev| sharers.carriers.contains(dev));
+        let is_known = self.metric.is_some() || all.iter().flatten().any(carried) || metrics.is_empty();
+        self.doubt = (!is_known).then_some(Doubt { nics: sharers.count, metrics: metrics.len() });
+    }
+}
+
+/// Chooses this NIC's way among the routes to a T0: by the interface that carries the NIC's address, as netplan and networkd set
+/// it up, else by the metric.
+fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<Way> {
+    let carries = |route: &&Route| route.dev.as_ref().is_some_and(|dev| sharers.carriers.contains(dev));
+    let is_mine = |route: &&Route| metric == Some(route.metric);
+    let mut mine = routes.iter().filter(is_mine);
+    let found = (routes.iter().find(carries), mine.next(), mine.next());
+    let ((Some(route), _, _) | (None, Some(route), None)) = found else { return None };
+    Some(Way { device: route.dev.clone()?, gateway: route.gateway.clone()? })
+}
+
+/// Asks by which way packets to a T0 go, bound to an interface if one is given.
+fn asked(to: Ipv6Addr, device: &str) -> Option<Way> {
+    let (to, mut args) = (to.to_string(), vec!["-j", "-6", "route", "get"]);
+    args.push(&to);
+    if !device.is_empty() {
+        args.extend(["oif", device]);
+    }
+    let route = setup::ip(&args, "").ok()?;
+    let route = serde_json::from_str::<Vec<Route>>(&route).ok()?.into_iter().next()?;
+    let way = Way { device: route.dev?, gateway: route.gateway? };
+    // Where the interface has no route, the kernel may name another one.
+    (device.is_empty() || way.device == device).then_some(way)
+}
+
+/// Returns the routes to a T0 that are the most exact.
+fn routes(to: Ipv6Addr) -> Vec<Route> {
+    let shown = setup::ip(&["-j", "-6", "route", "show", "match", &to.to_string()], "");
+    let all = shown.ok().and_then(|text| serde_json::from_str::<Vec<Route>>(&text).ok());
+    most_exact(all.unwrap_or_default())
+}
+
+fn most_exact(mut all: Vec<Route>) -> Vec<Route> {
+    all.retain(|route| route.gateway.is_some());
+    let len = |route: &Route| match route.dst.split_once('/') {
+        Some((_, len)) => len.parse::<u8>().unwrap_or(0),
+        None if route.dst == "default" => 0,
+        None => 128,
+    };
+    let longest = all.iter().map(len).max();
+    all.retain(|route| Some(len(route)) == longest);
+    all
+}
+
+/// Finds the NICs of this machine on the same T0s.
+fn sharers(table: &Table<'_>, downlink: u16) -> Sharers {
+    let pool = setup::pool(table);
+    let shown = setup::ip(&["-j", "-6", "address", "show", "to", &pool], "");
+    let interfaces = shown.ok().and_then(|text| serde_json::from_str::<Vec<Interface>>(&text).ok());
+    let interfaces = interfaces.unwrap_or_default();
+    let h = table.header();
+    let downlink_of = |address: Ipv6Addr| {
+        let to = table.destination(address.octets())?;
+        ((to.zone, to.group) == (h.zone, h.group)).then_some(to.downlink)
+    };
+    let found = interfaces.iter().flat_map(|interface| {
+        let addresses = interface.addr_info.iter().filter_map(|info| downlink_of(info.local?));
+        addresses.map(|downlink| (downlink, interface.ifname.clone()))
+    });
+    sharers_of(&found.collect::<Vec<_>>(), downlink)
+}
+
+/// Sorts what was found: downlinks of NICs, and interfaces that carry their addresses.
+fn sharers_of(found: &[(u16, String)], downlink: u16) -> Sharers {
+    let downlinks: BTreeSet<u16> = found.iter().map(|(other, _)| *other).collect();
+    let Some(place) = downlinks.iter().position(|other| *other == downlink) else {
+        // The address of another node: there is nothing to tell apart.
+        return Sharers::default();
+    };
+    let is_shared = |name: &str| found.iter().any(|(other, carrier)| *other != downlink && carrier == name);
+    let mine = found.iter().filter(|(other, name)| *other == downlink && !is_shared(name));
+    Sharers { count: downlinks.len(), place, carriers: mine.map(|(_, name)| name.clone()).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(dev: &str, metric: u32) -> Route {
+        let dst = "fcbb:bbbb:1::/48".to_owned();
+        Route { dst, gateway: Some(format!("fd00::{dev}")), dev: Some(dev.into()), metric }
+    }
+
+    fn device(way: Option<Way>) -> Option<String> {
+        way.map(|way| way.device)
+    }
+
+    fn on_a_bridge(place: u16) -> Sharers {
+        sharers_of(&[(4, "sr0".into()), (6, "sr0".into())], [4, 6][usize::from(place)])
+    }
+
+    #[test]
+    fn names_are_a_pattern_a_list_or_none() {
+        assert_eq!("".parse(), Ok(Names::Found));
+        let pattern: Names = "nic1p{plane}".parse().unwrap();
+        assert_eq!((pattern.of(3), pattern.fit(8).is_ok()), (Some("nic1p3".into()), true));
+        let list: Names = "eth0,,eth2".parse().unwrap();
+        assert_eq!([0, 1, 2].map(|plane| list.of(plane).unwrap()), ["eth0", "", "eth2"]);
+        assert!(list.fit(3).is_ok());
+        assert!(list.fit(2).unwrap_err().to_string().contains("3 names, and the fabric 2 planes"));
+        let twice: Names = "eth0,eth0".parse().unwrap();
+        assert!(twice.fit(2).unwrap_err().to_string().contains("`eth0` for two planes"));
+        for bad in
+            ["a b", "a/b", "sixteen-bytes-long", "x{plane},y{plane}", "fourteen-bytes{plane}", "a\u{1b}"]
+        {
+            assert!(bad.parse::<Names>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn each_nic_has_its_own_metric() {
+        let all = [vec![route("nic0p0", 1024), route("nic1p0", 1025)], vec![route("nic1p1", 1025)]];
+        for (place, wanted) in [(0, [Some("nic0p0"), None]), (1, [Some("nic1p0"), Some("nic1p1")])] {
+            let (mut ports, sharers) = (Ports::default(), on_a_bridge(place));
+            ports.learn(&sharers, &all);
+            let found = [0, 1].map(|plane: usize| device(choose(&all[plane], &sharers, ports.metric)));
+            assert_eq!(found, wanted.map(|name| name.map(str::to_owned)));
+            assert_eq!(ports.doubt(), None);
+        }
+    }
+
+    #[test]
+    fn what_was_known_stays_known_and_nothing_is_guessed() {
+        let (mut ports, sharers) = (Ports::default(), on_a_bridge(1));
+        // Every port of the other NIC is down, or every port of this one: it cannot be known which.
+        let one = [vec![route("nic1p0", 1025)]];
+        ports.learn(&sharers, &one);
+        assert_eq!(choose(&one[0], &sharers, ports.metric), None);
+        assert!(ports.doubt().unwrap().to_string().contains("2 NICs of this machine"));
+        ports.learn(&sharers, &[vec![route("nic0p0", 1024), route("nic1p0", 1025)]]);
+        ports.learn(&sharers, &one);
+        assert_eq!(device(choose(&one[0], &sharers, ports.metric)).as_deref(), Some("nic1p0"));
+        assert_eq!(ports.doubt(), None);
+        // The other one's port is no substitute.
+        assert_eq!(choose(&[route("nic0p0", 1024)], &sharers, ports.metric), None);
+        // Two of one metric do not say which it is.
+        let same = [route("a", 1025), route("b", 1025)];
+        assert_eq!(choose(&same, &sharers, ports.metric), None);
+        ports.learn(&sharers, &[Vec::new()]);
+        assert_eq!(ports.doubt(), None, "no port is up at all");
+    }
+
+    #[test]
+    fn an_interface_that_carries_the_address_is_a_port() {
+        let found = [(4, "a0".into()), (6, "b0".into()), (4, "a1".into()), (6, "b1".into())];
+        let sharers = sharers_of(&found, 6);
+        assert_eq!((sharers.count, sharers.place), (2, 1));
+        let mut ports = Ports::default();
+        let routes = [route("a0", 1024), route("b0", 1024)];
+        ports.learn(&sharers, std::slice::from_ref(&routes.to_vec()));
+        assert_eq!(device(choose(&routes, &sharers, ports.metric)).as_deref(), Some("b0"));
+        assert_eq!(ports.doubt(), None);
+        assert_eq!(sharers_of(&[(4, "a0".into())], 9), Sharers::default(), "of another node");
+    }
+
+    #[test]
+    fn the_most_exact_routes_count() {
+        let mut all = vec![route("a", 1), route("b", 2)];
+        all.push(Route { dst: "fcbb:bbbb::/32".into(), ..route("c", 1) });
+        all.push(Route { dst: "default".into(), ..route("d", 1) });
+        all.push(Route { dst: "fcbb:bbbb:1:1::/64".into(), gateway: None, ..route("e", 1) });
+        assert_eq!(most_exact(all), [route("a", 1), route("b", 2)]);
+    }
+}
