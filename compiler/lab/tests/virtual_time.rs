@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use closc_lab::job::{JobError, Orders, Pattern, Report, Scenario, Transport, simulate};
 use closc_lab::tree::Digests;
+use closc_lab::{Interrupt, LabError, Progress, Watch};
 
 use common::{Compiled, compile, quietly, shipped};
 
@@ -306,4 +307,30 @@ fn what_cannot_be_is_refused() {
     let linux = compile(&shipped("lab/two-planes"), "vg");
     let error = refused(&linux, &orders(Transport::Spray, Pattern::Ring));
     assert!(error.to_string().contains("is not one that target `embedded` runs"), "{error}");
+}
+
+/// Every plane goes down under NICs that send whenever something arrived: nothing does any more, time passes on to the end, and
+/// what was under way is lost. Who asks for the end in between gets it.
+#[test]
+fn a_total_outage_ends_and_a_job_can_be_interrupted() {
+    let compiled = compile(&shipped("lab/two-planes-p4"), "vt");
+    let full = Orders { every: None, ..orders(Transport::Spray, Pattern::Permutation) };
+    let outage = "duration: 2s\nsteps:\n  - { at: 1s, plane: 0 }\n  - { at: 1s, plane: 1 }\n";
+    let report = run(&compiled, outage, &full);
+    assert!((1..=8).contains(&report.messages.lost), "{:?}", report.messages);
+    let sent = "duration: 2s\nsteps:\n  - { at: 1s, plane: 0 }\n  - { at: 1s, plane: 1 }\n  - { at: 1500ms, restore: all }\n";
+    assert_eq!(run(&compiled, sent, &full).messages.lost, 0);
+    let interrupt = Interrupt::default();
+    let steps = std::sync::atomic::AtomicU32::new(0);
+    let progress = |step: Progress| {
+        if step.what == "run the job" {
+            steps.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            interrupt.set();
+        }
+    };
+    let scenario = Scenario::parse(outage).unwrap();
+    let watch = Watch::new(&progress, &interrupt);
+    let ended = simulate(&compiled.tree, Digests::Compared, &scenario, &full, &watch);
+    assert!(matches!(ended, Err(JobError::Lab(LabError::Interrupted))), "{ended:?}");
+    assert_eq!(steps.into_inner(), 1, "not one sample later");
 }

@@ -79,6 +79,9 @@ pub struct Tally {
     pub last_lost_ns: u64,
 }
 
+/// Without a path an acknowledgement is tried again so much later, which is how often paths that are out are probed.
+const LATER_NS: u64 = 10_000_000;
+
 impl Channel {
     pub(crate) fn new(
         address: [u8; 16],
@@ -120,6 +123,11 @@ impl Channel {
             self.marks[usize::from(self.n_marks)] = entropy;
             self.n_marks += 1;
         }
+    }
+
+    /// Puts off what is owed, because no path leads there now: whoever waits for it asks again once there is one.
+    pub(crate) fn acknowledges_later(&mut self, now_ns: u64) {
+        self.owed_since_ns = now_ns + LATER_NS;
     }
 
     /// Tells whether nobody would miss it.

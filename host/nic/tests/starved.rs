@@ -2,7 +2,8 @@
 
 mod common;
 
-use closc_nic::agent::Options;
+use closc_nic::agent::{At, Options};
+use closc_nic::batch::Batch;
 use closc_paths::Table;
 
 use common::{Cable, Net, nic, table};
@@ -66,5 +67,48 @@ fn a_cable_that_is_cut_meanwhile_is_left_all_the_same() {
         assert!((1..=40).contains(&channel.lost), "{channel:?}");
         net.run(50 * MS);
         assert!(net.agents[0].write_view(&net.at(0), write).unwrap().done);
+    });
+}
+
+/// Both have something to send and owe an acknowledgement when every port goes down. They look now and then, take nothing from
+/// the region in vain, and once ports are up all of it arrives.
+#[test]
+fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
+    with(Options::default(), |net| {
+        net.run(500 * MS);
+        let writes = [0, 1].map(|n| {
+            let at = net.at(n);
+            net.agents[n].write(&at, nic(1 - n as u16), (0, 0, 400_000, Some(1000))).unwrap()
+        });
+        net.run(100_000);
+        for n in 0..2 {
+            (0..common::PLANES).for_each(|plane| net.port(n, plane, false));
+        }
+        let sent = |net: &Net<'_>, n: usize| net.agents[n].write_view(&net.at(n), writes[n]).unwrap().sent;
+        let sent_before = [0, 1].map(|n| sent(net, n));
+        let mut batch = Batch::new(9600);
+        let (mut turns, end_ns) = ([0, 0], net.now_ns + 1000 * MS);
+        for n in 0..2 {
+            let mut now_ns = net.now_ns;
+            while now_ns < end_ns {
+                let at = At { now_ns, ..net.at(n) };
+                net.agents[n].tick(&at, &mut batch, &mut |_| {});
+                net.agents[n].pump(&at, &mut batch);
+                batch.clear();
+                now_ns = net.agents[n].due_at(now_ns).max(now_ns + 1);
+                turns[n] += 1;
+            }
+        }
+        // What is under way may be late, which is looked at every millisecond or so.
+        assert!(turns.iter().all(|turns| *turns < 3000), "{turns:?} turns in a second without a port");
+        assert_eq!([0, 1].map(|n| sent(net, n)), sent_before);
+        net.now_ns = end_ns;
+        for n in 0..2 {
+            (0..common::PLANES).for_each(|plane| net.port(n, plane, true));
+        }
+        net.run(2000 * MS);
+        for n in 0..2 {
+            assert!(net.agents[n].write_view(&net.at(n), writes[n]).unwrap().done);
+        }
     });
 }

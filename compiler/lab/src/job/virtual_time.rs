@@ -190,6 +190,8 @@ impl<'a> Run<'a> {
             let now_ns = first_ns.min(self.switches.next_ns()).min(known.at_ns());
             let is_sending =
                 self.orders.messages.is_some() || now_ns < duration_ns || known.step < timeline.steps.len();
+            // Between two samples there may be any number of windows.
+            watch.check()?;
             if now_ns < known.at_ns() {
                 self.window(now_ns, (now_ns + CABLE_NS).min(known.at_ns()), is_sending);
                 continue;
@@ -197,7 +199,6 @@ impl<'a> Run<'a> {
             let is_sample = known.sample_ns == now_ns;
             self.known(&mut known, now_ns, timeline)?;
             if is_sample {
-                watch.check()?;
                 let (passed, total) = (now_ns / 1_000_000, duration_ns / 1_000_000);
                 watch.step("run the job", passed.min(total), total + 1);
                 if self.is_over(now_ns, is_sending) {

@@ -239,12 +239,14 @@ impl Agent {
     pub(super) fn acknowledge(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
-        let Some(mut sack) = c.reorder.acknowledge(ports) else { return };
+        let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
         (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
         if self.answer(at, batch, channel, &Message::Sack(sack)) {
             self.pace.acknowledged(batch.ready().last().map_or(0, |frame| frame.bytes().len()));
             let c = &mut self.channels[channel];
             (c.owed, c.n_marks) = (0, 0);
+        } else {
+            self.channels[channel].acknowledges_later(at.now_ns);
         }
     }
 
@@ -252,7 +254,7 @@ impl Agent {
     fn acknowledge_twice(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
-        let Some(mut sack) = c.reorder.acknowledge(ports) else { return };
+        let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
         (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
         let before = batch.ready().len();
         if self.answer_twice(at, batch, channel, &Message::Sack(sack)) {
@@ -261,6 +263,8 @@ impl Agent {
             }
             let c = &mut self.channels[channel];
             (c.owed, c.n_marks) = (0, 0);
+        } else {
+            self.channels[channel].acknowledges_later(at.now_ns);
         }
     }
 

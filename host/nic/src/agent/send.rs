@@ -257,15 +257,18 @@ impl Agent {
         sent
     }
 
-    /// Tells whether the port of a channel's next piece is ready, and remembers when it will be.
-    fn is_paced(&mut self, at: &At<'_>, channel: usize) -> bool {
+    /// Tells whether a channel's next piece may leave: there is a path, and its port is ready. Remembers when it will be.
+    fn may_leave(&mut self, at: &At<'_>, channel: usize) -> bool {
         let (path, flow) = (self.channels[channel].path, self.flow(channel));
         let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };
+        if self.options.port_mbps.is_none() {
+            return true;
+        }
         let ready_ns = self.pace.ready_at(plane, at.now_ns);
         if ready_ns > at.now_ns {
             self.paced_ns = Some(self.paced_ns.map_or(ready_ns, |known| known.min(ready_ns)));
         }
-        ready_ns > at.now_ns
+        ready_ns <= at.now_ns
     }
 
     fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
@@ -274,7 +277,7 @@ impl Agent {
         if c.leaving.is_empty() || c.sent.under_way() >= window || !c.sent.has_room() {
             return false;
         }
-        if self.options.port_mbps.is_some() && self.is_paced(at, channel) {
+        if !self.may_leave(at, channel) {
             return false;
         }
         let c = &mut self.channels[channel];
