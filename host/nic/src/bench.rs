@@ -65,7 +65,6 @@ impl Bench {
         let bytes = read_table(&self.table)?;
         let (table, downlink) = open_table(&bytes, self.nic)?;
         is_of(&table, self.fabric.as_deref())?;
-        self.ports.fit(table.header().planes)?;
         let before = Shares::read();
         let mut said = match self.stamps {
             Stamps::Compare => self.stamps(&table, downlink)?,

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::net::{Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -277,18 +277,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(true);
         }
         Command::Doctor(args) => {
-            let checks = doctor::examine(&doctor::Asked {
-                table: &args.table.table,
-                nic: args.table.nic,
-                fabric: args.table.fabric(),
-                ports: &args.ports.ports,
-                socket: &cli.socket,
-            });
-            for check in &checks {
-                let mark = if check.good { "good" } else { "BAD " };
-                print(format_args!("{mark}  {}: {}\n", check.what, check.said))?;
-            }
-            return Ok(checks.iter().all(|check| check.good));
+            return examine(args, &cli.socket);
         }
         Command::Clean(args) => {
             run::clean(&args.table, args.nic, args.fabric())?;
@@ -334,6 +323,17 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     }
     let findings = answer.as_array().is_some_and(|list| !list.is_empty());
     Ok(!(matches!(cli.command, Command::Probe) && findings))
+}
+
+/// Says of each thing that an agent needs whether it is there.
+fn examine(args: &DoctorArgs, socket: &Path) -> Result<bool, Box<dyn std::error::Error>> {
+    let nic = (args.table.nic, args.table.fabric());
+    let checks = doctor::examine(&args.table.table, nic, &args.ports.ports, socket);
+    for check in &checks {
+        let mark = if check.good { "good" } else { "BAD " };
+        print(format_args!("{mark}  {}: {}\n", check.what, check.said))?;
+    }
+    Ok(checks.iter().all(|check| check.good))
 }
 
 /// Writes what is said of the program itself.

@@ -88,7 +88,7 @@ fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
         let sent_before = [0, 1].map(|n| sent(net, n));
         let mut batch = Batch::new(9600);
         let (mut turns, end_ns) = ([0, 0], net.now_ns + 1000 * MS);
-        for n in 0..2 {
+        for (n, turns) in turns.iter_mut().enumerate() {
             let mut now_ns = net.now_ns;
             while now_ns < end_ns {
                 let at = At { now_ns, ..net.at(n) };
@@ -96,7 +96,7 @@ fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
                 net.agents[n].pump(&at, &mut batch);
                 batch.clear();
                 now_ns = net.agents[n].due_at(now_ns).max(now_ns + 1);
-                turns[n] += 1;
+                *turns += 1;
             }
         }
         // What is under way may be late, which is looked at every millisecond or so.
@@ -107,8 +107,8 @@ fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
             (0..common::PLANES).for_each(|plane| net.port(n, plane, true));
         }
         net.run(2000 * MS);
-        for n in 0..2 {
-            assert!(net.agents[n].write_view(&net.at(n), writes[n]).unwrap().done);
+        for (n, write) in writes.into_iter().enumerate() {
+            assert!(net.agents[n].write_view(&net.at(n), write).unwrap().done);
         }
     });
 }

@@ -3,14 +3,14 @@
 use std::net::Ipv6Addr;
 use std::path::Path;
 
-use closc_paths::Header;
+use closc_paths::{Header, Table};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
 use crate::agent::TableView;
 use crate::api::Request;
 use crate::io::ports::{Names, Ports};
-use crate::io::{client, run, setup, sys};
+use crate::io::{client, run, sys};
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,24 +23,13 @@ pub struct Check {
     pub said: String,
 }
 
-/// What to look at.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// The table's file.
-    pub table: &'a Path,
-    /// The NIC's address.
-    pub nic: Ipv6Addr,
-    /// The fabric that the table has to be of; none, if any will do.
-    pub fabric: Option<&'a str>,
-    /// Names of the NIC's ports.
-    pub ports: &'a Names,
-    /// Where the agent takes requests.
-    pub socket: &'a Path,
-}
-
 /// Looks at table, ports, devices and the agent.
-pub fn examine(asked: &Asked<'_>) -> Vec<Check> {
-    let &Asked { table, nic, fabric, socket, .. } = asked;
+pub fn examine(
+    table: &Path,
+    (nic, fabric): (Ipv6Addr, Option<&str>),
+    names: &Names,
+    socket: &Path,
+) -> Vec<Check> {
     let mut out = Vec::new();
     let mut check = |what: String, good: bool, said: String| out.push(Check { what, good, said });
     let bytes = match run::read_table(table) {
@@ -53,7 +42,7 @@ pub fn examine(asked: &Asked<'_>) -> Vec<Check> {
     let opened = run::open_table(&bytes, nic);
     let opened = opened.and_then(|(table, downlink)| {
         run::is_of(&table, fabric)?;
-        asked.ports.fit(table.header().planes)?;
+        names.fit(table.header().planes)?;
         Ok((table, downlink))
     });
     let (table, downlink) = match opened {
@@ -76,35 +65,43 @@ pub fn examine(asked: &Asked<'_>) -> Vec<Check> {
     let tun = std::fs::File::options().read(true).write(true).open("/dev/net/tun");
     let said = tun.as_ref().map_or_else(ToString::to_string, |_| "there".into());
     check("/dev/net/tun".into(), tun.is_ok(), said);
+    out.extend(ports(&table, downlink, names));
+    out.push(agent(socket, &view));
+    out
+}
+
+/// Looks at the port of each plane.
+fn ports(table: &Table<'_>, downlink: u16, names: &Names) -> Vec<Check> {
+    let mut out = Vec::new();
+    let mut check = |what: String, good: bool, said: String| out.push(Check { what, good, said });
     let any = std::net::UdpSocket::bind("[::1]:0").ok();
-    let mut ports = Ports::new(asked.ports.clone());
-    let planes: Vec<u8> = (0..h.planes).collect();
-    let ways = setup::next_hops(&mut ports, &table, downlink, &planes);
+    let mut ports = Ports::new(names.clone());
+    let planes: Vec<u8> = (0..table.header().planes).collect();
+    let found = ports.next_hops(table, downlink, &planes);
     if let Some(doubt) = ports.doubt() {
         check("ports".into(), false, doubt.to_string());
     }
-    for (plane, way) in planes.into_iter().zip(ways) {
+    for (plane, hop) in planes.into_iter().zip(found) {
         let what = format!("plane {plane}");
-        let Some(way) = way else {
+        let Some(hop) = hop else {
             let said = "no route to the T0: is the port up, and was ip.batch run since it was down?";
             check(what, false, said.into());
             continue;
         };
         let carrier = any.as_ref().and_then(|any| {
             use std::os::fd::AsFd as _;
-            sys::interface(any.as_fd(), &way.device).ok()
+            sys::interface(any.as_fd(), &hop.device).ok()
         });
-        match (carrier, way.neighbour) {
+        match (carrier, hop.neighbour) {
             (Some((_, true)), Some(_)) => {
-                check(what, true, format!("port {} up, neighbour known", way.device));
+                check(what, true, format!("port {} up, neighbour known", hop.device));
             }
             (Some((_, true)), None) => {
-                check(what, false, format!("port {}: the T0's MAC address is unknown", way.device));
+                check(what, false, format!("port {}: the T0's MAC address is unknown", hop.device));
             }
-            _ => check(what, false, format!("port {} is down", way.device)),
+            _ => check(what, false, format!("port {} is down", hop.device)),
         }
     }
-    out.push(agent(socket, &view));
     out
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: names that an administrator gave, or what the kernel says of addresses and of routes to the T0s. Out: the interface of each
 //! plane, and the T0 behind it. Invariants: a port is never guessed: NICs of a node that are on the same T0s have the same routes
-//! but for interface and metric, so where these do not tell them apart there is no port, and [`Ports::doubt`] says why.
+//! but for interface and metric, so where these do not tell them apart there is no port, and `doubt` says why.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 use closc_paths::Table;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::io::setup::{self, SetupFault};
 
@@ -26,25 +27,23 @@ pub enum Names {
     List(Vec<String>),
 }
 
-/// A name of no interface.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is the name of no interface: 1 to 15 bytes without spaces and slashes, or a name with `{{plane}}`"
-)]
-pub struct BadName(String);
-
 /// What stands for the number of the plane.
 const PLANE: &str = "{plane}";
 
 impl FromStr for Names {
-    type Err = BadName;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Names, BadName> {
+    fn from_str(text: &str) -> Result<Names, String> {
         let is_name = |name: &str| {
             let bad = |c: char| c.is_whitespace() || c.is_control() || c == '/';
             (1..16).contains(&name.len()) && !name.contains(bad)
         };
-        let refuse = |name: &str| Err(BadName(name.escape_default().to_string()));
+        let refuse = |name: &str| {
+            let name = name.escape_default();
+            Err(format!(
+                "`{name}` names no interface: that is 1 to 15 bytes without spaces and slashes, or a name with `{PLANE}`"
+            ))
+        };
         if text.is_empty() {
             return Ok(Names::Found);
         }
@@ -75,7 +74,7 @@ impl Names {
     /// # Errors
     ///
     /// Returns the two numbers, or the name.
-    pub fn fit(&self, planes: u8) -> Result<(), SetupFault> {
+    pub(crate) fn fit(&self, planes: u8) -> Result<(), SetupFault> {
         let Names::List(names) = self else { return Ok(()) };
         if names.len() != usize::from(planes) {
             let text = format!(
@@ -129,7 +128,7 @@ struct Sharers {
 
 /// Why it is not known which ports are a NIC's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     /// NICs of the machine on the same T0s.
     nics: usize,
     /// Metrics of routes to these T0s.
@@ -147,18 +146,35 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// The way to a T0.
+/// The port of a plane, as the kernel's routes have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub(super) struct NextHop {
     /// The interface.
-    pub device: String,
+    pub(super) device: String,
     /// The address of the T0 on that cable.
-    pub gateway: String,
+    gateway: String,
+    /// The MAC address of the T0, if it is known.
+    pub(super) neighbour: Option<[u8; 6]>,
+}
+
+impl NextHop {
+    fn new(device: String, gateway: String) -> NextHop {
+        NextHop { device, gateway, neighbour: None }
+    }
+
+    /// Asks for the neighbour.
+    fn resolved(self) -> NextHop {
+        let show = ["-j", "-6", "neighbour", "show", "to", &self.gateway, "dev", &self.device];
+        let known = setup::ip(&show, "").ok();
+        let known: Option<Value> = known.and_then(|text| serde_json::from_str(&text).ok());
+        let neighbour = known.as_ref().and_then(|known| known.get(0)?.get("lladdr")?.as_str()).and_then(mac);
+        NextHop { neighbour, ..self }
+    }
 }
 
 /// The ports of a NIC.
 #[derive(Debug, Clone, Default)]
-pub struct Ports {
+pub(crate) struct Ports {
     names: Names,
     /// The metric of this NIC's routes, once it was known: `ip.batch` and the files of a node give every NIC its own.
     metric: Option<u32>,
@@ -167,21 +183,31 @@ pub struct Ports {
 
 impl Ports {
     /// Ports with these names.
-    pub fn new(names: Names) -> Ports {
+    pub(crate) fn new(names: Names) -> Ports {
         Ports { names, ..Ports::default() }
     }
 
     /// Returns why there is no port although there are routes.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub(crate) fn doubt(&self) -> Option<Doubt> {
         self.doubt
     }
 
-    /// Asks the kernel for the ways to the T0s of some planes. Nothing where there is no route, as while a port is down, or where
-    /// it is not known which port it is.
-    pub fn ways(&mut self, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<Way>> {
+    /// Asks the kernel by which ports, and to which neighbours, packets to the T0s of some planes go. Nothing where there is no
+    /// route, as while a port is down, or where it is not known which port it is.
+    pub(super) fn next_hops(
+        &mut self,
+        table: &Table<'_>,
+        downlink: u16,
+        planes: &[u8],
+    ) -> Vec<Option<NextHop>> {
+        let found = self.routed(table, downlink, planes);
+        found.into_iter().map(|hop| hop.map(NextHop::resolved)).collect()
+    }
+
+    fn routed(&mut self, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<NextHop>> {
         let t0 = |plane: u8| Ipv6Addr::from(table.t0_probe(plane, downlink));
         if self.names != Names::Found {
-            let named = |plane: &u8| asked(t0(*plane), &self.names.of(*plane)?);
+            let named = |plane: &u8| asked(t0(*plane), Some(&self.names.of(*plane)?));
             return planes.iter().map(named).collect();
         }
         if planes.is_empty() {
@@ -190,7 +216,7 @@ impl Ports {
         let sharers = sharers(table, downlink);
         if sharers.count < 2 {
             self.doubt = None;
-            return planes.iter().map(|plane| asked(t0(*plane), "")).collect();
+            return planes.iter().map(|plane| asked(t0(*plane), None)).collect();
         }
         let all: Vec<Vec<Route>> = (0..table.header().planes).map(|plane| routes(t0(plane))).collect();
         self.learn(&sharers, &all);
@@ -210,29 +236,31 @@ impl Ports {
     }
 }
 
-/// Chooses this NIC's way among the routes to a T0: by the interface that carries the NIC's address, as netplan and networkd set
+/// Chooses this NIC's among the routes to a T0: by the interface that carries the NIC's address, as netplan and networkd set
 /// it up, else by the metric.
-fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<Way> {
+fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<NextHop> {
     let carries = |route: &&Route| route.dev.as_ref().is_some_and(|dev| sharers.carriers.contains(dev));
     let is_mine = |route: &&Route| metric == Some(route.metric);
     let mut mine = routes.iter().filter(is_mine);
     let found = (routes.iter().find(carries), mine.next(), mine.next());
     let ((Some(route), _, _) | (None, Some(route), None)) = found else { return None };
-    Some(Way { device: route.dev.clone()?, gateway: route.gateway.clone()? })
+    Some(NextHop::new(route.dev.clone()?, route.gateway.clone()?))
 }
 
-/// Asks by which way packets to a T0 go, bound to an interface if one is given.
-fn asked(to: Ipv6Addr, device: &str) -> Option<Way> {
+/// Asks by which next hop packets to a T0 go, bound to an interface if one is given.
+fn asked(to: Ipv6Addr, device: Option<&str>) -> Option<NextHop> {
+    // Where the NIC has no port its name is empty.
+    if device.is_some_and(str::is_empty) {
+        return None;
+    }
     let (to, mut args) = (to.to_string(), vec!["-j", "-6", "route", "get"]);
     args.push(&to);
-    if !device.is_empty() {
-        args.extend(["oif", device]);
-    }
+    args.extend(device.iter().flat_map(|device| ["oif", device]));
     let route = setup::ip(&args, "").ok()?;
     let route = serde_json::from_str::<Vec<Route>>(&route).ok()?.into_iter().next()?;
-    let way = Way { device: route.dev?, gateway: route.gateway? };
+    let found = NextHop::new(route.dev?, route.gateway?);
     // Where the interface has no route, the kernel may name another one.
-    (device.is_empty() || way.device == device).then_some(way)
+    device.is_none_or(|device| found.device == device).then_some(found)
 }
 
 /// Returns the routes to a T0 that are the most exact.
@@ -284,6 +312,15 @@ fn sharers_of(found: &[(u16, String)], downlink: u16) -> Sharers {
     Sharers { count: downlinks.len(), place, carriers: mine.map(|(_, name)| name.clone()).collect() }
 }
 
+fn mac(text: &str) -> Option<[u8; 6]> {
+    let mut bytes = text.split(':').map(|byte| u8::from_str_radix(byte, 16));
+    let mut mac = [0; 6];
+    for byte in &mut mac {
+        *byte = bytes.next()?.ok()?;
+    }
+    bytes.next().is_none().then_some(mac)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,8 +330,8 @@ mod tests {
         Route { dst, gateway: Some(format!("fd00::{dev}")), dev: Some(dev.into()), metric }
     }
 
-    fn device(way: Option<Way>) -> Option<String> {
-        way.map(|way| way.device)
+    fn device(hop: Option<NextHop>) -> Option<String> {
+        hop.map(|hop| hop.device)
     }
 
     fn on_a_bridge(place: u16) -> Sharers {

@@ -21,9 +21,9 @@ use crate::api;
 use crate::batch::Batch;
 use crate::io::asking::{Asking, Neighbour};
 use crate::io::hold::Hold;
-use crate::io::ports::{Doubt, Names, Ports};
+use crate::io::ports::{Doubt, Names, NextHop, Ports};
 use crate::io::serve::Server;
-use crate::io::setup::{self, NextHop, SetupFault};
+use crate::io::setup::{self, SetupFault};
 use crate::io::sys::{self, Inbox, Wanted, Xdp};
 use crate::io::tun::Tun;
 use crate::io::{serve, state};
@@ -192,7 +192,7 @@ impl Machine {
                 planes.push(plane as u8);
             }
         }
-        let found = setup::next_hops(&mut self.ports, at.table, downlink, &planes);
+        let found = self.ports.next_hops(at.table, downlink, &planes);
         for (plane, found) in planes.into_iter().map(usize::from).zip(found) {
             // A T0 that is rebooting may have no neighbour entry; the one before may be right again.
             if !is_known(&self.ways, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {

@@ -11,10 +11,8 @@ use std::net::Ipv6Addr;
 use std::process::{Command, Stdio};
 
 use closc_paths::Table;
-use serde_json::Value;
 use thiserror::Error;
 
-use crate::io::ports::{Ports, Way};
 use crate::wire::Segment;
 
 /// Routes of packets without a source yet, of all agents of the node.
@@ -155,38 +153,6 @@ fn remove(rule: &[&str]) {
             return;
         }
     }
-}
-
-/// The port of a plane, as the kernel's routes have it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NextHop {
-    /// The interface.
-    pub device: String,
-    /// The MAC address of the T0, if it is known.
-    pub neighbour: Option<[u8; 6]>,
-}
-
-/// Asks the kernel to which neighbours packets to the T0s of some planes go, and by which of the NIC's ports. Nothing, if there is
-/// no route, as while the port is down.
-pub fn next_hops(ports: &mut Ports, table: &Table<'_>, downlink: u16, planes: &[u8]) -> Vec<Option<NextHop>> {
-    let ways = ports.ways(table, downlink, planes);
-    ways.into_iter().map(|way| way.map(next_hop)).collect()
-}
-
-fn next_hop(Way { device, gateway }: Way) -> NextHop {
-    let known = ip(&["-j", "-6", "neighbour", "show", "to", &gateway, "dev", &device], "").ok();
-    let known: Option<Value> = known.and_then(|text| serde_json::from_str(&text).ok());
-    let neighbour = known.as_ref().and_then(|known| known.get(0)?.get("lladdr")?.as_str()).and_then(mac);
-    NextHop { device, neighbour }
-}
-
-fn mac(text: &str) -> Option<[u8; 6]> {
-    let mut bytes = text.split(':').map(|byte| u8::from_str_radix(byte, 16));
-    let mut mac = [0; 6];
-    for byte in &mut mac {
-        *byte = bytes.next()?.ok()?;
-    }
-    bytes.next().is_none().then_some(mac)
 }
 
 /// Finds a user's numbers.
