@@ -97,8 +97,9 @@ impl Overlay {
                     let mut merged = made.entry(table, key).cloned().unwrap_or_default();
                     for (field, value) in entry {
                         let place = || format!("{table}|{key}.{field}");
-                        let known = tree.entry(table, key).is_some();
-                        if known && owned(table).is_some_and(|owned| owned.has_field(field)) {
+                        let known = tree.entry(table, key);
+                        if known.is_some() && owned(table).is_some_and(|owned| owned.sets_field(field, known))
+                        {
                             let (file, device) = (file.name.clone(), device.to_owned());
                             return Err(OverlayError::Owned { file, device, place: place() });
                         }

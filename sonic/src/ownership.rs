@@ -73,6 +73,10 @@ const METADATA: &[&str] = &[
 const PORT: &[&str] =
     &["admin_status", "alias", "description", "fec", "index", "lanes", "mtu", "speed", "subport"];
 
+/// The fields of a port that closc writes where the tree has them, and leaves as they are where it has not: the `id` by which
+/// controllers know a port may be the site's own.
+pub const PORT_IF_GIVEN: &[&str] = &["id"];
+
 /// Every table of which something is closc's, by name.
 pub const OWNED: &[Owned] = &[
     whole("BUFFER_PG"),
@@ -95,6 +99,7 @@ pub const OWNED: &[Owned] = &[
     if_given("MGMT_INTERFACE", Fields::Only(&["gwaddr"])),
     given("MGMT_PORT", &["admin_status", "alias"]),
     whole("NEIGH"),
+    given("NODE_CFG", &["node-id"]),
     given("NTP", &["admin_state", "src_intf", "vrf"]),
     if_given("NTP_SERVER", Fields::None),
     whole("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
@@ -129,6 +134,12 @@ impl Owned {
             Fields::Only(fields) => fields.contains(&field),
             Fields::None => false,
         }
+    }
+
+    /// Says whether a field of an entry is closc's where the tree has this entry.
+    pub(crate) fn sets_field(&self, field: &str, tree: Option<&Entry>) -> bool {
+        let is_given = || tree.is_some_and(|tree| tree.contains_key(field));
+        self.has_field(field) || self.table == "PORT" && PORT_IF_GIVEN.contains(&field) && is_given()
     }
 
     /// Returns the entry that a switch is to hold: closc's fields from the tree, all others as they are.
@@ -173,7 +184,7 @@ pub fn owned_part(config: &ConfigDb, tree: &ConfigDb) -> ConfigDb {
         };
         for (key, entry) in config.table(owned.table) {
             if all || given.contains_key(key) {
-                let fields = entry.iter().filter(|(field, _)| owned.has_field(field));
+                let fields = entry.iter().filter(|(field, _)| owned.sets_field(field, given.get(key)));
                 made.insert(owned.table, key, fields.map(|(f, v)| (f.clone(), v.clone())).collect());
             }
         }

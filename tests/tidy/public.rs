@@ -40,8 +40,8 @@ const UNNAMED: &[(&str, usize)] = &[
 /// pipelines of a fabric and that of SONiC hardware. Of `switch` four let a job
 /// in virtual time keep the clock, lose packets by chance and count full queues, and one compiles pipelines that enforce
 /// restrictions; of `deploy` two are errors of binding entries to another P4Info, four the documents of a push that is shown
-/// or saved, whose schemas the command line prints, and one says whether an inventory has rules for SONiC.
-const FACES: &[(&str, usize)] = &[("deploy", 142), ("entries", 21), ("switch", 117)];
+/// or saved, whose schemas the command line prints, and two say whether an inventory has rules for SONiC, and one for a switch.
+const FACES: &[(&str, usize)] = &[("deploy", 143), ("entries", 21), ("switch", 117)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

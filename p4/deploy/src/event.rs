@@ -50,6 +50,16 @@ pub enum EventKind {
         /// What has to be sent.
         updates: Counts,
     },
+    /// CONFIG_DB of a switch that takes entries too is as it should be; these follow.
+    Configured {
+        /// What was changed of it.
+        updates: Counts,
+    },
+    /// Ports that entries name are not there yet.
+    Waiting {
+        /// The ports.
+        ports: Vec<String>,
+    },
     /// Updates were written.
     Written {
         /// How many so far.
@@ -164,6 +174,8 @@ impl Event {
             EventKind::PipelineSet { step: PipelineStep::Unchanged }
             | EventKind::WaveStarted { .. }
             | EventKind::DeviceStarted
+            | EventKind::Configured { .. }
+            | EventKind::Waiting { .. }
             | EventKind::Written { .. }
             | EventKind::Verified { .. }
             | EventKind::DeviceDone { .. }

@@ -42,6 +42,11 @@ pub enum Operation {
     Confirming,
     /// A change was being taken back.
     RollingBack,
+    /// Something was being waited for.
+    Waiting {
+        /// What.
+        what: String,
+    },
 }
 
 impl fmt::Display for Operation {
@@ -55,6 +60,7 @@ impl fmt::Display for Operation {
             Operation::Writing => f.write_str("writing"),
             Operation::Confirming => f.write_str("confirming"),
             Operation::RollingBack => f.write_str("rolling back"),
+            Operation::Waiting { what } => write!(f, "waiting for {what}"),
         }
     }
 }

@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::inventory::{Device, Inventory, InventoryError};
 use crate::links::Links;
 use crate::member::Member;
+use crate::pair::Pair;
 use crate::sonic::{SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
@@ -22,8 +23,12 @@ pub struct Fleet {
     pub fabric: String,
     /// The switches that speak P4Runtime.
     pub members: Vec<Member>,
-    /// All others.
+    /// The switches of which a CONFIG_DB is brought about; those of them that are members too have two transports.
     pub(crate) sonic: Vec<SonicSwitch>,
+    /// The names of those.
+    pub configured: Vec<String>,
+    /// Members that have a CONFIG_DB which no rule of the inventory brings about.
+    pub bare: Vec<String>,
 }
 
 /// Inventory and tree do not go together.
@@ -117,11 +122,20 @@ impl Fleet {
             };
             members.push(Member { target, wanted: Arc::new(wanted) });
         }
-        Ok(Fleet { fabric: tree.fabric().to_owned(), members, sonic: Vec::new() })
+        Ok(Fleet {
+            fabric: tree.fabric().to_owned(),
+            bare: members
+                .iter()
+                .map(|m| m.target.name.clone())
+                .filter(|name| tree.both().contains(name))
+                .collect(),
+            members,
+            ..Fleet::default()
+        })
     }
 
     /// Adds the switches of a tree that run SONiC, where the inventory says how they are reached. `beside` reads the files
-    /// that it names.
+    /// that it names. A switch that takes entries and has a CONFIG_DB gets that too, if a rule fits it.
     pub fn with_sonic(
         mut self,
         inventory: &Inventory,
@@ -144,18 +158,38 @@ impl Fleet {
             let (name, tree, options) = (name.clone(), tree.clone(), options.clone());
             self.sonic.push(SonicSwitch { name, plane, link, tree, options });
         }
+        for member in self.members.iter_mut().filter(|member| tree.both().contains(&member.target.name)) {
+            let name = member.target.name.clone();
+            let Some((link, plane)) = links.of(&name)? else { continue };
+            member.target.plane = member.target.plane.or(plane);
+            let (plane, tree, options) = (member.target.plane, tree.clone(), options.clone());
+            self.bare.retain(|bare| *bare != name);
+            self.sonic.push(SonicSwitch { name, plane, link, tree, options });
+        }
+        self.configured = self.sonic.iter().map(|switch| switch.name.clone()).collect();
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
     }
 
     /// Returns how many switches there are.
     pub fn n_switches(&self) -> usize {
-        self.members.len() + self.sonic.len()
+        let members: BTreeSet<&str> = self.members.iter().map(|member| member.target.name.as_str()).collect();
+        members.len() + self.sonic.iter().filter(|switch| !members.contains(switch.name.as_str())).count()
     }
 
     /// Returns every switch, whatever it speaks.
     pub(crate) fn switches(&self) -> Vec<Arc<dyn Switch>> {
-        let members = self.members.iter().map(|member| Arc::new(member.clone()) as Arc<dyn Switch>);
-        members.chain(self.sonic.iter().map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>)).collect()
+        let mut sonic: BTreeMap<&str, &SonicSwitch> =
+            self.sonic.iter().map(|switch| (switch.name.as_str(), switch)).collect();
+        let mut switches: Vec<Arc<dyn Switch>> = Vec::new();
+        for member in &self.members {
+            switches.push(match sonic.remove(member.target.name.as_str()) {
+                Some(sonic) => Arc::new(Pair { member: member.clone(), sonic: sonic.clone() }),
+                None => Arc::new(member.clone()),
+            });
+        }
+        let others = self.sonic.iter().filter(|switch| sonic.contains_key(switch.name.as_str()));
+        switches.extend(others.map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>));
+        switches
     }
 }
 

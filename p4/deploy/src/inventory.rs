@@ -247,6 +247,11 @@ impl Inventory {
         self.sonic.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
 
+    /// Says whether a rule for switches that run SONiC fits a name.
+    pub fn has_rule_for(&self, name: &str) -> bool {
+        self.sonic_of(name).is_some()
+    }
+
     /// Says whether a switch of this name may be in the inventory.
     pub fn knows(&self, name: &str) -> bool {
         self.devices.contains_key(name) || self.sonic_of(name).is_some()
@@ -255,8 +260,8 @@ impl Inventory {
     /// Returns the plane of a switch, where the inventory says it.
     pub fn plane_of(&self, name: &str) -> Option<u8> {
         match self.devices.get(name) {
-            Some(device) => device.plane,
-            None => self.sonic_of(name)?.plane,
+            Some(Device { plane: Some(plane), .. }) => Some(*plane),
+            Some(_) | None => self.sonic_of(name)?.plane,
         }
     }
 

@@ -11,6 +11,7 @@
 
 mod bind;
 mod counters;
+mod dependents;
 mod device;
 mod device_drift;
 mod device_plan;
@@ -24,6 +25,7 @@ mod inventory;
 mod links;
 mod member;
 mod options;
+mod pair;
 mod parallel;
 mod plan;
 mod progress;

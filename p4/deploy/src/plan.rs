@@ -8,7 +8,7 @@ mod preview;
 mod show;
 mod sonic;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use file::{PlanFile, PlanFileError};
@@ -28,6 +28,7 @@ use crate::read::live;
 use crate::sonic::SonicPlan;
 use crate::state::State;
 use crate::target::Program;
+use crate::tree::{Desired, TreeError};
 
 /// What will be sent to the switches of a fleet.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,8 @@ pub struct Plan {
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
     /// The switches that run SONiC, by name. They are no part of a saved plan.
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
+    /// The switches whose CONFIG_DB a push would change, which is no part of a saved plan either.
+    pub configured: Vec<String>,
 }
 
 /// A plan, or the switches it could not be made for.
@@ -50,11 +53,17 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     let reporter = Reporter::new(observer);
     let options = *options;
     let sonic = of_sonic(fleet, &options, &reporter).await;
+    let unnumbered = sonic.iter().filter(|(_, made)| made.as_ref().is_ok_and(|made| !made.has_number));
+    let unnumbered: BTreeSet<String> = unnumbered.map(|(name, _)| name.clone()).collect();
     let made = each(fleet.members.clone(), options.max_parallel, move |member| {
         let reporter = reporter.of_device(&member.target.name, member.target.plane);
+        let is_new = unnumbered.contains(&member.target.name);
         async move {
             let progress = Progress::new(reporter);
-            let made = tokio::time::timeout(options.timeout, one(&member, &options, &progress)).await;
+            let work = async {
+                if is_new { from_nothing(&member).await } else { one(&member, &options, &progress).await }
+            };
+            let made = tokio::time::timeout(options.timeout, work).await;
             let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
             (member.target.name, made.map_err(late).flatten())
         }
@@ -64,7 +73,10 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     let mut failed = Vec::new();
     for (device, made) in sonic {
         match made {
-            Ok(made) => drop(plan.sonic.insert(device, made)),
+            Ok(made) => {
+                plan.configured.extend((!made.change.patch.is_empty()).then(|| device.clone()));
+                plan.sonic.insert(device, made);
+            }
             Err(fault) => failed.push(DeviceError { device, fault }),
         }
     }
@@ -96,6 +108,16 @@ async fn of_sonic(
     .await
 }
 
+/// Works out what a switch gets that has no number yet, and so takes no controller before its CONFIG_DB is there.
+async fn from_nothing(member: &Member) -> Result<(Arc<Program>, DevicePlan), Fault> {
+    let desired = load(member.wanted.clone()).await?;
+    if desired.kept.is_some() {
+        let reason = "it has no number yet (NODE_CFG), so nobody knows what program it keeps".to_owned();
+        return Err(Fault::Tree(Box::new(TreeError::Kept { reason })));
+    }
+    Ok(planned(member, &desired, &State::default(), true))
+}
+
 async fn one(
     member: &Member,
     options: &PushOptions,
@@ -104,8 +126,8 @@ async fn one(
     let desired = load(member.wanted.clone()).await?;
     let client = device::connect(&member.target, options, progress).await?;
     let desired = device::bind(&client, desired, progress).await?;
-    let program = desired.program.clone();
-    let set_pipeline = !device::has_pipeline(&client, &program, progress).await?;
+    let program = &desired.program;
+    let set_pipeline = !device::has_pipeline(&client, program, progress).await?;
     let state = if set_pipeline {
         State::default()
     } else {
@@ -114,8 +136,19 @@ async fn one(
         read.check_support(program.info(), &desired.state)?;
         read.state
     };
-    let changes = difference(&desired.state, &state);
-    let ordered = updates(program.info(), program.order(), &state, &changes);
+    Ok(planned(member, &desired, &state, set_pipeline))
+}
+
+/// Plans what leads from what a switch holds to what is wanted of it.
+fn planned(
+    member: &Member,
+    desired: &Desired,
+    state: &State,
+    set_pipeline: bool,
+) -> (Arc<Program>, DevicePlan) {
+    let program = desired.program.clone();
+    let changes = difference(&desired.state, state);
+    let ordered = updates(program.info(), program.order(), state, &changes);
     let made = DevicePlan {
         plane: member.target.plane,
         program: program.name().to_owned(),
@@ -126,7 +159,7 @@ async fn one(
         known: state.len() + ordered.updates.len(),
         updates: ordered.updates,
     };
-    Ok((program, made))
+    (program, made)
 }
 
 impl Plan {

@@ -8,6 +8,7 @@ mod differs;
 mod gnmi;
 mod over_gnmi;
 mod over_ssh;
+mod ports;
 mod script;
 mod ssh;
 
@@ -19,6 +20,7 @@ use closc_sonic::{Change, ConfigDb, Overlay, Patch, StateFault, change, state_fa
 
 pub(crate) use gnmi::GnmiLink;
 pub(crate) use over_ssh::SshLink;
+pub(crate) use ports::PortMoves;
 pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
 
 use crate::device_drift::{DeviceDrift, Difference};
@@ -85,6 +87,8 @@ pub(crate) struct SonicPlan {
     pub(crate) change: Change,
     /// The name of what applies it, where that is a patch.
     pub(crate) patched_by: String,
+    /// Whether the switch has a number by which controllers know it.
+    pub(crate) has_number: bool,
 }
 
 /// What a push did so far, all attempts together.
@@ -214,7 +218,7 @@ impl SonicSwitch {
             Link::Ssh(_) => "config apply-patch".to_owned(),
             Link::Gnmi(_) => over_gnmi::described(&change, &held)?,
         };
-        Ok(SonicPlan { change, patched_by })
+        Ok(SonicPlan { change, patched_by, has_number: ports::has_number(&held) })
     }
 
     fn change(&self, live: &ConfigDb, tree: &ConfigDb) -> Result<Change, Fault> {

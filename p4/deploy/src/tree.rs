@@ -183,28 +183,31 @@ pub struct Tree {
     devices: BTreeMap<String, &'static str>,
     /// The switches that have a CONFIG_DB and no entries.
     sonic: BTreeSet<String>,
+    /// The switches that have both.
+    both: BTreeSet<String>,
 }
 
 impl Tree {
     /// Reads the manifest of a tree.
     pub fn open(files: Arc<dyn Files>) -> Result<Self, TreeError> {
         let manifest = Manifest::read(&*files).map_err(|error| TreeError::Manifest(error.to_string()))?;
-        let (mut devices, mut sonic) = (BTreeMap::new(), BTreeSet::new());
+        let (mut devices, mut sonic, mut both) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         for (device, files) in manifest.folders(paths::SWITCHES) {
             let has = |name: &str| files.iter().any(|file| file.file_name() == Some(name));
             if let Some((_, pipeline)) = paths::ENTRIES_OF.iter().find(|(file, _)| has(file)) {
                 devices.insert(device.to_owned(), *pipeline);
+                both.extend(has(paths::CONFIG_DB).then(|| device.to_owned()));
             } else if has(paths::CONFIG_DB) {
                 sonic.insert(device.to_owned());
             }
         }
-        Ok(Tree { files, devices, sonic, fabric: manifest.fabric, listed: Some(manifest.files) })
+        Ok(Tree { files, devices, sonic, both, fabric: manifest.fabric, listed: Some(manifest.files) })
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
     /// digests to compare it with.
     pub fn made(fabric: String, devices: BTreeMap<String, &'static str>, files: Arc<dyn Files>) -> Self {
-        Tree { files, fabric, listed: None, devices, sonic: BTreeSet::new() }
+        Tree { files, fabric, listed: None, devices, sonic: BTreeSet::new(), both: BTreeSet::new() }
     }
 
     /// Returns the name of the fabric.
@@ -220,6 +223,11 @@ impl Tree {
     /// Returns the switches that run SONiC and nothing else.
     pub(crate) fn sonic(&self) -> &BTreeSet<String> {
         &self.sonic
+    }
+
+    /// Returns the switches that have entries and a CONFIG_DB.
+    pub(crate) fn both(&self) -> &BTreeSet<String> {
+        &self.both
     }
 
     /// Reads the CONFIG_DB of a switch.

@@ -13,6 +13,7 @@ mod onlooker;
 
 pub use board::{DeviceStatus, Role, WatchStatus};
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -70,7 +71,19 @@ impl Watch {
     /// Begins to watch a fleet. It fails only where metrics cannot be served.
     pub async fn start(fleet: &Fleet, options: WatchOptions, observer: Observer) -> io::Result<Self> {
         let members = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.plane));
-        let names = members.chain(fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.plane)));
+        let members: Vec<(String, Option<u8>)> = members.collect();
+        let kept: BTreeSet<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+        // One that has two transports is looked at over both.
+        let row = |switch: &SonicSwitch| {
+            if kept.contains(switch.name.as_str()) {
+                format!("{}/CONFIG_DB", switch.name)
+            } else {
+                switch.name.clone()
+            }
+        };
+        let rows: Vec<String> = fleet.sonic.iter().map(row).collect();
+        let sonic = rows.iter().cloned().zip(fleet.sonic.iter().map(|switch| switch.plane));
+        let names = members.iter().cloned().chain(sonic);
         let shared = Arc::new(Shared {
             board: Board::new(names),
             reporter: Reporter::new(observer),
@@ -103,7 +116,8 @@ impl Watch {
             .map(|first| Arc::new(SonicOptions { state: true, ..(*first.options).clone() }));
         for ((place, switch), options) in fleet.sonic.iter().enumerate().zip(sonic.iter().cycle()) {
             let switch = SonicSwitch { options: options.clone(), ..switch.clone() };
-            watch.keepers.spawn(onlooker::look(place, switch, shared.clone(), stopped.clone()));
+            let row = rows[place].clone();
+            watch.keepers.spawn(onlooker::look((place, row), switch, shared.clone(), stopped.clone()));
         }
         Ok(watch)
     }

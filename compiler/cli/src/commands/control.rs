@@ -182,13 +182,19 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
     let fleet = fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?;
+    if let Some(first) = fleet.bare.first().filter(|_| args.inventory != LAB) {
+        tracing::warn!(
+            "CONFIG_DB of {} switches is not looked at, as no rule under `sonic` fits them; the first is `{first}`",
+            fleet.bare.len()
+        );
+    }
     if fleet.n_switches() == 0 {
         anyhow::bail!("no switch of `{}` is selected that the inventory says how to reach", args.source);
     }
     Ok(fleet)
 }
 
-/// Returns how many switches run SONiC.
+/// Returns how many switches have CONFIG_DB and nothing else.
 pub(super) fn n_sonic(fleet: &Fleet) -> usize {
     fleet.n_switches() - fleet.members.len()
 }

@@ -17,7 +17,7 @@ pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let sonic = SonicOptions { state: command.state, ..SonicOptions::default() };
     let fleet = control::fleet_with(&command.fleet, &site, sonic)?;
-    if command.state && control::n_sonic(&fleet) == 0 {
+    if command.state && fleet.configured.is_empty() {
         bail!("`--state` is of switches that run SONiC, and none of the selection does");
     }
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");

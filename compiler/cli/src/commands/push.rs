@@ -133,6 +133,12 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         anyhow::anyhow!("{}", faults.join("\n"))
     })?;
+    if let (Some(_), Some(first)) = (&command.out, plan.configured.first()) {
+        bail!(
+            "CONFIG_DB of {} switches differs, which no saved plan has, the first is `{first}`: push the tree",
+            plan.configured.len()
+        );
+    }
     if let Some(path) = &command.out {
         output::replace(path, &plan.to_json())?;
     }

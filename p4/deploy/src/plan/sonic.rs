@@ -33,7 +33,7 @@ pub(super) fn show(plan: &Plan) -> String {
     text
 }
 
-fn lines(SonicPlan { change, patched_by }: &SonicPlan) -> String {
+fn lines(SonicPlan { change, patched_by, .. }: &SonicPlan) -> String {
     let mut text = String::new();
     let about = format!("about {} s ({})", change.estimate.seconds, change.estimate.source);
     match &change.method {

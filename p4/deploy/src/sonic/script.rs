@@ -14,6 +14,11 @@ use base64::engine::general_purpose::STANDARD;
 /// are in quotes and stay.
 const DIGEST: &str = r#"grep -Ev '^ *"(expireat|ttl)": -?[0-9.e+-]+,?$' | sha256sum"#;
 
+/// Reloads a file. SONiC's models (`sonic-port.yang` of April 2026) know no `id` of a port and none knows NODE_CFG, which switches
+/// with P4Runtime need: what comes by a pipe is not compared with them.
+const LOAD: &str = "load() { if grep -q '\"NODE_CFG\"' \"$1\"; then config reload -y -f /dev/stdin <\"$1\"; \
+                    else config reload -y -f \"$1\" </dev/null; fi; }\n";
+
 /// Prints whether a change waits for its confirmation, a digest of what the switch holds, then that. A push that lost its
 /// connection may still be at work: its end is waited for.
 pub(super) fn read(state: &str) -> String {
@@ -41,7 +46,7 @@ pub(super) fn apply(
 ) -> String {
     let seconds = confirm.as_secs().max(1);
     let mut body = format!(
-        "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
+        "{LOAD}umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
          flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
          held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          case $(printf '%s\\n' \"$held\" | {DIGEST}) in {digest}*) ;;\n\
@@ -72,7 +77,7 @@ pub(super) fn apply(
     }
     if let Some(file) = file {
         put(&mut body, &format!("{state}/whole.json"), file);
-        let _ = writeln!(body, "config reload -y -f {state}/whole.json </dev/null >&2 || return 1");
+        let _ = writeln!(body, "load {state}/whole.json >&2 || return 1");
     }
     let _ = write!(
         body,
@@ -105,14 +110,14 @@ pub(super) fn roll_back(state: &str) -> String {
 /// its rollback obeys the rules of patches.
 fn way_back(state: &str) -> String {
     format!(
-        "#!/bin/sh\n\
+        "#!/bin/sh\n{LOAD}\
          systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          pid=$(cat {state}/pid 2>/dev/null || :)\n\
          [ \"$(readlink /proc/$pid/fd/9 2>/dev/null)\" != {state}/lock ] || kill $pid || :\n\
          exec 9>{state}/lock\n\
          flock -w 60 9 || :\n\
          [ -e {state}/pending ] || exit 0\n\
-         timeout 900 config rollback closc </dev/null || config reload -y -f {state}/before.json </dev/null || exit 1\n\
+         timeout 900 config rollback closc </dev/null || load {state}/before.json || exit 1\n\
          rm -f {state}/pending {state}/pid\n\
          systemctl --quiet disable closc-roll-back.service </dev/null || :\n\
          config delete-checkpoint closc </dev/null || :\n"
@@ -134,4 +139,29 @@ fn put(body: &mut String, path: &str, text: &str) {
 /// A function that is called in the last line: a shell that is cut off reads no call.
 fn whole(body: &str) -> String {
     format!("main() {{\nset -eu\n{body}}}\nmain\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Runs `load` of a file with a `config` that says how it was called, and what came by its input.
+    fn loaded(file: &str) -> String {
+        let folder = tempfile::tempdir().expect("a folder for tests");
+        let path = folder.path().join("whole.json");
+        std::fs::write(&path, file).expect("a folder for tests");
+        let script = format!("set -eu\nconfig() {{ echo \"$4\"; cat; }}\n{LOAD}load {}\n", path.display());
+        let output = Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").replace(&path.display().to_string(), "FILE")
+    }
+
+    #[test]
+    fn what_no_model_knows_comes_by_a_pipe() {
+        assert_eq!(loaded(r#"{"PORT": {}}"#), "FILE\n");
+        let numbered = r#"{"NODE_CFG": {"integrated_circuit0": {"node-id": "1"}}}"#;
+        assert_eq!(loaded(numbered), format!("/dev/stdin\n{numbered}"));
+    }
 }

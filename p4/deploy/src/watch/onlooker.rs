@@ -23,7 +23,7 @@ use crate::switch::Switch as _;
 
 /// Looks at a switch until it is asked to stop.
 pub(super) async fn look(
-    place: usize,
+    (place, row): (usize, String),
     switch: SonicSwitch,
     shared: Arc<Shared>,
     mut stopped: Receiver<bool>,
@@ -31,6 +31,7 @@ pub(super) async fn look(
     let reporter = shared.reporter.of_device(&switch.name, switch.plane);
     let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
     let mut onlooker = Onlooker {
+        row,
         switch,
         shared: &shared,
         progress: Progress::new(reporter),
@@ -47,13 +48,15 @@ pub(super) async fn look(
             break;
         }
     }
-    shared.board.change(&onlooker.switch.name, |status| (status.role, status.in_sync) = (Role::Away, false));
+    shared.board.change(&onlooker.row, |status| (status.role, status.in_sync) = (Role::Away, false));
 }
 
 /// What differs: how many entries of each table.
 type Objects = BTreeMap<String, u64>;
 
 struct Onlooker<'s> {
+    /// Its name on the board.
+    row: String,
     switch: SonicSwitch,
     shared: &'s Shared,
     progress: Progress,
@@ -81,7 +84,7 @@ impl Onlooker<'_> {
 
     /// Takes note of what was found, and returns when to look again.
     fn take(&mut self, found: Result<Objects, Fault>, backoff: Backoff) -> Duration {
-        let (board, name) = (&self.shared.board, &self.switch.name);
+        let (board, name) = (&self.shared.board, &self.row);
         let interval = self.shared.options.interval;
         match found {
             Ok(objects) => {

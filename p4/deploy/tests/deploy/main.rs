@@ -8,6 +8,7 @@ mod embedded;
 mod faults;
 mod files;
 mod gnmi;
+mod pair;
 mod pins;
 mod plan;
 mod push;

@@ -25,7 +25,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
-    let n_sonic = control::n_sonic(&fleet);
+    let n_sonic = fleet.configured.len();
     if command.out.is_some() && n_sonic > 0 {
         bail!(
             "a difference of switches that run SONiC cannot be saved: {n_sonic} of them do; leave `--out` away, or keep the tree \

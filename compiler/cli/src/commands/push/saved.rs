@@ -38,6 +38,14 @@ pub fn push(
     if fleet.members.is_empty() {
         bail!("no switch of `{}` takes P4Runtime and is selected", report.new.source);
     }
+    if let Some(member) = fleet.members.iter().find(|member| site.inventory.has_rule_for(&member.target.name))
+    {
+        bail!(
+            "a saved difference brings entries and no CONFIG_DB, which the inventory asks for `{}`: push the tree, or take the \
+             switch out of the rules under `sonic`",
+            member.target.name
+        );
+    }
     let plan = compared(args, &fleet, options)?;
     let mut stages = Vec::new();
     for wave in report.waves.iter().filter(|wave| !wave.apart.is_empty()) {

@@ -52,6 +52,12 @@ pub(crate) struct Switch {
     pub(crate) moves_at: usize,
     /// Takes its checkpoint away before the call with this number, from 1.
     pub(crate) ends_at: usize,
+    /// Calls after which its daemons have the ports of what runs; without it they never do.
+    pub(crate) follows_after: Option<usize>,
+    /// Calls since they have not.
+    behind: usize,
+    /// What ran before each Set.
+    pub(crate) before_sets: Vec<Value>,
     /// Never answers a Get.
     pub(crate) stalls: bool,
     /// Is called at every call.
@@ -120,6 +126,8 @@ impl Switch {
             hook(call);
         }
         self.calls.push(call.to_owned());
+        self.before_sets.extend((call == "Set").then(|| self.running.clone()));
+        self.follow();
         if self.moves_at == self.calls.len() {
             self.running["DNS_NAMESERVER"] = serde_json::json!({ "192.0.2.54": {} });
         }
@@ -133,6 +141,26 @@ impl Switch {
         } else {
             Err(Status::unauthenticated("Unauthenticated"))
         }
+    }
+
+    /// Lets the daemons follow the configuration, some calls late.
+    fn follow(&mut self) {
+        let Some(late) = self.follows_after else { return };
+        let made = self.ports();
+        if self.applied == made {
+            self.behind = 0;
+        } else if self.behind >= late {
+            (self.applied, self.behind) = (made, 0);
+        } else {
+            self.behind += 1;
+        }
+    }
+
+    /// What the daemons make of the ports of what runs; nothing is plugged in.
+    pub(crate) fn ports(&self) -> Value {
+        let ports = self.running["PORT"].as_object().into_iter().flat_map(Map::keys);
+        let up = |port: &String| (port.clone(), serde_json::json!({ "oper_status": "down" }));
+        serde_json::json!({ "PORT_TABLE": Value::Object(ports.map(up).collect()) })
     }
 
     /// Returns the value at a path of a database, as Redis or a checkpoint has it.

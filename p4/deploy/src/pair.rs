@@ -1,0 +1,206 @@
+//! A switch with two transports: CONFIG_DB over one of SONiC's, table entries over P4Runtime.
+//!
+//! In: both, as a fleet works on each by itself. Out: a [`Switch`]. Invariants: no entry names a port that CONFIG_DB has not. Ports
+//! that come are configured, and there, before entries name them; ports that go are named by none before they are taken
+//! away. Nothing is remembered, so a push that died is finished by the next one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use closc_runtime::client::ClientError;
+use tonic::Code;
+
+use crate::dependents::between;
+use crate::device::{self, Goal, load};
+use crate::device_drift::{DeviceDrift, Difference};
+use crate::difference::Counts;
+use crate::event::EventKind;
+use crate::fault::{Fault, Operation};
+use crate::member::Member;
+use crate::options::PushOptions;
+use crate::progress::Progress;
+use crate::read::live;
+use crate::report::Pushed;
+use crate::sonic::{PortMoves, SonicSwitch};
+use crate::switch::{Switch, Work};
+use crate::tree::Desired;
+
+/// A switch with two transports.
+#[derive(Clone)]
+pub(crate) struct Pair {
+    pub(crate) member: Member,
+    pub(crate) sonic: SonicSwitch,
+}
+
+impl Switch for Pair {
+    fn name(&self) -> &str {
+        self.member.name()
+    }
+
+    fn plane(&self) -> Option<u8> {
+        self.member.plane()
+    }
+
+    fn wave(&self) -> usize {
+        self.member.wave()
+    }
+
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
+        Box::pin(self.bring(options, progress))
+    }
+
+    fn drift<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, DeviceDrift> {
+        Box::pin(self.compare(options, progress))
+    }
+}
+
+impl Pair {
+    /// Entries of ports that go, CONFIG_DB, entries of ports that come.
+    async fn bring(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+        let moves = self.sonic.moves(options, progress).await?;
+        let mut sent = Counts::default();
+        // A switch that never had a number has no entries, and a reload takes all of them.
+        if !moves.leaving.is_empty() && moves.has_number && !moves.is_reload {
+            sent += self.withdraw(&moves, options, progress).await?;
+        }
+        let configured = self.sonic.push(options, progress).await?;
+        progress.report(EventKind::Configured { updates: configured.updates });
+        self.sonic.until_there(options, progress).await?;
+        let is_changed = configured.updates.total() > 0;
+        let mut pushed = self.entries(is_changed, options, progress).await?;
+        pushed.updates += sent;
+        pushed.updates += configured.updates;
+        pushed.entities += configured.entities;
+        pushed.attempts = pushed.attempts.max(configured.attempts);
+        Ok(pushed)
+    }
+
+    /// Brings the entries about. What was just configured may not have reached the daemon that takes them; how long that is
+    /// waited for is how long the switch may take in all.
+    async fn entries(
+        &self,
+        is_changed: bool,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Pushed, Fault> {
+        let mut n_waits = 0;
+        loop {
+            let goal = Goal::Tree(self.member.wanted.clone());
+            match device::push(&self.member.target, goal, options, progress).await {
+                Err(fault) if is_changed && is_starting(&fault) => {
+                    progress.report(EventKind::Retrying { attempt: n_waits + 1, fault });
+                    tokio::time::sleep(options.pause.wait(n_waits)).await;
+                    n_waits += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Takes away the entries of ports that go, and brings about what needs no port that comes.
+    async fn withdraw(
+        &self,
+        moves: &PortMoves,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Counts, Fault> {
+        let mut sent = Counts::default();
+        let mut attempt = 1;
+        loop {
+            match self.withdraw_once(moves, options, progress, &mut sent).await {
+                Ok(()) => return Ok(sent),
+                Err(fault) if attempt < options.attempts && fault.is_transient() => {
+                    progress.report(EventKind::Retrying { attempt, fault });
+                    tokio::time::sleep(options.pause.wait(attempt - 1)).await;
+                    attempt += 1;
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    async fn withdraw_once(
+        &self,
+        moves: &PortMoves,
+        options: &PushOptions,
+        progress: &Progress,
+        sent: &mut Counts,
+    ) -> Result<(), Fault> {
+        let target = &self.member.target;
+        let desired = load(self.member.wanted.clone()).await?;
+        let client = device::connect(target, options, progress).await?;
+        let desired = device::bind(&client, desired, progress).await?;
+        let program = &desired.program;
+        // Entries of another program are none that this one could name.
+        if !device::has_pipeline(&client, program, progress).await? {
+            return Ok(());
+        }
+        let session = device::lead(client, target, options, progress).await?;
+        let info = program.info();
+        let read = live(session.client(), session.role(), info, desired.state.len(), progress).await?;
+        let states = (&desired.state, &read.state);
+        let state = between(info, states, (&moves.leaving, &moves.arriving))
+            .map_err(|invalid| Fault::InvalidState { operation: progress.operation(), invalid })?;
+        let goal = Desired::new(Arc::clone(program), state);
+        device::reconcile(&session, &goal, read, progress, sent).await?;
+        session.close().await;
+        Ok(())
+    }
+
+    /// Both differences. Where the switch takes no controller because of how it is configured, that is the one that counts.
+    async fn compare(&self, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
+        let configured = self.sonic.drift(options, progress).await?;
+        let entries = match self.member.drift(options, progress).await {
+            Err(fault) if configured != DeviceDrift::None && is_starting(&fault) => {
+                let wanted = format!("entries, which nobody can read: {fault}");
+                let objects = BTreeMap::from([("entries".to_owned(), 1)]);
+                DeviceDrift::Entries { objects, differences: vec![Difference::Missing { wanted }] }
+            }
+            entries => entries?,
+        };
+        Ok(both(configured, entries))
+    }
+}
+
+/// Says whether a switch may take a controller in a while: it is not there, or has no number or program yet.
+fn is_starting(fault: &Fault) -> bool {
+    match fault {
+        Fault::Call { operation: Operation::Connecting | Operation::Arbitrating, source } => {
+            source.is_transient()
+                || matches!(source, ClientError::Protocol { .. })
+                || matches!(source.code(), Some(Code::FailedPrecondition | Code::NotFound))
+        }
+        _ => false,
+    }
+}
+
+/// Puts the differences of both transports together.
+fn both(configured: DeviceDrift, entries: DeviceDrift) -> DeviceDrift {
+    match (configured, entries) {
+        (DeviceDrift::None, other) | (other, DeviceDrift::None) => other,
+        (DeviceDrift::Unknown(fault), _) | (_, DeviceDrift::Unknown(fault)) => DeviceDrift::Unknown(fault),
+        (one, other) => {
+            let (mut objects, mut differences) = parts(one);
+            let (more, others) = parts(other);
+            objects.extend(more);
+            differences.extend(others);
+            DeviceDrift::Entries { objects, differences }
+        }
+    }
+}
+
+/// Counts and differences; another program is one.
+fn parts(drift: DeviceDrift) -> (BTreeMap<String, u64>, Vec<Difference>) {
+    match drift {
+        DeviceDrift::Entries { objects, differences } => (objects, differences),
+        DeviceDrift::Pipeline { wanted, live } => {
+            let live = live.map_or_else(|| "none".to_owned(), |live| live.to_string());
+            let difference = Difference::Changed {
+                wanted: format!("pipeline {wanted}"),
+                live: format!("pipeline {live}"),
+            };
+            (BTreeMap::from([("pipeline".to_owned(), 1)]), vec![difference])
+        }
+        DeviceDrift::None | DeviceDrift::Unknown(_) => (BTreeMap::new(), Vec::new()),
+    }
+}

@@ -1,0 +1,126 @@
+//! The ports of a SONiC switch as a controller of it knows them: by the `id` that CONFIG_DB gives them.
+//!
+//! In: what a switch holds and is to hold. Out: [`PortMoves`], and the moment when the daemons have every port. Invariants: a port
+//! is there for entries if it has an id and is switched on; whether it is up is the business of the other end too.
+
+use std::collections::BTreeMap;
+
+use closc_sonic::{ConfigDb, Method, StateFault, state_faults};
+
+use super::{Link, OverGnmi, OverSsh, SonicSwitch};
+use crate::dependents::PortIds;
+use crate::event::EventKind;
+use crate::fault::{Fault, Operation};
+use crate::options::PushOptions;
+use crate::progress::Progress;
+
+/// Ports that are named in messages.
+const NAMED: usize = 4;
+
+/// What a change does to the ports that entries may name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PortMoves {
+    /// Ids that go, or belong to another port.
+    pub(crate) leaving: PortIds,
+    /// Ids that come, or belong to another port.
+    pub(crate) arriving: PortIds,
+    /// Whether the switch has a number, without which it takes no controller.
+    pub(crate) has_number: bool,
+    /// Whether everything starts again, and no entry is left.
+    pub(crate) is_reload: bool,
+}
+
+/// Says whether a switch has a number by which controllers know it.
+pub(super) fn has_number(config: &ConfigDb) -> bool {
+    config.table("NODE_CFG").values().any(|entry| entry.contains_key("node-id"))
+}
+
+/// The ports that entries may name, by id.
+fn by_id(config: &ConfigDb) -> BTreeMap<&str, &str> {
+    let ports = config.table("PORT").keys().map(String::as_str);
+    let on = ports.filter(|port| config.text("PORT", port, "admin_status") == Some("up"));
+    on.filter_map(|port| Some((config.text("PORT", port, "id")?, port))).collect()
+}
+
+/// Returns the ids of one configuration that the other gives to no port, or to another one.
+fn gone(of: &ConfigDb, other: &ConfigDb) -> PortIds {
+    let other = by_id(other);
+    let gone = by_id(of).into_iter().filter(|(id, port)| other.get(id) != Some(port));
+    gone.map(|(id, _)| id.to_owned()).collect()
+}
+
+impl SonicSwitch {
+    /// Reads the switch and says what a push would do to its ports.
+    pub(crate) async fn moves(&self, options: &PushOptions, progress: &Progress) -> Result<PortMoves, Fault> {
+        let tree = self.wanted().await?;
+        let held = self.held(&tree, options, progress).await?;
+        let change = self.change(&held, &tree)?;
+        Ok(PortMoves {
+            leaving: gone(&held, &change.wanted),
+            arriving: gone(&change.wanted, &held),
+            has_number: has_number(&held),
+            is_reload: matches!(change.method, Method::Reload { .. }),
+        })
+    }
+
+    /// Waits until the daemons of the switch have every port that entries may name, for as long as the switch may take.
+    pub(crate) async fn until_there(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
+        let tree = self.wanted().await?;
+        let mut n_looks = 0;
+        let mut said = Vec::new();
+        loop {
+            let missing = match self.absent(&tree, options, progress).await {
+                Ok(missing) => missing,
+                // Its daemons start again after a reload.
+                Err(fault) if fault.is_transient() => {
+                    tokio::time::sleep(options.pause.wait(n_looks)).await;
+                    n_looks += 1;
+                    continue;
+                }
+                Err(fault) => return Err(fault),
+            };
+            if missing.is_empty() {
+                return Ok(());
+            }
+            progress.begin(Operation::Waiting { what: listed(&missing) });
+            if missing != said {
+                progress.report(EventKind::Waiting { ports: missing.clone() });
+                said = missing;
+            }
+            tokio::time::sleep(options.pause.wait(n_looks)).await;
+            n_looks += 1;
+        }
+    }
+
+    /// Returns the ports with an id that the daemons do not have.
+    async fn absent(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Vec<String>, Fault> {
+        let text = match &self.link {
+            Link::Ssh(link) => OverSsh { switch: self, link }.applied(options, progress).await?,
+            Link::Gnmi(link) => OverGnmi { switch: self, link }.applied(options, progress).await?,
+        };
+        let faults = state_faults(tree, &text).map_err(|error| Fault::Remote {
+            operation: progress.operation(),
+            reason: format!("the switch answers what is no APPL_DB: {error}"),
+            is_transient: false,
+        })?;
+        let known = by_id(tree);
+        let absent = faults.into_iter().filter_map(|fault| match fault {
+            StateFault::Port { port, status: None } => known.values().any(|p| **p == *port).then_some(port),
+            StateFault::Port { status: Some(_), .. }
+            | StateFault::Route { .. }
+            | StateFault::Segment { .. } => None,
+        });
+        Ok(absent.collect())
+    }
+}
+
+fn listed(ports: &[String]) -> String {
+    let more = ports.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more} in PORT_TABLE", ports[..ports.len().min(NAMED)].join(", "))
+}
