@@ -125,6 +125,7 @@ pub fn waves(devices: &BTreeMap<String, Device>) -> Vec<Wave> {
             gone: Vec::new(),
             apart: Vec::new(),
             switches,
+            at_most: false,
             seconds: steps.iter().map(|step| step.seconds).sum(),
             steps: steps.to_vec(),
             back: Vec::new(),

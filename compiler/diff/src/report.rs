@@ -136,6 +136,9 @@ pub struct Wave {
     pub apart: Vec<String>,
     /// Switches that are configured.
     pub switches: Vec<String>,
+    /// Whether these are at most those that are: they were found by rule, and not compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
     /// What is done, in order.
     pub steps: Vec<WaveStep>,
     /// What undoes it.

@@ -6,6 +6,7 @@
 //! bandwidth that both plans have in common, and none that keeps a path has none; nothing is used that is gone, drained or
 //! not there yet; what cannot be done so is refused with the reason.
 
+mod configured;
 mod growing;
 mod leaving;
 mod step;
@@ -19,6 +20,7 @@ use closc_fabric::{End, Fabric, PortUse};
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 
+pub use configured::Differs;
 pub use step::{Seconds, Step};
 
 use crate::change::{Change, Exception, Thing, Turn};
@@ -29,6 +31,7 @@ use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
+use configured::Configured;
 use growing::Growing;
 pub(crate) use growing::mixes;
 use leaving::Leaving;
@@ -75,6 +78,8 @@ pub struct Wave {
 pub struct Rollout {
     /// The waves, one after the other.
     pub waves: Vec<Wave>,
+    /// Whether the switches of waves are at most those that change: they were found by rule, and not compared.
+    pub at_most: bool,
 }
 
 /// Why a difference cannot be rolled out within a limit.
@@ -120,11 +125,21 @@ pub enum RolloutError {
 }
 
 impl Rollout {
-    /// Orders a difference into waves.
+    /// Orders a difference into waves; takes the switches that may change by rule for those that do.
     pub fn between(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
+        Rollout::between_with(old, new, limit, None)
+    }
+
+    /// Orders a difference into waves; `differs` compares the files of a switch, as long as there are not too many.
+    pub fn between_with(
+        old: &Plan,
+        new: &Plan,
+        limit: Limit,
+        differs: Option<Differs<'_>>,
+    ) -> Result<Rollout, RolloutError> {
         let difference = Difference::between(old.fabric(), new.fabric());
         if difference.is_empty() {
-            return Ok(Rollout { waves: Vec::new() });
+            return Ok(Rollout { waves: Vec::new(), at_most: false });
         }
         if let Some(migration) = Migration::between(old, new) {
             return Err(RolloutError::Segments(migration.to_string()));
@@ -136,7 +151,8 @@ impl Rollout {
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
-        let growing = Growing::of(&population, &difference, old, new);
+        let configured = Configured::of(&difference, old, new, differs);
+        let growing = Growing::of(&population, &difference, &configured, old, new);
         let mut waves: Vec<Wave> = growing.prepare().into_iter().chain(growing.join()).collect();
         // NICs that go are stopped before anything is drained, so nobody misses their paths.
         let base = leaving.stopped(without(old.fabric(), &leaving.places));
@@ -148,33 +164,16 @@ impl Rollout {
         if !leaving.is_empty() {
             waves.push(leaving.wave(old));
         }
-        let (mut gone, mut kept) = (BTreeSet::new(), BTreeSet::new());
         narrow(old, &base, &work, limit)?;
-        let mut size = 1;
-        for (plane, places) in &work.places {
-            let mut left = places.as_slice();
-            // All of a plane often fit together.
-            if fits(old, &base, &gone, left, limit).is_ok() {
-                size = left.len();
-            }
-            while !left.is_empty() {
-                let now = fitting(left.len(), size, |count| fits(old, &base, &gone, &left[..count], limit))?;
-                let (now, later) = left.split_at(now);
-                // What is left at the end of a plane says nothing of the next.
-                size = if later.is_empty() { size } else { now.len() };
-                let lost: Vec<Place> = now.iter().filter(|p| work.gone.contains(p)).copied().collect();
-                gone.extend(&lost);
-                let beside = beside(old.fabric(), work.gone.difference(&gone));
-                let next = wave(*plane, now, lost, &beside, &work, &population, old);
-                kept.extend(&next.keeping);
-                waves.push(next);
-                left = later;
-            }
-        }
-        kept.extend(Rollout::losing(&waves, &population, old, new));
+        let (drained, mut kept) = work.waves(&base, &population, &configured, limit)?;
+        waves.extend(drained);
+        let losing = Rollout::losing(&waves, &population, old, new);
+        let is_done =
+            |switch: &Switch| growing.is_staged() && waves.iter().any(|wave| wave.switches.contains(switch));
+        kept.extend(configured.of_new(losing.into_iter().filter(|switch| !is_done(switch))));
         let left = growing.left(&waves).difference(&kept).copied().collect();
         waves.push(finish(&population, left, kept, new));
-        Ok(Rollout { waves })
+        Ok(Rollout { waves, at_most: !configured.is_exact() })
     }
 
     /// The switches that stay and lose ports to what goes, and that no wave has configured since.
@@ -289,6 +288,41 @@ impl Work {
         }
         work.places = places.into_iter().map(|(plane, all)| (plane, sorted(all))).collect();
         Ok(work)
+    }
+
+    /// Orders what has to be drained into waves, each as large as the limit allows; and the switches that keep something for
+    /// now.
+    fn waves(
+        &self,
+        base: &Fabric,
+        population: &Population,
+        configured: &Configured<'_>,
+        limit: Limit,
+    ) -> Result<(Vec<Wave>, BTreeSet<Switch>), RolloutError> {
+        let old = configured.old();
+        let (mut waves, mut gone, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        let mut size = 1;
+        for (plane, places) in &self.places {
+            let mut left = places.as_slice();
+            // All of a plane often fit together.
+            if fits(old, base, &gone, left, limit).is_ok() {
+                size = left.len();
+            }
+            while !left.is_empty() {
+                let now = fitting(left.len(), size, |count| fits(old, base, &gone, &left[..count], limit))?;
+                let (now, later) = left.split_at(now);
+                // What is left at the end of a plane says nothing of the next.
+                size = if later.is_empty() { size } else { now.len() };
+                let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
+                gone.extend(&lost);
+                let beside = beside(old.fabric(), self.gone.difference(&gone));
+                let next = wave(*plane, now, lost, &beside, self, population, configured);
+                kept.extend(&next.keeping);
+                waves.push(next);
+                left = later;
+            }
+        }
+        Ok((waves, kept))
     }
 }
 
@@ -443,8 +477,9 @@ fn wave(
     beside: &BTreeSet<Switch>,
     work: &Work,
     population: &Population,
-    old: &Plan,
+    changes: &Configured<'_>,
 ) -> Wave {
+    let old = changes.old();
     let mut configured = BTreeSet::new();
     for place in places {
         match place {
@@ -452,6 +487,7 @@ fn wave(
             Place::Link(link) => configured.extend(ends(old.fabric(), *link)),
         }
     }
+    let configured = changes.of_new(configured);
     let switches = configured.len();
     let by_hand = |wanted: fn(&Place) -> bool| {
         places.iter().filter(|place| wanted(place) && work.by_hand.contains(place)).count()
@@ -465,8 +501,8 @@ fn wave(
     }
     // Where the fabric only shrinks there is nothing to add, and where it only grows nothing to remove.
     let (grows, shrinks) = (population.grows(), population.shrinks());
-    steps.extend((grows || !shrinks).then_some(Step::Add { switches }));
-    steps.push(Step::Change { switches });
+    steps.extend((grows || !shrinks).then_some(Step::Add { switches }).and_then(Step::if_any));
+    steps.extend(Step::Change { switches }.if_any());
     // What is used by neighbours until it goes in a later wave stays configured until then.
     let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
     let keeping: BTreeSet<Switch> =
@@ -516,7 +552,7 @@ fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
 pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
     let step = |step: &Step| WaveStep {
         action: step.word().to_owned(),
-        text: step.to_string(),
+        text: if rollout.at_most { step.at_most() } else { step.to_string() },
         seconds: step.duration().0,
     };
     let places = |all: &[Place]| all.iter().map(|place| place_name(*place, old)).collect();
@@ -544,6 +580,7 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
             .iter()
             .map(|switch| new.topology().naming.switch(*switch).to_string())
             .collect(),
+        at_most: rollout.at_most && !wave.switches.is_empty(),
         steps: wave.steps.iter().map(step).collect(),
         back: wave.rollback().iter().map(step).collect(),
         seconds: wave.duration.0,

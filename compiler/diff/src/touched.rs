@@ -174,7 +174,7 @@ pub enum Item {
 
 /// The most artefacts that are made on both sides to see whether they differ. More are counted by rule, and then some of
 /// those that may change do not.
-const LOOKED_AT_MAX: usize = 1024;
+pub(crate) const LOOKED_AT_MAX: usize = 1024;
 
 /// Counts artefacts by kind, where `differs` tells whether what may change does; kinds of which nothing changes are left
 /// out.

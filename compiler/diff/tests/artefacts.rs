@@ -7,7 +7,7 @@ use closc_compile::{Part, Unit};
 use closc_diff::{Item, Options, Report, Side};
 use closc_plan::Plan;
 use closc_render::Templates;
-use closc_tests::exceptions::{excepted, related};
+use closc_tests::exceptions::{excepted, regrown, related};
 use closc_tests::shape::{Shape, any_routing};
 use proptest::prelude::*;
 
@@ -65,6 +65,13 @@ proptest! {
     fn what_is_predicted_is_what_is_compiled((old, new) in related(), routing in any_routing()) {
         let (old, new, templates) = (old.routed(routing), new.routed(routing), Templates::shipped());
         prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
+    }
+
+    #[test]
+    fn of_growth_and_its_reverse_too((old, new) in regrown(), routing in any_routing()) {
+        let (old, new, templates) = (old.routed(routing), new.routed(routing), Templates::shipped());
+        prop_assert_eq!(predicted(&old, &new, &templates), compiled(&old, &new, &templates));
+        prop_assert_eq!(predicted(&new, &old, &templates), compiled(&new, &old, &templates));
     }
 
     #[test]

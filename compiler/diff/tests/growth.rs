@@ -10,7 +10,7 @@ use closc_diff::rollout::{Limit, Rollout, Step};
 use closc_diff::{Difference, Options, Place, Report, RolloutMode, Side, Sign, judge};
 use closc_plan::Plan;
 use closc_render::{Templates, targets};
-use closc_tests::exceptions::regrown;
+use closc_tests::exceptions::{regrown, related};
 use closc_tests::shape::{Shape, T2, any_routing, in_generations, plan, try_plan};
 use closc_topology::{Link, Nic, Spans, Switch, Topology};
 use proptest::prelude::*;
@@ -89,7 +89,11 @@ fn lines(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), 
 
 /// Nothing is drained that does not change, nothing mounted that does not come, and nothing touched that is in neither.
 fn waves(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), TestCaseError> {
-    let Ok(rollout) = Rollout::between(old, new, Limit { share: 1.0 }) else { return Ok(()) };
+    let differs = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
+    let Ok(rollout) = Rollout::between_with(old, new, Limit { share: 1.0 }, Some(&differs)) else {
+        return Ok(());
+    };
+    prop_assert!(!rollout.at_most);
     let (mut mounted, mut plugged, mut taken, mut pulled) = (0, 0, 0, 0);
     for wave in &rollout.waves {
         for step in &wave.steps {
@@ -127,20 +131,45 @@ fn waves(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), 
             };
             prop_assert!(comes, "{place:?} is not new");
         }
-        for switch in &wave.switches {
-            prop_assert!(before.switches.contains(switch) || after.switches.contains(switch), "{switch:?}");
-        }
     }
     let only = |own: &Listed, other: &Listed| {
         (own.switches.difference(&other.switches).count(), own.links.difference(&other.links).count())
     };
     prop_assert_eq!((mounted, plugged), only(after, before));
     prop_assert_eq!((taken, pulled), only(before, after));
-    // What changes is configured, and nothing else has to be.
-    let configured: BTreeSet<Switch> = rollout.waves.iter().flat_map(|wave| wave.switches.clone()).collect();
+    configured(old, new, &rollout, before, after)
+}
+
+/// The switches of waves are those whose files differ between the trees, and in stages those of each stage.
+fn configured(
+    old: &Plan,
+    new: &Plan,
+    rollout: &Rollout,
+    before: &Listed,
+    after: &Listed,
+) -> Result<(), TestCaseError> {
+    let differ = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
+    let all: BTreeSet<Switch> = rollout.waves.iter().flat_map(|wave| wave.switches.clone()).collect();
+    let is_staged = rollout.waves.iter().any(|wave| !wave.apart.is_empty());
     for switch in &after.switches {
-        let differs = !before.switches.contains(switch) || rendered(old, *switch) != rendered(new, *switch);
-        prop_assert!(!differs || configured.contains(switch), "{switch:?} changes and is in no wave");
+        let differs = !before.switches.contains(switch) || differ(old, new, *switch);
+        prop_assert!(!differs || all.contains(switch), "{switch:?} changes and is in no wave");
+        prop_assert!(
+            differs || is_staged || !all.contains(switch),
+            "{switch:?} is in a wave and does not change"
+        );
+    }
+    prop_assert!(all.is_subset(&after.switches), "what goes is configured");
+    if is_staged {
+        let mut last = old;
+        let stages = rollout.stages(new);
+        for (wave, stage) in rollout.waves.iter().zip(&stages) {
+            let differs =
+                |switch: &&Switch| !last.fabric().has_switch(**switch) || differ(last, stage, **switch);
+            let found: BTreeSet<Switch> = after.switches.iter().filter(differs).copied().collect();
+            prop_assert_eq!(&wave.switches, &found, "{:?}", wave);
+            last = stage;
+        }
     }
     Ok(())
 }
@@ -163,6 +192,13 @@ proptest! {
         let (old, new) = (old.routed(routing), new.routed(routing));
         check(&old, &new)?;
         check(&new, &old)?;
+    }
+
+    #[test]
+    fn so_are_exceptions((old, new) in related(), routing in any_routing()) {
+        let (old, new) = (old.routed(routing), new.routed(routing));
+        let (before, after) = (listed(&old), listed(&new));
+        waves(&old, &new, &before, &after)?;
     }
 
     /// A zone more, or a zone of more, that has fewer T0 groups or NICs than others.

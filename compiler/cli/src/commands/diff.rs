@@ -85,7 +85,11 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
             if command.waves {
                 let share = command.share.map(|share| Limit { share });
                 let limit = share.unwrap_or_else(|| Limit::one_plane(a.topology()));
-                match Rollout::between(a, b, limit) {
+                let templates = Templates::shipped();
+                let differs = |old: &closc_plan::Plan, new: &closc_plan::Plan, switch| {
+                    Unit::Switch(switch).differs(old, new, &templates)
+                };
+                match Rollout::between_with(a, b, limit, Some(&differs)) {
                     Ok(rollout) => report.waves = named_waves(&rollout, a, b),
                     Err(error) => report.no_waves = Some(error.to_string()),
                 }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch};
 
+use super::configured::Configured;
 use super::step::Step;
 use super::{Wave, done, ends, without};
 use crate::change::{Change, Exception, Thing, Turn};
@@ -22,8 +23,10 @@ use crate::verdict::GROWS;
 /// What comes, and who changes for it.
 pub(super) struct Growing<'a> {
     population: &'a Population,
+    old: &'a Plan,
     new: &'a Plan,
-    /// Switches of both sides that change without a drain.
+    configured: &'a Configured<'a>,
+    /// Switches of both sides that change, but for those at cables that come and go where hosts choose paths.
     changed: BTreeSet<Switch>,
     /// What switches that are there will send over, plane by plane.
     joins: BTreeMap<PlaneId, Vec<Place>>,
@@ -35,31 +38,17 @@ impl<'a> Growing<'a> {
     pub(super) fn of(
         population: &'a Population,
         difference: &Difference,
-        old: &Plan,
+        configured: &'a Configured<'a>,
+        old: &'a Plan,
         new: &'a Plan,
     ) -> Growing<'a> {
         let hosts_choose = new.is_source_routed();
-        // Where hosts choose paths, growth is configured on what is new and at the other ends of its cables alone.
-        let quiet = |change: &&Change| {
-            let verdict = judge(change, old.fabric());
-            match verdict.mode {
-                RolloutMode::Hitless => !(hosts_choose && verdict.why == GROWS),
-                RolloutMode::Leaves => !hosts_choose,
-                RolloutMode::Drained(_) | RolloutMode::PlaneByPlane(_) | RolloutMode::AtOnce => false,
-            }
-        };
-        let changes: Vec<Change> = difference.changes.iter().filter(quiet).cloned().collect();
-        let mut changed = BTreeSet::new();
-        if !changes.is_empty() {
-            let touched = Touched::of(&Difference { changes, along: difference.along.clone() }, old, new);
-            let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
-            changed.extend(both.filter(|switch| touched.switch(*switch)));
-        }
+        let changed = configured.changed().unwrap_or_else(|| by_rule(difference, old, new));
         let modes = || difference.changes.iter().map(|change| judge(change, old.fabric()).mode);
         let in_place =
             modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
         let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
-        Growing { population, new, changed, joins, in_place }
+        Growing { population, old, new, configured, changed, joins, in_place }
     }
 
     /// The wave that takes nothing away: what is new is mounted, plugged and configured.
@@ -74,9 +63,16 @@ impl<'a> Growing<'a> {
         if !self.new.is_source_routed() {
             configured.extend(&self.changed);
         }
-        let steps =
-            vec![Step::Install { switches, cables }, Step::Add { switches: configured.len() }, Step::Verify];
-        Some(Wave { switches: configured, apart: self.apart(None), ..done(None, steps) })
+        let apart = self.apart(None);
+        let configured = if self.in_place && !self.new.is_source_routed() {
+            self.configured.between(self.old, &self.stage(&apart), configured)
+        } else {
+            self.configured.of_new(configured)
+        };
+        let mut steps = vec![Step::Install { switches, cables }];
+        steps.extend(Step::Add { switches: configured.len() }.if_any());
+        steps.push(Step::Verify);
+        Some(Wave { switches: configured, apart, ..done(None, steps) })
     }
 
     /// The waves in which switches begin to send over what is new.
@@ -84,7 +80,7 @@ impl<'a> Growing<'a> {
         let routing = self.new.topology().routing;
         let waves = self.joins.iter().map(|(plane, places)| {
             let steps = vec![Step::Join { plane: *plane, places: places.len(), routing }, Step::Verify];
-            let switches = self.joining(places);
+            let switches = self.joining(*plane, places);
             Wave {
                 joined: places.clone(),
                 switches,
@@ -95,6 +91,11 @@ impl<'a> Growing<'a> {
         waves.collect()
     }
 
+    /// Tells whether switches get whole configurations wave by wave, the last of which is the new one.
+    pub(super) fn is_staged(&self) -> bool {
+        self.in_place && !self.joins.is_empty()
+    }
+
     /// What is not used yet after the wave of a plane, or before the first.
     fn apart(&self, plane: Option<PlaneId>) -> Vec<Place> {
         let later =
@@ -103,8 +104,8 @@ impl<'a> Growing<'a> {
     }
 
     /// The switches whose configuration differs by whether these are drained.
-    fn joining(&self, places: &[Place]) -> BTreeSet<Switch> {
-        let before = Plan::new(without(self.new.fabric(), &places.iter().copied().collect()));
+    fn joining(&self, plane: PlaneId, places: &[Place]) -> BTreeSet<Switch> {
+        let before = self.stage(places);
         let thing = |place: &Place| match place {
             Place::Switch(switch) => Thing::Switch(*switch),
             Place::Link(link) => Thing::Link(*link),
@@ -113,7 +114,18 @@ impl<'a> Growing<'a> {
             places.iter().map(|place| Change::Exception(Exception::Drained(Turn::Off, thing(place))));
         let difference = Difference { changes: undrained.collect(), along: Vec::new() };
         let touched = Touched::of(&difference, &before, self.new);
-        self.new.switches().filter(|switch| touched.switch(*switch)).collect()
+        let touched = self.new.switches().filter(|switch| touched.switch(*switch)).collect();
+        if !self.in_place {
+            return self.configured.of_new(self.configured.between(&before, self.new, touched));
+        }
+        let later = self.apart(Some(plane));
+        let before = self.stage(&[later.as_slice(), places].concat());
+        self.configured.between(&before, &self.stage(&later), touched)
+    }
+
+    /// The new plan, with more places drained.
+    fn stage(&self, apart: &[Place]) -> Plan {
+        Plan::new(without(self.new.fabric(), &apart.iter().copied().collect()))
     }
 
     /// What changes in place in the last wave: switches that no other wave configures.
@@ -122,6 +134,23 @@ impl<'a> Growing<'a> {
             waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
         self.changed.difference(&configured).copied().collect()
     }
+}
+
+/// Switches of both sides that may change by what is declared of each field and exception.
+fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
+    let hosts_choose = new.is_source_routed();
+    // Where hosts choose paths, growth is configured on what is new and at the other ends of its cables alone.
+    let here = |change: &&Change| {
+        let verdict = judge(change, old.fabric());
+        !hosts_choose || (verdict.why != GROWS && verdict.mode != RolloutMode::Leaves)
+    };
+    let changes: Vec<Change> = difference.changes.iter().filter(here).cloned().collect();
+    if changes.is_empty() {
+        return BTreeSet::new();
+    }
+    let touched = Touched::of(&Difference { changes, along: difference.along.clone() }, old, new);
+    let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
+    both.filter(|switch| touched.switch(*switch)).collect()
 }
 
 /// Tells whether something is drained in the same step as switches begin to send over what is new. What is drained is used

@@ -169,6 +169,27 @@ impl Step {
         }
     }
 
+    /// Returns the step, or nothing where it is about no switch.
+    pub(super) fn if_any(self) -> Option<Step> {
+        match self {
+            Step::Add { switches: 0 } | Step::Change { switches: 0 } | Step::Remove { switches: 0 } => None,
+            some => Some(some),
+        }
+    }
+
+    /// Returns the step as a sentence, where the switches that it names are at most so many.
+    pub fn at_most(self) -> String {
+        let switches = |count: usize| plural(count as u64, "switch", "switches");
+        match self {
+            Step::Add { switches: all } => format!("add ports and routes on at most {}", switches(all)),
+            Step::Change { switches: all } => format!("change settings of at most {}", switches(all)),
+            Step::Remove { switches: all } => {
+                format!("remove what is no longer wanted on at most {}", switches(all))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// Returns about how long it takes.
     pub fn duration(self) -> Seconds {
         match self {

@@ -57,7 +57,7 @@ document! {
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
         /// T1s in each plane and zone; follows from `t0.up`, and must agree with it where it is given.
         #[schemars(range(min = 1))]
-        pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
+        pub count: Option<Spanned<u16>> = "count" => [AROUND, HOSTS, LISTS],
         /// Ports towards the T0s; the count follows from `hosts.groups`, and must agree with it where it is given.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
         /// Ports towards the T2s. Required with a T2 tier, else absent.

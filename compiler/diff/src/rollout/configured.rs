@@ -1,0 +1,85 @@
+//! Which switches a wave configures: those whose files it changes, and no others.
+//!
+//! In: switches that may change by rule, and a question that compares their files in two plans. Out: those that do. Invariants:
+//! where few may change each is compared; where many may, all of them are taken, and [`Configured::is_exact`] says no.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_topology::Switch;
+
+use crate::compare::Difference;
+use crate::touched::{LOOKED_AT_MAX, Touched};
+
+/// Tells whether two plans make other files of a switch that both have.
+pub type Differs<'a> = &'a dyn Fn(&Plan, &Plan, Switch) -> bool;
+
+/// The switches that a rollout configures.
+pub(super) struct Configured<'a> {
+    old: &'a Plan,
+    new: &'a Plan,
+    differs: Option<Differs<'a>>,
+    /// Switches of both plans whose files may change.
+    candidates: BTreeSet<Switch>,
+    /// What the question said of the old and the new plan.
+    known: RefCell<BTreeMap<Switch, bool>>,
+}
+
+impl<'a> Configured<'a> {
+    /// Takes a difference, and the question if it may be asked.
+    pub(super) fn of(
+        difference: &Difference,
+        old: &'a Plan,
+        new: &'a Plan,
+        differs: Option<Differs<'a>>,
+    ) -> Configured<'a> {
+        let touched = Touched::of(difference, old, new);
+        let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
+        let candidates: BTreeSet<Switch> = both.filter(|switch| touched.switch(*switch)).collect();
+        let differs = differs.filter(|_| candidates.len() <= LOOKED_AT_MAX);
+        Configured { old, new, differs, candidates, known: RefCell::default() }
+    }
+
+    /// Returns the plan that the rollout starts from.
+    pub(super) fn old(&self) -> &'a Plan {
+        self.old
+    }
+
+    /// Tells whether every switch that is named was compared.
+    pub(super) fn is_exact(&self) -> bool {
+        self.differs.is_some()
+    }
+
+    /// Returns those of some switches that the new plan has and that come or change.
+    pub(super) fn of_new(&self, some: impl IntoIterator<Item = Switch>) -> BTreeSet<Switch> {
+        let stays = some.into_iter().filter(|switch| self.new.fabric().has_switch(*switch));
+        stays.filter(|switch| self.changes(*switch)).collect()
+    }
+
+    /// Returns the switches that change between two plans on the way, of those that may: `some`, and what the difference
+    /// touches.
+    pub(super) fn between(&self, before: &Plan, after: &Plan, some: BTreeSet<Switch>) -> BTreeSet<Switch> {
+        let Some(differs) = self.differs else { return some };
+        let mut all = some;
+        all.extend(self.candidates.iter().filter(|switch| before.fabric().has_switch(**switch)));
+        all.retain(|switch| !before.fabric().has_switch(*switch) || differs(before, after, *switch));
+        all
+    }
+
+    /// Returns every switch of both plans that changes; nothing where that was not compared.
+    pub(super) fn changed(&self) -> Option<BTreeSet<Switch>> {
+        self.differs.map(|_| self.of_new(self.candidates.iter().copied()))
+    }
+
+    fn changes(&self, switch: Switch) -> bool {
+        let Some(differs) = self.differs else { return true };
+        if !self.old.fabric().has_switch(switch) {
+            return true;
+        }
+        let mut known = self.known.borrow_mut();
+        *known
+            .entry(switch)
+            .or_insert_with(|| self.candidates.contains(&switch) && differs(self.old, self.new, switch))
+    }
+}
