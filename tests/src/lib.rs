@@ -5,3 +5,4 @@ pub mod frr;
 pub mod namespaces;
 pub mod region;
 pub mod shape;
+pub mod spread;

@@ -5,16 +5,14 @@
 //! work grows with the square of the exceptions, whatever the number of NICs.
 
 mod kinds;
-mod view;
 
 use std::collections::BTreeMap;
 
-use closc_fabric::Fabric;
+use closc_fabric::{Fabric, Taken, UsablePaths};
 use closc_plan::PathKind;
-use closc_topology::{Nic, PlaneId};
+use closc_topology::{Nic, PlaneId, ZoneId};
 
 use kinds::{GroupKind, NicState, kinds};
-use view::View;
 
 /// The paths of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,13 +63,14 @@ impl PairChange {
 
 /// Compares the paths of all pairs.
 pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
-    let views = Sides { old: View::of(old.topology()), new: View::of(new.topology()) };
-    let kinds = kinds(old, new, &views.old, &views.new);
+    let of = |fabric| UsablePaths::of(Fabric::topology(fabric), Taken::AbsentOrDrained);
+    let sides = Sides { old: of(old), new: of(new) };
+    let kinds = kinds(old, new, &sides.old, &sides.new);
     let mut rows = Rows::default();
     for (at, first) in kinds.iter().enumerate() {
-        rows.local(&views, first);
+        rows.local(&sides, first);
         for second in &kinds[at..] {
-            rows.across(&views, first, second);
+            rows.across(&sides, first, second);
         }
     }
     rows.finish()
@@ -79,11 +78,22 @@ pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
 
 /// Both fabrics.
 struct Sides<'a> {
-    old: View<'a>,
-    new: View<'a>,
+    old: UsablePaths<'a>,
+    new: UsablePaths<'a>,
 }
 
 type Key = (PathKind, Option<Share>, Option<Share>, u16);
+
+/// Returns the paths of each plane inside a group.
+fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<Share> {
+    ways.local(profile).into_iter().map(|usable| Share { usable, planned: 1 }).collect()
+}
+
+/// Returns the paths of each plane between two groups of these zones and profiles.
+fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<Share> {
+    let planned = ways.planned(one.0, other.0);
+    ways.between(one, other).into_iter().map(|usable| Share { usable, planned }).collect()
+}
 
 #[derive(Default)]
 struct Rows {
@@ -92,9 +102,9 @@ struct Rows {
 
 impl Rows {
     /// Pairs inside a group.
-    fn local(&mut self, views: &Sides<'_>, kind: &GroupKind) {
-        let old = kind.old.map(|profile| views.old.local(profile));
-        let new = kind.new.map(|profile| views.new.local(profile));
+    fn local(&mut self, sides: &Sides<'_>, kind: &GroupKind) {
+        let old = kind.old.map(|profile| local(&sides.old, profile));
+        let new = kind.new.map(|profile| local(&sides.new, profile));
         let planes = (old.as_deref(), new.as_deref());
         for (a, first) in kind.nics.iter().enumerate() {
             for (b, second) in kind.nics.iter().enumerate().skip(a) {
@@ -107,18 +117,18 @@ impl Rows {
     }
 
     /// Pairs between groups.
-    fn across(&mut self, views: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
+    fn across(&mut self, sides: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
         let same = std::ptr::eq(first, second);
         let groups = if same { first.groups * (first.groups - 1) / 2 } else { first.groups * second.groups };
         if groups == 0 {
             return;
         }
         let kind = if first.zone == second.zone { PathKind::Zone } else { PathKind::Far };
-        let between = |view: &View<'_>, a: Option<usize>, b: Option<usize>| {
-            Some(view.between((first.zone, a?), (second.zone, b?)))
+        let between = |ways: &UsablePaths<'_>, a: Option<usize>, b: Option<usize>| {
+            Some(between(ways, (first.zone, a?), (second.zone, b?)))
         };
-        let old = between(&views.old, first.old, second.old);
-        let new = between(&views.new, first.new, second.new);
+        let old = between(&sides.old, first.old, second.old);
+        let new = between(&sides.new, first.new, second.new);
         let planes = (old.as_deref(), new.as_deref());
         for (a, from) in first.nics.iter().enumerate() {
             for (b, to) in second.nics.iter().enumerate() {

@@ -4,11 +4,12 @@ mod walk;
 
 use std::collections::BTreeMap;
 
+use closc_artefacts::Routing;
 use closc_diff::{Delta, Difference, PairChange, Population, Share, impact};
 use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{excepted, related};
-use closc_tests::shape::Shape;
+use closc_tests::shape::{Shape, any_routing};
 use closc_topology::{Spans, Topology};
 use proptest::prelude::*;
 
@@ -62,8 +63,8 @@ fn listed(old: &Fabric, new: &Fabric) -> Population {
     }
 }
 
-fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
-    let (old, new) = (old.plan(), new.plan());
+fn check(old: &Shape, new: &Shape, routing: Routing) -> Result<(), TestCaseError> {
+    let (old, new) = (old.routed(routing), new.routed(routing));
     let difference = Difference::between(old.fabric(), new.fabric());
     let applied = difference.apply(old.topology()).expect("a difference fits what it was made from");
     prop_assert_eq!(meaning(&applied), meaning(new.topology()));
@@ -85,13 +86,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_same_numbers_with_other_exceptions((old, new) in related()) {
-        check(&old, &new)?;
+    fn the_same_numbers_with_other_exceptions((old, new) in related(), routing in any_routing()) {
+        check(&old, &new, routing)?;
     }
 
     /// A fabric that grows or shrinks by one number, with exceptions on both sides.
     #[test]
-    fn one_number_differs((old, new) in related(), what in 0..5u8, by in 1..=2u16) {
+    fn one_number_differs(
+        (old, new) in related(), what in 0..5u8, by in 1..=2u16, routing in any_routing(),
+    ) {
         let mut new = new;
         // What others name may be gone then.
         new.exceptions.clear();
@@ -103,12 +106,12 @@ proptest! {
             (2 | 3, None) | (4, _) => new.t1 += by,
             (_, _) => {}
         }
-        check(&old, &new)?;
-        check(&new, &old)?;
+        check(&old, &new, routing)?;
+        check(&new, &old, routing)?;
     }
 
     #[test]
-    fn any_two_fabrics(old in excepted(), new in excepted()) {
-        check(&old, &new)?;
+    fn any_two_fabrics(old in excepted(), new in excepted(), routing in any_routing()) {
+        check(&old, &new, routing)?;
     }
 }

@@ -4,11 +4,12 @@ mod walk;
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::Routing;
 use closc_diff::rollout::{Limit, Rollout, RolloutError, Step, without};
 use closc_diff::{Difference, RolloutMode, judge};
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::related;
-use closc_tests::shape::{Shape, plan};
+use closc_tests::shape::{Shape, any_routing, plan};
 use closc_topology::TierId;
 use proptest::prelude::*;
 
@@ -51,8 +52,8 @@ fn worst(old: &Plan, new: &Plan, rollout: &Rollout) -> f64 {
     worst
 }
 
-fn check(old: &Shape, new: &Shape, planes: f64) -> Result<(), TestCaseError> {
-    let (old, new) = (old.plan(), new.plan());
+fn check(old: &Shape, new: &Shape, routing: Routing, planes: f64) -> Result<(), TestCaseError> {
+    let (old, new) = (old.routed(routing), new.routed(routing));
     let limit = Limit { share: planes * Limit::one_plane(old.topology()).share };
     let rollout = match Rollout::between(&old, &new, limit) {
         Ok(rollout) => rollout,
@@ -90,13 +91,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_pair_loses_more_than_one_plane((old, new) in related()) {
-        check(&old, &with_mtu(&new), 1.0)?;
+    fn no_pair_loses_more_than_one_plane((old, new) in related(), routing in any_routing()) {
+        check(&old, &with_mtu(&new), routing, 1.0)?;
     }
 
     #[test]
-    fn no_pair_loses_more_than_two_planes((old, new) in related()) {
-        check(&old, &new, 2.0)?;
+    fn no_pair_loses_more_than_two_planes((old, new) in related(), routing in any_routing()) {
+        check(&old, &new, routing, 2.0)?;
     }
 }
 

@@ -1,13 +1,16 @@
 //! What can only be seen in the expanded fabric: holes that cut something off.
 
+use closc_diagnostics::figures::number;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_topology::{Link, Nic, NicPort, PlaneId, field};
 
+use crate::reach::Unreached;
 pub use crate::shared_fate::{EMPTY, WHOLE};
+use crate::usable::{Descent, Taken};
 use crate::{Fabric, shared_fate};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &APART, &WHOLE, &EMPTY];
+pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &APART, &DRAINED_APART, &WHOLE, &EMPTY];
 
 /// A NIC that no plane reaches.
 pub static CUT_OFF: Rule = Rule {
@@ -23,10 +26,25 @@ pub static CUT_OFF: Rule = Rule {
 pub static ISLANDS: Rule = Rule {
     code: "E0821",
     title: "the fabric falls apart",
-    what: "All NICs are connected with each other in at least one plane, after `exceptions.absent`.",
-    why: "Path tables are written for every pair of groups; pairs on different islands would have none.",
+    what: "Every two T0 groups with NICs have a path to each other in at least one plane, after `exceptions.absent`: up, then \
+           down, inside a zone over its T1s only. With `srv6-static` a path goes down by the uplink numbers that it went up by, so \
+           what is lost at one end must not be all that the other has left; with `ecmp-static` and `bgp-unnumbered` \
+           switches choose, and any cable that leads down serves.",
+    why: "Path tables are written for every pair of groups; pairs without a path would have none. Cables alone do not make \
+          one: packets never go up a second time.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t1-001, p0-t1-002] }",
     fix: "Remove some of the exceptions, or describe the pieces as fabrics of their own.",
+};
+
+/// Pairs that only drained things lead between.
+pub static DRAINED_APART: Rule = Rule {
+    code: "W0821",
+    title: "drains leave pairs without a path",
+    what: "Every two NICs keep a path to each other in at least one plane, after `exceptions.drained`.",
+    why: "Hosts that choose paths get none for such a pair. Where switches choose they fall back on what is drained, so that it \
+          carries traffic when somebody works on it.",
+    example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { drained: [p0-t1-001, p0-t1-002] }",
+    fix: "Drain less at a time, or stop the jobs on these NICs before.",
 };
 
 /// NICs that never meet.
@@ -49,9 +67,16 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
     // Only an absence leaves a NIC alone or makes islands.
-    if exceptions.absent_switches.is_empty() && exceptions.absent_links.is_empty() {
-        return;
+    if (exceptions.absent_switches.is_empty() && exceptions.absent_links.is_empty())
+        || !absences(fabric, diagnostics)
+    {
+        drained(fabric, diagnostics);
     }
+}
+
+/// Reports what absences cut off, and tells whether they do.
+fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
+    let topology = fabric.topology();
     let place = topology.spans.get(field!("exceptions.absent"));
     if let Some((first, lonely)) = fabric.lonely_nics() {
         let (node, nic) = topology.node_of(first);
@@ -66,7 +91,7 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             Some(span) => diagnostic.at(span, "takes away the last T0"),
             None => diagnostic,
         });
-        return;
+        return true;
     }
     let islands = fabric.islands();
     if islands > 1 {
@@ -76,19 +101,89 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             Some(span) => diagnostic.at(span, "leaves no cable between the pieces"),
             None => diagnostic,
         });
-        return;
+        return true;
     }
     if let Some(pair) = fabric.apart() {
         diagnostics.push(apart(fabric, pair));
+        return true;
     }
+    let unreached = fabric.unreached(Taken::Absent);
+    if let Some(unreached) = unreached {
+        diagnostics.push(without_path(fabric, unreached));
+    }
+    unreached.is_some()
+}
+
+/// The names of two NICs.
+fn names(fabric: &Fabric, pair: (Nic, Nic)) -> [String; 2] {
+    let topology = fabric.topology();
+    [pair.0, pair.1].map(|nic| {
+        let (node, number) = topology.node_of(nic);
+        topology.naming.nic(node, number)
+    })
+}
+
+/// Says how many pairs of T0 groups are like the one that was named.
+fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
+    if groups > 1 {
+        diagnostic.note(format!("so it is for {} pairs of T0 groups", number(groups)))
+    } else {
+        diagnostic
+    }
+}
+
+/// Groups that cables connect, and no path.
+fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
+    let [one, other] = names(fabric, unreached.example);
+    let place = fabric.topology().spans.get(field!("exceptions.absent"));
+    let diagnostic = if unreached.groups > 0 {
+        let message = format!("no path leads from `{one}` to `{other}` in any plane");
+        Diagnostic::error(&ISLANDS, message).help(match Descent::of(fabric.topology().routing) {
+            Descent::SameNumbers => {
+                "keep a T1 number, and a T1 uplink number between zones, that both ends have; `ecmp-static` \
+                 goes down by any that is left"
+            }
+            Descent::Any => "keep a switch that ways up from both ends meet at",
+        })
+    } else {
+        let message = format!(
+            "`{one}` and `{other}` have no plane in common with a path between their T0s, so no packet goes between them"
+        );
+        Diagnostic::warning(&APART, message)
+            .help("keep a path in a plane that both have a cable in, or declare one of the NICs absent")
+    };
+    let diagnostic = and_others(diagnostic, unreached.groups);
+    match place {
+        Some(span) => diagnostic.at(span, "leaves no path between them"),
+        None => diagnostic,
+    }
+}
+
+/// Reports pairs that only drained things lead between.
+fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+    let topology = fabric.topology();
+    let exceptions = &topology.exceptions;
+    let none = exceptions.drained_switches.is_empty() && exceptions.drained_links.is_empty();
+    if none && exceptions.drained_planes.is_empty() {
+        return;
+    }
+    let Some(unreached) = fabric.unreached(Taken::AbsentOrDrained) else { return };
+    let [one, other] = names(fabric, unreached.example);
+    let message = match Descent::of(topology.routing) {
+        Descent::SameNumbers => format!("`{one}` and `{other}` are left without a path by what is drained"),
+        Descent::Any => format!("`{one}` and `{other}` only have paths over what is drained"),
+    };
+    let diagnostic = and_others(Diagnostic::warning(&DRAINED_APART, message), unreached.groups)
+        .help("drain less at a time, or stop the jobs on these NICs before");
+    diagnostics.push(match topology.spans.get(field!("exceptions.drained")) {
+        Some(span) => diagnostic.at(span, "takes the last path"),
+        None => diagnostic,
+    });
 }
 
 fn apart(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic {
     let topology = fabric.topology();
-    let [one, other] = [first, second].map(|nic| {
-        let (node, number) = topology.node_of(nic);
-        topology.naming.nic(node, number)
-    });
+    let [one, other] = names(fabric, (first, second));
     let message = format!("`{one}` and `{other}` have no plane in common, so no packet goes between them");
     let mut diagnostic = Diagnostic::warning(&APART, message);
     if let Some(span) = topology.spans.get(field!("exceptions.absent")) {

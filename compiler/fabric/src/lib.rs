@@ -8,12 +8,16 @@ mod count;
 mod fabric;
 mod graph;
 mod holes;
+mod reach;
 mod shape;
 mod shared_fate;
+mod usable;
 mod wiring;
 
 pub mod checks;
 
 pub use fabric::{End, Fabric, Port, PortUse};
 pub use graph::{FabricGraph, Vertex};
+pub use reach::Unreached;
 pub use shape::Shape;
+pub use usable::{Descent, Taken, UsablePaths};

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::distribution::Distribution;
 use crate::group::{Sort, sorts};
 use crate::outcome::{Apart, Outcome, Worst};
-use crate::state::State;
+use crate::state::{Climbs, State};
 
 /// Planes at most.
 const PLANES: usize = 16;
@@ -50,6 +50,8 @@ struct Work<'a> {
     fabric: &'a Fabric,
     before: &'a State,
     after: &'a State,
+    /// What is lost above T0s before, and after.
+    climbs: [Climbs; 2],
     sorts: &'a [Sort<'a>],
     /// Number of the first sort of NICs of each sort of groups.
     first: Vec<usize>,
@@ -162,6 +164,7 @@ impl<'a> Work<'a> {
             fabric,
             before,
             after,
+            climbs: [before.climbs(), after.climbs()],
             sorts,
             first,
             nic_sorts,
@@ -205,7 +208,7 @@ impl<'a> Work<'a> {
         } else {
             self.planes(2, [first.zone, second.zone], |state, plane, early| {
                 let (a, b) = if early { (first.before, second.before) } else { (first.after, second.after) };
-                state.far(plane, (first.zone, a), (second.zone, b))
+                state.far(plane, &self.climbs[usize::from(!early)], (first.zone, a), (second.zone, b))
             })
         };
         for (a, from) in first.nics.iter().enumerate() {

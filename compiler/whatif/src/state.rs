@@ -1,12 +1,14 @@
 //! A fabric with holes: which T0s, uplinks, T1s, T2s and NIC ports still carry traffic.
 //!
 //! In: a fabric and what failed. Out: paths of a plane between two groups, by intersecting bitsets. Invariants: what the
-//! file declares absent or drained carries nothing; a path takes the same uplink numbers up and down, as segment lists
-//! do, so an uplink that is lost at either end is lost to the pair.
+//! file declares absent or drained carries nothing. Where hosts choose, a path takes the same uplink numbers up and down,
+//! as segment lists do, so an uplink that is lost at either end is lost to the pair. Where switches choose, what is left is
+//! counted at each switch where packets turn: see [`Descent`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use closc_fabric::{Fabric, Shape};
+use closc_fabric::{Descent, Fabric, Shape};
 use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 
 use crate::bits::{self, Words};
@@ -15,10 +17,15 @@ use crate::element::Losses;
 /// What of a group works: for each plane one word that is 0 where its T0 is lost, then its uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
+/// Ways up that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
+#[derive(Debug)]
+pub(crate) struct Climbs(Vec<Vec<u32>>);
+
 /// A fabric with holes.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) shape: Shape,
+    descent: Descent,
     /// Words of a set of T0 uplinks.
     words: usize,
     planes: Vec<bool>,
@@ -41,6 +48,7 @@ impl State {
         let profile = [&[1][..], &bits::full(shape.t0_up)].concat().repeat(shape.planes);
         let mut state = State {
             shape,
+            descent: Descent::of(topology.routing),
             words: bits::words(shape.t0_up),
             planes: vec![true; shape.planes],
             damaged: BTreeMap::new(),
@@ -154,19 +162,89 @@ impl State {
     pub(crate) fn zone(&self, plane: usize, zone: ZoneId, a: &Profile, b: &Profile) -> u64 {
         let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return 0 };
         let t1s = &self.t1s[self.row(plane, usize::from(zone.0))];
+        if self.descent == Descent::Any && self.shape.t0_parallel > 1 {
+            let [a, b] = [a, b].map(|own| self.lost_at_t1s(own, t1s));
+            return Descent::paired(self.shape.t0_up as u64, &a, &b);
+        }
         a.iter().zip(b).zip(t1s).map(|((a, b), t1)| u64::from((a & b & t1).count_ones())).sum()
     }
 
+    /// Counts the uplinks of a T0 that are lost, by T1.
+    fn lost_at_t1s(&self, own: &[u64], t1s: &[u64]) -> Vec<u32> {
+        let mut lost = vec![0; self.shape.t1s];
+        for up in 0..self.shape.t0_up {
+            let is_left = bits::has(own, up) && bits::has(t1s, up);
+            lost[up / self.shape.t0_parallel] += u32::from(!is_left);
+        }
+        lost
+    }
+
+    /// Counts the ways up from each zone that are lost with T1s and above them, by plane, zone and T2; nothing of a zone where
+    /// none is, and nothing at all where paths go down by the numbers that they went up by.
+    pub(crate) fn climbs(&self) -> Climbs {
+        let rows = self.shape.planes * self.shape.zones;
+        if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {
+            return Climbs(Vec::new());
+        }
+        let (all_t1s, all_ups) = (bits::full(self.shape.t0_up), bits::full(self.shape.t1_up));
+        let climb = |row: usize| {
+            let crossings = &self.crossings[row * self.shape.t1s..(row + 1) * self.shape.t1s];
+            if self.t1s[row] == all_t1s && crossings.iter().all(|ups| *ups == all_ups) {
+                return Vec::new();
+            }
+            let mut lost = vec![0; self.shape.t2s];
+            for up in 0..self.shape.t0_up {
+                let t1 = up / self.shape.t0_parallel;
+                let works = bits::has(&self.t1s[row], up);
+                for v in (0..self.shape.t1_up).filter(|v| !works || !bits::has(&crossings[t1], *v)) {
+                    lost[self.shape.t2_of(t1, v)] += 1;
+                }
+            }
+            lost
+        };
+        Climbs((0..rows).map(climb).collect())
+    }
+
+    /// Counts the ways up from a T0 to T2s that are lost, by T2; nothing where none is.
+    fn lost_at_t2s<'c>(&self, row: usize, own: &[u64], climbs: &'c Climbs) -> Cow<'c, [u32]> {
+        let zone = climbs.0[row].as_slice();
+        let gone = |up: &usize| !bits::has(own, *up) && bits::has(&self.t1s[row], *up);
+        let mut gone = (0..self.shape.t0_up).filter(gone).peekable();
+        if own == self.whole_t0() || gone.peek().is_none() {
+            return Cow::Borrowed(zone);
+        }
+        let mut lost = if zone.is_empty() { vec![0; self.shape.t2s] } else { zone.to_vec() };
+        for up in gone {
+            let t1 = up / self.shape.t0_parallel;
+            let crossings = &self.crossings[row * self.shape.t1s + t1];
+            for v in (0..self.shape.t1_up).filter(|v| bits::has(crossings, *v)) {
+                lost[self.shape.t2_of(t1, v)] += 1;
+            }
+        }
+        Cow::Owned(lost)
+    }
+
+    /// The uplinks of a T0 that has lost none.
+    fn whole_t0(&self) -> &[u64] {
+        &self.whole[1..=self.words]
+    }
+
     /// Counts the paths of a plane between two groups of different zones: for each T0 uplink that is left, the T1
-    /// uplinks that are left at both ends.
+    /// uplinks that are left at both ends; or what is left at each T2 where switches choose.
     pub(crate) fn far(
         &self,
         plane: usize,
+        climbs: &Climbs,
         (from, a): (ZoneId, &Profile),
         (to, b): (ZoneId, &Profile),
     ) -> u64 {
         let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return 0 };
         let (from, to) = (self.row(plane, usize::from(from.0)), self.row(plane, usize::from(to.0)));
+        if self.descent == Descent::Any {
+            let planned = (self.shape.t0_up * self.shape.t1_up) as u64;
+            let [a, b] = [(from, a), (to, b)].map(|(row, own)| self.lost_at_t2s(row, own, climbs));
+            return Descent::paired(planned, &a, &b);
+        }
         let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s);
         let mut paths = 0;
         for (word, (a, b)) in a.iter().zip(b).enumerate() {

@@ -4,9 +4,10 @@ mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_artefacts::Routing;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::excepted;
-use closc_tests::shape::Shape;
+use closc_tests::shape::{Shape, any_routing};
 use closc_topology::Nic;
 use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
 use proptest::prelude::*;
@@ -94,8 +95,13 @@ fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) ->
     Ok(())
 }
 
-fn compare(shape: &Shape, given: &[(Index, Index)], more: &[(Index, Index)]) -> Result<(), TestCaseError> {
-    let plan = shape.plan();
+fn compare(
+    shape: &Shape,
+    routing: Routing,
+    given: &[(Index, Index)],
+    more: &[(Index, Index)],
+) -> Result<(), TestCaseError> {
+    let plan = shape.routed(routing);
     let elements = Elements::of(plan.fabric());
     let (given, more) = (pick(&elements, given), pick(&elements, more));
     let outcome = WhatIf::given(elements, &given).fail(&more, 4);
@@ -107,8 +113,7 @@ fn compare(shape: &Shape, given: &[(Index, Index)], more: &[(Index, Index)]) -> 
 type Cost = (u64, u64, u64, u128, u64, u64, usize, u64);
 
 /// Fails every combination by itself.
-fn one_by_one(shape: &Shape, kinds: &[Kind], together: usize) -> Result<(), TestCaseError> {
-    let plan = shape.plan();
+fn one_by_one(plan: &Plan, kinds: &[Kind], together: usize) -> Result<(), TestCaseError> {
     let elements = Elements::of(plan.fabric());
     let whatif = WhatIf::new(elements);
     let all: Vec<Element> = kinds.iter().flat_map(|kind| elements.all(*kind)).collect();
@@ -147,13 +152,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn counting_agrees_with_walking(shape in excepted(), given in failures(), more in failures()) {
-        compare(&shape, &given, &more)?;
+    fn counting_agrees_with_walking(
+        shape in excepted(), routing in any_routing(), given in failures(), more in failures(),
+    ) {
+        compare(&shape, routing, &given, &more)?;
     }
 
     #[test]
-    fn one_at_a_time_is_every_failure(shape in excepted()) {
-        one_by_one(&shape, &Kind::ALL, 1)?;
+    fn one_at_a_time_is_every_failure(shape in excepted(), routing in any_routing()) {
+        one_by_one(&shape.routed(routing), &Kind::ALL, 1)?;
     }
 }
 
@@ -161,13 +168,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn two_at_a_time_are_every_pair(shape in excepted(), first in any::<Index>(), second in any::<Index>()) {
-        let plan = shape.plan();
+    fn two_at_a_time_are_every_pair(shape in excepted(), routing in any_routing(), first in any::<Index>(), second in any::<Index>()) {
+        let plan = shape.routed(routing);
         let elements = Elements::of(plan.fabric());
         let kinds: BTreeSet<Kind> = [*first.get(&Kind::ALL), *second.get(&Kind::ALL)].into();
         let kinds: Vec<Kind> = kinds.into_iter().collect();
         let count: usize = kinds.iter().map(|kind| elements.all(*kind).len()).sum();
         prop_assume!(count <= 120);
-        one_by_one(&shape, &kinds, 2)?;
+        one_by_one(&plan, &kinds, 2)?;
     }
 }

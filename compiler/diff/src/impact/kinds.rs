@@ -6,10 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use closc_fabric::Fabric;
+use closc_fabric::{Fabric, UsablePaths};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Topology, ZoneId};
-
-use super::view::View;
 
 /// What a NIC has lost: one bit a plane, on each side; nothing where the NIC is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +27,7 @@ pub(super) struct Nics {
 #[derive(Debug)]
 pub(super) struct GroupKind {
     pub(super) zone: ZoneId,
-    /// Profile in the old view, and in the new one.
+    /// Profile in the old fabric, and in the new one.
     pub(super) old: Option<usize>,
     pub(super) new: Option<usize>,
     pub(super) nics: Vec<Nics>,
@@ -63,7 +61,12 @@ impl GroupKind {
 type Key = (ZoneId, Option<usize>, Option<usize>, Vec<Nics>);
 
 /// Sorts the groups of both fabrics into kinds.
-pub(super) fn kinds(old: &Fabric, new: &Fabric, old_view: &View<'_>, new_view: &View<'_>) -> Vec<GroupKind> {
+pub(super) fn kinds(
+    old: &Fabric,
+    new: &Fabric,
+    old_ways: &UsablePaths<'_>,
+    new_ways: &UsablePaths<'_>,
+) -> Vec<GroupKind> {
     let (before, after) = (old.topology(), new.topology());
     let mut named: BTreeMap<(ZoneId, u16), BTreeSet<u16>> = BTreeMap::new();
     for nic in named_nics(before).chain(named_nics(after)) {
@@ -71,9 +74,9 @@ pub(super) fn kinds(old: &Fabric, new: &Fabric, old_view: &View<'_>, new_view: &
     }
     let none = BTreeSet::new();
     let mut kinds: BTreeMap<Key, (u64, Vec<Sample>)> = BTreeMap::new();
-    for run in runs(before, after, old_view.apart().chain(new_view.apart()).chain(named.keys().copied())) {
+    for run in runs(before, after, old_ways.apart().chain(new_ways.apart()).chain(named.keys().copied())) {
         let Run { zone, first, second, count } = run;
-        let profiles = (old_view.profile(zone, first), new_view.profile(zone, first));
+        let profiles = (old_ways.profile(zone, first), new_ways.profile(zone, first));
         let special = named.get(&(zone, first)).unwrap_or(&none);
         let (nics, downlinks) = group_nics(old, new, zone, first, special);
         if nics.is_empty() {
@@ -204,7 +207,8 @@ mod tests {
             let lost = "exceptions:\n  drained: [z1-p0-t0-003, z1-p0-t1-001, z0-p1-t1-002]\n  absent: [z0-p0-t0-002--z0-p0-t1-001]\n";
             let (old, new) = (shape(""), shape(lost));
             let (before, after) = (old.topology(), new.topology());
-            let runs = runs(before, after, View::of(before).apart().chain(View::of(after).apart()));
+            let of = |topology| UsablePaths::of(topology, closc_fabric::Taken::AbsentOrDrained);
+            let runs = runs(before, after, of(before).apart().chain(of(after).apart()));
             let of = |run: &Run| (run.zone.0, run.first, run.second, run.count);
             let others = u64::from(groups) - 1;
             let wanted = [(0, 1, None, 1), (0, 0, Some(2), others), (1, 2, None, 1), (1, 0, Some(1), others)];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use closc_plan::{PathKind, Plan};
+use closc_tests::spread::Spread;
 use closc_topology::Nic;
 
 /// Usable paths of each pair, plane by plane.
@@ -13,7 +14,15 @@ pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let mut planned = BTreeMap::new();
     let mut found = Paths::new();
-    for from in &nics {
+    let spread = Spread::new(plan.fabric(), [].iter(), [].iter(), [].iter());
+    for (from, to) in nics.iter().flat_map(|from| nics.iter().map(move |to| (from, to))) {
+        if from < to && !plan.is_source_routed() {
+            let planes = u64::from(plan.topology().planes);
+            planned.insert(PathKind::between(*from, *to), spread.planned(*from, *to) * planes);
+            found.insert((*from, *to), spread.left(*from, *to));
+        }
+    }
+    for from in nics.iter().filter(|_| plan.is_source_routed()) {
         let table = plan.path_table(from.zone, from.group);
         for to in nics.iter().filter(|to| from < *to) {
             let mut usable = vec![0; usize::from(plan.topology().planes)];

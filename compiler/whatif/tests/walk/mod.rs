@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use closc_plan::{Path, PathKind, Plan};
+use closc_tests::spread::Spread;
 use closc_topology::{Link, Nic};
 use closc_whatif::Losses;
 
@@ -17,6 +18,9 @@ pub(crate) struct Left {
 
 /// Walks every path of every pair.
 pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Left> {
+    if !plan.is_source_routed() {
+        return spread(plan, given, losses);
+    }
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let planes = usize::from(plan.topology().planes);
     let mut found = BTreeMap::new();
@@ -32,6 +36,33 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
                 left.before[plane] += u64::from(works);
                 left.after[plane] += u64::from(works && survives(losses, *from, *to, &path));
             }
+            found.insert((*from, *to), left);
+        }
+    }
+    found
+}
+
+/// Counts the paths of every pair where switches choose.
+fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Left> {
+    let lost = |all: &[&Losses], nic: &Nic| all.iter().any(|losses| losses.nics.contains(nic));
+    let of = |all: &[&Losses]| {
+        let planes: Vec<_> = all.iter().flat_map(|losses| &losses.planes).collect();
+        let switches: Vec<_> = all.iter().flat_map(|losses| &losses.switches).collect();
+        let links: Vec<_> = all.iter().flat_map(|losses| &losses.links).collect();
+        Spread::new(plan.fabric(), planes.into_iter(), switches.into_iter(), links.into_iter())
+    };
+    let (then, now) = ([given], [given, losses]);
+    let (before, after) = (of(&then), of(&now));
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    let planes = usize::from(plan.topology().planes);
+    let mut found = BTreeMap::new();
+    for from in &nics {
+        for to in nics.iter().filter(|to| from < *to) {
+            let left = |spread: &Spread<'_>, all: &[&Losses]| {
+                if lost(all, from) || lost(all, to) { vec![0; planes] } else { spread.left(*from, *to) }
+            };
+            let planned = before.planned(*from, *to) * planes as u64;
+            let left = Left { before: left(&before, &then), after: left(&after, &now), planned };
             found.insert((*from, *to), left);
         }
     }

@@ -1,0 +1,156 @@
+//! Pairs of NICs that no way leads between, by the rule of the routing.
+//!
+//! In: a fabric, and what takes ways away. Out: [`Unreached`]. Invariants: a pair is named exactly if no plane has a way between its
+//! ends. Groups that have lost the same are looked at once, and those that have lost less than half in one plane meet there,
+//! so the work grows with the square of what is damaged worse, and not with the fabric.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_topology::{Link, Nic, ZoneId};
+
+use crate::Fabric;
+use crate::usable::{Taken, UsablePaths};
+
+/// Pairs without a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unreached {
+    /// Two NICs of different T0 groups.
+    pub example: (Nic, Nic),
+    /// Pairs of T0 groups that no way leads between; 0 where ways lead between groups, and not in planes that single NICs
+    /// have a cable in.
+    pub groups: u64,
+}
+
+/// Groups of a zone that have lost the same, or NICs of such groups that have cables in the same planes.
+struct Class {
+    zone: ZoneId,
+    profile: usize,
+    /// Planes in which the NICs have a cable, one bit each.
+    ports: u16,
+    /// Planes in which less than half of the ways up is lost, one bit each.
+    good: u16,
+    /// The first two that are there.
+    first: Nic,
+    second: Option<Nic>,
+    groups: u64,
+}
+
+impl Fabric {
+    /// Returns the first pair of NICs of different T0 groups between which no plane has a way, and how many pairs of groups
+    /// there are like it.
+    pub fn unreached(&self, taken: Taken) -> Option<Unreached> {
+        let ways = UsablePaths::of(self.topology(), taken);
+        let all = classes(self, &ways, taken);
+        if all.iter().fold(u16::MAX, |good, class| good & class.good) != 0 {
+            return None;
+        }
+        let (mut found, mut groups): (Option<(Nic, Nic)>, u64) = (None, 0);
+        let mut single: Option<(Nic, Nic)> = None;
+        for (at, one) in all.iter().enumerate() {
+            for other in all[at..].iter().filter(|other| one.good & other.good == 0) {
+                let Some(pair) = pair(one, other) else { continue };
+                let between = ways.between((one.zone, one.profile), (other.zone, other.profile));
+                let planes = between.iter().enumerate().filter(|(_, ways)| **ways > 0);
+                let planes = planes.fold(0_u16, |planes, (plane, _)| planes | 1 << plane);
+                if planes == 0 {
+                    let same = std::ptr::eq(one, other);
+                    groups +=
+                        if same { one.groups * (one.groups - 1) / 2 } else { one.groups * other.groups };
+                    found = Some(found.map_or(pair, |known| known.min(pair)));
+                } else if planes & one.ports & other.ports == 0 && one.ports & other.ports != 0 {
+                    single = Some(single.map_or(pair, |known| known.min(pair)));
+                }
+            }
+        }
+        let example = found.or(single)?;
+        Some(Unreached { example, groups })
+    }
+}
+
+/// A pair of NICs of two classes, of different groups.
+fn pair(one: &Class, other: &Class) -> Option<(Nic, Nic)> {
+    let second = if std::ptr::eq(one, other) { one.second? } else { other.first };
+    let apart = |a: Nic, b: Nic| (a.zone, a.group) != (b.zone, b.group);
+    let second = if apart(one.first, second) { second } else { other.second? };
+    let pair = if apart(one.first, second) { (one.first, second) } else { (one.second?, second) };
+    Some((pair.0.min(pair.1), pair.0.max(pair.1)))
+}
+
+/// Sorts groups with NICs into classes; NICs that lack a cable of their own are classes besides.
+fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> {
+    let topology = fabric.topology();
+    let exceptions = &topology.exceptions;
+    let all = topology.plane_ids().fold(0_u16, |all, plane| all | 1 << plane.0);
+    let mut absent: BTreeMap<(ZoneId, u16), u16> = BTreeMap::new();
+    for nic in exceptions.absent_nics.iter().filter(|nic| fabric.numbers_nic(**nic)) {
+        *absent.entry((nic.zone, nic.group)).or_default() += 1;
+    }
+    let empty = absent.iter().filter(|(_, nics)| **nics >= topology.hosts.per_group).map(|(group, _)| *group);
+    let special: BTreeSet<(ZoneId, u16)> = ways.apart().chain(empty).collect();
+    let mut found: BTreeMap<(ZoneId, usize, u16), Class> = BTreeMap::new();
+    let mut add = |nic: Nic, ports: u16, groups: u64| {
+        let Some(profile) = ways.profile(nic.zone, nic.group) else { return };
+        let (zone, group) = (nic.zone, nic.group);
+        let class = found.entry((zone, profile, ports)).or_insert_with(|| Class {
+            zone,
+            profile,
+            ports,
+            good: 0,
+            first: nic,
+            second: None,
+            groups: 0,
+        });
+        class.groups += groups;
+        if class.second.is_none() && class.first.group != group {
+            class.second = Some(nic);
+        }
+    };
+    for zone in topology.zone_ids() {
+        let of_zone = special.range((zone, 0)..=(zone, u16::MAX));
+        let plain = u64::from(topology.hosts.groups) - of_zone.count() as u64;
+        let others = (0..topology.hosts.groups).filter(|group| !special.contains(&(zone, *group)));
+        let mut others = others.filter_map(|group| fabric.group_nics(zone, group).next());
+        if let Some(first) = others.next() {
+            add(first, all, plain);
+            others.next().into_iter().for_each(|second| add(second, all, 0));
+        }
+    }
+    for (zone, group) in &special {
+        fabric.group_nics(*zone, *group).next().into_iter().for_each(|first| add(first, all, 1));
+    }
+    for (nic, lost) in single_ports(fabric, taken) {
+        add(nic, all & !lost, 0);
+    }
+    let mut classes: Vec<Class> = found.into_values().collect();
+    for class in &mut classes {
+        class.good = class.ports & good(fabric, ways, class.zone, class.profile);
+    }
+    classes
+}
+
+/// The planes in which single NICs have no cable of their own, one bit each.
+fn single_ports(fabric: &Fabric, taken: Taken) -> BTreeMap<Nic, u16> {
+    let exceptions = &fabric.topology().exceptions;
+    let drained = exceptions.drained_links.iter().filter(|_| taken == Taken::AbsentOrDrained);
+    let mut found: BTreeMap<Nic, u16> = BTreeMap::new();
+    for link in exceptions.absent_links.iter().chain(drained) {
+        if let Link::Host(port) = link
+            && fabric.has_nic(port.nic)
+        {
+            *found.entry(port.nic).or_default() |= 1 << port.plane.0;
+        }
+    }
+    found
+}
+
+/// The planes in which a group has less than half of its ways up lost, in its zone and towards others: any two such groups
+/// meet there.
+fn good(fabric: &Fabric, ways: &UsablePaths<'_>, zone: ZoneId, profile: usize) -> u16 {
+    let topology = fabric.topology();
+    let planned = [ways.planned(zone, zone), ways.planned(zone, ZoneId(zone.0 + 1))];
+    let is_good = |plane: &closc_topology::PlaneId| {
+        let [near, far] = ways.lost_by(*plane, zone, profile);
+        2 * near < planned[0] && (topology.zones == 1 || 2 * far < planned[1])
+    };
+    topology.plane_ids().filter(is_good).fold(0, |good, plane| good | 1 << plane.0)
+}

@@ -1,0 +1,327 @@
+//! Which ways two T0 groups have to each other, by the rule of the routing.
+//!
+//! In: a topology. Out: [`UsablePaths`]: how many are left in each plane between two groups, given what each has lost. Invariants: with
+//! nothing lost there are as many as uplinks of a T0, times those of a T1 between zones. There is none exactly if no packet
+//! gets there. Where hosts choose, a way has the same uplink numbers up and down, as uSIDs name them; where switches
+//! choose, each way up is counted with a way down of its own from the switch where it turns.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_artefacts::Routing;
+use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
+use fixedbitset::FixedBitSet;
+
+/// How a packet comes down again from the switch where it turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Descent {
+    /// By the numbers that it went up by: under the T1 of the same number, over the cables of the same numbers. A uSID
+    /// names a cable for both directions.
+    SameNumbers,
+    /// By any cable that leads there, over any T1 of the zone that the T2 reaches: the switch spreads packets over all.
+    Any,
+}
+
+impl Descent {
+    /// Returns the rule of a routing.
+    pub fn of(routing: Routing) -> Descent {
+        match routing {
+            Routing::Srv6Static => Descent::SameNumbers,
+            Routing::EcmpStatic | Routing::BgpUnnumbered => Descent::Any,
+        }
+    }
+
+    /// Counts the ways where any cable leads down: at each switch where packets turn as many as the end that has lost
+    /// more has left. An empty list says that nothing is lost.
+    pub fn paired(planned: u64, one: &[u32], other: &[u32]) -> u64 {
+        let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
+        let lost = match (one, other) {
+            ([], some) | (some, []) => sum(some),
+            (one, other) => one.iter().zip(other).map(|(a, b)| u64::from(*a.max(b))).sum(),
+        };
+        planned - lost
+    }
+}
+
+/// Which exceptions take ways away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// What is absent.
+    Absent,
+    /// What is absent, and what is drained.
+    AbsentOrDrained,
+}
+
+/// What a group has lost in one plane.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupPlane {
+    /// Its T0 carries nothing.
+    dead: bool,
+    /// Its uplinks that carry nothing.
+    uplinks: FixedBitSet,
+}
+
+/// What is lost between T1s and T2s of a zone, in one plane: the T1 uplinks that carry nothing, by T0 uplink.
+type Crossing = BTreeMap<usize, FixedBitSet>;
+
+/// One fabric as its exceptions leave it.
+pub struct UsablePaths<'a> {
+    topology: &'a Topology,
+    descent: Descent,
+    taken: Taken,
+    /// What groups have lost, each profile once; the first is that of groups without exceptions.
+    profiles: Vec<Vec<GroupPlane>>,
+    special: BTreeMap<(ZoneId, u16), usize>,
+    /// T0 uplinks lost with T1s, by zone and plane.
+    zones: Vec<Vec<FixedBitSet>>,
+    /// Cables lost between T1s and T2s, by zone and plane.
+    crossings: Vec<Vec<Crossing>>,
+    /// Paths lost with T2s, by plane.
+    upper: Vec<Crossing>,
+}
+
+impl<'a> UsablePaths<'a> {
+    /// Takes away what exceptions of a topology name.
+    pub fn of(topology: &'a Topology, taken: Taken) -> Self {
+        let planes = usize::from(topology.planes);
+        let zones = usize::from(topology.zones);
+        let uplinks = usize::from(topology.t0.up.count);
+        let fresh = vec![GroupPlane { dead: false, uplinks: FixedBitSet::with_capacity(uplinks) }; planes];
+        let mut left = UsablePaths {
+            topology,
+            descent: Descent::of(topology.routing),
+            taken,
+            profiles: vec![fresh],
+            special: BTreeMap::new(),
+            zones: vec![vec![FixedBitSet::with_capacity(uplinks); planes]; zones],
+            crossings: vec![vec![Crossing::new(); planes]; zones],
+            upper: vec![Crossing::new(); planes],
+        };
+        let exceptions = &topology.exceptions;
+        let drained = taken == Taken::AbsentOrDrained;
+        let mut groups = BTreeMap::new();
+        let switches = exceptions.drained_switches.iter().filter(|_| drained);
+        for switch in exceptions.absent_switches.iter().chain(switches) {
+            left.lose_switch(*switch, &mut groups);
+        }
+        let links = exceptions.drained_links.iter().filter(|_| drained);
+        for link in exceptions.absent_links.iter().chain(links) {
+            left.lose_link(*link, &mut groups);
+        }
+        left.intern(groups);
+        left
+    }
+
+    fn group<'m>(
+        &self,
+        groups: &'m mut BTreeMap<(ZoneId, u16), Vec<GroupPlane>>,
+        t0: Switch,
+    ) -> &'m mut GroupPlane {
+        let profile = groups.entry((t0.zone, t0.index)).or_insert_with(|| self.profiles[0].clone());
+        &mut profile[usize::from(t0.plane.0)]
+    }
+
+    fn lose_switch(&mut self, switch: Switch, groups: &mut BTreeMap<(ZoneId, u16), Vec<GroupPlane>>) {
+        let topology = self.topology;
+        let plane = usize::from(switch.plane.0);
+        match switch.tier {
+            TierId::T0 => self.group(groups, switch).dead = true,
+            TierId::T1 => {
+                let parallel = usize::from(topology.t0.parallel);
+                let first = usize::from(switch.index) * parallel;
+                self.zones[usize::from(switch.zone.0)][plane].insert_range(first..first + parallel);
+            }
+            TierId::T2 => {
+                let (k0, k1) = (topology.t0.parallel, topology.t1.parallel);
+                let step = switch.index / topology.t2_rows();
+                for uplink in topology.t1s_below(switch.index).flat_map(|t1| t1 * k0..(t1 + 1) * k0) {
+                    self.block_upper(plane, uplink, step * k1..(step + 1) * k1);
+                }
+            }
+        }
+    }
+
+    fn block_upper(&mut self, plane: usize, uplink: u16, t1_uplinks: std::ops::Range<u16>) {
+        let width = usize::from(self.topology.t1.up.count);
+        let crossing = self.upper[plane].entry(usize::from(uplink));
+        let lost = crossing.or_insert_with(|| FixedBitSet::with_capacity(width));
+        lost.insert_range(usize::from(t1_uplinks.start)..usize::from(t1_uplinks.end));
+    }
+
+    fn lose_link(&mut self, link: Link, groups: &mut BTreeMap<(ZoneId, u16), Vec<GroupPlane>>) {
+        // Host cables are lost by single NICs, and not by groups.
+        let Link::Fabric { lower, up } = link else { return };
+        match lower.tier {
+            TierId::T0 => self.group(groups, lower).uplinks.insert(usize::from(up)),
+            TierId::T1 | TierId::T2 => {
+                let parallel = usize::from(self.topology.t0.parallel);
+                let width = usize::from(self.topology.t1.up.count);
+                let first = usize::from(lower.index) * parallel;
+                let crossing = &mut self.crossings[usize::from(lower.zone.0)][usize::from(lower.plane.0)];
+                for uplink in first..first + parallel {
+                    let lost = crossing.entry(uplink).or_insert_with(|| FixedBitSet::with_capacity(width));
+                    lost.insert(usize::from(up));
+                }
+            }
+        }
+    }
+
+    fn intern(&mut self, groups: BTreeMap<(ZoneId, u16), Vec<GroupPlane>>) {
+        let mut known: BTreeMap<Vec<GroupPlane>, usize> = BTreeMap::new();
+        for (group, profile) in groups {
+            let next = self.profiles.len();
+            let number = *known.entry(profile.clone()).or_insert(next);
+            if number == next {
+                self.profiles.push(profile);
+            }
+            self.special.insert(group, number);
+        }
+    }
+
+    /// Returns the number of the profile of a group: groups of a zone with the same one have lost the same. Nothing where the
+    /// numbers have no place for the group.
+    pub fn profile(&self, zone: ZoneId, group: u16) -> Option<usize> {
+        let there = zone.0 < self.topology.zones && group < self.topology.hosts.groups;
+        there.then(|| self.special.get(&(zone, group)).copied().unwrap_or(0))
+    }
+
+    /// Returns the groups that have lost something by themselves; the others of a zone are alike.
+    pub fn apart(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
+        self.special.keys().copied()
+    }
+
+    /// Returns the ways of a plane between NICs of one group, plane by plane: 1 or 0.
+    pub fn local(&self, profile: usize) -> Vec<u64> {
+        self.planes(|plane| u64::from(!self.profiles[profile][plane].dead))
+    }
+
+    /// Returns the ways, plane by plane, between two groups of these zones and profiles.
+    pub fn between(&self, (from, a): (ZoneId, usize), (to, b): (ZoneId, usize)) -> Vec<u64> {
+        self.planes(|plane| {
+            if self.profiles[a][plane].dead || self.profiles[b][plane].dead {
+                return 0;
+            }
+            match self.descent {
+                Descent::SameNumbers => {
+                    let mut lost = self.lost(plane, from, a).into_owned();
+                    lost.union_with(&self.lost(plane, to, b));
+                    if from == to {
+                        self.planned(from, to) - lost.count_ones(..) as u64
+                    } else {
+                        self.same_numbers(plane, &lost, from, to)
+                    }
+                }
+                Descent::Any => {
+                    let [one, other] = [(from, a), (to, b)]
+                        .map(|(zone, profile)| self.lost_where_they_turn(plane, zone, profile, from != to));
+                    Descent::paired(self.planned(from, to), &one, &other)
+                }
+            }
+        })
+    }
+
+    /// Returns the ways of a plane between two groups of these zones when nothing is lost.
+    pub fn planned(&self, from: ZoneId, to: ZoneId) -> u64 {
+        let t0 = u64::from(self.topology.t0.up.count);
+        if from == to { t0 } else { t0 * u64::from(self.topology.t1.up.count) }
+    }
+
+    /// Returns how many ways a group has lost in a plane at least of those that lead to any group of its zone, and of
+    /// those that lead to other zones: all where its T0 carries nothing.
+    pub(crate) fn lost_by(&self, plane: PlaneId, zone: ZoneId, profile: usize) -> [u64; 2] {
+        let at = usize::from(plane.0);
+        let other = ZoneId(zone.0 + 1);
+        if self.profiles[profile][at].dead || self.is_off(plane) {
+            return [self.planned(zone, zone), self.planned(zone, other)];
+        }
+        let sum = |far| self.lost_where_they_turn(at, zone, profile, far).iter().map(|n| u64::from(*n)).sum();
+        [sum(false), if self.topology.t2.is_some() { sum(true) } else { 0 }]
+    }
+
+    fn is_off(&self, plane: PlaneId) -> bool {
+        self.taken == Taken::AbsentOrDrained && self.topology.exceptions.drained_planes.contains(&plane)
+    }
+
+    fn planes(&self, usable: impl Fn(usize) -> u64) -> Vec<u64> {
+        let count = |plane| if self.is_off(PlaneId(plane)) { 0 } else { usable(usize::from(plane)) };
+        (0..self.topology.planes).map(count).collect()
+    }
+
+    /// Returns the T0 uplinks of a group that carry nothing.
+    fn lost(&self, plane: usize, zone: ZoneId, profile: usize) -> Cow<'_, FixedBitSet> {
+        let own = &self.profiles[profile][plane].uplinks;
+        let t1s = &self.zones[usize::from(zone.0)][plane];
+        if own.is_clear() {
+            return Cow::Borrowed(t1s);
+        }
+        let mut lost = own.clone();
+        lost.union_with(t1s);
+        Cow::Owned(lost)
+    }
+
+    /// Counts the ways over the T2 tier: for each T0 uplink that is left, the T1 uplinks that are left. Only uplinks behind
+    /// which something is lost are looked at one by one.
+    fn same_numbers(&self, plane: usize, lost: &FixedBitSet, from: ZoneId, to: ZoneId) -> u64 {
+        let t1 = u64::from(self.topology.t1.up.count);
+        let left = u64::from(self.topology.t0.up.count) - lost.count_ones(..) as u64;
+        let crossings = [
+            &self.upper[plane],
+            &self.crossings[usize::from(from.0)][plane],
+            &self.crossings[usize::from(to.0)][plane],
+        ];
+        let uplinks: BTreeSet<usize> =
+            crossings.iter().flat_map(|crossing| crossing.keys().copied()).collect();
+        let blocked = uplinks.into_iter().filter(|uplink| !lost.contains(*uplink)).map(|uplink| {
+            let mut blocked = crossings.iter().filter_map(|crossing| crossing.get(&uplink));
+            let mut all = blocked.next().cloned().unwrap_or_default();
+            blocked.for_each(|more| all.union_with(more));
+            all.count_ones(..) as u64
+        });
+        left * t1 - blocked.sum::<u64>()
+    }
+
+    /// Counts the ways up that a group has lost by the switch where they turn: T1s of its zone, or `far` T2s; nothing where none
+    /// is lost.
+    fn lost_where_they_turn(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
+        let topology = self.topology;
+        let lost = self.lost(plane, zone, profile);
+        let parallel = usize::from(topology.t0.parallel.max(1));
+        let mut found = Vec::new();
+        if !far {
+            for uplink in lost.ones() {
+                found.resize(usize::from(topology.t1_count), 0);
+                found[uplink / parallel] += 1;
+            }
+            return found;
+        }
+        let ups = topology.t1.up.count;
+        let crossings = [&self.upper[plane], &self.crossings[usize::from(zone.0)][plane]];
+        let behind = crossings.iter().flat_map(|crossing| crossing.keys().copied());
+        let uplinks: BTreeSet<usize> = lost.ones().chain(behind).collect();
+        for uplink in uplinks {
+            found.resize(usize::from(topology.count(TierId::T2)), 0);
+            let is_lost = |up: u16| {
+                let mut some = crossings.iter().filter_map(|crossing| crossing.get(&uplink));
+                lost.contains(uplink) || some.any(|some| some.contains(usize::from(up)))
+            };
+            let index = (uplink / parallel) as u16;
+            let t1 = Switch { plane: PlaneId(plane as u8), tier: TierId::T1, zone, index };
+            for (t2, _) in (0..ups).filter(|up| is_lost(*up)).filter_map(|up| topology.upper(t1, up)) {
+                found[usize::from(t2.index)] += 1;
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_are_paired_where_they_turn() {
+        assert_eq!(Descent::paired(8, &[], &[]), 8);
+        assert_eq!(Descent::paired(8, &[1, 0, 2], &[]), 5);
+        assert_eq!(Descent::paired(8, &[1, 0, 2], &[2, 2, 0]), 2);
+    }
+}

@@ -1,0 +1,98 @@
+//! Paths where switches choose, counted the slow way: cable by cable, as they are plugged.
+//!
+//! In: a fabric and what else carries nothing. Out: paths of a pair, plane by plane. Invariants: nothing is computed from
+//! numbers: every way up is followed from port to port, and counted where it turns.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_fabric::Fabric;
+use closc_plan::PathKind;
+use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
+
+/// A fabric in which switches choose, and what has failed of it.
+pub struct Spread<'a> {
+    fabric: &'a Fabric,
+    planes: BTreeSet<PlaneId>,
+    switches: BTreeSet<Switch>,
+    links: BTreeSet<Link>,
+}
+
+impl<'a> Spread<'a> {
+    /// Takes a fabric as its file leaves it, drained things aside, with failures.
+    pub fn new<'l>(
+        fabric: &'a Fabric,
+        planes: impl Iterator<Item = &'l PlaneId>,
+        switches: impl Iterator<Item = &'l Switch>,
+        links: impl Iterator<Item = &'l Link>,
+    ) -> Self {
+        Spread {
+            fabric,
+            planes: planes.copied().collect(),
+            switches: switches.copied().collect(),
+            links: links.copied().collect(),
+        }
+    }
+
+    /// Returns the paths of a pair when nothing is lost, in one plane.
+    pub fn planned(&self, from: Nic, to: Nic) -> u64 {
+        let topology = self.fabric.topology();
+        let (t0, t1) = (u64::from(topology.t0.up.count), u64::from(topology.t1.up.count));
+        match PathKind::between(from, to) {
+            PathKind::Local => 1,
+            PathKind::Zone => t0,
+            PathKind::Far => t0 * t1,
+        }
+    }
+
+    /// Returns the paths that are left to a pair, plane by plane.
+    pub fn left(&self, from: Nic, to: Nic) -> Vec<u64> {
+        let planes = self.fabric.topology().plane_ids();
+        planes.map(|plane| self.in_plane(plane, from, to)).collect()
+    }
+
+    fn in_plane(&self, plane: PlaneId, from: Nic, to: Nic) -> u64 {
+        let port = |nic| self.works(Link::Host(NicPort { plane, nic }));
+        if !port(from) || !port(to) {
+            return 0;
+        }
+        let kind = PathKind::between(from, to);
+        let turns = |nic: Nic| -> BTreeMap<Switch, u64> {
+            match kind {
+                PathKind::Local => BTreeMap::from([(nic.t0(plane), 1)]),
+                PathKind::Zone => self.up(&BTreeMap::from([(nic.t0(plane), 1)])),
+                PathKind::Far => self.up(&self.up(&BTreeMap::from([(nic.t0(plane), 1)]))),
+            }
+        };
+        let (one, other) = (turns(from), turns(to));
+        one.iter().map(|(switch, ways)| *ways.min(other.get(switch).unwrap_or(&0))).sum()
+    }
+
+    /// Counts the ways to the switches above some.
+    fn up(&self, below: &BTreeMap<Switch, u64>) -> BTreeMap<Switch, u64> {
+        let mut above = BTreeMap::new();
+        for (lower, ways) in below {
+            let ups = self.fabric.topology().tier(lower.tier).map_or(0, |tier| tier.up.count);
+            for link in (0..ups).map(|up| Link::Fabric { lower: *lower, up }).filter(|link| self.works(*link))
+            {
+                if let Some((upper, _)) = self.fabric.upper_end(link) {
+                    *above.entry(upper).or_default() += ways;
+                }
+            }
+        }
+        above
+    }
+
+    fn works(&self, link: Link) -> bool {
+        let lower = match link {
+            Link::Fabric { lower, .. } => Some(lower),
+            Link::Host(_) => None,
+        };
+        let upper = self.fabric.upper_end(link).map(|(switch, _)| switch);
+        let failed = |switch: Switch| self.switches.contains(&switch);
+        self.fabric.has_link(link)
+            && !self.fabric.is_drained(link)
+            && !self.planes.contains(&link.plane())
+            && !self.links.contains(&link)
+            && !lower.into_iter().chain(upper).any(failed)
+    }
+}
