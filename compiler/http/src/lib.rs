@@ -1,15 +1,17 @@
 //! HTTP/1.1 for scrapers, load balancers and pages: GET, HEAD and POST, one answer a connection.
 //!
 //! In: a listener, certificates, a function from requests to answers. Out: served connections. Invariants: so many
-//! connections, so many bytes of each and so much time for each, no more, the handshake included; what is not served is
-//! refused with a reason.
+//! connections, so many bytes of each and so much time for each, no more, the handshake included; who asks nothing keeps nobody out:
+//! one more connection ends the oldest one that has not asked yet; what is not served is refused with a reason.
 
 mod certificates;
 mod message;
+mod places;
 
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -18,11 +20,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 pub use certificates::Certificates;
 pub use message::{Answer, Request};
+
+use places::Places;
 
 /// The longest head of a request; hyper takes no less.
 const HEAD_MAX: usize = 8 << 10;
@@ -42,28 +45,30 @@ pub async fn serve(
     tls: Option<Certificates>,
     answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
 ) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut places = Places::new(CONNECTIONS_MAX);
     let answer = Arc::new(answer);
     loop {
-        let place = places.clone().acquire_owned().await.expect("nobody closes the semaphore");
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(AFTER_ERROR).await;
             continue;
         };
+        places.make_room().await;
         let (answer, tls) = (answer.clone(), tls.clone());
-        tokio::spawn(async move {
+        let asked = Arc::new(AtomicBool::new(false));
+        let has_asked = Arc::clone(&asked);
+        let task = tokio::spawn(async move {
             let work = async {
                 match tls {
-                    None => one(stream, answer).await,
-                    Some(tls) => one(tls.accept(stream).await?, answer).await,
+                    None => one(stream, answer, has_asked).await,
+                    Some(tls) => one(tls.accept(stream).await?, answer, has_asked).await,
                 }
             };
             let served = timeout(PATIENCE, work).await;
             if !matches!(served, Ok(Ok(()))) {
                 tracing::debug!("a client went away");
             }
-            drop(place);
         });
+        places.take(task, asked);
     }
 }
 
@@ -71,12 +76,14 @@ pub async fn serve(
 async fn one(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     answer: Arc<impl Fn(&Request) -> Answer + Send + Sync + 'static>,
+    asked: Arc<AtomicBool>,
 ) -> std::io::Result<()> {
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let answer = answer.clone();
+        let (answer, asked) = (answer.clone(), asked.clone());
         Box::pin(async move {
-            let said =
-                Request::read(request).await.map_or_else(|refused| refused, |request| answer(&request));
+            let read = Request::read(request).await;
+            asked.store(true, Ordering::Relaxed);
+            let said = read.map_or_else(|refused| refused, |request| answer(&request));
             Ok::<_, Infallible>(said.into_response())
         })
     });

@@ -99,12 +99,27 @@ fn what_is_too_much_or_no_request_is_refused_with_a_reason() {
     assert!(ask(address, "GET /a HTTP/1.1\r\n\r\n").expect("it still answers").ends_with("false /a  - "));
 }
 
-/// Those who say nothing keep their places only for a time, and nobody else's connection is lost.
+/// Those who say nothing make room for who asks, the oldest first, and need not be waited for: a client that came after 400 is
+/// answered while the last of them are still connected, and so is one that had asked half of its question before the last 20.
 #[test]
 fn silent_clients_make_room() {
     let (_runtime, address) = served();
-    let silent: Vec<TcpStream> = (0..80).map(|_| connect(address)).collect();
-    let answer = ask(address, "GET /a HTTP/1.1\r\n\r\n").expect("it answers when they have been left");
+    let mut silent: Vec<TcpStream> = (0..400).map(|_| connect(address)).collect();
+    let mut slow = connect(address);
+    slow.write_all(b"GET /slow HTTP/1.1\r\n").expect("it is read");
+    let mut last: Vec<TcpStream> = (0..20).map(|_| connect(address)).collect();
+    let answer = ask(address, "GET /a HTTP/1.1\r\n\r\n").expect("it answers");
     assert!(answer.ends_with("false /a  - "), "{answer}");
-    drop(silent);
+    slow.write_all(b"\r\n").expect("it is read");
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.ends_with("false /slow  - "), "{answer}");
+    // The oldest is gone; of the last ones none had to go, and nothing was said to them.
+    assert!(matches!(silent[0].read(&mut [0]), Ok(0) | Err(_)));
+    let mut latest = last.remove(19);
+    latest.write_all(b"GET /b HTTP/1.1\r\n\r\n").expect("it is read");
+    let mut answer = String::new();
+    latest.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.ends_with("false /b  - "), "{answer}");
+    drop((silent, last));
 }

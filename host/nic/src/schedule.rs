@@ -169,7 +169,7 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use closc_paths::write::{Body, write};
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     /// Two groups of three NICs under T1s with two cables each and three uplinks.
-    fn table(group: u16) -> Vec<u8> {
+    pub(crate) fn table(group: u16) -> Vec<u8> {
         let header = Header {
             planes: 2,
             plane: PlaneAt::Usids { shift: 11 },

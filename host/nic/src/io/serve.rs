@@ -1,6 +1,7 @@
 //! Connections of those who ask: a Unix socket for requests, and a TCP port for Prometheus.
 //!
-//! Invariants: so many connections and so many bytes of each, no more; nobody can make the agent wait.
+//! Invariants: so many connections and so many bytes of each, no more; nobody can make the agent wait, and nobody keeps others out:
+//! where there is no more room, whoever has asked nothing for longest makes some, first of all those that never asked anything.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -15,7 +16,12 @@ use crate::agent::{Agent, At};
 use crate::api::{self, Answer, LINE_MAX};
 use crate::io::sys::Wanted;
 
+/// Connections that asked something.
 const CLIENTS_MAX: usize = 32;
+/// Connections besides them, that asked nothing yet.
+const SILENT_MAX: usize = 8;
+/// Connections that are taken in one round of the loop, of each kind: each is looked at before it makes room for another one.
+const TAKEN_MAX: usize = SILENT_MAX / 2;
 const OUT_MAX: usize = 8 << 20;
 
 trait Stream: Read + Write + AsRawFd {}
@@ -29,6 +35,8 @@ struct Client {
     waits_for: Option<u64>,
     wants_reload: bool,
     closed: bool,
+    /// When it asked for the last time, as a count of what came to the server; nothing before the first request.
+    asked: Option<u64>,
 }
 
 /// Who asks.
@@ -36,6 +44,8 @@ pub struct Server {
     requests: UnixListener,
     metrics: Option<TcpListener>,
     clients: Vec<Client>,
+    /// Requests so far.
+    asked: u64,
 }
 
 /// What came of a round.
@@ -64,7 +74,7 @@ impl Server {
         if let Some(metrics) = &metrics {
             metrics.set_nonblocking(true)?;
         }
-        Ok(Server { requests, metrics, clients: Vec::new() })
+        Ok(Server { requests, metrics, clients: Vec::new(), asked: 0 })
     }
 
     /// Returns what to wait for.
@@ -83,11 +93,13 @@ impl Server {
 
     /// Takes connections and requests.
     pub fn read(&mut self, agent: &mut Agent, at: &At<'_>, unix: f64) -> Round {
-        while let Ok((stream, _)) = self.requests.accept() {
+        for _ in 0..TAKEN_MAX {
+            let Ok((stream, _)) = self.requests.accept() else { break };
             let _ = stream.set_nonblocking(true);
             self.join(Box::new(stream), false);
         }
-        while let Some(Ok((stream, _))) = self.metrics.as_ref().map(TcpListener::accept) {
+        for _ in 0..TAKEN_MAX {
+            let Some(Ok((stream, _))) = self.metrics.as_ref().map(TcpListener::accept) else { break };
             let _ = stream.set_nonblocking(true);
             self.join(Box::new(stream), true);
         }
@@ -95,24 +107,42 @@ impl Server {
         for client in &mut self.clients {
             client.read();
             while let Some(line) = client.next_line() {
+                self.asked += 1;
+                client.asked = Some(self.asked);
                 client.take(&line, agent, at, unix, &mut round);
             }
         }
+        self.make_room();
         round
     }
 
     fn join(&mut self, stream: Box<dyn Stream>, is_http: bool) {
-        if self.clients.len() < CLIENTS_MAX {
-            let (line, out) = (Vec::new(), Vec::new());
-            self.clients.push(Client {
-                stream,
-                is_http,
-                line,
-                out,
-                waits_for: None,
-                wants_reload: false,
-                closed: false,
-            });
+        let silent = self.clients.iter().filter(|client| client.asked.is_none()).count();
+        if silent >= SILENT_MAX
+            && let Some(oldest) = self.clients.iter().position(|client| client.asked.is_none())
+        {
+            self.clients.remove(oldest);
+        }
+        self.clients.push(Client {
+            stream,
+            is_http,
+            line: Vec::new(),
+            out: Vec::new(),
+            waits_for: None,
+            wants_reload: false,
+            closed: false,
+            asked: None,
+        });
+    }
+
+    /// Parts from those that have asked nothing for longest, where more than there is room for have asked something.
+    fn make_room(&mut self) {
+        while self.clients.iter().filter(|client| client.asked.is_some()).count() > CLIENTS_MAX {
+            // Who waits for an answer of the agent is kept, unless all do.
+            let key = |client: &Client| (client.waits_for.is_some() || client.wants_reload, client.asked);
+            let asked = self.clients.iter().enumerate().filter(|(_, client)| client.asked.is_some());
+            let Some((oldest, _)) = asked.min_by_key(|(_, client)| key(client)) else { return };
+            self.clients.remove(oldest);
         }
     }
 
@@ -236,8 +266,16 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::net::TcpStream;
+    use std::os::unix::net::UnixStream;
+
+    use closc_paths::Table;
+
     use super::*;
+    use crate::agent::Options;
     use crate::io::sys;
+    use crate::region::Region;
 
     /// Nothing is looked at again and again: the loop is woken by whoever connects, by what is asked, and by room for the rest
     /// of a long answer.
@@ -252,7 +290,7 @@ mod tests {
             sys::wait(&fds, &mut ready, 60_000_000_000);
             ready
         };
-        let mut asks = std::os::unix::net::UnixStream::connect(folder.path().join("socket")).unwrap();
+        let mut asks = UnixStream::connect(folder.path().join("socket")).unwrap();
         assert_eq!(woken(&server), [true]);
         let (stream, _) = server.requests.accept().unwrap();
         stream.set_nonblocking(true).unwrap();
@@ -272,6 +310,68 @@ mod tests {
             server.flush();
         }
         assert_eq!(reader.join().unwrap().unwrap(), LONG);
+    }
+
+    /// Many connect and never end a line; who asks afterwards is answered, and so is who asked before and stayed.
+    #[test]
+    fn connections_that_say_nothing_keep_nobody_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let mut server = Server::open(&path, Some("127.0.0.1:0".parse().unwrap())).unwrap();
+        let metrics = server.metrics.as_ref().unwrap().local_addr().unwrap();
+        let bytes = crate::schedule::tests::table(0);
+        let table = Table::open(&bytes).unwrap();
+        let at = At { table: &table, now_ns: 1 };
+        let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
+        let mut serve = |server: &mut Server| {
+            let (mut fds, mut ready) = (Vec::new(), Vec::new());
+            server.fds(&mut fds);
+            sys::wait(&fds, &mut ready, 0);
+            server.read(&mut agent, &at, 0.0);
+            server.flush();
+            (ready.iter().any(|ready| *ready), server.clients.len())
+        };
+        let connect = || UnixStream::connect(&path).unwrap();
+        let ask = |stream: &mut UnixStream,
+                   server: &mut Server,
+                   serve: &mut dyn FnMut(&mut Server) -> (bool, usize)| {
+            stream.write_all(b"{\"op\":\"denials\"}\n").unwrap();
+            while serve(server).0 {}
+            let mut answer = String::new();
+            BufReader::new(stream).read_line(&mut answer).unwrap();
+            assert!(answer.contains("denials") && answer.ends_with('\n'), "{answer}");
+        };
+        let mut stays = connect();
+        ask(&mut stays, &mut server, &mut serve);
+        let mut silent: Vec<UnixStream> = Vec::new();
+        for n in 0..400 {
+            let mut stream = connect();
+            if n % 2 == 0 {
+                stream.write_all(b"{").unwrap();
+            }
+            silent.push(stream);
+            assert!(serve(&mut server).1 <= CLIENTS_MAX + SILENT_MAX);
+        }
+        let scrapers: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(metrics).unwrap()).collect();
+        while serve(&mut server).0 {}
+        ask(&mut connect(), &mut server, &mut serve);
+        ask(&mut stays, &mut server, &mut serve);
+        let mut scraper = TcpStream::connect(metrics).unwrap();
+        scraper.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        while serve(&mut server).0 {}
+        let mut page = String::new();
+        scraper.read_to_string(&mut page).unwrap();
+        assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("closc_nic_"), "{page}");
+        // Of those that asked the ones that did so last stay.
+        let mut askers: Vec<UnixStream> = Vec::new();
+        for _ in 0..CLIENTS_MAX + 5 {
+            askers.push(connect());
+            ask(askers.last_mut().unwrap(), &mut server, &mut serve);
+        }
+        assert!(serve(&mut server).1 <= CLIENTS_MAX + SILENT_MAX);
+        ask(askers.last_mut().unwrap(), &mut server, &mut serve);
+        assert_eq!(stays.read(&mut [0]).unwrap(), 0, "it asked before all of them");
+        drop((silent, scrapers));
     }
 
     #[test]
