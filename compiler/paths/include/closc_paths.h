@@ -18,7 +18,8 @@ enum closc_paths_fault {
     CLOSC_PATHS_MAGIC = 2,    /* does not begin with CLPT */
     CLOSC_PATHS_VERSION = 3,  /* of an unknown version */
     CLOSC_PATHS_CHECKSUM = 4, /* damaged */
-    CLOSC_PATHS_LAYOUT = 5    /* a section lies outside the file, or a number is out of range */
+    CLOSC_PATHS_LAYOUT = 5,   /* a section lies outside the file, or a number is out of range */
+    CLOSC_PATHS_LONG = 6      /* longer than its header says */
 };
 
 struct closc_paths_table {
@@ -75,6 +76,7 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     if (version < 1 || version > 3) return CLOSC_PATHS_VERSION;
     uint32_t total = closc_paths_u32(bytes + 8);
     if (total > len) return CLOSC_PATHS_SHORT;
+    if (total < len) return CLOSC_PATHS_LONG;
     if (total < 128 || closc_paths_u16(bytes + 6) != 128) return CLOSC_PATHS_LAYOUT;
     if (closc_paths_crc32(bytes + 16, total - 16) != closc_paths_u32(bytes + 12)) return CLOSC_PATHS_CHECKSUM;
     t->bytes = bytes;

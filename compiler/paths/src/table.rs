@@ -109,6 +109,8 @@ impl PlaneAt {
 pub enum Fault {
     /// Shorter than a header, or than the header says.
     Short,
+    /// Longer than the header says.
+    Long,
     /// Does not begin with `CLPT`.
     Magic,
     /// Of a version that this reader does not know, or that is not the one its header asks for.
@@ -123,6 +125,9 @@ impl core::fmt::Display for Fault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Fault::Short => f.write_str("the file is shorter than its header says"),
+            Fault::Long => {
+                f.write_str("the file is longer than its header says: something is behind the table")
+            }
             Fault::Magic => f.write_str("the file is not a path table: it does not begin with `CLPT`"),
             Fault::Version(version) => {
                 write!(f, "version {version} is not known here, or not the version of such a table")
@@ -173,7 +178,9 @@ impl<'a> Table<'a> {
             return Err(Fault::Version(version));
         }
         let total = u32_at(bytes, at::AT_TOTAL) as usize;
-        let bytes = bytes.get(..total).ok_or(Fault::Short)?;
+        if bytes.len() != total {
+            return Err(if bytes.len() < total { Fault::Short } else { Fault::Long });
+        }
         if total < at::HEADER || usize::from(u16_at(bytes, at::AT_HEADER_LEN)) != at::HEADER {
             return Err(Fault::Layout);
         }

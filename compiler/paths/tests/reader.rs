@@ -253,6 +253,9 @@ fn damage_is_found() {
     let whole = bytes();
     assert_eq!(Table::open(&[]).unwrap_err(), Fault::Short);
     assert_eq!(Table::open(&whole[..whole.len() - 1]).unwrap_err(), Fault::Short);
+    let mut longer = whole.clone();
+    longer.push(0);
+    assert_eq!(Table::open(&longer).unwrap_err(), Fault::Long);
     for at in 16..whole.len() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x10;

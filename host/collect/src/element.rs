@@ -3,6 +3,8 @@
 //! In: a plan and a coordinate or name. Out: names, the cables of an element, places in lists of all cables. Invariants: an
 //! element that was found by name is in the fabric; every cable has one place.
 
+use std::ops::Range;
+
 use closc_fabric::Shape;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
@@ -167,6 +169,19 @@ impl Places {
         }
     }
 
+    /// Returns the places of all cables that end at the switches of a tier of a plane from below.
+    pub(crate) fn below(&self, plane: u8, tier: TierId) -> Range<usize> {
+        let Shape { planes, zones, groups, per_group, t0_up, t1s, t1_up, .. } = self.0;
+        let all = planes * zones * groups;
+        let (first, each) = match tier {
+            TierId::T0 => (0, zones * groups * per_group),
+            TierId::T1 => (all * per_group, zones * groups * t0_up),
+            TierId::T2 => (all * (per_group + t0_up), zones * t1s * t1_up),
+        };
+        let from = first + usize::from(plane) * each;
+        from..from + each
+    }
+
     fn group(&self, plane: u8, zone: u16, index: u16, count: usize) -> usize {
         (usize::from(plane) * self.0.zones + usize::from(zone)) * count + usize::from(index)
     }
@@ -186,6 +201,14 @@ mod tests {
             let all: BTreeSet<usize> = plan.fabric().links().map(|link| places.of(link)).collect();
             assert_eq!(all.len(), plan.fabric().links().count());
             assert!(all.last().is_some_and(|last| *last < places.count()));
+            for link in plan.fabric().links() {
+                let (upper, _) = plan.fabric().upper_end(link).expect("it has an end");
+                let holds = |plane: PlaneId, tier| places.below(plane.0, tier).contains(&places.of(link));
+                let found =
+                    plan.topology().plane_ids().flat_map(|plane| TierId::ALL.map(|tier| (plane, tier)));
+                let found: Vec<_> = found.filter(|(plane, tier)| holds(*plane, *tier)).collect();
+                assert_eq!(found, [(upper.plane, upper.tier)]);
+            }
         }
     }
 

@@ -182,6 +182,12 @@ impl Evidence {
         at > 0 && at >= self.tenth(since_ms)
     }
 
+    /// Returns over how many cables below the switches of a tier a probe came back since a moment.
+    pub(crate) fn good_since(&self, plane: u8, tier: TierId, since_ms: u64) -> usize {
+        let least = self.tenth(since_ms).max(1);
+        self.good_at[self.places.below(plane, tier)].iter().filter(|at| **at >= least).count()
+    }
+
     /// Returns when a probe last came back over a cable, to a tenth of a second; 0, if none did.
     pub(crate) fn good_ms(&self, link: Link) -> u64 {
         let at = u64::from(self.good_at[self.places.of(link)]);

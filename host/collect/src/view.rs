@@ -100,6 +100,8 @@ pub struct TierView {
     pub dead: usize,
     /// How many lose packets.
     pub gray: usize,
+    /// Over how many a probe came back lately.
+    pub probed: usize,
     /// Probes that turned at them.
     pub probes: u64,
     /// Of these, how many were lost.
@@ -218,7 +220,7 @@ impl Collector {
             apply: self.options().apply,
             agents: self.agents(now_ms),
             switches: self.switches_view(),
-            planes: (0..plan.topology().planes).map(|plane| self.plane(plane)).collect(),
+            planes: (0..plan.topology().planes).map(|plane| self.plane(plane, now_ms)).collect(),
             verdicts: self.verdicts().take(LIST_MAX).map(|own| own.view(plan, now_ms)).collect(),
             n_verdicts: self.verdicts().count(),
             denials: self.denials().list.iter().map(|denial| self.denial(denial)).collect(),
@@ -254,10 +256,12 @@ impl Collector {
         }
     }
 
-    fn plane(&self, plane: u8) -> PlaneView {
+    fn plane(&self, plane: u8, now_ms: u64) -> PlaneView {
+        let since_ms = now_ms.saturating_sub(self.options().fresh_ms);
         let tier = |tier: TierId| {
             let (switches, cables) = self.tier_size(plane, tier)?;
             let (probes, lost) = self.evidence().probes(plane, tier);
+            let probed = self.evidence().good_since(plane, tier, since_ms);
             let (mut dead, mut gray) = (0, 0);
             for own in self.verdicts() {
                 let n = self.cables_of(own.element, plane, tier);
@@ -266,7 +270,7 @@ impl Collector {
                     Kind::Dead | Kind::Swapped(_) => dead += n,
                 }
             }
-            Some(TierView { tier: tier.word(), switches, cables, dead, gray, probes, lost })
+            Some(TierView { tier: tier.word(), switches, cables, dead, gray, probed, probes, lost })
         };
         PlaneView { plane, tiers: TierId::ALL.into_iter().filter_map(tier).collect() }
     }

@@ -129,10 +129,8 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
         }
         Request::Write { to, bytes, local, target, unit } => {
             match agent.write(at, to.octets(), (local, target, bytes, unit)) {
-                Some(write) => return (Answer::WhenWritten(write), false),
-                None => fault(format_args!(
-                    "{bytes} bytes cannot be written to {to}: it is no NIC, the region is smaller, or too many are under way"
-                )),
+                Ok(write) => return (Answer::WhenWritten(write), false),
+                Err(why) => fault(format_args!("{bytes} bytes cannot be written to {to}: {why}")),
             }
         }
         Request::Metrics {} => Value::String(agent.metrics(at)),

@@ -6,6 +6,9 @@
 //! remembered of a write is a bit for each piece.
 
 use std::collections::VecDeque;
+use std::net::Ipv6Addr;
+
+use thiserror::Error;
 
 use crate::wire::{Chunk, RANGES_MAX, Status};
 
@@ -66,6 +69,56 @@ pub struct Order {
     pub unit: u32,
 }
 
+/// Why a write was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum WriteFault {
+    /// To itself.
+    #[error("{0} is the address of this NIC itself")]
+    Own(Ipv6Addr),
+    /// To nobody.
+    #[error("{0} is the address of no NIC of this fabric")]
+    Stranger(Ipv6Addr),
+    /// What is to be sent is not there.
+    #[error("the region has {has} bytes, and the write is of {total} from {local} on")]
+    Region {
+        /// Bytes of the region.
+        has: u64,
+        /// Where the write begins.
+        local: u64,
+        /// Its bytes.
+        total: u64,
+    },
+    /// Too many NICs.
+    #[error(
+        "{0} other NICs are talked to already, which is all there is room for: try again when one is idle"
+    )]
+    Crowded(usize),
+    /// Too many writes.
+    #[error("{0} writes to this NIC are under way already: try again when one is done")]
+    Busy(usize),
+    /// Nothing to write.
+    #[error("a write is of one byte at least")]
+    Empty,
+    /// Too long.
+    #[error("{total} bytes in pieces of {unit} are {pieces} pieces, and a write has {PIECES_MAX} at most")]
+    Pieces {
+        /// Its bytes.
+        total: u64,
+        /// Bytes of a piece.
+        unit: u32,
+        /// How many pieces that would be.
+        pieces: u64,
+    },
+    /// Beyond all numbers.
+    #[error("no region has {total} bytes from {target} on")]
+    Target {
+        /// Where it was to go.
+        target: u64,
+        /// Its bytes.
+        total: u64,
+    },
+}
+
 /// Counters of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
@@ -109,14 +162,22 @@ pub struct Piece {
 }
 
 impl Leaving {
-    /// Takes an order. Nothing, if it is empty or has too many pieces.
-    pub fn new(id: u64, order: Order, now_ns: u64) -> Option<Leaving> {
-        let pieces = order.total.div_ceil(u64::from(order.unit.max(1)));
-        let fits = (1..=PIECES_MAX).contains(&pieces)
-            && order.unit > 0
-            && order.local.checked_add(order.total).is_some()
-            && order.target.checked_add(order.total).is_some();
-        fits.then(|| Leaving {
+    /// Takes an order, or says why not: it is empty, or has too many pieces.
+    pub fn new(id: u64, order: Order, now_ns: u64) -> Result<Leaving, WriteFault> {
+        let Order { target, total, .. } = order;
+        let unit = order.unit.max(1);
+        let pieces = total.div_ceil(u64::from(unit));
+        if total == 0 {
+            return Err(WriteFault::Empty);
+        }
+        if pieces > PIECES_MAX {
+            return Err(WriteFault::Pieces { total, unit, pieces });
+        }
+        if target.checked_add(total).is_none() {
+            return Err(WriteFault::Target { target, total });
+        }
+        let order = Order { unit, ..order };
+        Ok(Leaving {
             id,
             order,
             tally: Tally::default(),
@@ -377,7 +438,7 @@ mod tests {
         assert_eq!(arriving.coming.len(), ARRIVING_MAX);
         let huge = Chunk { write: 1, total: 1 << 60, target: 0, offset: 0, unit: 1, data: &data };
         assert_eq!(arriving.take(&huge, 0), Place::Refused);
-        assert!(Leaving::new(1, Order { total: 1 << 60, ..ORDER }, 0).is_none());
-        assert!(Leaving::new(1, Order { total: 0, ..ORDER }, 0).is_none());
+        assert!(Leaving::new(1, Order { total: 1 << 60, ..ORDER }, 0).is_err());
+        assert!(Leaving::new(1, Order { total: 0, ..ORDER }, 0).is_err());
     }
 }

@@ -2,7 +2,10 @@
 
 mod common;
 
+use std::net::Ipv6Addr;
+
 use closc_nic::agent::Ban;
+use closc_nic::api::{Answer, answer};
 use closc_nic::io::run::is_of;
 use closc_nic::localise::Culprit;
 use closc_paths::Table;
@@ -433,5 +436,38 @@ fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
         assert!(net.agents[0].restore(&at, &bans, 0.0).is_empty());
         assert_eq!(net.agents[0].bans(), bans, "none forgotten, none invented");
         assert!(net.agents[0].allow(&at, 1) && !net.agents[0].allow(&at, 1));
+    });
+}
+
+/// Every reason why a write is not taken has its own message.
+#[test]
+fn a_refused_write_says_why() {
+    with(|net| {
+        let own = Ipv6Addr::from(nic(0));
+        let mut refused = |to: &str, bytes: u64, more: &str| {
+            let at = net.at(0);
+            let line = format!(r#"{{"op":"write","to":"{to}","bytes":{bytes}{more}}}"#);
+            match answer(&mut net.agents[0], &at, line.as_bytes(), 0.0).0 {
+                Answer::Now(said) => said["error"].as_str().unwrap().to_owned(),
+                other => format!("{other:?}"),
+            }
+        };
+        let far = Ipv6Addr::from(nic(1)).to_string();
+        let all = [
+            (refused(&own.to_string(), 1, ""), "of this NIC itself"),
+            (refused("2001:db8::1", 1, ""), "address of no NIC of this fabric"),
+            (refused(&far, 0, ""), "one byte at least"),
+            (
+                refused(&far, 1 << 40, ""),
+                "pieces of 8192 are 134217728 pieces, and a write has 1048576 at most",
+            ),
+            (refused(&far, 2, r#","unit":1,"target":18446744073709551615"#), "no region has 2 bytes from"),
+            (refused(&far, 2, &format!(r#","local":{}"#, u64::MAX)), "the region has "),
+        ];
+        for (said, wanted) in all {
+            assert!(said.contains(wanted), "{said}");
+        }
+        let taken = (0..100).map(|_| refused(&far, 1, "")).find(|said| !said.starts_with("WhenWritten"));
+        assert!(taken.unwrap().contains("64 writes to this NIC are under way already"));
     });
 }

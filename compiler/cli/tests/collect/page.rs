@@ -127,3 +127,33 @@ fn axe_finds_nothing_serious() {
         assert_eq!(wide, json!(false), "{width} wide");
     }
 }
+
+/// A bar is as long as the share of cables that somebody probes: here each NIC's own, or that of one NIC of eight.
+#[test]
+fn a_bar_is_gray_where_nobody_probes() {
+    for (silent, width, text) in [(0..0, "100%", ""), (1..8, "12.5%", "7 not probed")] {
+        let folder = folder();
+        let _agents = Agents::start(folder.path());
+        let speaking = 8 - silent.len();
+        for nic in silent {
+            std::fs::remove_file(folder.path().join(format!("{nic}.sock"))).expect("it is there");
+        }
+        let collector = Collector::start(folder.path(), &["--web"]);
+        eventually("agents answer", || collector.summary()["agents"]["speaking"] == speaking);
+        eventually("probes came back", || collector.summary()["planes"][7]["tiers"][0]["probed"] == speaking);
+        let Some(mut browser) = shown(&collector) else { return };
+        says(&mut browser, "planes", text);
+        let own =
+            "[...document.querySelectorAll('.tier')].filter((tier) => tier.textContent.startsWith('t0'))";
+        browser.wait_for(&format!(
+            "{own}.every((tier) => tier.querySelector('.bar span').style.width === '{width}')"
+        ));
+        let colours = browser.value(&format!(
+            "{own}.map((tier) => tier.querySelector('.bar')).every((bar) => bar.className === 'bar unknown' && \
+             bar.firstChild.className === 'good' && bar.firstChild.getBoundingClientRect().width > 0)"
+        ));
+        assert_eq!(colours, json!(true));
+        assert_eq!(browser.text("at('planes').textContent").contains("not probed"), speaking < 8);
+        assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+    }
+}

@@ -275,7 +275,17 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
                 format!("{percent} is no loss: write a percentage above 0, at most 100"),
             ));
         }
-        let ppm = (percent * 1e4).round().max(1.0) as u32;
+        let parts = percent * 1e4;
+        // A percentage that is written with four decimals is a whole number of millionths but for the last bits of the float.
+        if parts < 0.5 || (parts - parts.round()).abs() > 1e-6 {
+            return Err(at(
+                &loss.percent,
+                format!(
+                    "a loss of {percent} % cannot be made: it goes in steps of 0.0001 (one packet in a million)"
+                ),
+            ));
+        }
+        let ppm = parts.round() as u32;
         found.push(Fault::Loss { cable: named(&loss.cable)?, ppm });
     }
     if let Some(cables) = &s.miswire {
@@ -403,6 +413,11 @@ mod tests {
             ("duration: 2s\nsteps:\n  - { at: 3s, cut: a }\n", "3:11: the job ends at 2s"),
             ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0 } }\n", "3:42: 0 is no loss"),
             ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: .nan } }\n", "is no loss"),
+            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 1e-9 } }\n", "steps of 0.0001"),
+            (
+                "duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0.00015 } }\n",
+                "steps of 0.0001",
+            ),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: two cables change places, 1"),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot change places"),
             ("duration: 9s\nsteps:\n  - { at: 2s, plane: 300 }\n", "3:22: "),

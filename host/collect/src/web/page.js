@@ -67,9 +67,16 @@ async function showCables(name) {
 function tier(plane, view) {
   const line = make("div", undefined, "tier");
   line.append(make("b", view.tier));
-  const worst = view.dead > 0 ? "dead" : view.gray > 0 ? "gray" : view.probes > 0 ? "good" : "unknown";
-  line.append(make("span", "", "bar " + worst));
-  line.append(make("span", view.switches + " switches, " + view.cables + " cables, " + view.dead + " dead, " + view.gray + " gray"));
+  const worst = view.dead > 0 ? "dead" : view.gray > 0 ? "gray" : "good";
+  // As long as the share of cables that are known: what nobody probes is neither good nor bad.
+  const known = Math.min(view.cables, view.probed + view.dead + view.gray);
+  const bar = make("span", undefined, "bar unknown");
+  const part = make("span", "", worst);
+  part.style.width = 100 * (view.cables > 0 ? known / view.cables : 0) + "%";
+  bar.append(part);
+  line.append(bar);
+  const rest = view.cables > known ? ", " + (view.cables - known) + " not probed" : "";
+  line.append(make("span", view.switches + " switches, " + view.cables + " cables, " + view.dead + " dead, " + view.gray + " gray" + rest));
   return line;
 }
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::agent::guard::{self, Sender};
 use crate::agent::{Agent, At};
-use crate::writes::{Leaving, Order};
+use crate::writes::{Leaving, Order, WriteFault};
 
 /// Writes to one NIC that are remembered.
 const LEAVING_MAX: usize = 64;
@@ -216,29 +216,36 @@ impl Agent {
         faults
     }
 
-    /// Starts a write. Returns its name; nothing, if the address is of no NIC, the range is outside the region, or
-    /// too many writes are under way.
+    /// Starts a write. Returns its name, or why there is none.
     pub fn write(
         &mut self,
         at: &At<'_>,
         address: [u8; 16],
         order: (u64, u64, u64, Option<u32>),
-    ) -> Option<u64> {
+    ) -> Result<u64, WriteFault> {
         let (local, target, total, unit) = order;
         let most = u32::from(at.table.header().mtu.saturating_sub(PIECE_HEAD + 16)).max(1);
         let unit = unit.unwrap_or(UNIT).clamp(1, most);
-        if address == self.own || !self.region.holds(local, total) {
-            return None;
+        let to = Ipv6Addr::from(address);
+        if address == self.own {
+            return Err(WriteFault::Own(to));
         }
-        let channel = self.channel(at, address)?;
-        let leaving = &mut self.channels[channel].leaving;
-        if leaving.len() >= LEAVING_MAX {
-            let done = leaving.iter().position(|write| write.done_ns.is_some())?;
-            leaving.remove(done);
+        if at.table.destination(address).is_none() {
+            return Err(WriteFault::Stranger(to));
+        }
+        if !self.region.holds(local, total) {
+            return Err(WriteFault::Region { has: self.region.len(), local, total });
         }
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
+        let channel = self.channel(at, address).ok_or(WriteFault::Crowded(self.channels.len()))?;
+        let leaving = &mut self.channels[channel].leaving;
+        if leaving.len() >= LEAVING_MAX {
+            let done = leaving.iter().position(|write| write.done_ns.is_some());
+            let done = done.ok_or(WriteFault::Busy(LEAVING_MAX))?;
+            leaving.remove(done);
+        }
         leaving.push(write);
         self.next_write += 1;
-        Some(self.next_write - 1)
+        Ok(self.next_write - 1)
     }
 }

@@ -177,7 +177,7 @@ impl<'a> Station<'a> {
         now_ns: u64,
     ) -> bool {
         let at = At { table: self.table, now_ns };
-        let Some(write) = self.agent.write(&at, to, (place, place, bytes, Some(unit))) else { return false };
+        let Ok(write) = self.agent.write(&at, to, (place, place, bytes, Some(unit))) else { return false };
         self.busy.push(Busy { write, number, message });
         self.due_ns = self.due_ns.min(now_ns);
         true
