@@ -233,7 +233,7 @@ impl Inventory {
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| InventoryError::Syntax {
             place: error.location().map(|place| (place.line(), place.column())),
-            reason: first_line(&error.without_snippet().to_string()),
+            reason: without_place(&first_line(&error.without_snippet().to_string())),
         })
     }
 
@@ -393,6 +393,10 @@ sonic:
         assert_eq!(line, Some(2));
         assert!(reason.contains("expected a string"), "{reason}");
         assert_eq!(place("devices:\n  a: {device_id: 1}\n").0, Some(2));
+        for text in ["nope: 1\n", "{\"nope\": 1}", "- 1\n", "devices: {a: {nope: 1}}\n"] {
+            let said = Inventory::parse(text).unwrap_err().to_string();
+            assert!(!said.contains("at line"), "its place is said once: {said}");
+        }
     }
 
     #[test]

@@ -123,6 +123,7 @@ fn line_of(line: u64) -> u32 {
 fn why(error: &Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
+    let first = first.split(" at line ").next().unwrap_or_default();
     format!("no topology of containerlab: {first}")
 }
 
