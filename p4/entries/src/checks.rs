@@ -76,7 +76,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
         EntriesError::Group { max, .. } => {
             (platform, format!("give the platform `limits.ecmp_width: {max}`, or use another OS"))
         }
-        EntriesError::Pipeline { .. } | EntriesError::NoMember { .. } | EntriesError::Segments { .. } => {
+        EntriesError::Pipeline { .. } | EntriesError::NoMember { .. } => {
             (platform, "use another OS".to_owned())
         }
     };

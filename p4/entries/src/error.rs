@@ -46,14 +46,6 @@ pub enum EntriesError {
         /// What of it is too much.
         excess: Excess,
     },
-    /// The pipeline has no table for segments.
-    #[error("`{device}`: pipeline `{pipeline}` has no table for own segments")]
-    Segments {
-        /// The switch.
-        device: String,
-        /// The pipeline.
-        pipeline: &'static str,
-    },
     /// Shares of one route that a group cannot hold.
     #[error("`{device}`: the shares of route {prefix} add up to {total}, a group of `{profile}` holds {max}")]
     Group {

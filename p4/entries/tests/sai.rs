@@ -102,14 +102,32 @@ fn a_cable_that_is_gone_renames_no_other_group() {
 }
 
 #[test]
-fn segments_and_sums_that_do_not_fit_are_named() {
-    let plan = fabric("", "routing: srv6-static");
+fn routes_of_segments_are_entries_and_own_segments_are_none() {
+    use v1::field_match::FieldMatchType;
+    let entities = entities(&fabric("", "routing: srv6-static"), "p0-t0-001");
+    let prefixes = entities.iter().filter_map(|entity| match &entity.entity {
+        Some(v1::entity::Entity::TableEntry(entry)) => entry.r#match.iter().find_map(|field| {
+            let FieldMatchType::Lpm(lpm) = field.field_match_type.as_ref()? else { return None };
+            let mut bytes = [0; 16];
+            bytes[16 - lpm.value.len()..].copy_from_slice(&lpm.value);
+            Some(format!("{}/{}", std::net::Ipv6Addr::from(bytes), lpm.prefix_len))
+        }),
+        _ => None,
+    });
+    let prefixes: Vec<String> = prefixes.collect();
+    let up = (1..=4).map(|at| format!("fcbb:bbbb:400{at}::/48"));
+    let down = (1..=2).map(|at| format!("fcbb:bbbb:800{at}::/48"));
+    let wanted: Vec<String> = down.chain(up).chain(["fcbb:bbbb::/32".to_owned()]).collect();
+    assert_eq!(prefixes, wanted, "no `fcbb:bbbb:1::/48`, which CONFIG_DB has");
+    assert!(weights(&entities).is_empty(), "each uSID has one port");
+}
+
+#[test]
+fn sums_that_do_not_fit_are_named() {
+    let plan = ecmp("");
     let switch = plan.topology().naming.parse_switch("p0-t0-001").expect("it is there");
     let said =
         |intent: &DeviceIntent<'_>| Pipeline::sai().entities(intent).expect_err("it cannot be").to_string();
-    assert_eq!(said(&plan.device(switch)), "`p0-t0-001`: pipeline `sai` has no table for own segments");
-
-    let plan = ecmp("");
     let mut intent = plan.device(switch);
     for route in &mut intent.routes {
         if let Target::Ports(hops) = &mut route.target

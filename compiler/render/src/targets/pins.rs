@@ -1,7 +1,8 @@
 //! SONiC hardware with P4Runtime (PINS): the `config_db.json` beside the table entries of each switch.
 //!
 //! In: a [`DeviceIntent`]. Out: CONFIG_DB as that of SONiC, without what a controller writes: addresses of ports, neighbours and
-//! routes are entries, and a row for them here would make a second router interface of the same port. Invariants: `id` of a
+//! routes are entries, and a row for them here would make a second router interface of the same port. Own segments are here,
+//! as a controller has no table for them. Invariants: `id` of a
 //! port is the number that entries name it by; the switch is device 1 to its controllers.
 
 use closc_artefacts::paths;

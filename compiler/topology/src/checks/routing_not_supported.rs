@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0213",
     title: "the operating system cannot do the routing",
     what: "Every operating system in use can do what `routing` asks for: BGP runs on `sonic`, `frr`, `nvue` and \
-           `eos`, where there are three tiers or parallel links on those but `eos`, and segments are rendered for every system but `eos` and `pins`.",
+           `eos`, where there are three tiers or parallel links on those but `eos`, and segments are rendered for every system but `eos`.",
     why: "A kernel or a P4 target without a routing daemon speaks no BGP. With three tiers or parallel links a neighbour can \
           lose a part of what is behind it, and switches have to announce how much is left. Arista names SRv6 segments in \
           release notes and publishes no grammar of them, and none by which bandwidths are added up from tier to tier: closc \

@@ -1,5 +1,5 @@
 //! The room of SONiC hardware with P4Runtime (PINS): `pins.txtpb`, whose routes are in the names of the pipeline `sai`, and the
-//! `config_db.json` beside it, which has all the rest.
+//! `config_db.json` beside it, which has all the rest: own segments too, whose packets go on by those routes.
 
 mod entries;
 mod place;
@@ -79,9 +79,6 @@ fn second_router(device: &mut Device<'_>) {
     }
     if device.ports.iter().any(|port| !port.neighbours.is_empty()) {
         found.push(("NEIGH", "neighbours"));
-    }
-    if !device.segments.is_empty() {
-        found.push(("SRV6_MY_SIDS", "segments"));
     }
     for (table, what) in found {
         let needles = vec![format!("\"{table}\":")];

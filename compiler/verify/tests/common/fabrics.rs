@@ -18,7 +18,7 @@ pub(crate) enum Target {
     Mixed,
     /// SONiC with paused classes.
     Lossless,
-    /// SONiC hardware with P4Runtime, which has no segments.
+    /// SONiC hardware with P4Runtime.
     Pins,
     /// EOS with paused classes, which has no segments.
     Eos,

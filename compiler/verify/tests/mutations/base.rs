@@ -50,6 +50,8 @@ pub(crate) enum Base {
     ChosenZones,
     /// SONiC hardware with P4Runtime, with a management network.
     ChosenPins,
+    /// The same where hosts choose the way: segments in one file and their routes in the other.
+    Pins,
     /// EOS, with a management network.
     ChosenEos,
     /// The same with BGP and a drained cable.
@@ -67,7 +69,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 29] = [
+    pub(crate) const ALL: [Base; 30] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -90,6 +92,7 @@ impl Base {
         Base::ChosenP4,
         Base::ChosenZones,
         Base::ChosenPins,
+        Base::Pins,
         Base::ChosenEos,
         Base::BgpEos,
         Base::Nvue,
@@ -114,6 +117,7 @@ impl Base {
             | Base::BlocksZones
             | Base::Fixed
             | Base::Nvue
+            | Base::Pins
             | Base::Tools
             | Base::Declared => "srv6-static",
             Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless | Base::BgpEos | Base::BgpNvue => {
@@ -149,6 +153,7 @@ impl Base {
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
             Base::ChosenPins => (Target::Pins, chosen),
+            Base::Pins => (Target::Pins, small),
             Base::ChosenEos => (Target::Eos, chosen),
             Base::Nvue => (Target::Nvue, chosen),
             Base::ChosenNvue => (Target::NvueLossless, chosen),

@@ -39,7 +39,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 40] = [
+const TABLES: [&[Mutation]; 41] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -55,6 +55,7 @@ const TABLES: [&[Mutation]; 40] = [
     p4::ENTRIES,
     pins::ENTRIES,
     pins::BESIDE,
+    pins::SEGMENTS,
     tables::FORMS,
     tables::BYTES,
     tables::BOTH,

@@ -1,8 +1,8 @@
 //! Damage to the entries of SONiC hardware with P4Runtime, and to the CONFIG_DB beside them.
 
 use crate::Mutation;
-use crate::base::Base::ChosenPins as P;
-use crate::common::damage::Damage::{Behind, Cut, Gone, More, Same, Set, Text, Unset};
+use crate::base::Base::{ChosenPins as P, Pins as S};
+use crate::common::damage::Damage::{All, Behind, Cut, Gone, More, Same, Set, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/pins.txtpb";
 const T1: &str = "switches/p0-t1-001/pins.txtpb";
@@ -77,4 +77,26 @@ pub(crate) const BESIDE: &[Mutation] = &[
     ("a port of another speed", P, DB, Set(&["PORT", "Ethernet256", "speed"], "\"50000\""), "V0302"),
     ("another seed", P, DB, Set(&["DEVICE_METADATA", "localhost", "type"], "\"LeafRouter\""), "V1201"),
     ("no CONFIG_DB", P, DB, Gone, "V0104"),
+];
+
+const SID: &str = "loc1|fcbb:bbbb:1::/48";
+const UP: &str = "ipv6_dst=fcbb:bbbb:4001::/48";
+const DOWN: &str = "ipv6_dst=fcbb:bbbb:8001::/48";
+const BLOCK: &str = "ipv6_dst=fcbb:bbbb::/32";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const SEGMENTS: &[Mutation] = &[
+    ("no segment", S, DB, Unset(&["SRV6_MY_SIDS", SID]), "V0501"),
+    ("no tables of segments", S, DB, Unset(&["SRV6_MY_SIDS"]), "V0504"),
+    ("a uA", S, DB, Set(&["SRV6_MY_SIDS", SID, "action"], "\"uA\""), "V0501"),
+    ("segment with the bits of plane 1", S, DB, All("fcbb:bbbb:1::", "fcbb:bbbb:801::"), "V0502"),
+    ("segment of another switch", S, DB, All("fcbb:bbbb:1::", "fcbb:bbbb:2::"), "V0503"),
+    ("two segments", S, DB, Set(&["SRV6_MY_SIDS", "loc1|fcbb:bbbb:3::/48"], r#"{"action":"uN","decap_dscp_mode":"pipe"}"#), "V0504"),
+    ("a route of segments beside the controller's", S, DB, Set(&["STATIC_ROUTE"], "{\"default|fcbb:bbbb:4001::/48\": {\"blackhole\": \"true\"}}"), "V0103"),
+    ("a uSID over a NIC's port", S, T0, Behind(UP, "value: \"Ethernet256\"", "value: \"Ethernet0\""), "V0605"),
+    ("a uSID over another uplink", S, T0, Behind(UP, "value: \"Ethernet256\"", "value: \"Ethernet257\""), "V0605"),
+    ("a NIC's uSID over the port of another", S, T0, Behind(DOWN, "value: \"Ethernet0\"", "value: \"Ethernet1\""), "V0605"),
+    ("a uSID of another length", S, T0, Behind(UP, "prefix_len: 48", "prefix_len: 47"), "V0601"),
+    ("no blackhole of the block", S, T0, Behind(BLOCK, "prefix_len: 32", "prefix_len: 31"), "V0602"),
+    ("entries of another switch", S, T0, Same("switches/p0-t0-002/pins.txtpb"), "V0304"),
 ];

@@ -3,7 +3,8 @@
 //! In: the intent of a switch. Out: one function for each table, what is referred to before what refers to it. Invariants:
 //! ids are text and functions of position: a router interface and its next hop have the name of the port, a group a digest
 //! of its shares; a port is the number that `id` of its row in CONFIG_DB says; all routes are in the default VRF, whose
-//! name is empty and which needs no entry.
+//! name is empty and which needs no entry. Own segments are in CONFIG_DB, as the pipeline has no table for them; what is
+//! left of a packet's segments is looked up among the routes here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +16,6 @@ use closc_runtime::value::Value;
 
 use super::shares::reduced;
 use crate::error::{EntriesError, Fault};
-
-/// The name, for messages.
-const NAME: &str = "sai";
 
 /// The VRF that is there without an entry.
 const DEFAULT_VRF: &str = "";
@@ -34,9 +32,6 @@ type Shares = Vec<(usize, u64)>;
 /// Returns the entities of a switch.
 pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
     let mut maker = Maker { intent, info, entities: Vec::new() };
-    if intent.srv6.is_some() {
-        return Err(EntriesError::Segments { device: intent.name.to_string(), pipeline: NAME }.into());
-    }
     maker.own_mac()?;
     maker.links()?;
     let ways: Vec<Shares> = intent.routes.iter().map(|route| shares(&route.target, intent)).collect();
