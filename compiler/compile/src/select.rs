@@ -106,7 +106,7 @@ impl FromStr for Selection {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut selection = Selection::default();
-        for term in text.split(',').filter(|term| !term.is_empty()) {
+        for term in text.split(',').filter(|_| !text.is_empty()) {
             let (key, value) =
                 term.split_once('=').ok_or(format!("`{term}` is no term; write `plane=3` or `tier=t0`"))?;
             let number = |what: &str| format!("`{value}` is no {what} number");

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_platform::{Breakout, Os, Platform, Release};
 use closc_qos::profile::Profile;
@@ -23,7 +22,7 @@ use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
 use crate::shown::Shown;
-use crate::verdict::{Verdict, note, rule};
+use crate::verdict::{Sides, Verdict, note, rule};
 
 /// Hardware and operating system.
 pub type Hardware = (Arc<Platform>, Os);
@@ -187,9 +186,9 @@ macro_rules! fabric_settings {
             }
 
             /// Returns how a change of it can be rolled out.
-            pub(crate) fn verdict(&self, old: &Fabric) -> Verdict {
+            pub(crate) fn verdict(&self, sides: &Sides<'_>) -> Verdict {
                 match self {
-                    $( Setting::$variant(edit) => rule::$rule(&edit.old, &edit.new, old), )*
+                    $( Setting::$variant(edit) => rule::$rule(&edit.old, &edit.new, sides), )*
                 }
             }
 
@@ -252,7 +251,7 @@ fabric_settings! {
     /// Free text.
     Description(String) = description, "description" => names;
     /// Number of planes.
-    Planes(u8) = planes, "planes" => nic_ports, speed;
+    Planes(u8) = planes, "planes" => planes_of;
     /// Number of zones.
     Zones(u16) = zones, "zones" => zones;
     /// Where zones stand.
@@ -308,7 +307,7 @@ fabric_settings! {
     /// Cables between T1s and T2s.
     T1T2(Option<Cable>) = cables.t1_t2, "cables.t1-t2" => t2_cables;
     /// Cables between T1s and T2s of single zones.
-    T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone" => t2_cables;
+    T1T2ByZone(BTreeMap<ZoneId, Cable>) = cables.t1_t2_by_zone, "cables.by_zone" => zone_cables;
     /// Largest packet on a cable.
     LinkMtu(u16) = mtu.link, "mtu.link" => port_mtu;
     /// Largest packet of a host.

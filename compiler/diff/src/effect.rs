@@ -145,17 +145,19 @@ struct Modes {
     planes: Vec<(BTreeSet<TierId>, &'static str)>,
     at_once: Vec<&'static str>,
     leaves: Option<&'static str>,
+    nodes: Option<&'static str>,
 }
 
 impl Modes {
-    fn of(difference: &Difference, migration: Option<&Migration>, old: &Plan) -> Modes {
-        let Modes { mut drains, mut planes, mut at_once, mut leaves } = Modes::default();
+    fn of(difference: &Difference, migration: Option<&Migration>, old: &Plan, new: &Plan) -> Modes {
+        let Modes { mut drains, mut planes, mut at_once, mut leaves, mut nodes } = Modes::default();
         let covered = |change: &&Change| migration.is_some() && Migration::covers(change);
         for change in difference.changes.iter().filter(|change| !covered(change)) {
-            let verdict = judge(change, old.fabric());
+            let verdict = judge(change, old.fabric(), new.fabric());
             match verdict.mode {
                 RolloutMode::Hitless => {}
                 RolloutMode::Leaves => leaves = Some(verdict.why),
+                RolloutMode::NodeByNode => nodes = Some(verdict.why),
                 RolloutMode::Drained(places) => {
                     match drains.iter_mut().find(|(_, why)| *why == verdict.why) {
                         Some((known, _)) => known.extend(places),
@@ -172,7 +174,7 @@ impl Modes {
                 RolloutMode::AtOnce => at_once.push(verdict.why),
             }
         }
-        Modes { drains, planes, at_once, leaves }
+        Modes { drains, planes, at_once, leaves, nodes }
     }
 }
 
@@ -189,20 +191,29 @@ impl Rollout {
     }
 }
 
+/// What goes on beside a growth where switches choose the path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mixes {
+    /// Something is drained by the file in the same step.
+    pub(crate) drains: bool,
+    /// Something is drained to be touched, or goes.
+    pub(crate) others: bool,
+}
+
 /// Describes how a difference can be rolled out, which changes these artefacts.
 pub(crate) fn rollout(
     difference: &Difference,
     artefacts: &[Artefacts],
     migration: Option<&Migration>,
-    mixes: bool,
-    old: &Plan,
+    mixes: Mixes,
+    (old, new): (&Plan, &Plan),
 ) -> Rollout {
     if let Some(movers) = Movers::of(difference, artefacts, old) {
         return drains_only(movers, difference, old);
     }
-    let Modes { drains, planes, at_once, leaves } = Modes::of(difference, migration, old);
-    let keeps = drains.is_empty() && planes.is_empty() && leaves.is_none();
-    let hitless = keeps && !mixes && at_once.is_empty() && migration.is_none();
+    let Modes { drains, planes, at_once, leaves, nodes } = Modes::of(difference, migration, old, new);
+    let keeps = drains.is_empty() && planes.is_empty() && leaves.is_none() && nodes.is_none();
+    let hitless = keeps && !mixes.drains && at_once.is_empty() && migration.is_none();
     let stops = migration.map(ToString::to_string).into_iter().chain(at_once.into_iter().map(str::to_owned));
     let mut steps: Vec<String> =
         stops.map(|why| format!("not hitless, the whole fabric stops: {why}")).collect();
@@ -214,12 +225,24 @@ pub(crate) fn rollout(
             .collect();
         steps.push(format!("not hitless, drain plane by plane ({}): {why}", tiers.join(", ")));
     }
-    if mixes {
+    if mixes.drains {
         steps.push(
             "not hitless: what is drained is used where nothing else is left, and what is new would be drained with it for \
              a while: drain first, and grow in a second change"
                 .to_owned(),
         );
+    }
+    if mixes.others {
+        steps.push(
+            "not hitless: no configuration says which switches send over what is new already while others are drained or go: \
+             grow in a change of its own"
+                .to_owned(),
+        );
+    }
+    if let Some(why) = nodes {
+        steps.push(format!(
+            "not hitless, node by node: {why}; switches that are there stay as they are for it"
+        ));
     }
     if let Some(why) = leaves {
         steps.push(format!("not hitless, drain what goes: {why}"));
@@ -229,14 +252,14 @@ pub(crate) fn rollout(
         steps.push(format!("not hitless, drain {shown} before: {why}"));
     }
     if hitless && !difference.is_empty() {
-        steps.push(format!("hitless: {}", reasons(difference, old).join("; ")));
+        steps.push(format!("hitless: {}", reasons(difference, old, new).join("; ")));
     }
     Rollout { hitless, steps }
 }
 
 /// Why changes are harmless, each reason once.
-fn reasons(difference: &Difference, old: &Plan) -> Vec<&'static str> {
-    let all = difference.changes.iter().map(|change| judge(change, old.fabric()).why);
+fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str> {
+    let all = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).why);
     let all: BTreeSet<&str> = all.collect();
     if all.is_empty() {
         return vec!["what is declared otherwise is not there"];

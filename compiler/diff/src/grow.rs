@@ -3,13 +3,13 @@
 //! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it; since
 //! ports are functions of coordinates, growth within reserved numbers moves no cable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
-use closc_topology::{Cable, Link};
+use closc_topology::{Cable, Link, ZoneId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -75,6 +75,8 @@ pub struct WorkOrder {
     pub switches_removed: usize,
     /// New NICs.
     pub nics_added: usize,
+    /// NICs that are replaced by others of another speed or number of lanes.
+    pub nics_replaced: usize,
     /// Changes that renumber what is already there; nothing for growth.
     pub renumbers: Vec<String>,
     /// Whether hosts write segments into packets.
@@ -102,6 +104,7 @@ impl WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
+            nics_replaced: replaced(old, new),
             source_routed: new.is_source_routed(),
             renumbers: difference.changes.iter().filter_map(renumbers).collect(),
             jobs,
@@ -136,10 +139,14 @@ impl WorkOrder {
         let plural_of = |count: usize, one, many| plural(count as u64, one, many);
         let _ = writeln!(
             text,
-            "mount {}, take out {}; {} come",
+            "mount {}, take out {}; {} come{}",
             plural_of(self.switches_added, "switch", "switches"),
             number(self.switches_removed as u64),
-            plural_of(self.nics_added, "NIC", "NICs")
+            plural_of(self.nics_added, "NIC", "NICs"),
+            match self.nics_replaced {
+                0 => String::new(),
+                some => format!(", {} replaced", plural_of(some, "other is", "others are")),
+            }
         );
         let mut kinds: BTreeMap<(Action, &str, &str, &str), (u64, u64)> = BTreeMap::new();
         for job in &self.jobs {
@@ -163,6 +170,23 @@ impl WorkOrder {
         }
         text
     }
+}
+
+/// Counts the NICs of both sides that have another speed or number of lanes.
+fn replaced(old: &Plan, new: &Plan) -> usize {
+    let kind = |plan: &Plan, zone| {
+        let hosts = &plan.topology().hosts;
+        let lanes = hosts.nic_by_zone.get(&zone).map_or(hosts.nic_lanes, |own| own.lanes);
+        (plan.topology().nic_speed(zone), lanes)
+    };
+    let zones = 0..old.topology().zones.min(new.topology().zones);
+    let other: BTreeSet<ZoneId> =
+        zones.map(ZoneId).filter(|zone| kind(old, *zone) != kind(new, *zone)).collect();
+    if other.is_empty() {
+        return 0;
+    }
+    let both = new.fabric().nics().filter(|nic| other.contains(&nic.zone) && old.fabric().has_nic(*nic));
+    both.count()
 }
 
 fn ends(plan: &Plan, link: Link) -> CableEnds {

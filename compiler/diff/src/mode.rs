@@ -4,29 +4,36 @@
 //! answers counts; what is not known to be harmless is not called so. What a setting of the fabric does is beside it, in
 //! `change.rs`.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
-use closc_topology::{Link, TierId};
+use closc_platform::{Os, Platform};
+use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
-use crate::change::{Change, Exception, T2Setting, Thing, TierSetting, Turn};
+use crate::change::{Change, Edit, Exception, T2Setting, Thing, TierSetting, Turn};
 use crate::population::is_drained;
-use crate::verdict::{ALL, GROWS, at_once, beside, growth, hitless, planes, shrinks};
+use crate::verdict::{ALL, GROWS, Sides, at_once, beside, growth, hitless, planes, shrinks};
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
 
-/// Judges one change.
-pub fn judge(change: &Change, old: &Fabric) -> Verdict {
+/// Judges one change between two fabrics.
+pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     match change {
-        Change::Setting(setting) => setting.verdict(old),
+        Change::Setting(setting) => setting.verdict(&Sides { old, new }),
         // More switches of a tier are more ports of those beside it.
         Change::Count(tier, edit) if edit.new > edit.old => growth(old, beside(*tier)),
         Change::Count(tier, _) => shrinks(old, beside(*tier)),
-        // The ports of the first zone are the first ones, whatever is kept for each.
-        Change::T2(T2Setting::ZonePorts(_)) if old.topology().zones == 1 => hitless("no cable moves"),
+        // They say which port is whose: what moves is what is at another port then.
         Change::T2(T2Setting::Wiring(_) | T2Setting::ZonePorts(_) | T2Setting::Rows(_)) => {
-            planes(&[TierId::T1, TierId::T2], "cables move to other ports")
+            if moves(old, new) {
+                planes(&[TierId::T1, TierId::T2], "cables move to other ports")
+            } else {
+                hitless("no cable moves")
+            }
         }
-        Change::Tier(tier, setting) => judge_tier(*tier, setting, old),
+        Change::Tier(tier, setting) => judge_tier(*tier, setting, old, new),
         Change::T2(T2Setting::T2Site(_)) | Change::Naming(..) => hitless("names carry no traffic"),
         Change::T2Added(_) => growth(old, &[TierId::T1]),
         Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
@@ -34,15 +41,14 @@ pub fn judge(change: &Change, old: &Fabric) -> Verdict {
     }
 }
 
-fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric) -> Verdict {
+fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -> Verdict {
     match setting {
         // More ports are ports of its own.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
         TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
-        TierSetting::Platform(_) | TierSetting::ByPlane(_) | TierSetting::ByZone(_) => {
-            planes(&[tier], "switches are replaced")
-        }
+        TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
+        TierSetting::ByZone(edit) => judge_zones(tier, edit, old, new),
         TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),
         TierSetting::DownCage(_) | TierSetting::UpCage(_) => planes(&[tier], "cables move to other ports"),
         TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {
@@ -55,6 +61,66 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric) -> Verdict {
             Routing::EcmpStatic | Routing::BgpUnnumbered => planes(&ALL, "cables move to other ports"),
         },
     }
+}
+
+/// Judges other hardware or ports of single zones by what differs in zones of both sides.
+fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabric, new: &Fabric) -> Verdict {
+    let [before, after] = [old, new].map(|fabric| fabric.topology().tier(tier));
+    let (Some(before), Some(after)) = (before, after) else {
+        return hitless("the tier is not on both sides");
+    };
+    let zones = touched_zones(tier, edit, old, new);
+    let replaced = |zone: &ZoneId| hardware(before, *zone) != hardware(after, *zone);
+    if zones.iter().any(replaced) {
+        return planes(&[tier], "switches of single zones are replaced");
+    }
+    if !zones.is_empty() {
+        return planes(&[tier], "ports of single zones are others, or their cages are split in another way");
+    }
+    let ports = |of: &Tier| u32::from(of.down.count) + u32::from(of.up.count);
+    if ports(after) < ports(before) { shrinks(old, &[tier]) } else { growth(old, &[tier]) }
+}
+
+/// The zones of both sides whose switches of a tier are replaced, or whose ports become others; more or fewer ports are
+/// growth or its reverse.
+pub(crate) fn touched_zones(
+    tier: TierId,
+    edit: &Edit<BTreeMap<ZoneId, ZoneTier>>,
+    old: &Fabric,
+    new: &Fabric,
+) -> BTreeSet<ZoneId> {
+    let [before, after] = [old, new].map(|fabric| fabric.topology().tier(tier));
+    let (Some(before), Some(after)) = (before, after) else { return BTreeSet::new() };
+    let common = old.topology().zones.min(new.topology().zones);
+    let port = |block: PortBlock| (block.first_cage, block.breakout);
+    let is = |of: &Tier, zone: ZoneId| (port(of.down_in(zone)), port(of.up_in(zone)));
+    let differs = |zone: &ZoneId| {
+        hardware(before, *zone) != hardware(after, *zone) || is(before, *zone) != is(after, *zone)
+    };
+    let named = edit.old.keys().chain(edit.new.keys()).copied();
+    named.filter(|zone| zone.0 < common).filter(differs).collect()
+}
+
+fn hardware(tier: &Tier, zone: ZoneId) -> (&Arc<Platform>, Os) {
+    tier.by_zone.get(&zone).map_or((&tier.platform, tier.os), |own| (&own.platform, own.os))
+}
+
+/// Tells whether a cable between T1s and T2s that both fabrics have is at another port.
+fn moves(old: &Fabric, new: &Fabric) -> bool {
+    let (before, after) = (old.topology(), new.topology());
+    let ups = before.t1.up.count.min(after.t1.up.count);
+    let planes = 0..before.planes.min(after.planes);
+    let t1s = (0..before.zones.min(after.zones))
+        .flat_map(|zone| (0..before.t1_count.min(after.t1_count)).map(move |index| (ZoneId(zone), index)));
+    let mut links = t1s.flat_map(|(zone, index)| {
+        (0..ups).map(move |up| (Switch { plane: PlaneId(0), tier: TierId::T1, zone, index }, up))
+    });
+    links.any(|(lower, up)| {
+        // All planes are wired alike, and exceptions are about one of them.
+        let link = |plane: u8| Link::Fabric { lower: Switch { plane: PlaneId(plane), ..lower }, up };
+        old.upper_end(link(0)) != new.upper_end(link(0))
+            && planes.clone().any(|plane| old.has_link(link(plane)) && new.has_link(link(plane)))
+    })
 }
 
 fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {

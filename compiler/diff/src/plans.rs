@@ -10,7 +10,7 @@ use crate::impact::impact;
 use crate::migration::Migration;
 use crate::population::Population;
 use crate::report::{FORMAT, Options, Report, Side};
-use crate::rollout::mixes;
+use crate::rollout::{grows_beside, mixes};
 use crate::touched::{Item, Touched, artefacts};
 use crate::touched_tiers::touched_tiers;
 use crate::{effect, summary};
@@ -35,9 +35,12 @@ impl Report {
         let pairs = impact(before.fabric(), after.fabric());
         let artefacts = artefacts(&touched, before, after, differs);
         let migration = Migration::between(before, after);
-        let mixes = mixes(&difference, &population, before, after);
+        let mixes = effect::Mixes {
+            drains: mixes(&difference, &population, before, after),
+            others: grows_beside(&difference, &population, before, after),
+        };
         let impact = effect::impact(&difference, &population, &pairs, before, after);
-        let rollout = effect::rollout(&difference, &artefacts, migration.as_ref(), mixes, before);
+        let rollout = effect::rollout(&difference, &artefacts, migration.as_ref(), mixes, (before, after));
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),

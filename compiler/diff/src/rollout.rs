@@ -23,17 +23,18 @@ use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 pub use configured::Differs;
 pub use step::{Seconds, Step};
 
-use crate::change::{Change, Exception, Thing, Turn};
+use crate::change::{Change, Exception, Thing, TierSetting, Turn};
 use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
-use crate::mode::{Place, RolloutMode, judge};
+use crate::mode::{Place, RolloutMode, judge, touched_zones};
 use crate::population::{Population, is_drained};
 use crate::report::{self, WaveStep};
+use crate::verdict::POOLS;
 use configured::Configured;
 use growing::Growing;
-pub(crate) use growing::mixes;
+pub(crate) use growing::{grows_beside, mixes};
 use leaving::Leaving;
 
 /// What may be taken away for a while.
@@ -146,7 +147,7 @@ impl Rollout {
         }
         let population = Population::between(old.fabric(), new.fabric());
         let leaving = Leaving::of(&population, &difference, old);
-        let work = Work::of(&difference, &population, &leaving, old)?;
+        let work = Work::of(&difference, &population, &leaving, old, new)?;
         let target = worst(&impact(old.fabric(), new.fabric()));
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
@@ -203,6 +204,12 @@ impl Rollout {
         moments
     }
 
+    /// Returns the most that a pair loses of its bandwidth while each wave lasts, between 0 and 1.
+    pub fn losses(&self, old: &Plan) -> Vec<f64> {
+        let during = self.moments().into_iter().step_by(2);
+        during.map(|places| worst(&impact(old.fabric(), &without(old.fabric(), &places))).loss).collect()
+    }
+
     /// Returns how long all of it takes about.
     pub fn duration(&self) -> Seconds {
         Seconds(self.waves.iter().map(|wave| wave.duration.0).sum())
@@ -238,16 +245,17 @@ impl Work {
         population: &Population,
         leaving: &Leaving,
         old: &Plan,
+        new: &Plan,
     ) -> Result<Work, RolloutError> {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
         let moved: BTreeSet<Switch> =
             population.moved.iter().flat_map(|link| ends(old.fabric(), *link)).collect();
         for change in &difference.changes {
-            let verdict = judge(change, old.fabric());
+            let verdict = judge(change, old.fabric(), new.fabric());
             match verdict.mode {
                 // What goes is in no place of work: traffic leaves it before.
-                RolloutMode::Hitless | RolloutMode::Leaves => {}
+                RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}
                 RolloutMode::Drained(some) => {
                     let goes = matches!(
                         change,
@@ -261,13 +269,9 @@ impl Work {
                     }
                 }
                 RolloutMode::PlaneByPlane(tiers) => {
-                    let exceptions = &old.topology().exceptions;
-                    // Other wiring of the third tier is about the cables that it moves.
-                    let wired = matches!(change, Change::T2(_));
-                    let touched = old.switches().filter(|switch| tiers.contains(&switch.tier));
-                    let touched = touched.filter(|switch| !wired || moved.contains(switch));
-                    let touched = touched.filter(|switch| !leaving.places.contains(&Place::Switch(*switch)));
-                    for switch in touched.filter(|switch| !is_drained(exceptions, *switch)) {
+                    let some = drained(change, &tiers, &moved, (old, new));
+                    let stays = |switch: &Switch| !leaving.places.contains(&Place::Switch(*switch));
+                    for switch in some.into_iter().filter(stays) {
                         places.entry(switch.plane).or_default().insert(Place::Switch(switch));
                     }
                 }
@@ -324,6 +328,31 @@ impl Work {
         }
         Ok((waves, kept))
     }
+}
+
+/// The switches of tiers that a change drains: other wiring of the third tier is about the cables that it moves, and other hardware
+/// of single zones about their switches.
+fn drained(
+    change: &Change,
+    tiers: &[TierId],
+    moved: &BTreeSet<Switch>,
+    (old, new): (&Plan, &Plan),
+) -> Vec<Switch> {
+    let wired = matches!(change, Change::T2(_));
+    let by_pools = judge(change, old.fabric(), new.fabric()).why == POOLS;
+    let zones = match change {
+        Change::Tier(tier, TierSetting::ByZone(edit)) if !by_pools => {
+            Some(touched_zones(*tier, edit, old.fabric(), new.fabric()))
+        }
+        _ => None,
+    };
+    let of_change = |switch: &Switch| {
+        tiers.contains(&switch.tier)
+            && (!wired || moved.contains(switch))
+            && zones.as_ref().is_none_or(|all| all.contains(&switch.zone))
+            && !is_drained(&old.topology().exceptions, *switch)
+    };
+    old.switches().filter(of_change).collect()
 }
 
 /// Upper tiers first: they take least from a pair, and what is below needs them back.

@@ -174,7 +174,10 @@ impl Shown for NicKind {
 
 impl Shown for ZoneTier {
     fn shown(&self) -> String {
-        let side = |block: &PortBlock| format!("{} from cage {}", block.breakout, block.first_cage);
+        let side = |block: &PortBlock| {
+            let spare = if block.spare > 0 { format!(" and {} spare", block.spare) } else { String::new() };
+            format!("{}{spare} of {} from cage {}", block.count, block.breakout, block.first_cage)
+        };
         let (down, up) = (side(&self.down), side(&self.up));
         format!("{} with {}, down {down}, up {up}", self.platform.id, self.os.word())
     }

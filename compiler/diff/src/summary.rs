@@ -9,7 +9,7 @@ mod qos;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, TierId, field};
 
-use crate::change::{Change, Edit, Exception, Named, Setting, TierSetting, count_field};
+use crate::change::{Change, Edit, Exception, Named, Setting, T2Setting, TierSetting, count_field};
 use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
@@ -36,6 +36,9 @@ pub(crate) fn lines(
                 setting => lines.push(setting_line(setting, new)),
             },
             Change::Count(tier, _) => lines.extend(count_line(*tier, old, new)),
+            // Computed, and of no effect without rows.
+            Change::T2(T2Setting::Rows(_))
+                if [old, new].iter().all(|plan| plan.topology().t2_rows() == 1) => {}
             Change::T2(setting) => {
                 let (before, after) = setting.values();
                 lines.push(simple(Sign::Change, setting.field().path(), format!("{before} -> {after}")));

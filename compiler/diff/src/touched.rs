@@ -9,7 +9,7 @@ use closc_fabric::Fabric;
 use closc_plan::{Excepted, HostRoutes, Plan, Subject, Touch, touch};
 use closc_topology::{Field, Node, PlaneId, Switch, TierId, Touches, ZoneId, field};
 
-use crate::change::{Change, Exception, Setting, Thing, Turn, count_field};
+use crate::change::{Change, Exception, Setting, T2Setting, Thing, Turn, count_field};
 use crate::compare::Difference;
 use crate::routed;
 
@@ -41,7 +41,9 @@ impl Touched {
             touched.all_tables = true;
             touched.all_hosts |= new.nodes_state_delays();
         }
-        for change in &difference.changes {
+        let without_rows = [old, new].iter().all(|plan| plan.topology().t2_rows() == 1);
+        let is_void = |change: &&Change| without_rows && matches!(change, Change::T2(T2Setting::Rows(_)));
+        for change in difference.changes.iter().filter(|change| !is_void(change)) {
             touched.change(change, old.fabric());
             touched.change(change, new.fabric());
         }

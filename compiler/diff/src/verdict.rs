@@ -8,7 +8,7 @@ use std::sync::Arc;
 use closc_fabric::Fabric;
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform};
-use closc_topology::{Link, PlaneId, Switch, TierId};
+use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
 /// How a change can be rolled out, from harmless to harmful.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +17,8 @@ pub enum RolloutMode {
     Hitless,
     /// What goes carries no traffic before it goes. What stays is not touched while it carries some.
     Leaves,
+    /// Nodes are worked on one after the other, and stand still meanwhile. No switch that is there is touched for it.
+    NodeByNode,
     /// These carry no traffic while they are touched.
     Drained(Vec<Place>),
     /// One plane after the other, each without traffic while it is touched.
@@ -63,6 +65,20 @@ pub(crate) const SHRINKS: &str = "what goes carries traffic until it is drained"
 
 pub(crate) fn hitless(why: &'static str) -> Verdict {
     Verdict { mode: RolloutMode::Hitless, why }
+}
+
+/// The fabrics before and after.
+pub(crate) struct Sides<'a> {
+    pub(crate) old: &'a Fabric,
+    pub(crate) new: &'a Fabric,
+}
+
+impl Sides<'_> {
+    /// Tells whether the ports of NICs have the same speed in every zone that both sides have.
+    pub(crate) fn keep_port_speeds(&self) -> bool {
+        let (old, new) = (self.old.topology(), self.new.topology());
+        (0..old.zones.min(new.zones)).map(ZoneId).all(|zone| old.port_speed(zone) == new.port_speed(zone))
+    }
 }
 
 /// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
@@ -113,20 +129,21 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
 
 /// What a change of a setting of the fabric means for its rollout. The values are those before and after.
 pub(crate) mod rule {
-    use closc_fabric::Fabric;
     use closc_topology::Racks;
     use closc_topology::TierId::{T0, T1, T2};
 
-    use super::{ALL, Verdict, at_once, growth, hitless, planes, shrinks};
+    use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
 
-    const CABLES: &str = "every cable of the kind is unplugged, or was described wrongly";
+    const CABLES: &str = "every cable of the kind is unplugged, or was described wrongly, and thresholds follow the longest path";
+    const ZONE_CABLES: &str = "cables of single zones are unplugged, or were described wrongly, and thresholds of all switches \
+                               follow the longest path";
 
-    pub(crate) fn names<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn names<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("names carry no traffic")
     }
 
     #[allow(clippy::ref_option)]
-    pub(crate) fn racks(old: &Option<Racks>, new: &Option<Racks>, _: &Fabric) -> Verdict {
+    pub(crate) fn racks(old: &Option<Racks>, new: &Option<Racks>, _: &Sides<'_>) -> Verdict {
         if old.is_some() && new.is_some() {
             planes(&ALL, "devices that stand elsewhere now are moved, or were described wrongly")
         } else {
@@ -134,97 +151,115 @@ pub(crate) mod rule {
         }
     }
 
-    pub(crate) fn services<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn services<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("time and log servers carry no traffic of the fabric")
     }
 
-    pub(crate) fn releases<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn releases<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&ALL, "switches are upgraded to the release first, and an upgrade reboots them")
     }
 
-    pub(crate) fn management<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn management<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("the management network carries no traffic of the fabric")
     }
 
-    pub(crate) fn hosts_only<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn hosts_only<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("what hosts alone are given reaches no switch")
     }
 
-    pub(crate) fn host_files<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn host_files<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("only the form of host artefacts changes")
     }
 
-    pub(crate) fn interface_names<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn interface_names<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("only the names of interfaces change, node by node")
     }
 
-    pub(crate) fn uplinks<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn uplinks<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("packets change uplinks, and arrive over either")
     }
 
-    pub(crate) fn zones<T: PartialOrd>(old: &T, new: &T, fabric: &Fabric) -> Verdict {
-        if new > old { growth(fabric, &[T2]) } else { shrinks(fabric, &[T2]) }
+    pub(crate) fn zones<T: PartialOrd>(old: &T, new: &T, sides: &Sides<'_>) -> Verdict {
+        if new > old { growth(sides.old, &[T2]) } else { shrinks(sides.old, &[T2]) }
     }
 
-    pub(crate) fn nics<T: PartialOrd>(old: &T, new: &T, fabric: &Fabric) -> Verdict {
-        if new > old { growth(fabric, &[T0]) } else { shrinks(fabric, &[T0]) }
+    pub(crate) fn nics<T: PartialOrd>(old: &T, new: &T, sides: &Sides<'_>) -> Verdict {
+        if new > old { growth(sides.old, &[T0]) } else { shrinks(sides.old, &[T0]) }
     }
 
-    pub(crate) fn nodes<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn nodes<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("NICs belong to other nodes")
     }
 
-    pub(crate) fn nic_ports<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
-        at_once("the ports of every NIC change their speed")
+    /// Speed, lanes and number of ports of NICs: where ports keep their speed NICs are other boxes, and switches stay.
+    pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
+        if sides.keep_port_speeds() {
+            let why = "NICs are replaced by others whose ports have the speed of before";
+            Verdict { mode: RolloutMode::NodeByNode, why }
+        } else {
+            at_once("the ports of NICs change their speed")
+        }
     }
 
-    pub(crate) fn paths<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn planes_of<T: PartialOrd>(old: &T, new: &T, sides: &Sides<'_>) -> Verdict {
+        match (sides.keep_port_speeds(), new > old) {
+            (false, _) => at_once("the ports of NICs change their speed"),
+            (true, true) => growth(sides.old, &[]),
+            (true, false) => shrinks(sides.old, &[]),
+        }
+    }
+
+    pub(crate) fn paths<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("hosts and switches must agree on how packets find their way")
     }
 
-    pub(crate) fn segments<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn segments<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("a path names segments in every plane; hosts and switches must agree on them")
     }
 
     /// A switch has one block, so no file describes a fabric on its way from one plan to the other. What to do is said of
     /// both plans, by `Migration`.
-    pub(crate) fn segment_plan<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn segment_plan<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("every segment moves to another block, and switches have one at a time")
     }
 
-    pub(crate) fn nic_addresses<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn nic_addresses<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("a NIC has one address for all planes, and every connection names it")
     }
 
-    pub(crate) fn transport<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn transport<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("both ends of a connection must agree on the port")
     }
 
-    pub(crate) fn cable_addresses<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn cable_addresses<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&ALL, "both ends of every cable change their address")
     }
 
-    pub(crate) fn identity<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn identity<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&ALL, "every switch changes its identity")
     }
 
-    pub(crate) fn nic_cables<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn nic_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&[T0], CABLES)
     }
 
-    pub(crate) fn t1_cables<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn t1_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&[T0, T1], CABLES)
     }
 
-    pub(crate) fn t2_cables<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn t2_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&[T1, T2], CABLES)
     }
 
-    pub(crate) fn port_mtu<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn zone_cables<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
+        planes(&[T1, T2], ZONE_CABLES)
+    }
+
+    pub(crate) fn port_mtu<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&ALL, "ports go down when their MTU changes")
     }
 
-    pub(crate) fn queues<T>(_: &T, _: &T, _: &Fabric) -> Verdict {
+    pub(crate) fn queues<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         planes(&ALL, "queues are rebuilt, and until hosts follow, what they mark meets the new queues")
     }
 }
@@ -261,10 +296,6 @@ pub(crate) mod note {
 
     pub(crate) fn systems<T>(_: &T, _: &Plan) -> String {
         "renumbers every autonomous system".to_owned()
-    }
-
-    pub(crate) fn speed<T>(_: &T, _: &Plan) -> String {
-        "every NIC port changes its speed".to_owned()
     }
 
     pub(crate) fn entropy<T>(_: &T, _: &Plan) -> String {

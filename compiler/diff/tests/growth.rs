@@ -235,7 +235,7 @@ fn a_zone_with_holes_comes_as_it_is() {
     let (old, new) = (zones(2, ""), zones(3, "groups_by_zone: { 2: 1 }, "));
     let difference = Difference::between(old.fabric(), new.fabric());
     let modes: BTreeSet<RolloutMode> =
-        difference.changes.iter().map(|change| judge(change, old.fabric()).mode).collect();
+        difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode).collect();
     assert_eq!(modes, BTreeSet::from([RolloutMode::Hitless]));
     let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
     let lines: Vec<String> =

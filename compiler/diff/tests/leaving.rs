@@ -65,7 +65,7 @@ impl State<'_> {
             Step::Remove { .. } => self.removed_on.extend(wave.switches.difference(&wave.keeping)),
             Step::ReplaceTables { .. } => self.replaced = true,
             Step::TakeOut { .. } => self.taken_out = true,
-            Step::WaitIdle | Step::Verify => {}
+            Step::WaitIdle | Step::Verify | Step::ReplaceNics { .. } => {}
         }
     }
 

@@ -72,10 +72,11 @@ fn check(old: &Shape, new: &Shape, routing: Routing, planes: f64) -> Result<(), 
     let wanted: BTreeSet<_> = difference
         .changes
         .iter()
-        .flat_map(|change| match judge(change, old.fabric()).mode {
+        .flat_map(|change| match judge(change, old.fabric(), new.fabric()).mode {
             RolloutMode::Drained(places) => places,
             RolloutMode::Hitless
             | RolloutMode::Leaves
+            | RolloutMode::NodeByNode
             | RolloutMode::PlaneByPlane(_)
             | RolloutMode::AtOnce => Vec::new(),
         })
@@ -180,7 +181,7 @@ fn lossless_growth_divides_buffers_anew() {
     let modes = |qos: &str| -> BTreeSet<RolloutMode> {
         let (old, new) = (pod(4, qos), pod(5, qos));
         let difference = Difference::between(old.fabric(), new.fabric());
-        difference.changes.iter().map(|change| judge(change, old.fabric()).mode).collect()
+        difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode).collect()
     };
     assert!(
         modes("lossless").contains(&RolloutMode::PlaneByPlane(vec![TierId::T1])),

@@ -90,7 +90,12 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
                     Unit::Switch(switch).differs(old, new, &templates)
                 };
                 match Rollout::between_with(a, b, limit, Some(&differs)) {
-                    Ok(rollout) => report.waves = named_waves(&rollout, a, b),
+                    Ok(rollout) => {
+                        report.waves = named_waves(&rollout, a, b);
+                        if command.share.is_none() {
+                            say_large(&rollout, a, &mut report);
+                        }
+                    }
                     Err(error) => report.no_waves = Some(error.to_string()),
                 }
             }
@@ -110,6 +115,20 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
         (Side::Plan(_), Side::Tree(_)) | (Side::Tree(_), Side::Plan(_)) => {
             bail!("one side is a fabric file and the other a tree: compile the file first")
         }
+    }
+}
+
+/// Says which waves take more than half of a pair's bandwidth, where nobody asked for a share: one plane is all of it then.
+fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
+    if old.topology().planes > 1 {
+        return;
+    }
+    for (wave, loss) in report.waves.iter_mut().zip(rollout.losses(old)).filter(|(_, loss)| *loss > 0.5) {
+        let share = closc_diagnostics::figures::percent(loss);
+        wave.text = format!(
+            "{} (takes {share} of a pair's bandwidth, and there is no other plane: `--share` makes smaller waves)",
+            wave.text
+        );
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Growing<'a> {
     joins: BTreeMap<PlaneId, Vec<Place>>,
     /// Whether all that changes does so in place, so that whole configurations can say it.
     in_place: bool,
+    /// NICs that are replaced.
+    nics: usize,
 }
 
 impl<'a> Growing<'a> {
@@ -44,18 +46,21 @@ impl<'a> Growing<'a> {
     ) -> Growing<'a> {
         let hosts_choose = new.is_source_routed();
         let changed = configured.changed().unwrap_or_else(|| by_rule(difference, old, new));
-        let modes = || difference.changes.iter().map(|change| judge(change, old.fabric()).mode);
+        let modes = || difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);
         let in_place =
             modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
+        let replaced = modes().any(|mode| mode == RolloutMode::NodeByNode);
+        let nics =
+            if replaced { new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)).count() } else { 0 };
         let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
-        Growing { population, old, new, configured, changed, joins, in_place }
+        Growing { population, old, new, configured, changed, joins, in_place, nics }
     }
 
     /// The wave that takes nothing away: what is new is mounted, plugged and configured.
     pub(super) fn prepare(&self) -> Option<Wave> {
         let population = self.population;
         let (switches, cables) = (population.switches.added.len(), population.cables.added.len());
-        if switches + cables == 0 {
+        if switches + cables + self.nics == 0 {
             return None;
         }
         let mut configured: BTreeSet<Switch> = population.switches.added.iter().copied().collect();
@@ -70,6 +75,7 @@ impl<'a> Growing<'a> {
             self.configured.of_new(configured)
         };
         let mut steps = vec![Step::Install { switches, cables }];
+        steps.extend((self.nics > 0).then_some(Step::ReplaceNics { nics: self.nics }));
         steps.extend(Step::Add { switches: configured.len() }.if_any());
         steps.push(Step::Verify);
         Some(Wave { switches: configured, apart, ..done(None, steps) })
@@ -141,7 +147,7 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     let hosts_choose = new.is_source_routed();
     // Where hosts choose paths, growth is configured on what is new and at the other ends of its cables alone.
     let here = |change: &&Change| {
-        let verdict = judge(change, old.fabric());
+        let verdict = judge(change, old.fabric(), new.fabric());
         !hosts_choose || (verdict.why != GROWS && verdict.mode != RolloutMode::Leaves)
     };
     let changes: Vec<Change> = difference.changes.iter().filter(here).cloned().collect();
@@ -162,6 +168,18 @@ pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan
     !new.is_source_routed()
         && difference.changes.iter().any(drains)
         && population.cables.added.iter().any(from_old)
+}
+
+/// Tells whether something is drained, leaves or is replaced beside a growth that needs stages: no configuration says which half
+/// is in use then.
+pub(crate) fn grows_beside(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
+    let other = |change: &Change| {
+        !matches!(
+            judge(change, old.fabric(), new.fabric()).mode,
+            RolloutMode::Hitless | RolloutMode::NodeByNode
+        )
+    };
+    !new.is_source_routed() && difference.changes.iter().any(other) && !joins(population, old, new).is_empty()
 }
 
 /// What switches that are there will send over: a new switch above one of them, or a new cable to one that is there.

@@ -89,6 +89,11 @@ pub enum Step {
         /// How many.
         nics: usize,
     },
+    /// Somebody replaces NICs, node by node.
+    ReplaceNics {
+        /// How many.
+        nics: usize,
+    },
     /// Somebody takes switches and cables out that nobody uses.
     TakeOut {
         /// Switches.
@@ -156,6 +161,7 @@ impl Step {
             Step::Part { .. } => "part",
             Step::StopNics { .. } => "stop-nics",
             Step::StartNics { .. } => "start-nics",
+            Step::ReplaceNics { .. } => "replace-nics",
             Step::TakeOut { .. } => "take-out",
             Step::WaitIdle => "wait-idle",
             Step::Install { .. } => "install",
@@ -200,6 +206,7 @@ impl Step {
             | Step::TakeOut { switches, cables } => {
                 Seconds(MOUNT.0 * switches.div_ceil(CREWS) as u64 + PLUG.0 * cables.div_ceil(CREWS) as u64)
             }
+            Step::ReplaceNics { nics } => Seconds(MOUNT.0 * nics.div_ceil(CREWS) as u64),
             Step::Drain { places, .. }
             | Step::Return { places, .. }
             | Step::Join { places, .. }
@@ -227,7 +234,10 @@ impl Step {
             Step::TakeOut { switches, cables } => Some(Step::Install { switches, cables }),
             Step::Install { switches, cables } => Some(Step::TakeOut { switches, cables }),
             Step::WaitIdle | Step::Verify => None,
-            Step::Replace { .. } | Step::Change { .. } | Step::ReplaceTables { .. } => Some(self),
+            Step::Replace { .. }
+            | Step::ReplaceNics { .. }
+            | Step::Change { .. }
+            | Step::ReplaceTables { .. } => Some(self),
         }
     }
 }
@@ -272,6 +282,9 @@ impl fmt::Display for Step {
             }
             Step::StopNics { nics: all } => write!(f, "stop the traffic of {} for good", nics(*all)),
             Step::StartNics { nics: all } => write!(f, "let {} send and receive again", nics(*all)),
+            Step::ReplaceNics { nics: all } => {
+                write!(f, "replace {}, node by node: each stands still meanwhile", nics(*all))
+            }
             Step::TakeOut { switches, cables } => by_hand(f, ("take out", "pull"), *switches, *cables),
             Step::WaitIdle => f.write_str("wait until nothing is under way there"),
             Step::Install { switches, cables } => by_hand(f, ("mount", "plug"), *switches, *cables),

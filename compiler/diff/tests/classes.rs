@@ -1,0 +1,124 @@
+//! How a change is rolled out follows from what the two fabrics do: which cables are at other ports, which ports have another
+//! speed, which switches get other files.
+
+use std::collections::BTreeSet;
+
+use closc_diff::rollout::{Limit, Rollout, Step};
+use closc_diff::{Change, Difference, Options, Place, Report, RolloutMode, Side, judge};
+use closc_plan::Plan;
+use closc_tests::shape::{Shape, any_routing, plan, three_tiers, try_plan};
+use closc_topology::{Link, TierId, ZoneId};
+use proptest::prelude::*;
+
+const MOVES: &str = "cables move to other ports";
+
+fn reasons(old: &Plan, new: &Plan) -> Vec<(RolloutMode, &'static str)> {
+    let difference = Difference::between(old.fabric(), new.fabric());
+    let verdict = |change: &Change| judge(change, old.fabric(), new.fabric());
+    difference.changes.iter().map(verdict).map(|verdict| (verdict.mode, verdict.why)).collect()
+}
+
+fn report(old: &Plan, new: &Plan) -> Report {
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    Report::of_plans((old, side("old")), (new, side("new")), Options::default())
+}
+
+fn is_upper(link: &Link) -> bool {
+    matches!(link, Link::Fabric { lower, .. } if lower.tier == TierId::T1)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Between T1s and T2s cables are said to move exactly if one that both fabrics have is at another port.
+    #[test]
+    fn cables_move_if_they_are_at_other_ports(
+        old in three_tiers(), new in three_tiers(), routing in any_routing(), same in any::<bool>(), more in 0..=2u16,
+    ) {
+        let new = if same { Shape { t1: old.t1 + more, ..old.clone() } } else { new };
+        prop_assume!(try_plan(&new.yaml()).is_ok());
+        let (old, new) = (old.routed(routing), new.routed(routing));
+        let links: BTreeSet<Link> = old.fabric().links().collect();
+        let other = |link: &Link| old.fabric().upper_end(*link) != new.fabric().upper_end(*link);
+        let moved = new.fabric().links().filter(is_upper).any(|link| links.contains(&link) && other(&link));
+        let t2 = |change: &Change| matches!(change, Change::T2(_));
+        let difference = Difference::between(old.fabric(), new.fabric());
+        let said = difference.changes.iter().filter(|change| t2(change));
+        let said: Vec<_> = said.map(|change| judge(change, old.fabric(), new.fabric())).collect();
+        let says = said.iter().any(|verdict| verdict.why == MOVES);
+        prop_assert!(!says || moved, "nothing moves: {said:?}");
+        let parallel = old.topology().t1.parallel != new.topology().t1.parallel;
+        prop_assert!(says || !moved || parallel, "cables move: {:?}", reasons(&old, &new));
+    }
+}
+
+/// More uplinks of T0s are more T1s, and nothing moves, whatever is computed from them.
+#[test]
+fn more_uplinks_are_growth_in_three_tiers() {
+    let of = |up: u16| {
+        plan(&format!(
+            "fabric: g\nplanes: 2\nzones: 2\nhosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: linux, up: {up} }}\n  t1: {{ platform: linux, os: linux, up: 2 }}\n  \
+             t2: {{ platform: linux, os: linux, ports_per_zone: 8 }}\nqos: none\n"
+        ))
+    };
+    let (old, new) = (of(3), of(5));
+    let modes: BTreeSet<RolloutMode> = reasons(&old, &new).into_iter().map(|(mode, _)| mode).collect();
+    assert_eq!(modes, BTreeSet::from([RolloutMode::Hitless]));
+    let report = report(&old, &new);
+    assert!(report.rollout.expect("plans have one").hitless);
+    assert!(!report.changes.iter().any(|line| line.subject == "tiers.t2.rows"), "{:#?}", report.changes);
+}
+
+fn planes(planes: u8, nic: &str, port: &str) -> Plan {
+    plan(&format!(
+        "fabric: p\nplanes: {planes}\nhosts: {{ groups: 2, per_group: 2, nic: {nic} }}\n\
+         tiers:\n  t0: {{ platform: linux, os: linux, down: {{ count: 2, breakout: 1x{port} }}, up: 2 }}\n  \
+         t1: {{ platform: linux, os: linux }}\nqos: none\n"
+    ))
+}
+
+/// NICs of as many more lanes: ports keep their speed, and nodes are worked on one after the other.
+#[test]
+fn planes_come_with_other_nics() {
+    let (old, new) =
+        (planes(1, "{ speed: 100G, lanes: 1 }", "100G"), planes(2, "{ speed: 200G, lanes: 2 }", "100G"));
+    let report = report(&old, &new);
+    let text = report.rollout.expect("plans have one").steps.join("\n");
+    assert!(text.contains("node by node") && !text.contains("whole fabric stops"), "{text}");
+    let rollout = Rollout::between(&old, &new, Limit { share: 1.0 }).expect("it has an order");
+    assert!(rollout.waves.iter().all(|wave| wave.drained.is_empty()), "{rollout:#?}");
+    let replaced = |step: &Step| matches!(step, Step::ReplaceNics { nics: 4 });
+    assert!(rollout.waves.iter().any(|wave| wave.steps.iter().any(replaced)), "{rollout:#?}");
+    // The same NICs over twice the planes have ports of half the speed.
+    let (old, new) =
+        (planes(1, "{ speed: 200G, lanes: 2 }", "200G"), planes(2, "{ speed: 200G, lanes: 2 }", "100G"));
+    assert!(reasons(&old, &new).iter().any(|(mode, _)| *mode == RolloutMode::AtOnce));
+}
+
+/// More ports of zones of other hardware are growth, and other hardware of one zone is about that zone.
+#[test]
+fn zones_of_other_hardware_change_by_themselves() {
+    let text = include_str!("../../../topologies/examples/two-generations.yaml");
+    let old = plan(text);
+    let more = plan(&text.replace("up: { count: 8,", "up: { count: 10,"));
+    assert_ne!(old.topology().t0.up.count, more.topology().t0.up.count, "the example has these uplinks");
+    let modes: BTreeSet<RolloutMode> = reasons(&old, &more).into_iter().map(|(mode, _)| mode).collect();
+    assert_eq!(modes, BTreeSet::from([RolloutMode::Hitless]), "{:?}", reasons(&old, &more));
+    for line in report(&old, &more).changes.iter().filter(|line| line.subject.contains("by_zone")) {
+        let sides: Vec<&str> = line.text.split(" -> ").collect();
+        assert_ne!(sides.first(), sides.last(), "{}", line.text);
+    }
+    let mut topology = old.topology().clone();
+    topology.t0.by_zone.clear();
+    let other = Plan::new(closc_fabric::Fabric::new(std::sync::Arc::new(topology)));
+    let rollout = Rollout::between(&old, &other, Limit { share: 1.0 }).expect("it has an order");
+    let drained = rollout.waves.iter().flat_map(|wave| &wave.drained);
+    let zones: BTreeSet<ZoneId> = drained
+        .filter_map(|place| match place {
+            Place::Switch(switch) => Some(switch.zone),
+            Place::Link(_) => None,
+        })
+        .collect();
+    assert_eq!(zones, old.topology().t0.by_zone.keys().copied().collect());
+}
