@@ -354,7 +354,8 @@ fn inner_address(table: &Table<'_>, (zone, group): (u16, u16), downlink: u16) ->
     (table.header().pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
 }
 
-fn segments(table: &Table<'_>, downlink: u16) -> Vec<Segment> {
+/// The segments of the NIC on a downlink, plane by plane.
+pub(crate) fn segments(table: &Table<'_>, downlink: u16) -> Vec<Segment> {
     // A T0 probe is a list of two: the T0, and this NIC.
     let of = |plane| {
         let probe = u128::from_be_bytes(table.t0_probe(plane, downlink));

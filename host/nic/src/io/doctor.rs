@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::agent::TableView;
 use crate::api::Request;
 use crate::io::ports::{Names, Ports};
-use crate::io::{client, run, sys};
+use crate::io::{client, run};
+
+mod kernel;
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,44 +67,27 @@ pub fn examine(
     let tun = std::fs::File::options().read(true).write(true).open("/dev/net/tun");
     let said = tun.as_ref().map_or_else(ToString::to_string, |_| "there".into());
     check("/dev/net/tun".into(), tun.is_ok(), said);
+    let (agent, runs) = agent(socket, &view);
+    out.extend(kernel::machine(runs));
     out.extend(ports(&table, downlink, names));
-    out.push(agent(socket, &view));
+    out.extend(kernel::tun(&table, downlink, nic));
+    out.push(agent);
     out
 }
 
 /// Looks at the port of each plane.
 fn ports(table: &Table<'_>, downlink: u16, names: &Names) -> Vec<Check> {
-    let mut out = Vec::new();
-    let mut check = |what: String, good: bool, said: String| out.push(Check { what, good, said });
-    let any = std::net::UdpSocket::bind("[::1]:0").ok();
     let mut ports = Ports::new(names.clone());
     let planes: Vec<u8> = (0..table.header().planes).collect();
     let found = ports.next_hops(table, downlink, &planes);
-    if let Some(doubt) = ports.doubt() {
-        check("ports".into(), false, doubt.to_string());
-    }
-    for (plane, hop) in planes.into_iter().zip(found) {
-        let what = format!("plane {plane}");
-        let Some(hop) = hop else {
-            let said = "no route to the T0: is the port up, and was ip.batch run since it was down?";
-            check(what, false, said.into());
-            continue;
-        };
-        let carrier = any.as_ref().and_then(|any| {
-            use std::os::fd::AsFd as _;
-            sys::interface(any.as_fd(), &hop.device).ok()
-        });
-        match (carrier, hop.neighbour) {
-            (Some((_, true)), Some(_)) => {
-                check(what, true, format!("port {} up, neighbour known", hop.device));
-            }
-            (Some((_, true)), None) => {
-                check(what, false, format!("port {}: the T0's MAC address is unknown", hop.device));
-            }
-            _ => check(what, false, format!("port {} is down", hop.device)),
-        }
-    }
-    out
+    let doubt =
+        ports.doubt().map(|doubt| Check { what: "ports".into(), good: false, said: doubt.to_string() });
+    let named = |plane: u8| names.of(plane).filter(|name| !name.is_empty());
+    // A plane in which the NIC has no port needs none.
+    let is_absent = |plane: u8| names.of(plane).is_some_and(|name| name.is_empty());
+    let planes = planes.into_iter().zip(found).filter(|(plane, _)| !is_absent(*plane));
+    let each = planes.map(|(plane, hop)| kernel::port(table, plane, hop.as_ref(), named(plane).as_deref()));
+    doubt.into_iter().chain(each).collect()
 }
 
 /// Says which table it is.
@@ -113,10 +98,12 @@ fn named(view: &TableView, header: &Header, downlink: u16) -> String {
     format!("{fabric}, group {group}, downlink {downlink}, {planes} planes, checksum {}", view.checksum)
 }
 
-/// Asks the agent how it is, and whether it has the table.
-fn agent(socket: &Path, table: &TableView) -> Check {
+/// Asks the agent how it is, and whether it has the table. Tells whether it answers.
+fn agent(socket: &Path, table: &TableView) -> (Check, bool) {
     let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
-    let (good, said) = match client::ask(socket, &Request::Status {}) {
+    let status = client::ask(socket, &Request::Status {});
+    let answers = status.is_ok();
+    let (good, said) = match status {
         Ok(status) if runs(&status).is_some_and(|own| own != *table) => {
             let own = runs(&status).map(|own| own.checksum).unwrap_or_default();
             let said = format!(
@@ -130,5 +117,5 @@ fn agent(socket: &Path, table: &TableView) -> Check {
         }
         Err(error) => (false, format!("does not answer at {}: {error}", socket.display())),
     };
-    Check { what: "agent".into(), good, said }
+    (Check { what: "agent".into(), good, said }, answers)
 }

@@ -61,7 +61,7 @@ impl FromStr for Names {
 
 impl Names {
     /// Returns the interface of a plane, where it was given; empty where the NIC has no port there.
-    fn of(&self, plane: u8) -> Option<String> {
+    pub(super) fn of(&self, plane: u8) -> Option<String> {
         match self {
             Names::Found => None,
             Names::Pattern(pattern) => Some(pattern.replace(PLANE, &plane.to_string())),

@@ -16,12 +16,12 @@ use thiserror::Error;
 use crate::wire::Segment;
 
 /// Routes of packets without a source yet, of all agents of the node.
-const ROUTES: u32 = 4242;
+pub(super) const ROUTES: u32 = 4242;
 /// Routes of packets of one NIC: this, and the number of the TUN device, which no other agent has.
-const OWN_ROUTES: u32 = 4_242_000_000;
+pub(super) const OWN_ROUTES: u32 = 4_242_000_000;
 /// Before any rule of an administrator, after that of local addresses.
-const OWN_PREFERENCE: u32 = 10;
-const PREFERENCE: u32 = 11;
+pub(super) const OWN_PREFERENCE: u32 = 10;
+pub(super) const PREFERENCE: u32 = 11;
 
 /// Why the machine could not be set up.
 #[derive(Debug, Error)]

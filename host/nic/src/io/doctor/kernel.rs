@@ -1,0 +1,221 @@
+//! What the kernel has to have: rules, routes and the TUN device of an agent, ports as the plan wants them, settings.
+//!
+//! In: the table, the NIC, its ports. Out: a [`Check`] for each thing. Invariants: what is wrong is said with the command that mends
+//! it; nothing is changed.
+
+use std::net::Ipv6Addr;
+
+use closc_paths::Table;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::Check;
+use crate::agent::segments;
+use crate::io::ports::NextHop;
+use crate::io::setup::{self, OWN_PREFERENCE, OWN_ROUTES, PREFERENCE, ROUTES};
+use crate::io::sys;
+
+/// Bytes of the outer IPv6 header.
+const OUTER: u32 = 40;
+/// `CAP_NET_ADMIN` and `CAP_NET_RAW` of `linux/capability.h`.
+const CAPABILITIES: [(&str, u32); 2] = [("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13)];
+
+#[derive(Debug, Deserialize)]
+struct Rule {
+    priority: u32,
+    #[serde(default)]
+    src: String,
+    #[serde(default)]
+    dst: String,
+    #[serde(default)]
+    dstlen: u8,
+    #[serde(default)]
+    table: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Route {
+    dst: String,
+    dev: Option<String>,
+    #[serde(default)]
+    metric: u32,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Link {
+    #[serde(default)]
+    mtu: u32,
+    #[serde(default)]
+    flags: Vec<String>,
+}
+
+impl Link {
+    fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|own| own == flag)
+    }
+}
+
+/// What `ip` shows; nothing where it shows nothing or fails.
+fn shown<T: DeserializeOwned>(args: &[&str]) -> Vec<T> {
+    let args: Vec<&str> = ["-j"].iter().chain(args).copied().collect();
+    setup::ip(&args, "").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+fn link(device: &str) -> Option<Link> {
+    shown::<Link>(&["link", "show", "dev", device]).into_iter().next()
+}
+
+/// A check of something that is as it has to be, or of what is wrong and the command that mends it.
+fn check(what: &str, wrong: Option<(String, String)>, good: &str) -> Check {
+    let (good, said) = match wrong {
+        None => (true, good.to_owned()),
+        Some((why, mend)) => (false, format!("{why}: `{mend}`")),
+    };
+    Check { what: what.to_owned(), good, said }
+}
+
+/// Looks at whoever may start an agent, and at settings of the kernel.
+pub(super) fn machine(agent_runs: bool) -> Vec<Check> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
+    let lacks = CAPABILITIES.iter().find(|(_, bit)| effective >> bit & 1 == 0 && !agent_runs);
+    let lacks = lacks
+        .map(|(name, _)| (format!("an agent cannot be started without {name}"), "sudo closc-nic".to_owned()));
+    let set = |name: &str| std::fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok();
+    let forwards = "net.ipv6.conf.all.forwarding";
+    let wrong = set(forwards).filter(|value| value.trim() != "0").map(|_| {
+        let why = "the node forwards, so the kernel hands on what the agent takes as well";
+        (why.to_owned(), format!("sysctl -w {forwards}=0"))
+    });
+    vec![
+        check("capabilities", lacks, "CAP_NET_ADMIN and CAP_NET_RAW, or an agent that runs"),
+        check("forwarding", wrong, "off, as a node does not forward"),
+    ]
+}
+
+/// Looks at the port of a plane.
+pub(super) fn port(table: &Table<'_>, plane: u8, hop: Option<&NextHop>, name: Option<&str>) -> Check {
+    let what = format!("plane {plane}");
+    let device = hop.map(|hop| hop.device.as_str()).or(name);
+    let batch = "ip -batch ip.batch".to_owned();
+    let Some(device) = device else {
+        let why = "there is no route to the T0; routes are forgotten when a port goes down, and `closc` wrote them for this node";
+        return check(&what, Some((why.to_owned(), batch)), "");
+    };
+    let disabled = format!("net.ipv6.conf.{device}.disable_ipv6");
+    let is_disabled = std::fs::read_to_string(format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6"))
+        .is_ok_and(|value| value.trim() == "1");
+    let most = u32::from(table.header().mtu) + OUTER;
+    let wrong = match link(device) {
+        None => Some((format!("there is no port {device}"), "ip link show".to_owned())),
+        Some(link) if !link.has("UP") => {
+            Some((format!("port {device} is switched off"), format!("ip link set dev {device} up")))
+        }
+        Some(link) if !link.has("LOWER_UP") => Some((
+            format!("port {device} has no carrier: look at its cable and at the T0"),
+            format!("ethtool {device}"),
+        )),
+        Some(link) if link.mtu < most => {
+            let why = format!(
+                "port {device} has an MTU of {} bytes, and packets of this plan have {most}",
+                link.mtu
+            );
+            Some((why, format!("ip link set dev {device} mtu {most}")))
+        }
+        Some(_) if is_disabled => {
+            Some((format!("port {device} has no IPv6"), format!("sysctl -w {disabled}=0")))
+        }
+        Some(_) if hop.is_none() => Some((format!("port {device} has no route to its T0"), batch)),
+        Some(_) if hop.is_some_and(|hop| hop.neighbour.is_none()) => {
+            Some((format!("the MAC address of the T0 at port {device} is unknown"), batch))
+        }
+        Some(_) => None,
+    };
+    check(&what, wrong, &format!("port {device} up, neighbour known, MTU of {most} or more"))
+}
+
+/// Looks at what an agent with a TUN device needs.
+pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check> {
+    let own = segments(table, downlink).into_iter().map(|segment| {
+        let address = Ipv6Addr::from(u128::from(segment.block) << 96 | u128::from(segment.usid) << 80);
+        let prefix = format!("{address}/48");
+        let routes = shown::<Route>(&["-6", "route", "show", "exact", &prefix]);
+        let device = routes.into_iter().find(|route| route.metric == 1).and_then(|route| route.dev);
+        (prefix, device)
+    });
+    let own: Vec<(String, Option<String>)> = own.collect();
+    let rules = shown::<Rule>(&["-6", "rule", "show"]);
+    let pool = setup::pool(table);
+    let is_ours = |rule: &&Rule| format!("{}/{}", rule.dst, rule.dstlen) == pool;
+    let from = rules
+        .iter()
+        .filter(is_ours)
+        .find(|rule| rule.priority == OWN_PREFERENCE && rule.src == nic.to_string());
+    let Some(device) = own.iter().find_map(|(_, device)| device.as_deref()) else {
+        let wrong = from.map(|rule| {
+            let why = format!(
+                "the rule of {nic} leads to table {}, and no agent has a TUN device: it was killed",
+                rule.table
+            );
+            (why, format!("closc-nic clean --table TABLE --nic {nic}"))
+        });
+        return vec![check("TUN device", wrong, "none: the kernel receives for this NIC")];
+    };
+    let mtu = setup::inner_mtu(table);
+    let link = link(device).unwrap_or_default();
+    let wrong = (link.mtu as usize != mtu || !link.has("UP")).then(|| {
+        let why = format!(
+            "{device} has an MTU of {} bytes or is off, and packets of the node may have {mtu}",
+            link.mtu
+        );
+        (why, format!("ip link set dev {device} mtu {mtu} up"))
+    });
+    let mut out = vec![check("TUN device", wrong, &format!("{device}, MTU of {mtu}"))];
+    let missing = own.iter().find(|(_, other)| other.as_deref() != Some(device));
+    let wrong = missing.map(|(prefix, _)| {
+        let why = format!("the kernel receives {prefix} itself, so that packets come twice");
+        (why, format!("ip -6 route append {prefix} dev {device} metric 1"))
+    });
+    out.push(check("own segments", wrong, &format!("{} lead to {device}", own.len())));
+    out.extend(led(&rules, &pool, device, nic));
+    out
+}
+
+/// Looks at rules and routes that lead packets to a TUN device.
+fn led(rules: &[Rule], pool: &str, device: &str, nic: Ipv6Addr) -> Vec<Check> {
+    let index = sys::interface_index(device).unwrap_or(0).unsigned_abs();
+    let routes = (OWN_ROUTES + index).to_string();
+    let is_ours = |rule: &&Rule| format!("{}/{}", rule.dst, rule.dstlen) == pool;
+    let own = nic.to_string();
+    let mut of_nic =
+        rules.iter().filter(is_ours).filter(|rule| rule.priority == OWN_PREFERENCE && rule.src == own);
+    let mut out = Vec::new();
+    let wrong = (!of_nic.any(|rule| rule.table == routes)).then(|| {
+        let why = format!("packets from {nic} do not go to {device}: their rule is missing");
+        (why, format!("ip -6 rule add pref {OWN_PREFERENCE} from {nic} to {pool} lookup {routes}"))
+    });
+    out.push(check("rule of the NIC", wrong, &format!("pref {OWN_PREFERENCE}, table {routes}")));
+    let leads = |table: &str| {
+        let all = shown::<Route>(&["-6", "route", "show", "table", table]);
+        all.iter().any(|route| route.dst == pool && route.dev.as_deref() == Some(device))
+    };
+    let wrong = (!leads(&routes)).then(|| {
+        let why = format!("table {routes} does not lead to {device}");
+        (why, format!("ip -6 route replace {pool} dev {device} src {nic} table {routes}"))
+    });
+    out.push(check("route of the NIC", wrong, &format!("table {routes} leads to {device}")));
+    let shared = ROUTES.to_string();
+    let any = rules.iter().filter(is_ours).any(|rule| rule.priority == PREFERENCE && rule.table == shared);
+    let wrong = (!any).then(|| {
+        let why = "packets without a source do not go to an agent: their rule is missing".to_owned();
+        (why, format!("ip -6 rule add pref {PREFERENCE} to {pool} lookup {ROUTES}"))
+    });
+    out.push(check("rule of the node", wrong, &format!("pref {PREFERENCE}, table {ROUTES}")));
+    let wrong = (!leads(&shared)).then(|| {
+        let why = format!("table {ROUTES} does not lead to {device}");
+        (why, format!("ip -6 route append {pool} dev {device} src {nic} table {ROUTES} metric {index}"))
+    });
+    out.push(check("route of the node", wrong, &format!("table {ROUTES} leads to {device}")));
+    out
+}
