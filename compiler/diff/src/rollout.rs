@@ -585,9 +585,14 @@ pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wav
         seconds: step.duration().0,
     };
     let places = |all: &[Place]| all.iter().map(|place| place_name(*place, old)).collect();
-    let waves = rollout.waves.iter().map(|wave| report::Wave {
+    let taken = worst(&impact(old.fabric(), new.fabric())).loss;
+    let count = rollout.waves.len();
+    let waves = rollout.waves.iter().enumerate().map(|(at, wave)| report::Wave {
         plane: wave.plane.map(|plane| plane.0),
         text: match wave.plane {
+            None if at + 1 == count && taken > 0.0 => {
+                format!("from here on pairs of NICs have up to {} less of their bandwidth", percent(taken))
+            }
             None if !wave.apart.is_empty() => {
                 format!(
                     "takes nothing away: compiled with {} in `exceptions.drained`",

@@ -30,6 +30,17 @@ pub struct Touched {
 impl Touched {
     /// Applies the rules to every change.
     pub fn of(difference: &Difference, old: &Plan, new: &Plan) -> Touched {
+        let mut touched = Touched::without_routes(difference, old, new);
+        let is_exception = |change: &Change| matches!(change, Change::Exception(_));
+        let exceptions = !difference.along.is_empty() || difference.changes.iter().any(is_exception);
+        if exceptions && !touched.all_hosts && !new.is_source_routed() {
+            touched.hosts.extend(routed::nodes(old, new));
+        }
+        touched
+    }
+
+    /// Applies the rules, but for the routes of nodes where switches choose the path: those are compared, group by group.
+    pub(crate) fn without_routes(difference: &Difference, old: &Plan, new: &Plan) -> Touched {
         let mut touched = Touched::default();
         // Every threshold starts from the delay of the longest path.
         if old.delay().base_rtt != new.delay().base_rtt && !difference.is_empty() {
@@ -50,11 +61,6 @@ impl Touched {
         for exception in &difference.along {
             touched.exception(exception, old.fabric());
             touched.exception(exception, new.fabric());
-        }
-        let is_exception = |change: &Change| matches!(change, Change::Exception(_));
-        let exceptions = !difference.along.is_empty() || difference.changes.iter().any(is_exception);
-        if exceptions && !touched.all_hosts && !new.is_source_routed() {
-            touched.hosts.extend(routed::nodes(old, new));
         }
         touched
     }

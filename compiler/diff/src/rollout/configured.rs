@@ -34,7 +34,7 @@ impl<'a> Configured<'a> {
         new: &'a Plan,
         differs: Option<Differs<'a>>,
     ) -> Configured<'a> {
-        let touched = Touched::of(difference, old, new);
+        let touched = Touched::without_routes(difference, old, new);
         let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
         let candidates: BTreeSet<Switch> = both.filter(|switch| touched.switch(*switch)).collect();
         let differs = differs.filter(|_| candidates.len() <= LOOKED_AT_MAX);

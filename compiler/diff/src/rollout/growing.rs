@@ -119,7 +119,7 @@ impl<'a> Growing<'a> {
         let undrained =
             places.iter().map(|place| Change::Exception(Exception::Drained(Turn::Off, thing(place))));
         let difference = Difference { changes: undrained.collect(), along: Vec::new() };
-        let touched = Touched::of(&difference, &before, self.new);
+        let touched = Touched::without_routes(&difference, &before, self.new);
         let touched = self.new.switches().filter(|switch| touched.switch(*switch)).collect();
         if !self.in_place {
             return self.configured.of_new(self.configured.between(&before, self.new, touched));
@@ -154,7 +154,7 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     if changes.is_empty() {
         return BTreeSet::new();
     }
-    let touched = Touched::of(&Difference { changes, along: difference.along.clone() }, old, new);
+    let touched = Touched::without_routes(&Difference { changes, along: difference.along.clone() }, old, new);
     let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
     both.filter(|switch| touched.switch(*switch)).collect()
 }
