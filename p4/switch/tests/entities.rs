@@ -223,6 +223,40 @@ fn groups_spread_over_their_members_by_weight() {
     bench.write(v1::Update::delete(used));
 }
 
+/// P4Runtime 1.4, section 9.2.2, "Rules on Setting max_size": where the P4Info states no `max_group_size`, 0 is whatever the
+/// target holds, and what a group was made for holds for all changes of it.
+#[test]
+fn a_group_keeps_the_size_that_it_was_made_for() {
+    let (mut bench, info) = (Bench::new(), info());
+    assert_eq!(info.profile("spread").expect("a profile").max_group_size, 0);
+    for id in 1..=2u32 {
+        let member = member(&info, "spread", id, "send", &[("port", id.into())]).expect("a member");
+        bench.write(v1::Update::insert(member));
+    }
+    let made = |weights: [i32; 2], max_size| {
+        let part = |id, weight| GroupMember { id, weight, watch_port: None };
+        let of = group(&info, "spread", 9, &[part(1, weights[0]), part(2, weights[1])], 0).expect("a group");
+        v1::ActionProfileGroup { max_size, ..of }
+    };
+    assert_eq!(bench.refuse(v1::Update::insert(made([1, 3], -1))), Code::InvalidArgument);
+    assert_eq!(bench.refuse(v1::Update::insert(made([1, 3], 3))), Code::InvalidArgument);
+    bench.write(v1::Update::insert(made([1, 3], 4)));
+    assert_eq!(
+        bench.refuse(v1::Update::modify(made([1, 3], 8))),
+        Code::InvalidArgument,
+        "it cannot be changed"
+    );
+    for max_size in [4, 0] {
+        bench.write(v1::Update::modify(made([2, 2], max_size)));
+        assert_eq!(bench.refuse(v1::Update::modify(made([2, 3], max_size))), Code::InvalidArgument);
+    }
+    assert_eq!(bench.read(made([1, 1], 0)), [made([2, 2], 4).into()], "it is read as it was given");
+    bench.write(v1::Update::delete(made([1, 1], 0)));
+    bench.write(v1::Update::insert(made([30, 40], 0)));
+    bench.write(v1::Update::modify(made([50, 60], 0)));
+    assert_eq!(bench.refuse(v1::Update::modify(made([1, 3], 4))), Code::InvalidArgument);
+}
+
 #[test]
 fn a_missing_member_is_not_found() {
     let (mut bench, info) = (Bench::new(), info());

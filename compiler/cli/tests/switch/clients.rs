@@ -3,10 +3,11 @@
 //! `CLOSC_FINSY` and `CLOSC_P4RUNTIME_SHELL` name the Python that has the package, as no single one can have both: they
 //! need different versions of protobuf. Otherwise it is `python3`.
 
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::process::{PATIENCE, SwitchProcess};
@@ -38,13 +39,13 @@ struct Client {
 }
 
 impl Client {
-    fn start(python: &Path, script: &str, switch: &SwitchProcess) -> Self {
-        let programs = fixtures().join("programs");
+    /// Starts a script with a program: the path of its P4Info, and of what p4c made of it.
+    fn start(python: &Path, script: &str, switch: &SwitchProcess, program: [&str; 2]) -> Self {
         let mut process = Command::new(python)
             .arg(fixtures().join("clients").join(script))
             .arg(switch.address.to_string())
-            .arg(programs.join("features.p4info.txtpb"))
-            .arg(programs.join("features.json"))
+            .args(program.map(|file| fixtures().join(file)))
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
@@ -67,6 +68,12 @@ impl Client {
         tokio::time::timeout(PATIENCE, received).await.expect("it goes on");
     }
 
+    /// Lets it go on.
+    async fn go_on(&mut self) {
+        let input = self.process.stdin.as_mut().expect("piped");
+        input.write_all(b"\n").await.expect("it listens");
+    }
+
     async fn end(mut self) {
         let status = tokio::time::timeout(PATIENCE, self.process.wait()).await.expect("it ends");
         assert!(status.expect("it can be waited for").success());
@@ -83,7 +90,8 @@ fn frame(destination: u8) -> Vec<u8> {
 async fn drive(python: &Path, script: &str) {
     let switch = SwitchProcess::start(DEVICE, &["--cpu-port", "510"]);
     let mut ports = switch.packets().await;
-    let mut client = Client::start(python, script, &switch);
+    let program = ["programs/features.p4info.txtpb", "programs/features.json"];
+    let mut client = Client::start(python, script, &switch, program);
     client.until("ready").await;
     ports.send(3, &frame(1)).await;
     assert_eq!(ports.receive().await, (3, frame(2)), "the packet that the controller sends out");
@@ -102,4 +110,45 @@ async fn p4runtime_shell_drives_the_switch() {
     let found = python("CLOSC_P4RUNTIME_SHELL", "p4runtime_sh.shell", "p4runtime-shell").await;
     let Some(python) = found else { return };
     drive(&python, "shell.py").await;
+}
+
+/// The MAC address of the switch, and that of the neighbour behind its port 3.
+const OWN_MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
+const NEIGHBOUR_MAC: [u8; 6] = [2, 0, 0, 0, 0x10, 3];
+
+/// Ethernet, IPv6 to the prefix that the scripts route, and UDP.
+fn routed(destination: [u8; 6], source: [u8; 6], hop_limit: u8) -> Vec<u8> {
+    let mut frame = [destination, source].concat();
+    frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 17, hop_limit]);
+    frame.extend(Ipv6Addr::from_bits(0x2001_0db8_0009 << 80 | 1).octets());
+    frame.extend(Ipv6Addr::from_bits(0x2001_0db8_0001 << 80 | 7).octets());
+    frame.extend([0x12, 0xb7, 0x12, 0xb7, 0, 8, 0, 0]);
+    frame
+}
+
+/// A script routes by names on the model of SONiC hardware: ids and ports are text.
+async fn route(python: &Path, script: &str) {
+    let switch = SwitchProcess::start(DEVICE, &["--cpu-port", "510"]);
+    let mut ports = switch.packets().await;
+    let program = ["../../pipelines/sai/sai.p4info.txtpb", "../../pipelines/sai/sai.bmv2.json"];
+    let mut client = Client::start(python, script, &switch, program);
+    client.until("ready").await;
+    ports.send(5, &routed(OWN_MAC, [2, 0, 0, 0, 0, 9], 64)).await;
+    assert_eq!(ports.receive().await, (3, routed(NEIGHBOUR_MAC, OWN_MAC, 63)));
+    client.go_on().await;
+    client.until("done").await;
+    client.end().await;
+}
+
+#[tokio::test]
+async fn finsy_routes_by_names() {
+    let Some(python) = python("CLOSC_FINSY", "finsy", "finsy").await else { return };
+    route(&python, "sai_finsy.py").await;
+}
+
+#[tokio::test]
+async fn p4runtime_shell_routes_by_names() {
+    let found = python("CLOSC_P4RUNTIME_SHELL", "p4runtime_sh.shell", "p4runtime-shell").await;
+    let Some(python) = found else { return };
+    route(&python, "sai_shell.py").await;
 }

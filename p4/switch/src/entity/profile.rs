@@ -70,6 +70,15 @@ impl Store {
             let size = i64::from(made_for);
             return Err(Fault::Range { what, value: i64::from(given), least: size, most: size });
         }
+        // Left out, it is the limit all the same.
+        if kind == Type::Modify
+            && given == 0
+            && let Some(made_for @ 1..) = made_for
+        {
+            let max_size = made_for.cast_signed();
+            let whole = v1::Update::modify(v1::ActionProfileGroup { max_size, ..group.clone() });
+            closc_runtime::check::check_update(pipeline.info(), &whole)?;
+        }
         let members: Result<Vec<GroupMember>, Fault> = match kind {
             Type::Insert | Type::Modify => group.members.iter().map(member).collect(),
             Type::Delete | Type::Unspecified => Ok(Vec::new()),
