@@ -14,7 +14,7 @@ use crate::usable::{Taken, UsablePaths};
 /// Pairs without a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreached {
-    /// Two NICs of different T0 groups.
+    /// Two NICs: of different T0 groups, unless only such of one group are without a way.
     pub example: (Nic, Nic),
     /// Pairs of T0 groups that no way leads between; 0 where ways lead between groups, and not in planes that single NICs
     /// have a cable in.
@@ -36,8 +36,7 @@ struct Class {
 }
 
 impl Fabric {
-    /// Returns the first pair of NICs of different T0 groups between which no plane has a way, and how many pairs of groups
-    /// there are like it.
+    /// Returns the first pair of NICs between which no plane has a way, and how many pairs of groups there are like it.
     pub fn unreached(&self, taken: Taken) -> Option<Unreached> {
         let ways = UsablePaths::of(self.topology(), taken);
         let all = classes(self, &ways, taken);
@@ -54,17 +53,52 @@ impl Fabric {
                 let planes = planes.fold(0_u16, |planes, (plane, _)| planes | 1 << plane);
                 if planes == 0 {
                     let same = std::ptr::eq(one, other);
-                    groups +=
-                        if same { one.groups * (one.groups - 1) / 2 } else { one.groups * other.groups };
+                    groups += if same {
+                        one.groups * one.groups.saturating_sub(1) / 2
+                    } else {
+                        one.groups * other.groups
+                    };
                     found = Some(found.map_or(pair, |known| known.min(pair)));
-                } else if planes & one.ports & other.ports == 0 && one.ports & other.ports != 0 {
+                } else if planes & one.ports & other.ports == 0
+                    // NICs whose cables are absent in planes of each other are W0820's.
+                    && (taken == Taken::AbsentOrDrained || one.ports & other.ports != 0)
+                {
                     single = Some(single.map_or(pair, |known| known.min(pair)));
                 }
             }
         }
-        let example = found.or(single)?;
+        let example = found.or(single).or_else(|| inside(self, &ways, taken))?;
         Some(Unreached { example, groups })
     }
+}
+
+/// Returns the first two NICs of one group between which no plane has a way: their T0s carry nothing, or each has cables where
+/// the other has none.
+fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Option<(Nic, Nic)> {
+    let single = single_ports(fabric, taken);
+    let mut groups: BTreeSet<(ZoneId, u16)> = ways.apart().collect();
+    groups.extend(single.keys().map(|nic| (nic.zone, nic.group)));
+    for zone in fabric.topology().zone_ids() {
+        // Of those that have lost nothing by themselves one stands for all.
+        let mut all = (0..fabric.topology().hosts.groups).map(|group| (zone, group));
+        let plain = all.find(|group| !groups.contains(group));
+        groups.extend(plain);
+    }
+    groups.into_iter().find_map(|(zone, group)| {
+        let profile = ways.profile(zone, group)?;
+        let local = ways.local(profile).into_iter().enumerate();
+        let open = local.filter(|(_, ways)| *ways > 0).fold(0_u16, |open, (plane, _)| open | 1 << plane);
+        let first = Nic { zone, group, downlink: 0 };
+        let last = Nic { zone, group, downlink: u16::MAX };
+        let lacking = single.range(first..=last).map(|(nic, lost)| (*nic, open & !lost));
+        // Any two without losses of their own are like the first two.
+        let whole = fabric.group_nics(zone, group).filter(|nic| !single.contains_key(nic)).take(2);
+        let all: Vec<(Nic, u16)> = whole.map(|nic| (nic, open)).chain(lacking).collect();
+        let pairs =
+            all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(move |other| (one, other)));
+        let apart = pairs.filter(|(one, other)| one.1 & other.1 == 0);
+        apart.map(|(one, other)| (one.0.min(other.0), one.0.max(other.0))).min()
+    })
 }
 
 /// A pair of NICs of two classes, of different groups.

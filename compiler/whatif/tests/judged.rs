@@ -82,6 +82,8 @@ fn check(shape: &Shape, routing: Routing, picks: &[(Index, Index)]) -> Result<()
     // A NIC without a cable is refused though it has nobody to talk to.
     prop_assume!(outcome.pairs() > 0);
     prop_assert_eq!(!found.is_empty(), outcome.cut_off > 0, "{:?} of {}", found, yaml);
+    let drained = codes(&try_plan(&yaml.replace("absent:", "drained:")).expect("as before"));
+    prop_assert_eq!(!drained.is_empty(), outcome.cut_off > 0, "{:?} of what is drained in {}", drained, yaml);
     if found.iter().any(|code| code.starts_with('E')) {
         return Ok(());
     }
