@@ -103,7 +103,15 @@ proptest! {
             (1, _) => new.per_group += by,
             (2, Some(t2)) => t2.zones += by,
             (3, Some(t2)) => t2.steps += by,
-            (2 | 3, None) | (4, _) => new.t1 += by,
+            (2 | 3, None) => new.t1 += by,
+            (4, t2) => {
+                new.t1 += by;
+                // Fewer rows than T1s are shared by all alike.
+                let rows = t2.as_ref().map_or(0, |t2| t2.rows);
+                if rows > 0 && rows < new.t1 {
+                    new.t1 = new.t1.next_multiple_of(rows);
+                }
+            }
             (_, _) => {}
         }
         check(&old, &new, routing)?;
