@@ -9,7 +9,7 @@ use closc_diff::{Delta, Difference, PairChange, Population, Share, impact};
 use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{excepted, related};
-use closc_tests::shape::{Shape, any_routing};
+use closc_tests::shape::{Shape, any_routing, try_plan};
 use closc_topology::{Spans, Topology};
 use proptest::prelude::*;
 
@@ -114,6 +114,8 @@ proptest! {
             }
             (_, _) => {}
         }
+        // T1s that do not share their rows are refused.
+        prop_assume!(try_plan(&new.yaml()).is_ok());
         check(&old, &new, routing)?;
         check(&new, &old, routing)?;
     }
