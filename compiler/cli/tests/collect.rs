@@ -194,6 +194,16 @@ fn a_dead_or_hostile_source_costs_only_itself() {
 }
 
 #[test]
+fn nobody_who_answers_is_no_good_news() {
+    let looked = Command::new(env!("CARGO_BIN_EXE_closc"))
+        .args(["collect", FABRIC, "--nic", "/nowhere/*.sock", "--listen", "127.0.0.1:0", "--for", "1"])
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&looked.stderr);
+    assert!(looked.status.code() == Some(1) && said.contains("nobody answers"), "{said}");
+}
+
+#[test]
 fn no_request_is_served_that_should_not_be() {
     let folder = folder();
     let collector = Collector::start(folder.path(), &[]);

@@ -59,7 +59,7 @@ fn main() {
         let mut spent = 0.0;
         for (at, nic) in nics.iter().enumerate() {
             let own = report(&plan, *nic, round, 7);
-            let source = collector.source(&format!("/run/closc-nic/{at}.sock"));
+            let source = collector.source(&format!("/run/closc/nic{at}.sock"));
             let begun = Instant::now();
             collector.take(source, own, now).expect("it is a report");
             spent += begun.elapsed().as_secs_f64();

@@ -46,7 +46,7 @@ pub struct CollectArgs {
     /// Percent of a plane that may be denied; 0 denies nothing
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub plane_share: f64,
-    /// Stop after so many seconds and print what is broken
+    /// Stop after so many seconds and print what is broken; exit 1 if anything is, or nobody answers
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,
 }

@@ -86,7 +86,18 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     output::result(args.format, &COLLECT, &summary, human)?;
-    Ok(if summary.n_verdicts == 0 { Outcome::Fine } else { Outcome::Failed })
+    if is_blind(&summary) && args.format == Format::Human && !args.quiet {
+        output::say(
+            "nobody answers, so nothing was looked at: `--nic` names the sockets of agents, as `closc-nic --socket` does",
+        );
+    }
+    let found = summary.n_verdicts > 0 || is_blind(&summary);
+    Ok(if found { Outcome::Failed } else { Outcome::Fine })
+}
+
+/// Whether nobody said anything, so that nothing is known to be whole.
+fn is_blind(summary: &Summary) -> bool {
+    summary.agents.speaking == 0 && summary.switches.read == 0
 }
 
 /// The switches whose counters are read: those of the inventory.
