@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
-use crate::population::Population;
+use crate::population::{Population, moved_ends};
 use crate::summary::Kind;
 use crate::words::plural;
 
@@ -55,7 +55,7 @@ pub struct Job {
     pub lower: (String, String),
     /// Device and port at the upper end.
     pub upper: (String, String),
-    /// Where the upper end is now, for one that moves.
+    /// Where the end that moves is now; a cable of which both ends move is there twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(String, String)>,
     /// Length.
@@ -96,7 +96,10 @@ impl WorkOrder {
         let mut jobs = Vec::new();
         jobs.extend(population.cables.removed.iter().map(|link| job(Action::Remove, *link, old, None)));
         for link in &population.moved {
-            jobs.push(job(Action::Move, *link, new, Some(ends(old, *link).upper)));
+            let CableEnds { lower, upper } = ends(old, *link);
+            let moved = moved_ends(old.fabric(), new.fabric(), *link).into_iter().zip([lower, upper]);
+            let from = moved.filter_map(|(moves, end)| moves.then_some(end));
+            jobs.extend(from.map(|end| job(Action::Move, *link, new, Some(end))));
         }
         jobs.extend(population.cables.added.iter().map(|link| job(Action::Add, *link, new, None)));
         let difference = Difference::between(old.fabric(), new.fabric());
@@ -158,7 +161,8 @@ impl WorkOrder {
             let all = Length::from_millimeters(millimeters);
             let _ = writeln!(text, "{} {kind}: {cables} of {length} {medium}, {all} in all", action.word());
         }
-        let moved = self.jobs.iter().filter(|job| job.action == Action::Move).count();
+        let moves = self.jobs.iter().filter(|job| job.action == Action::Move);
+        let moved = moves.map(|job| &job.lower).collect::<BTreeSet<_>>().len();
         match moved {
             0 => text.push_str("no cable that is plugged moves\n"),
             more => drop(writeln!(text, "{} move", plural_of(more, "plugged cable", "plugged cables"))),

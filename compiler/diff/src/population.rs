@@ -4,7 +4,9 @@
 //! and what one side's numbers reach and the other's do not is looked at; others are walked.
 
 use closc_fabric::{Fabric, PortUse};
-use closc_topology::{Exceptions, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
+use closc_topology::{
+    Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, Switch, Tier, TierId, Topology, ZoneId,
+};
 
 /// What one side has and the other has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub struct Population {
     pub nics: Delta<Nic>,
     /// Cables.
     pub cables: Delta<Link>,
-    /// Cables of both sides whose upper end is at another port.
+    /// Cables of both sides of which an end is at another port: of another switch, in another cage, or another part of it.
     pub moved: Vec<Link>,
 }
 
@@ -68,7 +70,43 @@ fn rule(old: &Topology, new: &Topology) -> bool {
         }
         (_, _) => true,
     };
-    old.t0.parallel == new.t0.parallel && upper
+    old.t0.parallel == new.t0.parallel
+        && upper
+        && TierId::ALL.into_iter().all(|tier| same_cages(old, new, tier))
+}
+
+/// Tells whether equal ports of a tier are in equal cages, in every zone.
+fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
+    let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
+    let start = |block: PortBlock| (block.first_cage, block.breakout.ports);
+    let starts = |tier: &Tier, zone| [tier.down_in(zone), tier.up_in(zone)].map(start);
+    let own = before.by_zone.keys().chain(after.by_zone.keys()).copied();
+    let common = own.filter(|zone| zone.0 < old.zones.min(new.zones));
+    let base = [before.down, before.up].map(start) == [after.down, after.up].map(start);
+    base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
+}
+
+/// Where the ends of a cable are: the cage and the part of it, the lower end first; nothing for NICs.
+fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8)>; 2] {
+    let topology = fabric.topology();
+    let place = |block: PortBlock, index| {
+        let slot = block.slot(index);
+        (slot.cage, slot.part)
+    };
+    let lower = match link {
+        Link::Fabric { lower, up } => topology.tier(lower.tier).map(|tier| place(tier.up_in(lower.zone), up)),
+        Link::Host(_) => None,
+    };
+    let upper = fabric.upper_end(link).and_then(|(upper, down)| {
+        topology.tier(upper.tier).map(|tier| place(tier.down_in(upper.zone), down.index))
+    });
+    [lower, upper]
+}
+
+/// Which ends of a cable of both sides are at another port, the lower one first.
+pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, link: Link) -> [bool; 2] {
+    let ([lower, upper], [new_lower, new_upper]) = (slots(old, link), slots(new, link));
+    [lower != new_lower, upper != new_upper || old.upper_end(link) != new.upper_end(link)]
 }
 
 /// Fabrics that are wired by the same rule differ around what an exception declares absent, and in what only one of them
@@ -238,7 +276,7 @@ fn walked(old: &Fabric, new: &Fabric) -> Population {
     for link in new.links() {
         if !old.has_link(link) {
             cables.added.push(link);
-        } else if old.upper_end(link) != new.upper_end(link) {
+        } else if moved_ends(old, new, link) != [false; 2] {
             moved.push(link);
         }
     }

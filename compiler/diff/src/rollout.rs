@@ -294,6 +294,15 @@ impl Work {
         Ok(work)
     }
 
+    /// The cables of a plane that somebody pulls.
+    fn moved(&self, plane: PlaneId) -> BTreeSet<Link> {
+        let links = self.by_hand.iter().filter_map(|place| match place {
+            Place::Link(link) => Some(*link),
+            Place::Switch(_) => None,
+        });
+        links.filter(|link| link.plane() == plane).collect()
+    }
+
     /// Orders what has to be drained into waves, each as large as the limit allows; and the switches that keep something for
     /// now.
     fn waves(
@@ -308,6 +317,7 @@ impl Work {
         let mut size = 1;
         for (plane, places) in &self.places {
             let mut left = places.as_slice();
+            let mut plugged = self.moved(*plane);
             // All of a plane often fit together.
             if fits(old, base, &gone, left, limit).is_ok() {
                 size = left.len();
@@ -320,7 +330,8 @@ impl Work {
                 let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
                 gone.extend(&lost);
                 let beside = beside(old.fabric(), self.gone.difference(&gone));
-                let next = wave(*plane, now, lost, &beside, self, population, configured);
+                let cables = pull(old.fabric(), now, &mut plugged);
+                let next = wave(*plane, (now, cables), lost, &beside, self, population, configured);
                 kept.extend(&next.keeping);
                 waves.push(next);
                 left = later;
@@ -475,6 +486,23 @@ fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch
     Wave { switches: left.into_iter().chain(kept).collect(), ..done(None, steps) }
 }
 
+/// Counts the cables that are pulled while some places are drained, and takes them out of those that are still plugged.
+fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usize {
+    let before = plugged.len();
+    for place in places {
+        match place {
+            Place::Link(link) => drop(plugged.remove(link)),
+            Place::Switch(_) if plugged.is_empty() => {}
+            Place::Switch(switch) => fabric.ports(*switch).for_each(|port| {
+                if let PortUse::Link { link, .. } = port.used {
+                    plugged.remove(&link);
+                }
+            }),
+        }
+    }
+    before - plugged.len()
+}
+
 /// The switches at the ends of cables that go with some places.
 fn beside<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTreeSet<Switch> {
     let mut found = BTreeSet::new();
@@ -501,7 +529,7 @@ fn ends(fabric: &Fabric, link: Link) -> Vec<Switch> {
 
 fn wave(
     plane: PlaneId,
-    places: &[Place],
+    (places, cables): (&[Place], usize),
     gone: Vec<Place>,
     beside: &BTreeSet<Switch>,
     work: &Work,
@@ -518,13 +546,10 @@ fn wave(
     }
     let configured = changes.of_new(configured);
     let switches = configured.len();
-    let by_hand = |wanted: fn(&Place) -> bool| {
-        places.iter().filter(|place| wanted(place) && work.by_hand.contains(place)).count()
-    };
+    let replaced = |place: &&Place| matches!(place, Place::Switch(_)) && work.by_hand.contains(place);
+    let devices = places.iter().filter(replaced).count();
     let (leave, back) = turns(old, plane);
     let mut steps = vec![leave(places.len()), Step::WaitIdle];
-    let (devices, cables) =
-        (by_hand(|p| matches!(p, Place::Switch(_))), by_hand(|p| matches!(p, Place::Link(_))));
     if devices + cables > 0 {
         steps.push(Step::Replace { switches: devices, cables });
     }

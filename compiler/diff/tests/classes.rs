@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use closc_diff::grow::WorkOrder;
 use closc_diff::rollout::{Limit, Rollout, Step};
 use closc_diff::{Change, Difference, Options, Place, Report, RolloutMode, Side, judge};
 use closc_plan::Plan;
@@ -121,4 +122,54 @@ fn zones_of_other_hardware_change_by_themselves() {
         })
         .collect();
     assert_eq!(zones, old.topology().t0.by_zone.keys().copied().collect());
+}
+
+/// Two tiers of ports that begin at some cages.
+fn cages(t0_up: u16, t1_down: u16, breakout: &str) -> Plan {
+    plan(&format!(
+        "fabric: c\nplanes: 2\nhosts: {{ groups: 4, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+         tiers:\n  t0: {{ platform: linux, os: linux, down: {{ count: 2, breakout: {breakout} }}, up: {{ count: 8, first_cage: {t0_up} }} }}\n  \
+         t1: {{ platform: linux, os: linux, down: {{ first_cage: {t1_down} }} }}\nqos: none\n"
+    ))
+}
+
+/// Cables of both fabrics of which a port has another name: on one system that is another port.
+fn renamed(old: &Plan, new: &Plan) -> usize {
+    let ends = |plan: &Plan, link| {
+        let ends = plan.cable_ends(link);
+        (ends.lower, ends.upper)
+    };
+    let both = old.fabric().links().filter(|link| new.fabric().has_link(*link));
+    both.filter(|link| ends(old, *link) != ends(new, *link)).count()
+}
+
+/// Ports that begin at another cage are other ports: the work order lists their cables, and waves have time for them.
+#[test]
+fn cables_of_other_cages_are_pulled() {
+    let old = cages(300, 0, "1x100G");
+    for (new, moved) in
+        [(cages(300, 0, "1x100G"), 0), (cages(340, 0, "1x100G"), 64), (cages(300, 8, "1x100G"), 64)]
+    {
+        assert_eq!(renamed(&old, &new), moved);
+        let order = WorkOrder::between(&old, &new);
+        let text = order.summary();
+        let said = if moved == 0 {
+            "no cable that is plugged moves".to_owned()
+        } else {
+            format!("{moved} plugged cables move")
+        };
+        assert!(text.contains(&said), "{text}");
+        let lines = report(&old, &new).changes;
+        assert_eq!(lines.iter().any(|line| line.text.contains("to other ports")), moved > 0, "{lines:#?}");
+        if moved == 0 {
+            continue;
+        }
+        for share in [1.0, 0.5] {
+            let rollout = Rollout::between(&old, &new, Limit { share }).expect("it has an order");
+            let steps = rollout.waves.iter().flat_map(|wave| &wave.steps);
+            let pulled: usize =
+                steps.map(|step| if let Step::Replace { cables, .. } = step { *cables } else { 0 }).sum();
+            assert_eq!(pulled, moved, "each cable in one wave");
+        }
+    }
 }
