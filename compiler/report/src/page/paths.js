@@ -79,7 +79,7 @@ function showPair() {
     el("span", { class: "bar", role: "img", "aria-label": percent(count, perPlane) }, el("i", { style: "width:" + 100 * count / perPlane + "%" }))]);
   const width = ["one switch", "three switches", "five switches"][kind];
   at("pair-view").replaceChildren(...[
-    el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose among them by hash; the cable down has the number of the cable up.")),
+    el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose by hash, and any cable that is left leads down; the list has those whose cable down has the number of the cable up.")),
     table("By plane", ["#plane", "T0s", "#left", "#planned", "share"], rows),
     kind > 0 && mapOf(from, to, kind), el("div", { id: "path-list" })].filter((part) => part));
   showPaths();
@@ -111,11 +111,26 @@ function mapOf(from, to, kind) {
 // Paths of a plane that start with one T0 uplink, ports of NICs aside.
 function uplinkPaths(state, plane, from, to, up) {
   if (groupPaths(state, plane, from, to) === 0) return 0;
+  if (!M.source_routed) return chosenPaths(state, plane, from, to, up);
   const gone = (map, ...at) => { const lost = map.get(key(...at)); return lost !== undefined && lost.has(up); };
   if ([from, to].some((n) => gone(state.groups, plane, n.zone, n.group) || gone(state.t1s, plane, n.zone))) return 0;
   if (from.zone === to.zone) return 1;
   const t1 = Math.floor(up / M.tiers[0].parallel);
   return UPLINKS[1] - union(state.crossings.get(key(plane, from.zone, t1)), state.crossings.get(key(plane, to.zone, t1))).size;
+}
+
+// The same where switches choose: those that turn at a switch from which a way down is left.
+function chosenPaths(state, plane, from, to, up) {
+  const far = from.zone !== to.zone, t1 = Math.floor(up / M.tiers[0].parallel);
+  const own = union(state.groups.get(key(plane, from.zone, from.group)), state.t1s.get(key(plane, from.zone)));
+  if (own.has(up)) return 0;
+  const lost = lostWhereTheyTurn(state, plane, to, far);
+  const all = far ? UPLINKS[0] * UPLINKS[1] / M.tiers[2].count : M.tiers[0].parallel;
+  const leads = (at) => (lost.get(at) || 0) < all;
+  if (!far) return leads(t1) ? 1 : 0;
+  const gone = state.crossings.get(key(plane, from.zone, t1));
+  const turns = (top) => { const above = !(gone && gone.has(top)) && upperOf(sw(plane, 1, from.zone, t1), top); return above && leads(above.switch.index); };
+  return range(UPLINKS[1]).filter(turns).length;
 }
 
 function* everyPath(from, to) {

@@ -86,6 +86,7 @@ function groupPaths(state, plane, a, b) {
   if (kind === 0) return 1;
   const ups = (g) => state.groups.get(key(plane, g.zone, g.group));
   const t1s = (zone) => state.t1s.get(key(plane, zone));
+  if (!M.source_routed) return pairedPaths(state, plane, a, b, kind);
   const lost = union(ups(a), ups(b), t1s(a.zone), t1s(b.zone));
   if (kind === 1) return UPLINKS[0] - lost.size;
   const parallel = M.tiers[0].parallel;
@@ -96,6 +97,35 @@ function groupPaths(state, plane, a, b) {
     for (let up = t1 * parallel; up < (t1 + 1) * parallel; up += 1) if (up < UPLINKS[0] && !lost.has(up)) paths -= gone.size;
   }
   return paths;
+}
+
+// Where switches choose, any cable that is left leads down: at each switch where packets turn there are as many ways as the end that
+// has lost more has left.
+function pairedPaths(state, plane, a, b, kind) {
+  const [one, other] = [a, b].map((g) => lostWhereTheyTurn(state, plane, g, kind === 2));
+  let paths = kind === 1 ? UPLINKS[0] : UPLINKS[0] * UPLINKS[1];
+  for (const at of union(one.keys(), other.keys())) paths -= Math.max(one.get(at) || 0, other.get(at) || 0);
+  return paths;
+}
+
+// The ways up that a group has lost, by the number of the switch where they turn: T1s of its zone, or T2s.
+function lostWhereTheyTurn(state, plane, g, far) {
+  const lost = union(state.groups.get(key(plane, g.zone, g.group)), state.t1s.get(key(plane, g.zone)));
+  const parallel = M.tiers[0].parallel, found = new Map();
+  const add = (at) => found.set(at, (found.get(at) || 0) + 1);
+  if (!far) {
+    for (const up of lost) add(Math.floor(up / parallel));
+    return found;
+  }
+  if (lost.size === 0 && state.crossings.size === 0) return found;
+  for (let up = 0; up < UPLINKS[0]; up += 1) {
+    const t1 = Math.floor(up / parallel), gone = state.crossings.get(key(plane, g.zone, t1));
+    for (let top = 0; (gone || lost.has(up)) && top < UPLINKS[1]; top += 1) {
+      const above = (lost.has(up) || gone.has(top)) && upperOf(sw(plane, 1, g.zone, t1), top);
+      if (above) add(above.switch.index);
+    }
+  }
+  return found;
 }
 
 const portLost = (state, nic) => { const known = state.nics.get(nicKey(nic)); return known ? known.planes : 0; };

@@ -3,6 +3,7 @@
 
 use closc_artefacts::Routing;
 use closc_browser::Browser;
+use closc_fabric::{Taken, UsablePaths};
 use closc_plan::{Plan, Target};
 use closc_topology::{Link, Nic, NicPort, PlaneId, RackPlace, Switch, TierId, ZoneId};
 use closc_whatif::{Element, Elements, WhatIf, kind_word};
@@ -213,7 +214,25 @@ fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
             asked.push(json!([path.plane.0, path.choice.t0, path.choice.t1]));
         }
     }
+    if !plan.is_source_routed() {
+        left = chosen(plan, from, to);
+    }
     (json!([nic_at(from), nic_at(to), asked]), json!([left, some]))
+}
+
+/// Where switches choose, ways down are any that are left.
+fn chosen(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
+    let ways = UsablePaths::of(plan.topology(), Taken::AbsentOrDrained);
+    let profile = |nic: Nic| (nic.zone, ways.profile(nic.zone, nic.group).expect("a NIC has a group"));
+    let (one, other) = (profile(from), profile(to));
+    let inside = (from.zone, from.group) == (to.zone, to.group);
+    let left = if inside { ways.local(one.1) } else { ways.between(one, other) };
+    let works = |nic: Nic, plane: usize| {
+        let port = Link::Host(NicPort { plane: PlaneId(plane as u8), nic });
+        plan.fabric().has_link(port) && !plan.fabric().is_drained(port)
+    };
+    let both = |plane| works(from, plane) && works(to, plane);
+    left.into_iter().enumerate().map(|(plane, left)| if both(plane) { left } else { 0 }).collect()
 }
 
 const PAIR: &str =
