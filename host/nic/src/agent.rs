@@ -230,8 +230,9 @@ impl Agent {
         })
     }
 
-    /// Takes another table of the same group.
-    pub fn reload(&mut self, old: &At<'_>, new: &At<'_>) -> Result<(), ReloadFault> {
+    /// Takes another table of the same group. Returns denials that end since they would take the last path to a NIC with it, and
+    /// why.
+    pub fn reload(&mut self, old: &At<'_>, new: &At<'_>) -> Result<Vec<(u64, BanFault)>, ReloadFault> {
         let mut gone = Vec::new();
         self.engine.reload(old.table, new.table, new.now_ns, |path| gone.push(path))?;
         for channel in &mut self.channels {
@@ -251,7 +252,7 @@ impl Agent {
         let of =
             |turn: &Turn| known.iter().find(|(other, _)| other == turn).map(|(_, r)| *r).unwrap_or_default();
         self.records = self.schedule.turns().iter().map(|turn| (*turn, of(turn))).collect();
-        Ok(())
+        Ok(self.guard_again(new))
     }
 
     /// Returns the address of the NIC.

@@ -4,13 +4,13 @@ mod common;
 
 use std::net::Ipv6Addr;
 
-use closc_nic::agent::Ban;
+use closc_nic::agent::{At, Ban};
 use closc_nic::api::{Answer, answer};
 use closc_nic::io::run::is_of;
 use closc_nic::localise::Culprit;
 use closc_paths::Table;
 
-use common::{Cable, Net, nic, table};
+use common::{Cable, Net, drained, nic, table};
 
 const MS: u64 = 1_000_000;
 
@@ -373,6 +373,27 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         talk(net, 0, 20);
         let sent = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
         assert_eq!(sent[1..4], [0, 0, 0], "only plane 0 is left: {sent:?}");
+    });
+}
+
+/// A table that drains what no denial takes: the denials that would leave nothing end, and no others.
+#[test]
+fn a_new_table_ends_denials_of_what_would_be_the_last_path() {
+    let bytes = drained(0, &[2, 3]);
+    let less = Table::open(&bytes).unwrap();
+    with(|net| {
+        let ban = |plane: u8| Ban { plane: Some(plane), reason: "drain".into(), ..Ban::default() };
+        let old = net.at(0);
+        for plane in [3, 0, 1] {
+            net.agents[0].deny(&old, &ban(plane), 0.0).unwrap();
+        }
+        let new = At { table: &less, now_ns: old.now_ns };
+        let ended = net.agents[0].reload(&old, &new).unwrap();
+        let ended: Vec<String> = ended.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+        assert_eq!(ended, ["3: it would take the last path to fd00:c105:1:1::2"]);
+        let left: Vec<Option<u8>> = net.agents[0].bans().bans.iter().map(|ban| ban.plane).collect();
+        assert_eq!(left, [Some(3), Some(0)]);
+        assert!(net.agents[0].reload(&new, &old).unwrap().is_empty(), "there are ways again");
     });
 }
 

@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use closc_paths::Scope;
-use closc_paths_engine::{Denial, DenyFault, Reason};
+use closc_paths_engine::{Denial, DenialId, DenyFault, Reason};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -174,13 +174,40 @@ impl Agent {
     /// ports there are up.
     fn guard(&self, at: &At<'_>, more: guard::Denial) -> Result<(), BanFault> {
         let denials = self.engine.denials().map(|(_, denial)| (denial.plane, denial.scope));
-        let sender = Sender {
-            table: at.table,
-            downlink: self.options.downlink,
-            ports: self.engine.own_ports(),
-            denials: denials.collect(),
-        };
+        self.guard_beside(at, denials.collect(), more)
+    }
+
+    /// The same beside these denials.
+    fn guard_beside(
+        &self,
+        at: &At<'_>,
+        denials: Vec<guard::Denial>,
+        more: guard::Denial,
+    ) -> Result<(), BanFault> {
+        let (downlink, ports) = (self.options.downlink, self.engine.own_ports());
+        let sender = Sender { table: at.table, downlink, ports, denials };
         sender.cut_off(more).map_or(Ok(()), |inner| Err(BanFault::LastPath(inner.into())))
+    }
+
+    /// Ends what would take the last path to a NIC with a new table, as a start with it does. Returns the numbers of what ended,
+    /// and why.
+    pub(super) fn guard_again(&mut self, at: &At<'_>) -> Vec<(u64, BanFault)> {
+        let (mut kept, mut ended) = (Vec::new(), Vec::new());
+        let denials: Vec<(DenialId, guard::Denial)> =
+            self.engine.denials().map(|(id, denial)| (id, (denial.plane, denial.scope))).collect();
+        for (made, denial) in denials {
+            match self.guard_beside(at, kept.clone(), denial) {
+                Ok(()) => kept.push(denial),
+                Err(fault) => {
+                    let id = self.bans.iter().find(|(_, own)| *own == made).and_then(|(ban, _)| ban.id);
+                    ended.extend(id.map(|id| (id, fault)));
+                }
+            }
+        }
+        for (id, _) in &ended {
+            self.allow(at, *id);
+        }
+        ended
     }
 
     /// Ends a denial. Tells whether it was in force.

@@ -546,16 +546,21 @@ impl Stage<'_> {
 
     fn requests(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
         let serve::Round { bans_changed, reload } = self.server.read(&mut self.agent, at, unix_now());
-        if bans_changed
-            && let Some(path) = &self.setup.state
-            && let Err(error) = state::save(path, &self.agent.bans())
-        {
-            say(format_args!("denials are not saved in `{}`: {error}", path.display()));
+        if bans_changed {
+            self.save();
         }
         self.server.written(&self.agent, at);
         let next = if reload { self.reload(at) } else { None };
         self.server.flush();
         next
+    }
+
+    fn save(&self) {
+        if let Some(path) = &self.setup.state
+            && let Err(error) = state::save(path, &self.agent.bans())
+        {
+            say(format_args!("denials are not saved in `{}`: {error}", path.display()));
+        }
     }
 
     /// Reads the table's file again. What is wrong with it is said, and the old one stays.
@@ -568,12 +573,22 @@ impl Stage<'_> {
                 is_of(&table, at.table.fabric())?;
             }
             let new = At { table: &table, now_ns: at.now_ns };
-            self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
-            Ok(bytes)
+            let ended = self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
+            Ok((bytes, ended))
         });
         match tried {
-            Ok(bytes) => {
-                self.server.reloaded(&json!({ "reloaded": self.setup.table.display().to_string() }));
+            Ok((bytes, ended)) => {
+                for (id, fault) in &ended {
+                    say(format_args!("denial {id} ends with the new path table: {fault}"));
+                }
+                if !ended.is_empty() {
+                    self.save();
+                }
+                let numbers: Vec<u64> = ended.iter().map(|(id, _)| *id).collect();
+                self.server.reloaded(&json!({
+                    "reloaded": self.setup.table.display().to_string(),
+                    "denials_ended": numbers,
+                }));
                 self.server.flush();
                 Some(bytes)
             }

@@ -7,7 +7,7 @@ use closc_nic::agent::{Agent, At, Options};
 use closc_nic::batch::{BATCH, Batch};
 use closc_nic::region::Region;
 use closc_paths::write::{Body, write};
-use closc_paths::{Header, Kind, PlaneAt, Table};
+use closc_paths::{Denied, Header, Kind, PlaneAt, Reason, Scope, Table};
 
 pub(crate) const PLANES: u8 = 4;
 pub(crate) const UPLINKS: u16 = 4;
@@ -21,6 +21,11 @@ pub(crate) fn nic(group: u16) -> [u8; 16] {
 
 /// The table of a group: two groups of two NICs, four planes, four uplinks.
 pub(crate) fn table(group: u16) -> Vec<u8> {
+    drained(group, &[])
+}
+
+/// The same where planes are drained.
+pub(crate) fn drained(group: u16, planes: &[u8]) -> Vec<u8> {
     let header = Header {
         planes: PLANES,
         plane: PlaneAt::Usids { shift: 11 },
@@ -64,12 +69,16 @@ pub(crate) fn table(group: u16) -> Vec<u8> {
     let body = Body {
         destinations: vec![to(0), to(1)],
         orders: vec![(0..UPLINKS).collect(); usize::from(PLANES)],
-        denied: Vec::new(),
+        denied: planes.iter().map(|plane| of_plane(*plane)).collect(),
         fabric: "pair".into(),
         t0_probe: BLOCK | own << 80 | 0x8001 << 64,
         t1_probe: BLOCK | own << 80 | 0x4001 << 64 | own << 48 | 0x8001 << 32,
     };
     write(&header, &body)
+}
+
+fn of_plane(plane: u8) -> Denied {
+    Denied { plane, reason: Reason::Drained, scope: Scope::default() }
 }
 
 /// Where a cable is: plane, group of the T0, uplink; or the cable of the NIC.
