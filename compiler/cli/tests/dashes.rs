@@ -125,7 +125,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("watch", "SOURCE", TREE),
     ("watch", "--inventory", INVENTORY),
     ("watch", "--ssh-config", SSH),
-    ("collect", "FILE", Dash::Reads("collect - --nic none.sock --listen 127.0.0.1:0 --for 1", "a.yaml", 0)),
+    ("collect", "FILE", Dash::Reads("collect - --nic none.sock --listen 127.0.0.1:0 --for 1", "a.yaml", 1)),
     ("collect", "--state", KEPT),
     ("collect", "--inventory", INVENTORY),
 ];

@@ -38,7 +38,7 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (1, "check a.yaml broken.yaml nowhere.yaml", "closc-checks/1"),
     (1, "check nowhere.yaml", "closc-error/1"),
     (0, "compile a.yaml --out c", "closc-compile/1"),
-    (0, "collect a.yaml --nic none.sock --listen 127.0.0.1:0 --for 1", "closc-collect/1"),
+    (1, "collect a.yaml --nic none.sock --listen 127.0.0.1:0 --for 1", "closc-collect/1"),
     (2, "diff a.yaml b.yaml --waves --list", "closc-diff/1"),
     (2, "drain p0-t1-001 a.yaml", "closc-diff/1"),
     (0, "explain E0203", "closc-code/1"),
