@@ -9,6 +9,7 @@
 mod configured;
 mod growing;
 mod leaving;
+mod named;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 
 pub use configured::Differs;
+pub use named::named_waves;
 pub use step::{Seconds, Step};
 
 use crate::change::{Change, Exception, Thing, TierSetting, Turn};
@@ -30,7 +32,6 @@ use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge, touched_zones};
 use crate::population::{Population, is_drained};
-use crate::report::{self, WaveStep};
 use crate::verdict::POOLS;
 use configured::Configured;
 use growing::Growing;
@@ -600,76 +601,6 @@ fn done(plane: Option<PlaneId>, steps: Vec<Step>) -> Wave {
         switches: BTreeSet::new(),
         keeping: BTreeSet::new(),
     }
-}
-
-/// Writes the waves of a rollout with the names of both plans.
-pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
-    let step = |step: &Step| WaveStep {
-        action: step.word().to_owned(),
-        text: if rollout.at_most { step.at_most() } else { step.to_string() },
-        seconds: step.duration().0,
-    };
-    let places = |all: &[Place]| all.iter().map(|place| place_name(*place, old)).collect();
-    let taken = worst(&impact(old.fabric(), new.fabric())).loss;
-    let count = rollout.waves.len();
-    let waves = rollout.waves.iter().enumerate().map(|(at, wave)| report::Wave {
-        plane: wave.plane.map(|plane| plane.0),
-        text: match wave.plane {
-            None if at + 1 == count && taken > 0.0 => {
-                format!("from here on pairs of NICs have up to {} less of their bandwidth", percent(taken))
-            }
-            None if !wave.apart.is_empty() => {
-                format!(
-                    "takes nothing away: compiled with {} in `exceptions.drained`",
-                    what(&wave.apart, new)
-                )
-            }
-            None if wave.gone.is_empty() => "takes nothing away".to_owned(),
-            None => format!("what goes for good: {}", what(&wave.gone, old)),
-            Some(plane) if wave.drained.is_empty() => {
-                format!("plane {plane}, now over {} too", what(&wave.joined, new))
-            }
-            Some(plane) => format!("plane {plane}, without {}", what(&wave.drained, old)),
-        },
-        drained: places(&wave.drained),
-        gone: places(&wave.gone),
-        apart: wave.apart.iter().map(|place| place_name(*place, new)).collect(),
-        switches: wave
-            .switches
-            .iter()
-            .map(|switch| new.topology().naming.switch(*switch).to_string())
-            .collect(),
-        at_most: rollout.at_most && !wave.switches.is_empty(),
-        steps: wave.steps.iter().map(step).collect(),
-        back: wave.rollback().iter().map(step).collect(),
-        seconds: wave.duration.0,
-    });
-    waves.collect()
-}
-
-fn what(places: &[Place], old: &Plan) -> String {
-    let mut counts: Vec<String> = Vec::new();
-    for tier in TierId::ALL.into_iter().rev() {
-        let of_tier = |place: &&Place| matches!(place, Place::Switch(switch) if switch.tier == tier);
-        let names: Vec<&Place> = places.iter().filter(of_tier).collect();
-        match names.as_slice() {
-            [] => {}
-            [one] => counts.push(format!("`{}`", place_name(**one, old))),
-            [first, .., last] => counts.push(format!(
-                "{} {}s (`{}` to `{}`)",
-                names.len(),
-                crate::words::tier(tier),
-                place_name(**first, old),
-                place_name(**last, old)
-            )),
-        }
-    }
-    let links: Vec<String> =
-        places.iter().filter(|p| matches!(p, Place::Link(_))).map(|p| place_name(*p, old)).collect();
-    if !links.is_empty() {
-        counts.push(crate::words::names(links.into_iter(), 3));
-    }
-    counts.join(", ")
 }
 
 #[cfg(test)]
