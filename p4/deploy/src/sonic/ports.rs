@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use closc_sonic::{ConfigDb, Method, StateFault, state_faults};
+use closc_sonic::{ConfigDb, Method, StateFault};
 
-use super::{Link, OverGnmi, OverSsh, SonicSwitch};
+use super::SonicSwitch;
 use crate::dependents::PortIds;
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
@@ -99,15 +99,7 @@ impl SonicSwitch {
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<Vec<String>, Fault> {
-        let text = match &self.link {
-            Link::Ssh(link) => OverSsh { switch: self, link }.applied(options, progress).await?,
-            Link::Gnmi(link) => OverGnmi { switch: self, link }.applied(options, progress).await?,
-        };
-        let faults = state_faults(tree, &text).map_err(|error| Fault::Remote {
-            operation: progress.operation(),
-            reason: format!("the switch answers what is no APPL_DB: {error}"),
-            is_transient: false,
-        })?;
+        let faults = self.state(tree, options, progress).await?;
         let known = by_id(tree);
         let absent = faults.into_iter().filter_map(|fault| match fault {
             StateFault::Port { port, status: None } => known.values().any(|p| **p == *port).then_some(port),
