@@ -14,6 +14,7 @@
 
 mod agents;
 mod ask;
+mod charge;
 mod orders;
 mod pattern;
 mod plot;

@@ -26,13 +26,14 @@ pub use view::{
 use crate::channel::{Channel, Limits};
 use crate::choose::{Transport, flow_hash};
 use crate::localise::Record;
-use crate::losses::{Loss, Losses};
+use crate::losses::{Loss, Losses, Silence, Unanswered};
 use crate::pace::{Pace, Rate};
 use crate::probes::Probes;
 use crate::region::Region;
 use crate::run_clock::RunClock;
 use crate::schedule::{Schedule, Turn};
 use crate::search::Search;
+use crate::sent::Cargo;
 use crate::wire::{Identity, Segment};
 
 /// Changes of state between two turns, for each far NIC: more than it has paths that change at once.
@@ -278,6 +279,21 @@ impl Agent {
     /// Returns packets lost after a number.
     pub fn losses_after(&self, number: u64) -> Vec<Loss> {
         self.losses.after(number)
+    }
+
+    /// Returns packets of writes that are not done of which nothing is known.
+    pub fn silence(&self) -> Silence {
+        let mut silence = Silence::default();
+        for channel in &self.channels {
+            let is_open = |id: u64| channel.leaving.iter().any(|l| l.id == id && l.done_ns.is_none());
+            for sent in channel.sent.without_verdict() {
+                let Cargo::Chunk { write, .. } = sent.cargo else { continue };
+                if is_open(write) {
+                    silence.take(Unanswered::of(channel.address.into(), sent));
+                }
+            }
+        }
+        silence
     }
 
     /// The flow of everything that is no packet of the node: one queue pair for each two NICs.

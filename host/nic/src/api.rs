@@ -38,6 +38,8 @@ pub enum Request {
         #[serde(default)]
         after: u64,
     },
+    /// Packets of writes that are not done of which nothing is known.
+    Unanswered {},
     /// Which NIC it is, and what is denied: all that whoever denies something has to know.
     Denials {},
     /// Deny paths.
@@ -109,6 +111,7 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
         Request::Findings {} => value(agent.findings(at)),
         Request::Events { after } => value(agent.events_after(after).collect::<Vec<_>>()),
         Request::Losses { after } => value(agent.losses_after(after)),
+        Request::Unanswered {} => value(agent.silence()),
         Request::Denials {} => {
             json!({ "nic": Ipv6Addr::from(agent.own()), "denials": agent.bans().bans })
         }

@@ -1,4 +1,5 @@
-//! Packets that were lost lately, one by one: who measures how fast a path was left asks for them.
+//! Packets that were lost lately, one by one: who measures how fast a path was left asks for them, and for those of which nothing
+//! is known.
 //!
 //! In: verdicts. Out: the last of them, numbered. Invariants: so many are remembered and no more; a number that is missing
 //! says that some were forgotten.
@@ -26,20 +27,70 @@ pub struct Loss {
     pub plane: u8,
     /// Its path.
     pub entropy: u32,
+    /// Its number among packets to that NIC.
+    pub packet: u32,
     /// When it was sent, by the agent's clock.
     pub sent_ns: u64,
     /// When it was known to be lost.
     pub known_ns: u64,
+    /// Whether this takes back what was said of the packet before: it arrived after all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub came: bool,
 }
 
 impl Loss {
     /// A packet to a NIC that is known to be lost. It gets its number where it is remembered.
     pub fn of(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
-        Loss { number: 0, to, plane: sent.plane, entropy: sent.entropy, sent_ns: sent.at_ns, known_ns }
+        let Sent { number: packet, plane, entropy, at_ns: sent_ns, .. } = *sent;
+        Loss { number: 0, to, plane, entropy, packet, sent_ns, known_ns, came: false }
+    }
+
+    /// A packet that was called lost and arrived after all.
+    pub(crate) fn came(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
+        Loss { came: true, ..Loss::of(to, sent, known_ns) }
     }
 }
 
-/// The last of them.
+/// A packet of a write that is not done, of which nobody said that it arrived or did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// The NIC that it was sent to.
+    pub to: Ipv6Addr,
+    /// Its path.
+    pub entropy: u32,
+    /// Its number among packets to that NIC.
+    pub packet: u32,
+    /// When it was sent, by the agent's clock.
+    pub sent_ns: u64,
+}
+
+impl Unanswered {
+    /// A packet to a NIC.
+    pub(crate) fn of(to: Ipv6Addr, sent: &Sent) -> Unanswered {
+        Unanswered { to, entropy: sent.entropy, packet: sent.number, sent_ns: sent.at_ns }
+    }
+}
+
+/// Those packets: the first of them, and how many there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silence {
+    /// All of them.
+    pub count: u64,
+    /// The first of them.
+    pub packets: Vec<Unanswered>,
+}
+
+impl Silence {
+    /// Adds a packet.
+    pub(crate) fn take(&mut self, packet: Unanswered) {
+        self.count += 1;
+        if self.packets.len() < LOSSES_MAX {
+            self.packets.push(packet);
+        }
+    }
+}
+
+/// The last losses.
 #[derive(Debug, Default)]
 pub struct Losses {
     ring: VecDeque<Loss>,
@@ -69,7 +120,16 @@ mod tests {
     #[test]
     fn numbers_go_on_and_room_is_bounded() {
         let mut losses = Losses::default();
-        let loss = Loss { number: 0, to: Ipv6Addr::LOCALHOST, plane: 1, entropy: 2, sent_ns: 3, known_ns: 4 };
+        let loss = Loss {
+            number: 0,
+            to: Ipv6Addr::LOCALHOST,
+            plane: 1,
+            entropy: 2,
+            packet: 5,
+            sent_ns: 3,
+            known_ns: 4,
+            came: false,
+        };
         for _ in 0..LOSSES_MAX + 5 {
             losses.push(loss);
         }

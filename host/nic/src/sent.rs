@@ -288,6 +288,13 @@ impl SentLog {
             && self.next.wrapping_sub(number) as usize <= self.ring.len()
     }
 
+    /// Returns the packets that are remembered and have no verdict, oldest first.
+    pub(crate) fn without_verdict(&self) -> impl Iterator<Item = &Sent> {
+        let count = self.next.wrapping_sub(self.oldest);
+        let known = (0..count).map(|n| &self.ring[self.place(self.oldest.wrapping_add(n))]);
+        known.filter(|(_, fate)| matches!(fate, Fate::UnderWay | Fate::Overdue)).map(|(sent, _)| sent)
+    }
+
     /// Calls lost what was sent before a time.
     fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
         while self.oldest != self.next {

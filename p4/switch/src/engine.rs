@@ -36,6 +36,11 @@ pub trait Sink {
     /// Takes a packet that leaves by a port.
     fn transmit(&mut self, port: u32, frame: &[u8]);
 
+    /// Receives a packet that goes no further, as it came or as it stands: the program dropped it, or a queue was full.
+    fn lost(&mut self, frame: &[u8]) {
+        let _ = frame;
+    }
+
     /// Takes a list of digest samples.
     fn digest(&mut self, list: DigestList) {
         let _ = list;

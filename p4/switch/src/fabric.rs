@@ -34,11 +34,13 @@ pub struct FabricConfig {
     pub latency_ns: u64,
     /// Packets at one moment from which on several threads work on them.
     pub parallel_from: usize,
+    /// Whether packets are kept that got lost, for [`Fabric::take_lost`].
+    pub keeps_lost: bool,
 }
 
 impl Default for FabricConfig {
     fn default() -> Self {
-        Self { clock: Clock::standing(), latency_ns: 1_000, parallel_from: 512 }
+        Self { clock: Clock::standing(), latency_ns: 1_000, parallel_from: 512, keeps_lost: false }
     }
 }
 
@@ -52,6 +54,15 @@ pub struct Delivery {
     /// When.
     pub at_ns: u64,
     /// The packet.
+    pub frame: Vec<u8>,
+}
+
+/// A packet that got lost: on a link that was down or lossy, in a full queue, or because a program dropped it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When.
+    pub at_ns: u64,
+    /// The packet, as it was then.
     pub frame: Vec<u8>,
 }
 
@@ -77,6 +88,7 @@ pub struct Fabric {
     due: BTreeSet<(u64, u32)>,
     due_of: Vec<Option<u64>>,
     outboxes: Vec<Mutex<Outbox>>,
+    lost: Vec<Lost>,
     number: u64,
 }
 
@@ -98,6 +110,7 @@ impl Fabric {
             due: BTreeSet::new(),
             due_of: Vec::new(),
             outboxes: Vec::new(),
+            lost: Vec::new(),
             number: 0,
         }
     }
@@ -114,7 +127,8 @@ impl Fabric {
         self.switches.push(switch);
         self.links.add_node();
         self.due_of.push(None);
-        self.outboxes.push(Mutex::default());
+        let outbox = if self.config.keeps_lost { Outbox::with_lost() } else { Outbox::new() };
+        self.outboxes.push(Mutex::new(outbox));
         node
     }
 
@@ -154,6 +168,11 @@ impl Fabric {
     /// Returns whether there is a link.
     pub fn set_loss(&mut self, end: LinkEnd, ppm: u32, seed: u64) -> bool {
         self.links.set_loss(end, ppm, seed)
+    }
+
+    /// Takes the packets that got lost, in an order that does not depend on the number of threads; none unless they are kept.
+    pub fn take_lost(&mut self) -> Vec<Lost> {
+        std::mem::take(&mut self.lost)
     }
 
     /// Returns when something happens next, if anything does.

@@ -15,7 +15,7 @@ use v1::write_request::Atomicity;
 
 use common::{ethernet, features};
 
-/// Returns switches in a row: port 1 of each leads to port 2 of the next, packets for address 1 go right.
+/// Returns switches in a row: port 1 of each leads to port 2 of the next, packets for address 1 go right, those for 8 are dropped.
 fn row(count: u32, config: FabricConfig) -> Fabric {
     let mut fabric = Fabric::new(config);
     let pipeline = features();
@@ -26,7 +26,10 @@ fn row(count: u32, config: FabricConfig) -> Fabric {
         switch.run_pipeline(Arc::clone(&pipeline));
         let entry = pipeline.info().entry("exact_dst").expect("a table").exact("dst", 1u8);
         let entry = entry.action("send", &[("port", 1u8.into())]).build().expect("an entry");
-        let outcomes = switch.write(&[v1::Update::insert(entry)], Atomicity::ContinueOnError);
+        let dropped = pipeline.info().entry("exact_dst").expect("a table").exact("dst", 8u8);
+        let dropped = dropped.action("send", &[("port", 511u16.into())]).build().expect("an entry");
+        let updates = [entry, dropped].map(v1::Update::insert);
+        let outcomes = switch.write(&updates, Atomicity::ContinueOnError);
         assert!(outcomes.expect("a pipeline").iter().all(closc_runtime::status::Outcome::is_ok));
         fabric.add(switch);
     }
@@ -117,6 +120,38 @@ fn a_queue_lets_packets_go_one_after_the_other() {
     }
     let times: Vec<u64> = fabric.run().iter().map(|delivery| delivery.at_ns).collect();
     assert_eq!(times, [1_000, 2_000, 3_000, 4_000], "the first leaves at once, three wait, one is dropped");
+}
+
+/// On a link that is down, in a full queue, and where an entry drops them: each with the moment and the bytes.
+#[test]
+fn packets_that_got_lost_are_kept_where_that_is_asked_for() {
+    for parallel_from in [1, usize::MAX] {
+        let config = FabricConfig { parallel_from, keeps_lost: true, ..FabricConfig::default() };
+        let mut fabric = row(3, config);
+        assert!(fabric.set_link(end(1, 1), false));
+        let queue = QueueConfig { rate: Rate::Packets(1_000_000), depth: 1 };
+        fabric.switch(Node(0)).expect("a switch").set_queue(1, Some(queue));
+        for (at, to) in [(0, 1), (5, 1), (7, 1), (9, 8)] {
+            fabric.inject_at(at, Node(0), 7, ethernet(to, at, 3));
+        }
+        assert!(fabric.run().is_empty());
+        let lost: Vec<(u64, Vec<u8>)> =
+            fabric.take_lost().into_iter().map(|lost| (lost.at_ns, lost.frame)).collect();
+        let wanted = [
+            (7, ethernet(1, 7, 3)),
+            (9, ethernet(8, 9, 3)),
+            (1_000, ethernet(1, 0, 3)),
+            (2_000, ethernet(1, 5, 3)),
+        ];
+        assert_eq!(
+            lost, wanted,
+            "one is sent, one waits, one finds the queue full, one is dropped by an entry"
+        );
+        assert!(fabric.take_lost().is_empty(), "each once");
+    }
+    let mut fabric = row(1, FabricConfig::default());
+    fabric.inject(Node(0), 7, ethernet(8, 2, 3));
+    assert!(fabric.run().is_empty() && fabric.take_lost().is_empty(), "nobody asked");
 }
 
 #[test]

@@ -29,6 +29,16 @@ pub struct Sample {
 /// A packet that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
+    /// When: in virtual time the moment at which a cable, a switch or a port lost it; on the kernel, where nobody sees that, when
+    /// it was sent, or when the step began that took its path from under it.
+    pub lost_ns: u64,
+    /// What its sender knew of it; nothing where it never learnt.
+    pub word: Option<Word>,
+}
+
+/// What the sender of a lost packet knew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
     /// Who sent it.
     pub from: usize,
     /// Who was to get it.
@@ -37,8 +47,8 @@ pub struct Loss {
     pub entropy: u32,
     /// When it was sent.
     pub sent_ns: u64,
-    /// When its sender knew.
-    pub known_ns: u64,
+    /// When its sender knew; nothing where nobody ever answered.
+    pub known_ns: Option<u64>,
 }
 
 /// A path whose state changed.

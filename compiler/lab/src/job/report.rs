@@ -158,6 +158,8 @@ pub struct Messages {
     pub packets: u64,
     /// Packets of them that were sent again.
     pub resent: u64,
+    /// Packets that were lost, those before the first step among them.
+    pub lost_packets: u64,
     /// Packets that came again, so that they were sent again without need.
     pub repeated: u64,
 }
@@ -195,14 +197,16 @@ pub struct StepReport {
     /// Why it could not be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets that were sent until the next step and lost.
+    /// Packets that were lost from this step until the next, those among them that it cut off on their way.
     pub lost_packets: u64,
-    /// From the step to when the last of them was sent.
+    /// From the step to when the last of them was lost.
     pub last_lost_ms: Option<f64>,
     /// The longest that a path was used after the first word of a loss.
     pub after_signal_us: Option<f64>,
     /// From the step until goodput is what it should be.
     pub recovered_ms: Option<f64>,
+    /// Whether nothing is left after it: goodput can be back only after a later step.
+    pub is_outage: bool,
     /// Whether the stretch after it is long enough to say whether goodput is back.
     pub is_judged: bool,
     /// Whether the next step came before that could be said.
@@ -306,6 +310,7 @@ fn messages(record: &Record) -> Messages {
         slowest_ms: at(1.0),
         packets: record.messages.iter().map(|message| message.packets.0).sum(),
         resent: record.messages.iter().map(|message| message.packets.1).sum(),
+        lost_packets: record.losses.len() as u64,
         repeated: record.repeated,
     }
 }
@@ -344,10 +349,12 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
         let (from, until) =
             (mark.span_ns.0, record.marks.get(at + 1).map_or(u64::MAX, |mark| mark.span_ns.0));
         let inside = |ns: u64| (from..until).contains(&ns);
-        let losses: Vec<_> = record.losses.iter().filter(|loss| inside(loss.sent_ns)).copied().collect();
-        let last = losses.iter().map(|loss| loss.sent_ns).max();
+        let losses: Vec<_> = record.losses.iter().filter(|loss| inside(loss.lost_ns)).copied().collect();
+        let last = losses.iter().map(|loss| loss.lost_ns).max();
         let to = next_ns(record, at, end_ns);
-        let wanted = before.map(|before| BACK * before * timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput);
+        let left = timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput;
+        // What nothing is left of, or what there never was, cannot be back.
+        let wanted = before.map(|before| BACK * before * left).filter(|wanted| *wanted > 0.0);
         let recovered = wanted.and_then(|wanted| back(&record.samples, from, to, POINT_NS, wanted));
         out.push(StepReport {
             what,
@@ -358,6 +365,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
             last_lost_ms: last.map(|last| (last - from) as f64 / 1e6),
             after_signal_us: after_signal(&losses, &record.changes).map(|ns| ns as f64 / 1e3),
             recovered_ms: recovered.map(|ns| ns as f64 / 1e6),
+            is_outage: left <= 0.0,
             is_judged: to >= mark.span_ns.1 + SETTLED_NS,
             is_overtaken: record.marks.len() > at + 1 && to < mark.span_ns.1 + SETTLED_NS,
         });

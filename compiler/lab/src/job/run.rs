@@ -3,6 +3,8 @@
 //! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are ended and the fabric is whole again when
 //! this returns, also where it fails or is interrupted; what is measured comes from agents' counters and clocks.
 
+use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
 use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,20 +12,23 @@ use std::time::{Duration, Instant};
 
 use closc_nic::agent::EventView;
 use closc_nic::api::Request;
-use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss};
+use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss, Silence, Unanswered};
+use closc_paths::Table;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::agents::{Agents, How};
 use super::ask::{Line, Status, Written};
+use super::charge::Touched;
 use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
 use super::pattern::Work;
-use super::record::{Change, Loss, Mark, Message, Record, Sample};
+use super::record::{Change, Loss, Mark, Message, Record, Sample, Word};
 use super::report::{Report, Setting};
 use super::scenario::{Action, Scenario, ScenarioFault};
 use super::seat::{Seat, seats};
 use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
+use crate::model::CableId;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
 
@@ -94,11 +99,29 @@ pub fn run(
     lab.restore(watch)?;
     // What speaks when its port comes up is not to be counted by the next test.
     lab.breakable()?.settle()?;
+    let mut record = seen?;
+    charge(lab, &seats, &timeline, &mut record)?;
     let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
     let setting = Setting::of(orders, names.len(), false);
-    let mut report = Report::of(setting, &names, &timeline, &seen?);
+    let mut report = Report::of(setting, &names, &timeline, &record);
     report.unmet = judge(&report, &timeline, &scenario.expect);
     Ok(report)
+}
+
+/// Charges packets that were under way when a step took their path to that step.
+fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -> Result<(), LabError> {
+    let (tree, model) = (lab.tree(), lab.model());
+    let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
+    let cables = |word: &Word| -> Vec<CableId> {
+        let (seat, table) = (&seats[word.from], &tables[seats[word.from].table]);
+        let Some(to) = table.destination(seats[word.to].address.octets()) else { return Vec::new() };
+        let outer = table.outer(&to, word.entropy);
+        let port = seat.ports.get(usize::from(outer.port)).copied().flatten();
+        let path = port.and_then(|port| model.walk(port, outer.address.into()).ok());
+        path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
+    };
+    Touched::of(&timeline.steps, model)?.charge(&mut record.losses, &record.marks, cables);
+    Ok(())
 }
 
 /// What threads know of each other.
@@ -355,6 +378,8 @@ struct Watched {
     loss: u64,
     events: Vec<EventView>,
     losses: Vec<AgentLoss>,
+    /// What nobody had answered when the job was over.
+    silence: Silence,
     forgotten: u64,
 }
 
@@ -373,8 +398,16 @@ impl Sampler {
     fn new(stage: &Stage<'_>) -> Result<Sampler, LabError> {
         let watched = |at| {
             let line = stage.agents.line(at)?;
-            let (events, losses) = (Vec::new(), Vec::new());
-            Ok(Watched { line, offset: (0, u64::MAX), event: 0, loss: 0, events, losses, forgotten: 0 })
+            Ok(Watched {
+                line,
+                offset: (0, u64::MAX),
+                event: 0,
+                loss: 0,
+                events: Vec::new(),
+                losses: Vec::new(),
+                silence: Silence::default(),
+                forgotten: 0,
+            })
         };
         let watched = (0..stage.seats.len()).map(watched).collect::<Result<Vec<_>, LabError>>()?;
         let (samples, planes) = (Vec::new(), Vec::new());
@@ -387,6 +420,10 @@ impl Sampler {
             let began = Instant::now();
             self.sample(stage)?;
             if over {
+                for (at, agent) in self.watched.iter_mut().enumerate() {
+                    let silence = agent.line.ask(&Request::Unanswered {});
+                    agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;
+                }
                 return Ok(self.record(stage));
             }
             thread::sleep(SAMPLE.saturating_sub(began.elapsed()));
@@ -440,11 +477,12 @@ impl Sampler {
         };
         for (from, agent) in self.watched.into_iter().enumerate() {
             let ours = |ns: u64| u64::try_from(i128::from(ns) + agent.offset.0).ok();
-            record.forgotten += agent.forgotten;
-            for loss in &agent.losses {
-                let known = (number(loss.to), ours(loss.sent_ns), ours(loss.known_ns));
-                if let (Some(to), Some(sent_ns), Some(known_ns)) = known {
-                    record.losses.push(Loss { from, to, entropy: loss.entropy, sent_ns, known_ns });
+            record.forgotten += agent.forgotten + agent.silence.count - agent.silence.packets.len() as u64;
+            for Missed { to, entropy, sent_ns, known_ns } in agent.missed() {
+                if let (Some(to), Some(sent_ns)) = (number(to), ours(sent_ns)) {
+                    let known_ns = known_ns.and_then(ours);
+                    let word = Word { from, to, entropy, sent_ns, known_ns };
+                    record.losses.push(Loss { lost_ns: sent_ns, word: Some(word) });
                 }
             }
             for event in &agent.events {
@@ -459,7 +497,42 @@ impl Sampler {
     }
 }
 
+/// A packet that did not arrive, by the clock of its sender.
+struct Missed {
+    to: Ipv6Addr,
+    entropy: u32,
+    sent_ns: u64,
+    /// When that was known; nothing where it never was.
+    known_ns: Option<u64>,
+}
+
 impl Watched {
+    /// Returns what did not arrive: what was called lost, but for what came after all, and what nobody answered.
+    fn missed(&self) -> impl Iterator<Item = Missed> {
+        let came: BTreeSet<(Ipv6Addr, u32, u64)> = self
+            .losses
+            .iter()
+            .filter(|loss| loss.came)
+            .map(|loss| (loss.to, loss.packet, loss.sent_ns))
+            .collect();
+        let is_lost =
+            move |loss: &&AgentLoss| !loss.came && !came.contains(&(loss.to, loss.packet, loss.sent_ns));
+        let lost = self.losses.iter().filter(is_lost).map(|loss| Missed {
+            to: loss.to,
+            entropy: loss.entropy,
+            sent_ns: loss.sent_ns,
+            known_ns: Some(loss.known_ns),
+        });
+        let missed = |Unanswered { to, entropy, sent_ns, .. }: Unanswered| Missed {
+            to,
+            entropy,
+            sent_ns,
+            known_ns: None,
+        };
+        let silent = self.silence.packets.iter().copied().map(missed);
+        lost.chain(silent)
+    }
+
     /// Takes what happened since the last time.
     fn listen(&mut self) -> std::io::Result<()> {
         let events: Vec<EventView> = self.line.ask(&Request::Events { after: self.event })?;

@@ -57,7 +57,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
         if let Some(switched) = &report.switches {
             let _ = writeln!(out, "{}{name}: {}", gap(style), queues(switched));
         }
-        if report.messages.resent > 0 {
+        if report.messages.resent > 0 || report.messages.lost_packets > 0 {
             let _ = writeln!(out, "{}{name}: {}", gap(style), again(report));
         }
         if report.forgotten > 0 {
@@ -94,8 +94,9 @@ fn circumstances(setting: &Setting) -> String {
 }
 
 fn again(report: &Report) -> String {
-    let (resent, repeated) = (report.messages.resent, report.messages.repeated);
-    format!("{resent} packets were sent again, {repeated} of them came twice")
+    let m = &report.messages;
+    let (lost, resent, repeated) = (m.lost_packets, m.resent, m.repeated);
+    format!("{lost} packets were lost, {resent} were sent again, {repeated} of them came twice")
 }
 
 fn gap(style: Style) -> &'static str {

@@ -66,18 +66,23 @@ pub(crate) fn after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
     }
     // Path and how often it had come back: when the first loss was known, when the last was sent.
     let mut seen: BTreeMap<(Path, usize), (u64, u64)> = BTreeMap::new();
-    for loss in losses {
+    for loss in losses.iter().filter_map(|loss| loss.word) {
         let path = (loss.from, loss.to, loss.entropy);
         let came_back =
             returns.get(&path).map_or(0, |times| times.iter().filter(|at| **at <= loss.sent_ns).count());
-        let entry = seen.entry((path, came_back)).or_insert((loss.known_ns, loss.sent_ns));
-        *entry = (entry.0.min(loss.known_ns), entry.1.max(loss.sent_ns));
+        let known_ns = loss.known_ns.unwrap_or(u64::MAX);
+        let entry = seen.entry((path, came_back)).or_insert((known_ns, loss.sent_ns));
+        *entry = (entry.0.min(known_ns), entry.1.max(loss.sent_ns));
     }
-    seen.values().map(|(known, sent)| sent.saturating_sub(*known)).max()
+    seen.values()
+        .filter(|(known, _)| *known < u64::MAX)
+        .map(|(known, sent)| sent.saturating_sub(*known))
+        .max()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Word;
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -124,7 +129,15 @@ mod tests {
 
     #[test]
     fn a_path_that_came_back_and_failed_again_is_two_stories() {
-        let loss = |entropy, sent_ns, known_ns| Loss { from: 0, to: 1, entropy, sent_ns, known_ns };
+        let loss = |entropy, sent_ns, known_ns| Loss {
+            lost_ns: sent_ns,
+            word: Some(Word { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
+        };
+        let silent = Loss {
+            word: Some(Word { from: 0, to: 1, entropy: 7, sent_ns: 5, known_ns: None }),
+            ..loss(7, 5, 6)
+        };
+        assert_eq!(after_signal(&[silent], &[]), None, "there was no word of it");
         let change = |was: &str, now: &str, at_ns| Change {
             from: 0,
             to: 1,

@@ -3,9 +3,13 @@
 //! In: a report, what is expected. Out: what is not so, in words. Invariants: a step that could not be done, or that the job
 //! was over before, is never passed over; a number that could not be measured does not meet anything.
 
-use super::report::{Report, Unmet};
+use super::report::{Report, StepReport, Unmet};
 use super::scenario::Expect;
 use super::timeline::Timeline;
+
+const SHORT: &str = "no stretch after a step is long enough to be compared";
+const NOTHING_LEFT: &str =
+    "nothing should be left in any stretch after a step that is long enough to be compared";
 
 /// Compares.
 pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<Unmet> {
@@ -62,7 +66,9 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     }
     if let Some(least) = expect.goodput_of_plan_percent {
         for phase in &report.phases {
-            let of_plan = phase.percent.map(|found| 100.0 * found / phase.plan_percent.max(0.01));
+            // Where nothing should be left, nothing can be missing.
+            let found = phase.percent.filter(|_| phase.plan_percent > 0.0);
+            let of_plan = found.map(|found| 100.0 * found / phase.plan_percent);
             if let Some(found) = of_plan.filter(|found| *found < least) {
                 let plan = phase.plan_percent;
                 let text = format!("{found:.1} % of the {plan:.1} % that should be left {}", phase.name());
@@ -70,17 +76,29 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
             }
         }
     }
+    let later = || report.phases.iter().skip(1);
     let compares = expect.goodput_min_percent.is_some() || expect.goodput_of_plan_percent.is_some();
-    let is_blind = report.phases.iter().skip(1).all(|phase| phase.percent.is_none());
-    if compares && !report.steps.is_empty() && is_blind {
-        say("goodput", "not measured: no stretch after a step is long enough to be compared".to_owned());
+    if compares && !report.steps.is_empty() && later().all(|phase| phase.percent.is_none()) {
+        let no_before = report.before_mbps.is_none_or(|before| before <= 0.0);
+        let why = if no_before { "nothing arrived before the first step" } else { SHORT };
+        say("goodput", format!("not measured: {why}"));
+    } else if expect.goodput_of_plan_percent.is_some()
+        && !report.steps.is_empty()
+        && later().all(|phase| phase.percent.is_none() || phase.plan_percent <= 0.0)
+    {
+        say("goodput_of_plan_percent", format!("not measured: {NOTHING_LEFT}"));
     }
 }
 
-/// Steps after which goodput was not back in time, or that the job ended too soon after.
+/// Steps after which goodput was not back in time, or that the job ended too soon after. Of steps that leave nothing the first
+/// later one that leaves something is judged; without such a step nothing ever recovers.
 fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<Unmet>) {
     let mut say = |found: String| unmet.push(Unmet { expected: "recovered_within", found });
-    for step in report.steps.iter().filter(|step| step.failed.is_none() && !step.is_overtaken) {
+    if let Some(last) = report.steps.last().filter(|step| step.is_outage) {
+        say(format!("not at all after {}: no path is left, and no later step brings one back", last.what));
+    }
+    let is_compared = |step: &&StepReport| step.failed.is_none() && !step.is_overtaken && !step.is_outage;
+    for step in report.steps.iter().filter(is_compared) {
         let (what, left) = (&step.what, report.job_s - step.at_s);
         match step.recovered_ms {
             Some(took) if took <= most_ms => {}

@@ -13,6 +13,7 @@
 //! station and no switch can influence another; what they send is put in order before it arrives.
 
 mod collect;
+mod deaths;
 mod inner;
 mod stalls;
 mod station;
@@ -41,6 +42,7 @@ use crate::model::Model;
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
 use collect::Collected;
+use deaths::{Deaths, Words};
 use station::{Room, Station};
 use switches::Switches;
 use wiring::Wiring;
@@ -104,6 +106,7 @@ struct Run<'a> {
     stuck: Vec<(Next, usize)>,
     record: Record,
     collected: Collected,
+    deaths: Deaths,
     /// When a message was last ordered or arrived.
     moved_ns: u64,
 }
@@ -162,6 +165,7 @@ impl<'a> Run<'a> {
             stuck: Vec::new(),
             record: Record::default(),
             collected: Collected::new(n),
+            deaths: Deaths::default(),
             moved_ns: 0,
         };
         for station in 0..n {
@@ -247,15 +251,18 @@ impl<'a> Run<'a> {
 
     /// Lets switches and stations work up to a time, each for itself.
     fn window(&mut self, now_ns: u64, end_ns: u64, is_sending: bool) {
-        let (wiring, stations) = (&mut self.wiring, &mut self.stations);
+        let (wiring, stations, deaths) = (&mut self.wiring, &mut self.stations, &mut self.deaths);
         let mut reached = Vec::new();
-        self.switches.run_before(end_ns, |delivery| {
-            let at_ns = delivery.at_ns + CABLE_NS;
-            if let Some((station, plane)) = wiring.reaches(delivery.node, delivery.port) {
-                stations[station].arrive(at_ns, plane, delivery.frame);
+        self.switches.run_before(end_ns, |delivery| match wiring.reaches(delivery.node, delivery.port) {
+            Some((station, plane)) => {
+                stations[station].arrive(delivery.at_ns + CABLE_NS, plane, delivery.frame);
                 reached.push(station);
             }
+            None => deaths.lost(delivery.at_ns, &delivery.frame),
         });
+        for lost in self.switches.take_lost() {
+            deaths.lost(lost.at_ns, &lost.frame);
+        }
         for station in reached {
             self.note(station);
         }
@@ -271,10 +278,12 @@ impl<'a> Run<'a> {
         let mut free = BTreeSet::new();
         for station in active {
             for leaving in self.stations[station].sent() {
-                if let Some(end) = self.wiring.leaves(&self.switches, station, leaving.plane) {
-                    self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame);
+                match self.wiring.leaves(&self.switches, station, leaving.plane) {
+                    Some(end) => self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame),
+                    None => self.deaths.lost(leaving.at_ns, &leaving.frame),
                 }
             }
+            self.deaths.extend(self.stations[station].lost());
             for arrived in self.stations[station].arrived() {
                 let message = &mut self.record.messages[arrived.message];
                 message.took_ns = Some(arrived.at_ns - message.at_ns);
@@ -331,7 +340,9 @@ impl<'a> Run<'a> {
         self.record.planes = collect::planes(&self.stations);
         self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
         self.record.repeated = self.stations.iter().map(Station::repeated).sum();
-        self.collected.tell(self.seats, &mut self.record);
+        let mut words = Words::default();
+        self.collected.tell(self.seats, &self.stations, (&mut self.record, &mut words));
+        self.deaths.tell(&mut words, &mut self.record);
         Ok((self.record, self.switches.counted(model)?))
     }
 }

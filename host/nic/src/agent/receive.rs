@@ -82,8 +82,8 @@ impl Agent {
         }
     }
 
-    /// Tells whether the outer address is a segment of this NIC and nothing more.
-    fn is_mine(&self, frame: &[u8]) -> bool {
+    /// Tells whether the outer address of a frame is a segment of this NIC and nothing more.
+    pub fn is_mine(&self, frame: &[u8]) -> bool {
         segment_of(frame).is_some_and(|(segment, is_last)| is_last && self.segments.contains(&segment))
     }
 
@@ -386,6 +386,7 @@ impl Agent {
             }
             Verdict::Late(sent) => {
                 tally.late += 1;
+                losses.push(Loss::came(to, &sent, now_ns));
                 engine.answered(path, sent.plane, sent.entropy, now_ns);
                 of(&sent.cargo, &|leaving, offset| leaving.arrived(offset, now_ns));
             }

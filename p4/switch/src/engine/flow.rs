@@ -185,6 +185,7 @@ impl Engine {
         parts.control(false, words, &mut packet, payload);
         packet.exit = false;
         if packet.aborted {
+            sink.lost(data);
             return;
         }
         if let Some((session, list)) = packet.clone.take() {
@@ -212,9 +213,13 @@ impl Engine {
             return;
         }
         let port = load(words, &standard.egress_spec) as u32;
-        if port != self.config.drop_port {
-            store(words, &standard.instance_type, instance::NORMAL);
-            self.enqueue(now_ns, words, packet, payload, port, sink);
+        if port == self.config.drop_port {
+            sink.lost(data);
+            return;
+        }
+        store(words, &standard.instance_type, instance::NORMAL);
+        if !self.enqueue(now_ns, words, packet, payload, port, sink) {
+            sink.lost(data);
         }
     }
 
@@ -297,7 +302,7 @@ impl Engine {
         }
     }
 
-    /// Puts a packet into the queue of a port, or straight through where the port has none.
+    /// Puts a packet into the queue of a port, or straight through where the port has none. Tells whether there was room.
     fn enqueue(
         &mut self,
         now_ns: u64,
@@ -306,12 +311,12 @@ impl Engine {
         payload: &[u8],
         port: u32,
         sink: &mut impl Sink,
-    ) {
+    ) -> bool {
         let standard = &self.program.standard;
         let priority = standard.priority.as_ref().map_or(0, |field| load(words, field) as usize);
         if priority >= self.queues.priorities() {
             tracing::error!("priority {priority} is out of range, the packet is dropped");
-            return;
+            return false;
         }
         if let Some(queueing) = &standard.queueing {
             store(words, &queueing.enq_timestamp, u128::from(now_ns / 1000));
@@ -320,17 +325,11 @@ impl Engine {
         if self.queues.has(port) {
             let (words, payload) = ((&*words).into(), payload.to_vec());
             let queued = QueuedPacket { words, payload, packet, port, priority, enqueued_ns: now_ns };
-            self.queues.push(port, priority, queued);
-            return;
+            return self.queues.push(port, priority, queued);
         }
-        self.egress(
-            now_ns,
-            words,
-            packet,
-            payload,
-            &Wait { port, priority, enqueued_ns: now_ns, left: 0 },
-            sink,
-        );
+        let wait = Wait { port, priority, enqueued_ns: now_ns, left: 0 };
+        self.egress(now_ns, words, packet, payload, &wait, sink);
+        true
     }
 
     fn egress(
@@ -353,13 +352,13 @@ impl Engine {
         if let Some((session, list)) = packet.clone.take() {
             self.clone_egress(now_ns, words, &packet, payload, session, list);
         }
-        if load(words, &self.program.standard.egress_spec) == u128::from(drop_port) {
-            return;
-        }
+        let is_dropped = load(words, &self.program.standard.egress_spec) == u128::from(drop_port);
         let mut out = std::mem::take(&mut self.work.out);
         let (mut parts, _) = self.parts(now_ns);
         parts.frame(words, &mut packet, payload).deparse(&mut out);
-        if packet.recirculate > 0 {
+        if is_dropped {
+            sink.lost(&out);
+        } else if packet.recirculate > 0 {
             let again = PacketState::new(packet.ingress_port, out.len());
             self.again(words, packet.recirculate, instance::RECIRCULATED, again, out.clone());
         } else if !packet.aborted {

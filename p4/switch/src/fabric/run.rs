@@ -13,7 +13,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::inbox::Mail;
 use super::link::Destination;
-use super::{Arrival, Delivery, Fabric, LinkEnd, Node};
+use super::{Arrival, Delivery, Fabric, LinkEnd, Lost, Node};
 use crate::switch::{Clock, Outbox};
 
 /// Longest sleep of a driver: how late it may notice what is due.
@@ -188,6 +188,7 @@ impl Fabric {
             let end = LinkEnd { node: Node(node), port };
             self.carry(at_ns, end, frame.to_vec(), count, deliver);
         }
+        self.lost.extend(outbox.take_lost().into_iter().map(|(at_ns, frame)| Lost { at_ns, frame }));
         outbox.clear();
         *self.outbox(node) = outbox;
     }
@@ -208,6 +209,7 @@ impl Fabric {
                 count.delivered += 1;
                 deliver(Delivery { node: end.node, port: end.port, at_ns, frame });
             }
+            Destination::Lost if self.config.keeps_lost => self.lost.push(Lost { at_ns, frame }),
             Destination::Lost => {}
         }
     }

@@ -23,6 +23,8 @@ pub struct Outbox {
     now_ns: u64,
     bytes: Vec<u8>,
     packets: Vec<Sent>,
+    /// Packets that went no further, with the time, where somebody asks for them.
+    lost: Option<Vec<(u64, Vec<u8>)>>,
     pub(super) to_controller: Vec<Vec<u8>>,
     pub(super) digests: Vec<DigestList>,
 }
@@ -31,6 +33,16 @@ impl Outbox {
     /// Returns an empty outbox.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns one that keeps the packets which the switch drops.
+    pub(crate) fn with_lost() -> Self {
+        Self { lost: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Takes the packets that went no further, with the time.
+    pub(crate) fn take_lost(&mut self) -> Vec<(u64, Vec<u8>)> {
+        self.lost.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Makes it ready for a switch.
@@ -69,6 +81,12 @@ impl Sink for Outbox {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
         self.packets.push(Sent { port, at_ns: self.now_ns, bytes: start..self.bytes.len() });
+    }
+
+    fn lost(&mut self, frame: &[u8]) {
+        if let Some(lost) = &mut self.lost {
+            lost.push((self.now_ns, frame.to_vec()));
+        }
     }
 
     fn digest(&mut self, list: DigestList) {

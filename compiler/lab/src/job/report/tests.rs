@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::job::record::{Change, Loss, Message, Sample};
+use crate::job::record::{Change, Loss, Message, Sample, Word};
 use crate::job::scenario::{Action, Expect};
 use crate::job::timeline::Bound;
 use crate::job::verdict::judge;
@@ -49,8 +49,10 @@ fn record() -> Record {
         took_ns: Some((n + 1) * MS),
         packets: (10, u64::from(n == 50)),
     };
-    let loss =
-        |sent: u64, known: u64| Loss { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: known * MS };
+    let loss = |sent: u64, known: u64| {
+        let word = Word { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: Some(known * MS) };
+        Loss { lost_ns: sent * MS, word: Some(word) }
+    };
     let mark = |from: u64| Mark { span_ns: (from * MS, (from + 20) * MS), failed: None };
     let change = |was: &str, now: &str, at: u64| Change {
         from: 0,

@@ -1,6 +1,6 @@
 //! What agents say of losses and states, gathered before they forget it.
 //!
-//! In: stations, now and then. Out: losses and changes of a [`Record`]. Invariants: what an agent forgot before it was
+//! In: stations, now and then. Out: changes of a [`Record`], what senders said of packets that they missed. Invariants: what an agent forgot before it was
 //! asked is counted.
 
 use std::collections::HashMap;
@@ -9,8 +9,9 @@ use std::net::Ipv6Addr;
 use closc_nic::agent::EventView;
 use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss};
 
-use super::super::record::{Change, Loss, Record};
+use super::super::record::{Change, Record};
 use super::super::seat::Seat;
+use super::deaths::{Packet, Words};
 use super::station::Station;
 
 #[derive(Debug, Clone, Default)]
@@ -49,7 +50,7 @@ impl Collected {
                 }
                 known.loss = losses.last().map_or(known.loss, |loss| loss.number);
                 let more = losses.len() == ANSWER_MAX;
-                known.losses.extend(losses);
+                known.losses.extend(losses.into_iter().filter(|loss| !loss.came));
                 if !more {
                     break;
                 }
@@ -57,16 +58,22 @@ impl Collected {
         }
     }
 
-    /// Adds it to a record.
-    pub(super) fn tell(self, seats: &[Seat], record: &mut Record) {
+    /// Adds changes to a record, and what senders said of packets that they missed to their words.
+    pub(super) fn tell(
+        self,
+        seats: &[Seat],
+        stations: &[Station<'_>],
+        (record, words): (&mut Record, &mut Words),
+    ) {
         let numbers: HashMap<Ipv6Addr, usize> =
             seats.iter().enumerate().map(|(at, seat)| (seat.address, at)).collect();
         record.forgotten = self.forgotten;
         for (from, known) in self.agents.into_iter().enumerate() {
             for loss in known.losses {
                 let Some(to) = numbers.get(&loss.to).copied() else { continue };
-                let AgentLoss { entropy, sent_ns, known_ns, .. } = loss;
-                record.losses.push(Loss { from, to, entropy, sent_ns, known_ns });
+                if let Some(list) = stations[from].list(loss.to, loss.entropy) {
+                    words.said(Packet::missed(seats[from].address, list, loss.packet), (from, to), &loss);
+                }
             }
             for event in known.events {
                 let Some(change) = event.change else { continue };

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::net::Ipv6Addr;
 
 use closc_nic::agent::{Agent, At, Counters, Options, PortBurst};
 use closc_nic::batch::Batch;
@@ -14,6 +15,7 @@ use closc_paths::Table;
 
 use super::super::orders::Orders;
 use super::super::seat::Seat;
+use super::deaths::Packet;
 use super::stalls::Stalls;
 use super::{inner, switches};
 use crate::LabError;
@@ -79,6 +81,8 @@ struct Coming {
     at_ns: u64,
     count: u64,
     plane: u8,
+    /// Which packet it is, if it has a number.
+    packet: Option<Packet>,
     frame: Vec<u8>,
 }
 
@@ -100,6 +104,8 @@ pub(super) struct Station<'a> {
     busy: Vec<Busy>,
     sent: Vec<Leaving>,
     arrived: Vec<Arrived>,
+    /// Packets that this port did not take or that are another NIC's, and when.
+    lost: Vec<(u64, Packet)>,
     /// Numbered packets that left by each port.
     planes: Vec<u64>,
 }
@@ -149,6 +155,7 @@ impl<'a> Station<'a> {
             busy: Vec::new(),
             sent: Vec::new(),
             arrived: Vec::new(),
+            lost: Vec::new(),
             planes: vec![0; planes],
         };
         for plane in 0..planes {
@@ -185,9 +192,10 @@ impl<'a> Station<'a> {
 
     /// Takes a frame that will be here at a time.
     pub(super) fn arrive(&mut self, at_ns: u64, plane: u8, mut frame: Vec<u8>) {
+        let packet = Packet::of(&frame);
         inner::unwrap(&mut frame);
         self.count += 1;
-        self.coming.push(Reverse(Coming { at_ns, count: self.count, plane, frame }));
+        self.coming.push(Reverse(Coming { at_ns, count: self.count, plane, packet, frame }));
     }
 
     /// Returns when there is something to do.
@@ -219,8 +227,12 @@ impl<'a> Station<'a> {
         }
         while self.coming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
             let Some(Reverse(coming)) = self.coming.pop() else { break };
-            // What was on a cable that was unplugged is gone.
-            if self.carrier[usize::from(coming.plane)] {
+            // What was on a cable that was unplugged is gone, and what is another NIC's is of no use here.
+            let is_here = self.carrier[usize::from(coming.plane)];
+            if !is_here || !self.agent.is_mine(&coming.frame) {
+                self.lost.extend(coming.packet.map(|packet| (coming.at_ns, packet)));
+            }
+            if is_here {
                 let waited_ns = now_ns - coming.at_ns;
                 self.agent.receive_late(&at, waited_ns, &coming.frame, batch, &mut |_| {});
             }
@@ -248,6 +260,8 @@ impl<'a> Station<'a> {
         for frame in batch.ready() {
             let place = usize::from(frame.plane);
             if !self.carrier[place] {
+                let packet = Packet::of(&inner::wrap(frame.bytes()));
+                self.lost.extend(packet.map(|packet| (now_ns, packet)));
                 continue;
             }
             self.planes[place] += u64::from(frame.bytes()[20] == NUMBERED);
@@ -276,6 +290,17 @@ impl<'a> Station<'a> {
     /// Hands over what left.
     pub(super) fn sent(&mut self) -> Vec<Leaving> {
         std::mem::take(&mut self.sent)
+    }
+
+    /// Hands over which packets were lost at a port of this NIC, and when.
+    pub(super) fn lost(&mut self) -> Vec<(u64, Packet)> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// The segment list of a path to a NIC.
+    pub(super) fn list(&self, to: Ipv6Addr, entropy: u32) -> Option<[u8; 16]> {
+        let to = self.table.destination(to.octets())?;
+        Some(self.table.outer(&to, entropy).address)
     }
 
     /// Hands over which messages arrived.

@@ -10,8 +10,8 @@ use closc_artefacts::paths;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, text};
 use closc_switch::{
-    Delivery, EngineConfig, Fabric, FabricConfig, LinkEnd, Node, PipelineCache, QueueConfig, Rate, Switch,
-    SwitchConfig,
+    Delivery, EngineConfig, Fabric, FabricConfig, LinkEnd, Lost, Node, PipelineCache, QueueConfig, Rate,
+    Switch, SwitchConfig,
 };
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use v1::entity::Entity;
@@ -75,6 +75,7 @@ impl Switches {
         let config = FabricConfig {
             latency_ns: super::CABLE_NS,
             parallel_from: PARALLEL_FROM,
+            keeps_lost: true,
             ..FabricConfig::default()
         };
         let mut fabric = Fabric::new(config);
@@ -150,6 +151,11 @@ impl Switches {
     /// Lets packets move before a time, and hands on what leaves by ports to NICs.
     pub(super) fn run_before(&mut self, end_ns: u64, deliver: impl FnMut(Delivery)) {
         self.fabric.run_before(end_ns, deliver);
+    }
+
+    /// Takes the packets that got lost.
+    pub(super) fn take_lost(&mut self) -> Vec<Lost> {
+        self.fabric.take_lost()
     }
 
     /// Puts a packet into a port at a time.

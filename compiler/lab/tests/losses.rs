@@ -1,0 +1,122 @@
+//! What steps of a job cost, in virtual time: each packet that is lost is charged to the step that was in force when it was lost,
+//! also where a cut takes what was under way; and what a job is judged by whose fabric is gone for a while, or for good.
+
+mod common;
+
+use std::time::Duration;
+
+use closc_lab::job::{Orders, Pattern, Report, Scenario, Transport, simulate};
+use closc_lab::tree::Digests;
+
+use common::{Compiled, compile, quietly, shipped};
+
+/// Ports are full all the time.
+fn orders(seed: u64) -> Orders {
+    Orders {
+        program: "none".into(),
+        transport: Transport::Spray,
+        pattern: Pattern::Permutation,
+        message_bytes: 10_000,
+        unit: 1000,
+        outstanding: 4,
+        messages: None,
+        port_mbps: 25,
+        seed,
+        patience: Duration::from_secs(2),
+        every: None,
+        stall: None,
+    }
+}
+
+fn fabric(tag: &str) -> Compiled {
+    compile(&shipped("lab/two-planes-p4"), tag)
+}
+
+fn run(compiled: &Compiled, scenario: &str, orders: &Orders) -> Report {
+    let scenario = Scenario::parse(scenario).unwrap();
+    let report =
+        quietly(|watch| simulate(&compiled.tree, Digests::Compared, &scenario, orders, watch)).unwrap();
+    println!("{:?}\n{:?}\n{:?}\n{:?}", report.messages, report.steps, report.switches, report.unmet);
+    report
+}
+
+fn lost(report: &Report) -> Vec<u64> {
+    report.steps.iter().map(|step| step.lost_packets).collect()
+}
+
+/// Each packet that went again was lost or came twice, and nothing else was lost but probes that ask what became of them.
+fn is_balanced(report: &Report) {
+    let m = &report.messages;
+    assert_eq!(m.lost, 0, "{m:?}");
+    assert!(m.lost_packets >= m.resent - m.repeated, "{m:?}");
+    assert!(m.lost_packets <= m.resent - m.repeated + 8, "{m:?}");
+    assert_eq!(
+        lost(report).iter().sum::<u64>(),
+        m.lost_packets,
+        "nothing was lost before: {:?}",
+        report.steps
+    );
+}
+
+#[test]
+fn what_a_cut_takes_in_flight_is_charged_to_it() {
+    let compiled = fabric("la");
+    let report = run(&compiled, "duration: 1400ms\nsteps:\n  - { at: 1200ms, plane: 0 }\n", &orders(1));
+    is_balanced(&report);
+    assert!(report.messages.resent > 0, "{:?}", report.messages);
+    let step = &report.steps[0];
+    assert!(step.lost_packets > 0 && step.last_lost_ms.unwrap() < 20.0, "{step:?}");
+}
+
+#[test]
+fn of_two_cuts_each_is_charged_with_its_own() {
+    let compiled = fabric("lb");
+    let text = "duration: 3s\nsteps:\n  - { at: 1s, plane: 0 }\n  - { at: 1300ms, plane: 1 }\n  \
+        - { at: 2s, restore: all }\nexpect:\n  lost_messages: 0\n  recovered_within: 500ms\n  \
+        goodput_of_plan_percent: 90\n";
+    let report = run(&compiled, text, &orders(7));
+    is_balanced(&report);
+    let [first, second, third] = &report.steps[..] else { panic!("{:?}", report.steps) };
+    assert!(first.lost_packets > 0 && first.last_lost_ms.unwrap() < 20.0, "{first:?}");
+    assert!(second.lost_packets > 0, "{second:?}");
+    assert_eq!(third.lost_packets, 0, "everything is whole: {third:?}");
+    assert!(second.is_outage && second.recovered_ms.is_none(), "{second:?}");
+    assert_eq!(report.unmet, [], "a fabric that was gone for a second is back");
+}
+
+#[test]
+fn what_comes_back_at_once_costs_nothing_later() {
+    let compiled = fabric("lc");
+    let text = "duration: 1400ms\nsteps:\n  - { at: 1100ms, cut: p0-t1-001 }\n  - { at: 1100000us, restore: all }\n  \
+        - { at: 1200ms, plane: 1 }\n";
+    let report = run(&compiled, text, &orders(1));
+    is_balanced(&report);
+    let counts = lost(&report);
+    assert!(counts[0] == 0 && counts[2] > 0, "{:?}", report.steps);
+    assert_eq!(counts[1], 0, "it was cut for no time: {:?}", report.steps);
+}
+
+#[test]
+fn a_fabric_that_is_gone_for_good_does_not_recover() {
+    let compiled = fabric("ld");
+    let text = "duration: 2600ms\nsteps:\n  - { at: 1s, plane: 0 }\n  - { at: 2s, plane: 1 }\nexpect:\n  \
+        recovered_within: 500ms\n  goodput_of_plan_percent: 90\n";
+    let report = run(&compiled, text, &orders(1));
+    assert!(report.messages.lost > 0, "{:?}", report.messages);
+    let counts = lost(&report);
+    assert!(counts[0] > 0 && counts[1] >= report.messages.lost, "{:?}", report.steps);
+    let unmet: Vec<(&str, &str)> = report.unmet.iter().map(|u| (u.expected, u.found.as_str())).collect();
+    let wanted = "not at all after plane 1 down: no path is left, and no later step brings one back";
+    assert_eq!(unmet, [("recovered_within", wanted)]);
+}
+
+#[test]
+fn where_nothing_should_be_left_nothing_is_compared_and_that_is_said() {
+    let compiled = fabric("le");
+    let dead = "duration: 2s\nsteps:\n  - { at: 1s, plane: 0 }\n  - { at: 1s, plane: 1 }\nexpect:\n  \
+        goodput_of_plan_percent: 90\n";
+    let report = run(&compiled, dead, &orders(1));
+    let unmet: Vec<&str> = report.unmet.iter().map(|unmet| unmet.expected).collect();
+    assert_eq!(unmet, ["goodput_of_plan_percent"], "{:?}", report.unmet);
+    assert!(report.unmet[0].found.starts_with("not measured: nothing should be left"), "{:?}", report.unmet);
+}
