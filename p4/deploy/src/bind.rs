@@ -4,14 +4,18 @@
 //! numbers of the other, found by name, and what was left out because a switch does without. Invariants: every entity is
 //! bound, left out with a reason, or an error by name; what is bound fits the other P4Info.
 
+mod numbers;
+
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use closc_runtime::Info;
 use closc_runtime::check::{self, Violation};
 use closc_runtime::info::{LookupError, Table};
 use closc_runtime::proto::v1;
 use closc_runtime::room::{self, Excess};
-use closc_runtime::value::Width;
+use closc_runtime::value::{Width, encode_number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
@@ -25,6 +29,7 @@ use v1::table_action::Type as ActionForm;
 
 use crate::roles::{Role, Roles};
 use crate::state::shown;
+use numbers::Numbers;
 
 /// Entries that a switch does without, as its P4Info has no table for them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -104,6 +109,22 @@ pub enum BindError {
         /// The entity, by names.
         entity: String,
     },
+    /// The switch has numbers of ports, and a port of the tree is none.
+    #[error("port `{name}` is no number")]
+    NoPort {
+        /// The port.
+        name: String,
+    },
+    /// The switch has numbers where the tree has names, and too few of them.
+    #[error("{names} names of `{of}` are more than {bits} bits of the P4Info of the switch tell apart")]
+    TooManyNames {
+        /// The type.
+        of: String,
+        /// How many names there are.
+        names: usize,
+        /// How wide the narrowest place for one is.
+        bits: u32,
+    },
     /// The tree's own P4Info does not have it.
     #[error("the P4Info of the tree: {0}")]
     Own(#[from] LookupError),
@@ -124,6 +145,8 @@ pub(crate) struct Binding<'b> {
     to: &'b Info,
     own: &'b Roles,
     theirs: &'b Roles,
+    /// What names are at a switch that has none.
+    numbers: RefCell<Numbers>,
 }
 
 /// Where a table of the tree is on the switch.
@@ -154,23 +177,38 @@ fn named<'n>(names: Option<&'n BTreeMap<String, String>>, own: &'n str) -> &'n s
     names.and_then(|names| names.get(own)).map_or(own, String::as_str)
 }
 
-/// Writes a number in decimal where the switch translates it from text.
-fn retype(own: Width, there: Width, value: &mut Vec<u8>) {
-    if let (Width::Bits(_), Width::Text) = (own, there)
-        && let Ok(number) = own.decode(value)
-    {
-        *value = number.to_string().into_bytes();
-    }
-}
-
 impl<'b> Binding<'b> {
     /// Takes both P4Infos, what the tables of the tree are for, and what those of the other are called.
     pub(crate) fn new(from: &'b Info, to: &'b Info, (own, theirs): (&'b Roles, &'b Roles)) -> Self {
-        Binding { from, to, own, theirs }
+        Binding { from, to, own, theirs, numbers: RefCell::default() }
+    }
+
+    /// Writes a number in decimal where the switch translates it from text, and a number for text where it has none.
+    fn retype(&self, own: (Width, Option<&Arc<str>>), there: Width, value: &mut Vec<u8>) {
+        match (own, there) {
+            ((Width::Bits(_), _), Width::Text) => {
+                if let Ok(number) = own.0.decode(value) {
+                    *value = number.to_string().into_bytes();
+                }
+            }
+            ((Width::Text, Some(of)), Width::Bits(bits)) => self.numbers.borrow_mut().meet(of, bits, value),
+            _ => {}
+        }
+    }
+
+    /// Finds the names that need numbers, and gives them some.
+    fn give_numbers(&self, entities: &[v1::Entity]) -> Result<(), BindError> {
+        let mut left = BTreeMap::new();
+        for entity in entities {
+            self.entity(entity.clone(), &mut left)?;
+        }
+        self.numbers.borrow_mut().give(|of| self.from.is_port_type(of))
     }
 
     /// Binds entities.
     pub(crate) fn bind(&self, entities: impl IntoIterator<Item = v1::Entity>) -> Result<Bound, BindError> {
+        let entities: Vec<v1::Entity> = entities.into_iter().collect();
+        self.give_numbers(&entities)?;
         let mut left: BTreeMap<String, LeftOut> = BTreeMap::new();
         let mut bound = Vec::new();
         for entity in entities {
@@ -224,7 +262,7 @@ impl<'b> Binding<'b> {
                     group.action_profile_id = id;
                     for member in &mut group.members {
                         if let Some(GroupWatch::WatchPort(port)) = &mut member.watch_kind {
-                            self.port(port);
+                            self.port(port)?;
                         }
                     }
                     true
@@ -240,9 +278,11 @@ impl<'b> Binding<'b> {
                 };
                 for replica in replicas {
                     if let Some(PortKind::Port(port)) = &mut replica.port_kind {
-                        self.port(port);
+                        self.port(port)?;
                     }
-                    replica.backup_replicas.iter_mut().for_each(|backup| self.port(&mut backup.port));
+                    for backup in &mut replica.backup_replicas {
+                        self.port(&mut backup.port)?;
+                    }
                 }
                 true
             }
@@ -252,9 +292,13 @@ impl<'b> Binding<'b> {
     }
 
     /// Writes a port as the switch has it.
-    fn port(&self, port: &mut Vec<u8>) {
-        let width = |info: &Info| info.text_ports().map_or(Width::Bits(32), |_| Width::Text);
-        retype(width(self.from), width(self.to), port);
+    fn port(&self, port: &mut Vec<u8>) -> Result<(), BindError> {
+        match (self.from.text_ports(), self.to.text_ports()) {
+            (None, Some(_)) => self.retype((Width::Bits(32), None), Width::Text, port),
+            (Some(_), None) => *port = encode_number(numbers::port(port)?),
+            (None, None) | (Some(_), Some(_)) => {}
+        }
+        Ok(())
     }
 
     /// Finds a table of the tree on the switch; nothing where it does without, which is counted.
@@ -321,8 +365,12 @@ impl<'b> Binding<'b> {
             let there = place.table.field(name).map_err(place.lacks())?;
             field.field_id = there.id;
             match &mut field.field_match_type {
-                Some(FieldMatchType::Exact(exact)) => retype(own.width, there.width, &mut exact.value),
-                Some(FieldMatchType::Optional(found)) => retype(own.width, there.width, &mut found.value),
+                Some(FieldMatchType::Exact(exact)) => {
+                    self.retype((own.width, own.text.as_ref()), there.width, &mut exact.value);
+                }
+                Some(FieldMatchType::Optional(found)) => {
+                    self.retype((own.width, own.text.as_ref()), there.width, &mut found.value);
+                }
                 // Text is compared whole: a field that is compared otherwise is refused by the checks.
                 Some(_) | None => {}
             }
@@ -332,7 +380,7 @@ impl<'b> Binding<'b> {
             Some(ActionForm::ActionProfileActionSet(set)) => {
                 for one in &mut set.action_profile_actions {
                     if let Some(WatchKind::WatchPort(port)) = &mut one.watch_kind {
-                        self.port(port);
+                        self.port(port)?;
                     }
                     if let Some(action) = &mut one.action {
                         self.action(place, action)?;
@@ -366,7 +414,7 @@ impl<'b> Binding<'b> {
             let name = named(place.names.map(|role| &role.params), &of.name);
             let to = there.action.param(name).map_err(place.lacks())?;
             param.param_id = to.id;
-            retype(of.width, to.width, &mut param.value);
+            self.retype((of.width, of.text.as_ref()), to.width, &mut param.value);
         }
         Ok(())
     }

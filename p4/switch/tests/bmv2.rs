@@ -1,7 +1,8 @@
 //! The same program, entries and packets on BMv2 and on this switch: what comes out must be the same.
 //!
-//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. `CLOSC_SEED` repeats a run, `CLOSC_ROUNDS` makes it
-//! longer, `CLOSC_P4_SAMPLES` names a folder of further programs.
+//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. `CLOSC_SEED` repeats a run, `CLOSC_SEEDS` runs that many
+//! from there on, `CLOSC_BESIDE` of them at once, `CLOSC_ROUNDS` makes each longer, `CLOSC_P4_SAMPLES` names a folder of
+//! further programs.
 
 mod common;
 mod judge;
@@ -16,7 +17,8 @@ use closc_runtime::proto::v1;
 use closc_runtime::status::{Outcome, unpack};
 use closc_runtime::text::{self, read_p4info};
 use closc_switch::{EngineConfig, Outbox, Pipeline, Script, Switch, SwitchConfig};
-use tokio::task::JoinSet;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinError, JoinSet};
 use tonic::Status;
 use v1::entity::Entity as Case;
 use v1::set_forwarding_pipeline_config_request::Action;
@@ -36,6 +38,7 @@ const PACKETS: usize = 192;
 const ENTRIES: usize = 6;
 
 /// A program to compare.
+#[derive(Clone)]
 struct Subject {
     name: String,
     info: String,
@@ -71,6 +74,8 @@ struct Contest {
     keys: Keys,
     /// Entries that were inserted at some time.
     entries: Vec<v1::TableEntry>,
+    /// Tables that entries were deleted from.
+    deleted: BTreeSet<u32>,
     done: Done,
 }
 
@@ -106,8 +111,8 @@ impl Contest {
         controller.set(Action::VerifyAndCommit, Some(config)).await.expect("BMv2 takes the program");
         let packets = judge.packets().await;
         let (random, keys) = (Random::new(seed), Keys::default());
-        let (entries, done) = (Vec::new(), Done::default());
-        Self { subject, ours, judge, controller, packets, pipeline, random, keys, entries, done }
+        let (entries, deleted, done) = (Vec::new(), BTreeSet::new(), Done::default());
+        Self { subject, ours, judge, controller, packets, pipeline, random, keys, entries, deleted, done }
     }
 
     /// Applies an update on both sides. Where one refuses what the other takes, that is said, and taken back.
@@ -160,17 +165,26 @@ impl Contest {
 
     /// Sends packets to BMv2 and compares what comes out with what came out here.
     async fn judged(&mut self, packets: &[(u32, Vec<u8>)], ours: &Results) -> Vec<String> {
-        let theirs = self.packets.exchange(DEVICE, packets).await;
+        let theirs = self.packets.exchange(DEVICE, packets, ours).await;
         self.done.packets += packets.len();
         self.done.copies += theirs.values().flat_map(BTreeMap::values).map(Vec::len).sum::<usize>();
         compare(packets, ours, &theirs)
+    }
+
+    /// Returns what the meter of an entry is set to. P4Runtime ("Direct Resources") resets one that is left out; BMv2 leaves it
+    /// as it was, even where that was for an entry that is gone. So it is always given where there may be one.
+    fn meter_of(&mut self, table: &Table) -> Option<v1::MeterConfig> {
+        table.direct_meter.as_ref().map(|_| random::never_refilled(&mut self.random))
     }
 
     /// Inserts entries into a table, and changes or takes away some; returns the differences.
     async fn rewrite(&mut self, table: &Table, names: &random::Names) -> Vec<String> {
         let mut updates = Vec::new();
         for _ in 0..ENTRIES {
-            let Some(entry) = random::entry(&mut self.random, &self.keys, table, names) else { break };
+            let Some(mut entry) = random::entry(&mut self.random, &self.keys, table, names) else { break };
+            if self.deleted.contains(&table.preamble.id) && entry.meter_config.is_none() {
+                entry.meter_config = self.meter_of(table);
+            }
             self.entries.push(entry.clone());
             updates.push(v1::Update::insert(entry));
         }
@@ -181,8 +195,10 @@ impl Contest {
         if let Some(old) = old.filter(|old| old.table_id == table.preamble.id) {
             let action = random::entry(&mut self.random, &self.keys, table, names).and_then(|new| new.action);
             updates.push(if self.random.once_in(2) {
-                v1::Update::modify(v1::TableEntry { action, ..old })
+                let meter_config = self.meter_of(table);
+                v1::Update::modify(v1::TableEntry { action, meter_config, ..old })
             } else {
+                self.deleted.insert(table.preamble.id);
                 v1::Update::delete(old)
             });
         }
@@ -362,16 +378,43 @@ fn own() -> Vec<Subject> {
     vec![features, forward, fabric]
 }
 
-/// Compares programs, all at once: BMv2 takes a second to say that it is done with some packets.
+/// Compares programs, some of them at once, with every seed that is asked for.
 async fn contests(program: PathBuf, subjects: Vec<Subject>, rounds: u64) {
-    let seed = number("CLOSC_SEED", 1);
-    let mut running = JoinSet::new();
-    for subject in subjects {
+    let first = number("CLOSC_SEED", 1);
+    let seeds = first..first.saturating_add(number("CLOSC_SEEDS", 1));
+    let room = Arc::new(Semaphore::new(number("CLOSC_BESIDE", 3).clamp(1, 64) as usize));
+    let (mut running, mut differences, mut red) = (JoinSet::new(), Vec::new(), BTreeSet::new());
+    for (seed, subject) in seeds.flat_map(|seed| subjects.iter().map(move |subject| (seed, subject.clone())))
+    {
+        let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
         let program = program.clone();
-        running.spawn(async move { contest(&program, subject, seed, rounds).await });
+        running.spawn(async move {
+            let found = contest(&program, subject, seed, rounds).await;
+            drop(place);
+            (seed, found)
+        });
+        while let Some(done) = running.try_join_next() {
+            gather(done, &mut differences, &mut red);
+        }
     }
-    let differences = running.join_all().await.concat();
-    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+    while let Some(done) = running.join_next().await {
+        gather(done, &mut differences, &mut red);
+    }
+    assert!(differences.is_empty(), "seeds {red:?}\n\n{}", differences.join("\n\n"));
+}
+
+/// Keeps what a contest found, and its seed where it found anything.
+fn gather(
+    done: Result<(u64, Vec<String>), JoinError>,
+    differences: &mut Vec<String>,
+    red: &mut BTreeSet<u64>,
+) {
+    let (seed, found) = done.expect("a contest runs to its end");
+    if !found.is_empty() {
+        println!("seed {seed} is red");
+        red.insert(seed);
+    }
+    differences.extend(found);
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! Multicast groups and clone sessions.
 //!
-//! Invariants: the data plane sees for each replica the first of its ports that is up, in the order of instance
-//! and port, as BMv2 sends them.
+//! Invariants: the data plane sees for each replica the first of its ports that is up. P4Runtime leaves the order of copies
+//! open; here it is that of BMv2: instances in the reverse of the order in which they are listed, the ports of one by number.
+//! (BMv2 does so for as many as 13 instances with different remainders by 13: PI keeps them in a hash map.)
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_runtime::proto::v1;
 use closc_runtime::value::Width;
@@ -87,9 +89,17 @@ impl Store {
 
     /// Returns the copies to make with the ports as they are now.
     fn replicas(&self, given: &[v1::Replica]) -> Vec<Replica> {
-        let mut replicas: Vec<Replica> = given.iter().filter_map(|replica| self.choose(replica)).collect();
-        replicas.sort_unstable();
-        replicas
+        let mut places = BTreeMap::new();
+        for replica in given {
+            let place = places.len();
+            places.entry(replica.instance).or_insert(place);
+        }
+        let mut chosen: Vec<(usize, Replica)> = given
+            .iter()
+            .filter_map(|replica| Some((places[&replica.instance], self.choose(replica)?)))
+            .collect();
+        chosen.sort_unstable_by_key(|(place, replica)| (Reverse(*place), replica.port));
+        chosen.into_iter().map(|(_, replica)| replica).collect()
     }
 
     /// Returns the first port of a replica that is up; where all are down, the packet goes where it was meant to go.

@@ -4,7 +4,7 @@
 
 pub mod random;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -105,6 +105,23 @@ async fn connect(address: SocketAddr) -> Channel {
     tokio::time::timeout(PATIENCE, attempt).await.expect("it starts in time")
 }
 
+/// Cuts packets into parts that meet in no queue.
+fn apart<'p>(packets: &'p [PortPacket], expected: &Results) -> Vec<&'p [PortPacket]> {
+    let (mut parts, mut start, mut busy) = (Vec::new(), 0, BTreeSet::new());
+    for at in 0..packets.len() {
+        let ports = expected.get(&(at as u64)).into_iter().flat_map(BTreeMap::keys);
+        let ports: Vec<u32> = ports.copied().collect();
+        if at - start == TOGETHER || ports.iter().any(|port| busy.contains(port)) {
+            parts.push(&packets[start..at]);
+            start = at;
+            busy.clear();
+        }
+        busy.extend(ports);
+    }
+    parts.push(&packets[start..]);
+    parts
+}
+
 /// Exchanges packets with a switch over gRPC.
 pub struct Packets {
     client: Grpc<Channel>,
@@ -116,16 +133,22 @@ impl Packets {
         Self { client: Grpc::new(connect(address).await) }
     }
 
-    /// Sends packets in and gathers what comes out, by the place of the packet it came of.
+    /// Sends packets in and gathers what comes out, by the place of the packet it came of. `expected` says which packets
+    /// go in together: no two that are expected at one port, so that each finds the queue of its port empty.
     ///
     /// The switch ends a stream that was closed once it is done with its packets, so there is nothing to wait for.
-    pub async fn exchange(&mut self, device_id: u64, packets: &[(u32, Vec<u8>)]) -> Results {
+    pub async fn exchange(
+        &mut self,
+        device_id: u64,
+        packets: &[(u32, Vec<u8>)],
+        expected: &Results,
+    ) -> Results {
         let mut results = Results::new();
         let numbered: Vec<PortPacket> = (1..)
             .zip(packets)
             .map(|(id, (port, packet))| PortPacket { id, device_id, port: *port, packet: packet.clone() })
             .collect();
-        for chunk in numbered.chunks(TOGETHER) {
+        for chunk in apart(&numbered, expected) {
             let mut responses = self.stream(chunk).await;
             loop {
                 let next = tokio::time::timeout(PATIENCE, responses.message()).await;

@@ -326,7 +326,7 @@ pub fn replication(random: &mut Random) -> Vec<v1::Update> {
 }
 
 /// Returns a meter that does not depend on time: it never fills again. What a packet finds left decides its colour.
-fn never_refilled(random: &mut Random) -> v1::MeterConfig {
+pub fn never_refilled(random: &mut Random) -> v1::MeterConfig {
     let (burst, more): (i64, i64) = (random.small(0, 40).into(), random.small(0, 40).into());
     v1::MeterConfig { cir: 0, cburst: burst, pir: 0, pburst: burst + more, ..Default::default() }
 }

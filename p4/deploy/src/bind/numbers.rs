@@ -1,0 +1,135 @@
+//! Numbers for names, at a switch whose program has numbers where the tree has text: BMv2 translates no types.
+//!
+//! In: the names that the entries of one switch have, by type. Out: a number for each, that depends on its name alone unless
+//! two names would have the same one. Invariants: one name of a type is one number, other names are other numbers; the empty
+//! name is 0 and no other is; a port is the number that its name says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_runtime::value::encode_number;
+
+use super::BindError;
+
+/// Names by type, and then their numbers.
+#[derive(Debug)]
+pub(super) enum Numbers {
+    /// Names are looked for: with each type the width of its narrowest place on the switch.
+    Wanted(BTreeMap<Arc<str>, (u32, BTreeSet<Vec<u8>>)>),
+    /// Every name that was found has its number.
+    Given(BTreeMap<Arc<str>, BTreeMap<Vec<u8>, u128>>),
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers::Wanted(BTreeMap::new())
+    }
+}
+
+impl Numbers {
+
+    /// Writes the number of a name where it has one; else remembers that it needs one of so many bits.
+    pub(super) fn meet(&mut self, of: &Arc<str>, bits: u32, name: &mut Vec<u8>) {
+        match self {
+            Numbers::Wanted(types) => {
+                let (least, names) = types.entry(Arc::clone(of)).or_insert((bits, BTreeSet::new()));
+                *least = bits.min(*least);
+                names.insert(name.clone());
+            }
+            Numbers::Given(types) => {
+                if let Some(number) = types.get(of).and_then(|names| names.get(name)) {
+                    *name = encode_number(*number);
+                }
+            }
+        }
+    }
+
+    /// Gives numbers to all names that were found.
+    pub(super) fn give(&mut self, is_port: impl Fn(&str) -> bool) -> Result<(), BindError> {
+        let Numbers::Wanted(types) = self else { return Ok(()) };
+        let mut given = BTreeMap::new();
+        for (of, (bits, names)) in std::mem::take(types) {
+            let numbers = if is_port(&of) {
+                let number = |name: Vec<u8>| port(&name).map(|number| (name, number));
+                names.into_iter().map(number).collect::<Result<_, _>>()?
+            } else {
+                numbered(&of, bits, names)?
+            };
+            given.insert(of, numbers);
+        }
+        *self = Numbers::Given(given);
+        Ok(())
+    }
+}
+
+/// Returns the number that the name of a port says.
+pub(super) fn port(name: &[u8]) -> Result<u128, BindError> {
+    let number = std::str::from_utf8(name).ok().and_then(|name| name.parse::<u32>().ok());
+    let shown = || String::from_utf8_lossy(name).into_owned();
+    number.map(u128::from).ok_or_else(|| BindError::NoPort { name: shown() })
+}
+
+/// Numbers names by their digests, each the next free one from there.
+fn numbered(of: &str, bits: u32, names: BTreeSet<Vec<u8>>) -> Result<BTreeMap<Vec<u8>, u128>, BindError> {
+    let most = (1u128 << bits.min(64)) - 1;
+    if names.len() as u128 > most {
+        return Err(BindError::TooManyNames { of: of.to_owned(), names: names.len(), bits });
+    }
+    let mut taken = BTreeSet::new();
+    let mut numbers = BTreeMap::new();
+    for name in names {
+        if name.is_empty() {
+            numbers.insert(name, 0);
+            continue;
+        }
+        let digest = blake3::hash(&name);
+        let start = digest.as_bytes()[..8].iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
+        let mut number = start % most + 1;
+        while !taken.insert(number) {
+            number = number % most + 1;
+        }
+        numbers.insert(name, number);
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(bits: u32, names: &[&str]) -> Result<Vec<u128>, BindError> {
+        let (of, mut numbers) = (Arc::from("nexthop_id_t"), Numbers::default());
+        for name in names {
+            numbers.meet(&of, bits, &mut name.as_bytes().to_vec());
+        }
+        numbers.give(|_| false)?;
+        let number = |name: &&str| {
+            let mut value = name.as_bytes().to_vec();
+            numbers.meet(&of, bits, &mut value);
+            value.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte))
+        };
+        Ok(names.iter().map(number).collect())
+    }
+
+    #[test]
+    fn every_name_has_a_number_of_its_own_and_the_empty_one_is_nothing() {
+        let found = given(2, &["a", "b", "c", ""]).expect("three of two bits, and none");
+        assert_eq!(BTreeSet::from_iter(&found), BTreeSet::from([&0, &1, &2, &3]), "{found:?}");
+        assert_eq!(found[3], 0);
+        let full = given(2, &["a", "b", "c", "d"]).expect_err("one too many");
+        assert!(full.to_string().contains("4 names of `nexthop_id_t`"), "{full}");
+    }
+
+    #[test]
+    fn a_number_depends_on_its_name_alone_while_there_is_room() {
+        let few = given(32, &["a", "b"]).expect("room");
+        let more = given(32, &["0", "a", "aa", "b", "c"]).expect("room");
+        assert_eq!([few[0], few[1]], [more[1], more[3]]);
+    }
+
+    #[test]
+    fn a_port_is_the_number_that_it_says() {
+        assert_eq!(port(b"17"), Ok(17));
+        assert_eq!(port(b"Ethernet0").expect_err("no number").to_string(), "port `Ethernet0` is no number");
+    }
+}
