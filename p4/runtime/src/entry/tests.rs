@@ -263,3 +263,23 @@ fn wildcards_read_all_that_a_controller_writes() {
     // 1 value set, digest and meter.
     assert_eq!(entities.len(), 3 + 7 + 7 + 2 + 3);
 }
+
+#[test]
+fn profiles_that_take_sets_alone_are_not_asked_for_members() {
+    use v1::entity::Entity as Case;
+    let of_profiles = |info: &Info| {
+        let parts = |entity: &&v1::Entity| {
+            matches!(&entity.entity, Some(Case::ActionProfileMember(_) | Case::ActionProfileGroup(_)))
+        };
+        everything(info).iter().filter(parts).count()
+    };
+    let mut message = sample::info().message().clone();
+    for annotation in ["@oneshot", " @oneshot() "] {
+        for table in &mut message.tables {
+            let preamble = table.preamble.as_mut().expect("it has one");
+            preamble.annotations = vec![annotation.to_owned()];
+        }
+        assert_eq!(of_profiles(&Info::new(message.clone()).expect("a P4Info")), 0);
+    }
+    assert_eq!(of_profiles(&sample::info()), 3);
+}

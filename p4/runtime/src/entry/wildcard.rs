@@ -13,10 +13,16 @@ pub fn wildcard(table_id: u32) -> v1::Entity {
 /// itself and its default entry, multicast groups, clone sessions, value sets, digests and meters.
 ///
 /// A table by itself keeps responses small; some targets return a whole table in one message. Counters and
-/// registers are left to those who want them: the data plane changes them.
+/// registers are left to those who want them: the data plane changes them. A profile whose tables take sets of actions alone
+/// (`@oneshot`, as in PINS) has neither members nor groups, and BMv2 refuses to be asked for them.
 pub fn everything(info: &Info) -> Vec<v1::Entity> {
     let mut entities: Vec<v1::Entity> = Vec::new();
+    let one_shot =
+        |id: &u32| info.table_by_id(*id).is_some_and(|table| table.preamble.is_annotated("oneshot"));
     for profile in info.profiles() {
+        if !profile.table_ids.is_empty() && profile.table_ids.iter().all(one_shot) {
+            continue;
+        }
         let action_profile_id = profile.preamble.id;
         entities.push(v1::ActionProfileMember { action_profile_id, ..Default::default() }.into());
         if profile.with_selector {

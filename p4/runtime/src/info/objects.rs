@@ -25,6 +25,17 @@ pub struct Preamble {
     pub annotations: Vec<String>,
 }
 
+impl Preamble {
+    /// Says whether the object has an annotation without a value, written with or without parentheses.
+    pub fn is_annotated(&self, name: &str) -> bool {
+        let bare = |text: &String| {
+            let text = text.trim().strip_prefix('@')?.trim_end_matches("()").trim_end();
+            Some(text == name)
+        };
+        self.annotations.iter().any(|annotation| bare(annotation) == Some(true))
+    }
+}
+
 /// How a field of a key is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchKind {
