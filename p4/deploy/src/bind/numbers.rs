@@ -27,7 +27,6 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-
     /// Writes the number of a name where it has one; else remembers that it needs one of so many bits.
     pub(super) fn meet(&mut self, of: &Arc<str>, bits: u32, name: &mut Vec<u8>) {
         match self {

@@ -13,9 +13,11 @@ use closc_runtime::{DeviceId, ElectionId};
 use crate::support::{Files, Lab, T0, compiled, compiled_with_groups, options, stray};
 
 /// A running BMv2 without interfaces. Dropping it ends it.
-struct Bmv2 {
+pub(crate) struct Bmv2 {
     process: Child,
-    address: String,
+    pub(crate) address: String,
+    /// Where it exchanges packets of ports.
+    pub(crate) packets: String,
     program: PathBuf,
 }
 
@@ -27,10 +29,11 @@ impl Drop for Bmv2 {
 
 impl Bmv2 {
     /// Starts it, or says why the test is skipped.
-    fn start() -> Option<Self> {
+    #[track_caller]
+    pub(crate) fn start() -> Option<Self> {
         let program = closc_skip::program("simple_switch_grpc")?;
-        let address = format!("127.0.0.1:{}", free_port());
-        Some(Bmv2 { process: run(&program, &address), address, program })
+        let [address, packets] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+        Some(Bmv2 { process: run(&program, &address, &packets), address, packets, program })
     }
 
     fn end(&mut self) {
@@ -42,7 +45,7 @@ impl Bmv2 {
     /// Dies and comes back with nothing.
     fn restart(&mut self) {
         self.end();
-        self.process = run(&self.program, &self.address);
+        self.process = run(&self.program, &self.address, &self.packets);
     }
 
     /// The tree with this one switch in the inventory.
@@ -53,10 +56,11 @@ impl Bmv2 {
     }
 }
 
-fn run(program: &PathBuf, address: &str) -> Child {
+fn run(program: &PathBuf, address: &str, packets: &str) -> Child {
     Command::new(program)
         .args(["--no-p4", "--device-id", "1", "--thrift-port", &free_port().to_string()])
         .args(["--", "--grpc-server-addr", address, "--cpu-port", "510", "--priority-queues", "8"])
+        .args(["--dp-grpc-server-addr", packets])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -69,7 +73,7 @@ fn free_port() -> u16 {
 }
 
 /// Options that wait for BMv2 to begin to listen.
-fn patient() -> PushOptions {
+pub(crate) fn patient() -> PushOptions {
     let pause = Backoff { max: std::time::Duration::from_millis(200), ..options().pause };
     PushOptions { attempts: 200, pause, ..options() }
 }

@@ -10,6 +10,7 @@ mod files;
 mod gnmi;
 mod pair;
 mod pins;
+mod pins_bmv2;
 mod plan;
 mod push;
 mod sonic;

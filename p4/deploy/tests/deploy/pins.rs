@@ -27,7 +27,7 @@ use crate::support::{Files, Lab, T0, fault, options, reader, tree_of};
 const FLOWS: u16 = 16;
 
 /// Two planes; one of two cables between a T0 and a T1 is absent, so weights differ.
-fn planned() -> Plan {
+pub(crate) fn planned() -> Plan {
     let shape = Shape {
         planes: 2,
         groups: 3,
@@ -43,7 +43,7 @@ fn planned() -> Plan {
 }
 
 /// Ethernet, IPv6 and UDP.
-fn frame(to_mac: [u8; 6], source: Ipv6Addr, destination: Ipv6Addr, source_port: u16) -> Vec<u8> {
+pub(crate) fn frame(to_mac: [u8; 6], source: Ipv6Addr, destination: Ipv6Addr, source_port: u16) -> Vec<u8> {
     let mut frame = to_mac.to_vec();
     frame.extend([2, 0, 0, 0, 0, 2, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 17, 64]);
     frame.extend(source.octets());
@@ -84,12 +84,17 @@ fn walk(site: &mut Site<'_>) -> usize {
 }
 
 fn fleet(site: &Site<'_>, inventory: &Inventory, beside: &Files) -> Fleet {
-    let tree = Arc::new(Tree::open(reader(site.lab.files.clone())).expect("a tree"));
+    fleet_of(&site.lab.files, inventory, beside)
+}
+
+/// The switches of an inventory with what a tree has for them.
+pub(crate) fn fleet_of(files: &Files, inventory: &Inventory, beside: &Files) -> Fleet {
+    let tree = Arc::new(Tree::open(reader(files.clone())).expect("a tree"));
     Fleet::new(inventory, &*reader(beside.clone()), &tree, |_| true).expect("they go together")
 }
 
-async fn pushed(fleet: &Fleet) -> PushReport {
-    push(fleet, &options(), silent(), open_gate()).await
+pub(crate) async fn pushed(fleet: &Fleet) -> PushReport {
+    push(fleet, &crate::bmv2::patient(), silent(), open_gate()).await
 }
 
 /// Pushes with a program of a site's own, where there is one, and looks at everything.
@@ -138,7 +143,7 @@ async fn a_p4info_with_other_numbers_is_bound_by_name() {
 
 /// Returns the public programs of PINS with a hash of source and port, as hardware hashes by itself: `CLOSC_SAI` names the
 /// folder of what p4c made of them.
-fn public() -> Vec<Files> {
+pub(crate) fn public() -> Vec<Files> {
     let Some(folder) = std::env::var_os("CLOSC_SAI") else {
         closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
         return Vec::new();
