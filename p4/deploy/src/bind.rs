@@ -271,24 +271,30 @@ impl<'b> Binding<'b> {
             },
             // These have no number of a P4Info.
             Some(Entity::PacketReplicationEngineEntry(entry)) => {
-                let replicas = match &mut entry.r#type {
-                    Some(Replication::MulticastGroupEntry(group)) => &mut group.replicas[..],
-                    Some(Replication::CloneSessionEntry(session)) => &mut session.replicas[..],
-                    None => &mut [],
-                };
-                for replica in replicas {
-                    if let Some(PortKind::Port(port)) = &mut replica.port_kind {
-                        self.port(port)?;
-                    }
-                    for backup in &mut replica.backup_replicas {
-                        self.port(&mut backup.port)?;
-                    }
-                }
+                self.replication(entry)?;
                 true
             }
             Some(_) | None => return Err(BindError::Kind { entity: shown(self.from, &entity) }),
         };
         Ok(kept.then_some(entity))
+    }
+
+    /// Writes the ports of copies as the switch has them.
+    fn replication(&self, entry: &mut v1::PacketReplicationEngineEntry) -> Result<(), BindError> {
+        let replicas = match &mut entry.r#type {
+            Some(Replication::MulticastGroupEntry(group)) => &mut group.replicas[..],
+            Some(Replication::CloneSessionEntry(session)) => &mut session.replicas[..],
+            None => &mut [],
+        };
+        for replica in replicas {
+            if let Some(PortKind::Port(port)) = &mut replica.port_kind {
+                self.port(port)?;
+            }
+            for backup in &mut replica.backup_replicas {
+                self.port(&mut backup.port)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes a port as the switch has it.
