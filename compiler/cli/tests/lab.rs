@@ -477,6 +477,42 @@ fn switches_in_namespaces_are_programmed_walked_and_rewired() {
     }
 }
 
+/// A process for each switch, nodes of the kernel, and switches that choose the path.
+#[test]
+fn switches_in_namespaces_choose_paths_by_their_weights() {
+    let Some(_alone) = namespaces() else { return };
+    for (topology, prefix) in [("ecmp-p4", "cx"), ("ecmp-pins", "cy")] {
+        let place = Place::new();
+        let (file, fabric) = ("fabric.yaml", fabric_name(prefix));
+        let text = place.read(&format!("topologies/lab/{topology}.yaml"));
+        place.write(file, text.replace(&format!("fabric: {topology}"), &format!("fabric: {fabric}")));
+        let own = ["--target", "bmv2", "--switch-program", "closc"];
+        place.ends(0, &["lab", "up", file, own[0], own[1], own[2], own[3]]);
+        let tree = format!("run/lab/.trees/{fabric}");
+        assert!(
+            place
+                .ends(0, &["push", &tree, "--inventory", "lab"])
+                .contains("10 switches are as they should be, 0 failed")
+        );
+        let text = place.ends(0, &["lab", "test", file, "--sample", "6000"]);
+        assert!(text.contains("6000 delivered, 0 lost") && text.contains(" 0 got another part"), "{text}");
+        assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains(" 0 updates sent"));
+        assert!(place.ends(0, &["lab", "status"]).contains(&fabric));
+        for words in [&["lab", "cut", file, "p0-t0-001--p0-t1-002"][..], &["lab", "job", file]] {
+            let said = place.ends(1, words);
+            assert!(said.contains("needs paths that hosts write (`srv6-static`)"), "{said}");
+        }
+        let down = place.ends(0, &["lab", "down", &fabric]);
+        assert!(down.contains("17 namespaces removed, 10 processes ended"), "{down}");
+    }
+    let place = Place::new();
+    place.write("pins.yaml", place.read("topologies/lab/ecmp-pins.yaml"));
+    if has("simple_switch_grpc") {
+        let said = place.ends(1, &["lab", "up", "pins.yaml", "--target", "bmv2"]);
+        assert!(said.contains("name ports and next hops by text"), "{said}");
+    }
+}
+
 #[test]
 fn a_program_that_is_not_there_is_said_with_the_way_out() {
     let Some(_alone) = namespaces() else { return };

@@ -6,9 +6,10 @@ pub mod bmv2;
 pub mod embedded;
 pub mod linux;
 pub(crate) mod p4;
+mod routes;
 pub(crate) mod site;
 
-pub(crate) use linux::Routes;
+pub(crate) use routes::{Forwarding, Routes};
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -31,7 +31,7 @@ pub enum LabError {
     /// Switches choose the path, and labs walk paths that hosts choose.
     #[error(
         "fabric `{fabric}` has `routing: {routing}`, and {what} needs paths that hosts write (`srv6-static`); \
-         `closc lab up`, `test` and `run` take it on target `linux`, with `platform: linux` and `os: linux` or `frr`"
+         `closc lab up`, `test` and `run` send flows over it instead"
     )]
     Routing {
         /// The fabric.
@@ -155,6 +155,26 @@ pub enum LabError {
         target: Target,
         /// A node.
         node: String,
+    },
+    /// Nodes have no configuration, and nothing else says their addresses.
+    #[error(
+        "node `{node}` of the tree has no configuration, and where switches choose the path nothing else says its \
+         addresses: write `os: linux` below `hosts`"
+    )]
+    NoAddresses {
+        /// A node.
+        node: String,
+    },
+    /// BMv2 has no text for ids.
+    #[error(
+        "entries of switch `{switch}` name ports and next hops by text (`os: pins`), and {who} has numbers for them: use \
+         `--target embedded`, or `--target bmv2 --switch-program closc`"
+    )]
+    Text {
+        /// What has no text.
+        who: String,
+        /// A switch.
+        switch: String,
     },
     /// A program that runs switches is not there.
     #[error(
@@ -392,10 +412,16 @@ pub enum TreeFault {
     },
     /// A cable to a device without files.
     #[error(
-        "switch `{0}` has cables but neither `switches/{0}/ip.batch` nor `switches/{0}/entries.txtpb`: labs run \
-         switches with `os: linux` or `os: p4`"
+        "switch `{0}` has cables, and none of the files `ip.batch`, `entries.txtpb` and `pins.txtpb` is in \
+         `switches/{0}`: labs run switches with `os: linux`, `frr`, `p4` or `pins`"
     )]
     NoDevice(String),
+    /// Segments of PINS hardware, which no program of a lab has a table for.
+    #[error(
+        "the segments of switch `{0}` are in its CONFIG_DB, which no switch of a lab reads: `os: pins` runs in labs with \
+         `routing: ecmp-static`, and `os: p4` runs the same segments"
+    )]
+    Segments(String),
     /// P4Info or entries.
     #[error("{0}")]
     P4(String),
@@ -405,6 +431,9 @@ pub enum TreeFault {
          the tree again"
     )]
     Port(String),
+    /// A port of a switch that runs `sai` whose number is not known.
+    #[error("port `{0}` has a cable and no router interface of its name: compile the tree again")]
+    Interface(String),
     /// No MAC address.
     #[error("{0:?} is no MAC address")]
     Mac(String),

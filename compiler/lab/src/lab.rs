@@ -117,9 +117,6 @@ impl Lab {
         let (tree, model) = read(folder, options)?;
         let target = options.target.unwrap_or_else(|| Target::of(&tree));
         target.check(&tree)?;
-        if target != Target::Linux {
-            tree.needs_paths("a lab of P4 switches")?;
-        }
         if options.listen.is_some() && target != Target::Embedded {
             return Err(LabError::Listen { target });
         }

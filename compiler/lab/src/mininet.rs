@@ -14,7 +14,7 @@ use crate::backend::p4;
 use crate::model::Model;
 use crate::target::Target;
 use crate::traffic;
-use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Tree};
+use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Program, Tree};
 
 /// What every script does with its tables.
 const PROGRAM: &str = include_str!("mininet/script.py");
@@ -44,7 +44,7 @@ struct Files {
 pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabError> {
     tree.needs_paths("a Mininet script")?;
     Target::Bmv2.check(tree)?;
-    p4::SpecialPorts::of(tree)?.narrow("a Mininet script")?;
+    p4::SpecialPorts::of(tree, Program::Fabric)?.narrow("a Mininet script")?;
     let mut hosts = BTreeMap::new();
     for (name, device) in tree.devices.iter().filter(|(_, device)| device.kind == DeviceKind::Node) {
         let files = KernelFiles::of(tree, device);

@@ -3,9 +3,9 @@
 //! In: the routes of kernels, and what was seen of flows. Out: a [`TestReport`]. Invariants: a flow is delivered only if
 //! the node of its destination, and nobody else, accepted it; at every device it leaves by a port of the route that
 //! holds for it; and what a group of next hops gets of many flows is what its weights say, within a bound that chance
-//! passes once in 10^12.
+//! passes once in 10^12, as far as no device of the same kind has chosen before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::LabError;
 use crate::backend::linux::joined::{Seat, seats};
@@ -59,6 +59,7 @@ pub(crate) fn run(
         .collect();
     let (routes, seen) = settled(routed, &flows, watch)?;
     let mut judge = Judge {
+        tree,
         model,
         routes: &routes,
         tallies: BTreeMap::new(),
@@ -93,6 +94,7 @@ fn settled(
 type Tallies = BTreeMap<(DeviceId, usize), BTreeMap<String, u64>>;
 
 struct Judge<'a> {
+    tree: &'a Tree,
     model: &'a Model,
     routes: &'a [Routes],
     tallies: Tallies,
@@ -135,7 +137,7 @@ impl Judge<'_> {
     /// routes say.
     fn follow(&mut self, flow: &Flow, seen: &Seen) -> Option<String> {
         let mut at = flow.from;
-        let mut chosen = false;
+        let mut chosen = BTreeSet::new();
         for _ in 0..=seen.entered.len() {
             if at == flow.to {
                 return None;
@@ -149,12 +151,13 @@ impl Judge<'_> {
                 return Some(self.model.devices[at.0].name.clone());
             }
             if route.hops.len() > 1 {
-                // All devices share the hash of one kernel: what is left after the first choice is no sample.
-                if !chosen {
+                // All kernels share one hash, and programs have the same one with seeds: what is left after the first
+                // choice of a kind of device is no sample.
+                let name = &self.model.devices[at.0].name;
+                if chosen.insert(self.tree.devices.get(name).and_then(|device| device.program)) {
                     let tally = self.tallies.entry((at, number)).or_default();
                     *tally.entry(port.to_owned()).or_default() += 1;
                 }
-                chosen = true;
             }
             at = self.model.end(left.far()).0;
         }

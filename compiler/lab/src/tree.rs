@@ -8,7 +8,7 @@ mod cables;
 mod contents;
 mod entries;
 mod frr;
-mod ip;
+pub(crate) mod ip;
 mod kernel;
 mod sysctl;
 mod table;
@@ -21,7 +21,7 @@ use closc_artefacts::paths;
 use rayon::prelude::*;
 
 pub(crate) use contents::Contents;
-pub(crate) use entries::{PIPELINE, exact, p4info};
+pub(crate) use entries::{call, exact, exact_bytes, lpm, number_of, p4info, param, port_bits};
 pub(crate) use frr::Router;
 pub(crate) use ip::Command;
 pub(crate) use kernel::KernelFiles;
@@ -30,6 +30,7 @@ pub(crate) use sysctl::Sysctl;
 pub use batch::{Batch, Neighbour, Segment};
 pub use cables::{CableEnd, CableRow};
 pub use contents::Digests;
+pub use entries::Program;
 pub use ip::Mac;
 pub use table::{GroupTable, Named, Nic};
 
@@ -60,6 +61,8 @@ pub struct Device {
     pub kind: DeviceKind,
     /// What its files are for.
     pub software: Software,
+    /// The program that its entries are for, of a P4 switch.
+    pub program: Option<Program>,
     /// Its folder, in the tree.
     pub folder: Utf8PathBuf,
     /// What its batch file says, or its entries.
@@ -105,17 +108,17 @@ impl Tree {
         for end in cables.iter().flat_map(|cable| [&cable.lower, &cable.upper]) {
             ports.entry(&end.device).or_default().push(&end.port);
         }
-        let reader = entries::Reader::open(&contents)?;
+        let readers = entries::Readers::open(&contents)?;
         // A P4 switch without cables is pushed to all the same.
-        let p4 =
-            if reader.is_some() { contents.holders(paths::SWITCHES, paths::ENTRIES) } else { Vec::new() };
-        for name in p4 {
-            let known = name.parse::<DeviceName>().map_err(|fault| TreeFault::Name(fault.to_string()));
-            known.map_err(LabError::tree(folder.join(paths::SWITCHES)))?;
-            ports.entry(name).or_default();
+        for program in readers.programs() {
+            for name in contents.holders(paths::SWITCHES, program.file()) {
+                let known = name.parse::<DeviceName>().map_err(|fault| TreeFault::Name(fault.to_string()));
+                known.map_err(LabError::tree(folder.join(paths::SWITCHES)))?;
+                ports.entry(name).or_default();
+            }
         }
         let read = |(name, ports): (&&str, &Vec<&str>)| {
-            Ok(((*name).to_owned(), device(&contents, reader.as_ref(), name, ports)?))
+            Ok(((*name).to_owned(), device(&contents, &readers, name, ports)?))
         };
         let mut devices =
             ports.par_iter().map(read).collect::<Result<BTreeMap<String, Device>, LabError>>()?;
@@ -128,6 +131,10 @@ impl Tree {
             |device: &Device| device.software == Software::Unconfigured && device.kind == DeviceKind::Switch;
         if let Some((name, _)) = devices.iter().find(|(_, device)| lost(device)) {
             return Err(LabError::Tree { path: folder.to_owned(), fault: TreeFault::NoDevice(name.clone()) });
+        }
+        let split = |device: &Device| source_routed && device.program == Some(Program::Sai);
+        if let Some((name, _)) = devices.iter().find(|(_, device)| split(device)) {
+            return Err(LabError::Tree { path: folder.to_owned(), fault: TreeFault::Segments(name.clone()) });
         }
         Ok(Tree { folder: folder.to_owned(), fabric, devices, cables, tables, contents })
     }
@@ -146,6 +153,12 @@ impl Tree {
         Err(LabError::Routing { fabric: self.fabric.clone(), routing, what })
     }
 
+    /// Returns the programs that its switches run, each once.
+    pub(crate) fn programs(&self) -> Vec<Program> {
+        let runs = |program: &Program| self.devices.values().any(|d| d.program == Some(*program));
+        Program::ALL.into_iter().filter(runs).collect()
+    }
+
     /// Returns the first switch whose files are for something, if there is one.
     pub fn switch_of(&self, software: Software) -> Option<&str> {
         let mut devices = self.devices.iter();
@@ -156,7 +169,7 @@ impl Tree {
 
 fn device(
     contents: &Contents,
-    reader: Option<&entries::Reader>,
+    readers: &entries::Readers,
     name: &str,
     ports: &[&str],
 ) -> Result<Device, LabError> {
@@ -169,18 +182,24 @@ fn device(
             let batch = Batch::of(&commands);
             // What cannot be applied is refused before anything is made.
             KernelFiles::new(contents, &folder).check()?;
-            return Ok(Device { kind, software: Software::Linux, folder, batch, numbers: BTreeMap::new() });
+            let (software, numbers) = (Software::Linux, BTreeMap::new());
+            return Ok(Device { kind, software, program: None, folder, batch, numbers });
         }
     }
     let folder = Utf8Path::new(paths::SWITCHES).join(name);
-    let path = folder.join(paths::ENTRIES);
-    if let (Some(reader), true) = (reader, contents.has(&path)) {
-        let (batch, numbers) = reader.read(contents, &path, ports)?;
-        return Ok(Device { kind: DeviceKind::Switch, software: Software::P4, folder, batch, numbers });
+    let kind = DeviceKind::Switch;
+    for program in readers.programs() {
+        let path = folder.join(program.file());
+        if contents.has(&path) {
+            let (batch, numbers) = readers.read(program, contents, &path, ports)?;
+            let (software, program) = (Software::P4, Some(program));
+            return Ok(Device { kind, software, program, folder, batch, numbers });
+        }
     }
     Ok(Device {
-        kind: DeviceKind::Switch,
+        kind,
         software: Software::Unconfigured,
+        program: None,
         folder,
         batch: Batch::default(),
         numbers: BTreeMap::new(),

@@ -1,5 +1,5 @@
-//! Labs of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop, and the weights of
-//! next hops. They need root, and FRR where switches speak BGP, and say so where they lack it.
+//! Labs on the kernel of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop, and the
+//! weights of next hops. They need root, and FRR where switches speak BGP, and say so where they lack it.
 
 mod common;
 

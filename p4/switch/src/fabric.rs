@@ -90,6 +90,8 @@ pub struct Fabric {
     outboxes: Vec<Mutex<Outbox>>,
     lost: Vec<Lost>,
     number: u64,
+    /// What entered ports, while somebody asks for it.
+    entered: Option<Vec<(LinkEnd, Vec<u8>)>>,
 }
 
 impl std::fmt::Debug for Fabric {
@@ -112,6 +114,7 @@ impl Fabric {
             outboxes: Vec::new(),
             lost: Vec::new(),
             number: 0,
+            entered: None,
         }
     }
 
@@ -192,6 +195,16 @@ impl Fabric {
         self.links.count(end)
     }
 
+    /// Keeps every packet that enters a port of a switch from now on, until [`Self::entered`] is asked.
+    pub fn keep_entered(&mut self) {
+        self.entered = Some(Vec::new());
+    }
+
+    /// Returns what entered ports of switches since [`Self::keep_entered`], in order, and keeps nothing any more.
+    pub fn entered(&mut self) -> Vec<(LinkEnd, Vec<u8>)> {
+        self.entered.take().unwrap_or_default()
+    }
+
     /// Puts a packet into a port, now.
     pub fn inject(&mut self, node: Node, port: u32, frame: Vec<u8>) {
         self.inject_at(self.config.clock.now_ns(), node, port, frame);
@@ -212,6 +225,9 @@ impl Fabric {
             return;
         }
         self.number += 1;
+        if let Some(entered) = &mut self.entered {
+            entered.push((end, frame.clone()));
+        }
         let (node, port) = (end.node.0, end.port);
         self.arrivals.push(Reverse(Arrival { at_ns, number: self.number, node, port, frame }));
     }

@@ -20,7 +20,7 @@ pub(crate) use switches::{end, is_alive, socket};
 
 use super::linux::{self, Linux, Namespace};
 use super::p4::{self, Readers, Reading};
-use super::{Backend, Counters, PortCounter, Sink};
+use super::{Backend, Counters, Flow, PortCounter, Routed, Routes, Seen, Sink};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
@@ -133,6 +133,22 @@ impl Backend for Bmv2 {
     }
 }
 
+impl Routed for Bmv2 {
+    /// Those of nodes are the kernel's, those of switches are in their tables.
+    fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
+        let mut routes = self.kernel.routes()?;
+        let model = Arc::clone(&self.model);
+        for (device, found) in self.readers()?.routes(&model)? {
+            routes[device.0] = found;
+        }
+        Ok(routes)
+    }
+
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
+        self.kernel.flows(flows, watch)
+    }
+}
+
 impl Site for Bmv2 {
     fn foreign(&self) -> Vec<String> {
         self.kernel.foreign()
@@ -159,6 +175,10 @@ impl Site for Bmv2 {
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         self.nodes(watch)?;
         linux::settle(&mut self.kernel, watch)
+    }
+
+    fn routed(&mut self) -> Option<&mut dyn Routed> {
+        Some(self)
     }
 
     fn leave(&mut self) {

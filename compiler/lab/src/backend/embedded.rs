@@ -5,6 +5,7 @@
 //! privilege is needed, and nothing is listened on but two sockets in the folder of the lab, unless an address is asked
 //! for.
 
+mod hosts;
 mod nodes;
 pub(crate) mod process;
 mod server;
@@ -20,21 +21,26 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use server::{Running, serve};
 
 use super::p4::{self, Readers};
-use super::{Backend, Counters, PortCounter, Sink};
+use super::{Backend, Counters, Flow, PortCounter, Routed, Routes, Seen, Sink};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
 use crate::options::{Life, Options};
-use crate::packet::Packet;
+use crate::packet::{Packet, Tag};
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
+use hosts::Hosts;
 use nodes::Nodes;
-use wire::{Answer, Request};
+use wire::{Answer, Frame, Request};
 
 /// Name of the socket in the folder of a lab.
 const SOCKET: &str = "control.sock";
 /// Packets that are under way at once.
 const BURST: usize = 16_384;
+/// Ethernet header.
+const ETHERNET: usize = 14;
+/// EtherType of IPv6.
+const IPV6: [u8; 2] = [0x86, 0xdd];
 /// Reading the process of a lab has to say.
 const LOG: &str = "log";
 
@@ -49,6 +55,10 @@ pub struct Embedded {
     /// Where P4Runtime is served, if not at a socket.
     listen: Option<SocketAddr>,
     nodes: Nodes,
+    /// Nodes of a fabric whose switches choose the path, once they are needed.
+    hosts: Option<Hosts>,
+    /// Number of the last flows that were sent.
+    batch: u32,
     stream: Option<UnixStream>,
     readers: Option<Readers>,
     /// The switches, where they live in this process.
@@ -71,6 +81,8 @@ impl Embedded {
             digests,
             listen,
             nodes,
+            hosts: None,
+            batch: 0,
             stream: None,
             readers: None,
             running: None,
@@ -97,6 +109,61 @@ impl Embedded {
             None => Readers::open(&self.tree, &self.model, &self.folder.join(p4::INVENTORY))?,
         };
         Ok(self.readers.insert(readers))
+    }
+
+    /// Takes the frames of flows that entered ports, with what nodes accept of them.
+    fn take(&self, hosts: &Hosts, frames: &[Frame], seen: &mut [Seen]) {
+        for frame in frames {
+            let tag = hosts::tag(&frame.bytes).filter(|tag| tag.batch == self.batch);
+            let flow = tag.and_then(|tag| seen.get_mut(tag.number as usize));
+            if let (Some(port), Some(flow)) = (self.model.port_of(frame.port), flow) {
+                flow.entered.push(port);
+                flow.accepted.extend(hosts.accept(port, &frame.bytes));
+            }
+        }
+    }
+}
+
+impl Routed for Embedded {
+    fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
+        if self.hosts.is_none() {
+            self.hosts = Some(Hosts::new(&self.tree, Arc::clone(&self.model))?);
+        }
+        let mut routes = self.hosts.as_ref().map_or_else(Vec::new, |hosts| hosts.routes().to_vec());
+        let model = Arc::clone(&self.model);
+        for (device, found) in self.readers()?.routes(&model)? {
+            routes[device.0] = found;
+        }
+        Ok(routes)
+    }
+
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
+        let hosts = match self.hosts.take() {
+            Some(hosts) => hosts,
+            None => Hosts::new(&self.tree, Arc::clone(&self.model))?,
+        };
+        self.batch += 1;
+        let mut seen = vec![Seen::default(); flows.len()];
+        let mut first = 0;
+        for some in flows.chunks(BURST) {
+            watch.check()?;
+            watch.step("send flows", first as u64, flows.len() as u64);
+            let mut frames = Vec::with_capacity(some.len());
+            for (number, flow) in (first..).zip(some) {
+                match hosts.send(flow, Tag { batch: self.batch, number: number as u32 }) {
+                    Some(frame) => frames.push(frame),
+                    None => seen[number].unsent = true,
+                }
+            }
+            let Answer::Frames(frames) = self.ask(&Request::Follow(frames))? else {
+                return Err(LabError::Process("flows were answered with something else".to_owned()));
+            };
+            self.take(&hosts, &frames, &mut seen);
+            first += some.len();
+        }
+        watch.step("send flows", first as u64, flows.len() as u64);
+        self.hosts = Some(hosts);
+        Ok(seen)
     }
 }
 
@@ -165,6 +232,10 @@ impl Site for Embedded {
             return Err(LabError::Process("it does not say where it listens".to_owned()));
         };
         p4::write_inventory(&self.tree, &self.folder, |_| address.clone())
+    }
+
+    fn routed(&mut self) -> Option<&mut dyn Routed> {
+        Some(self)
     }
 
     /// Switches keep what they received; only cables have to go back, and they are back by now.

@@ -28,13 +28,12 @@ pub use features::check as check_features;
 pub(crate) use command::ip_batch;
 pub(crate) use namespace::{Namespace, create, delete, exists};
 pub(crate) use routers::{are_gone as routers_are_gone, end as end_routers, folder as routers_folder};
-pub(crate) use routes::Routes;
 pub(crate) use site::settle;
 pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
 use camino::Utf8PathBuf;
 
-use super::{Backend, Counters, Flow, PortCounter, Quiet, Routed, Seen, Sink};
+use super::{Backend, Counters, Flow, PortCounter, Quiet, Routed, Routes, Seen, Sink};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::packet::Packet;

@@ -2,7 +2,9 @@
 //!
 //! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: what is read is
 //! what any controller would read: the direct counters of `port_role` (what came in by a port) and `my_sid` (what a
-//! segment handled), and the cells of `port_class` (what went out by a port, class by class).
+//! segment handled), and the cells of `port_class` (what went out by a port, class by class); or the tables of routes.
+
+mod routes;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,17 +15,17 @@ use closc_artefacts::disk;
 use closc_deploy::{Device as Entry, Inventory, Target};
 use closc_runtime::client::{Client, ClientError, Options};
 use closc_runtime::proto::v1;
-use closc_runtime::value::Width;
 use closc_runtime::{DeviceId as P4Id, entry};
 use tokio::task::JoinSet;
 use tonic::Code;
 use v1::entity::Entity;
 
-use super::Counters;
+use super::{Counters, Routes};
 use crate::LabError;
 use crate::model::{DeviceId, Model, PortId};
 use crate::segment::Segment;
-use crate::tree::{self, Software, Tree};
+use crate::tree::{self, Program, Software, Tree};
+use routes::Tables;
 
 /// Name of the inventory in the folder of a lab.
 pub(crate) const INVENTORY: &str = "inventory.json";
@@ -42,17 +44,20 @@ pub(crate) struct SpecialPorts {
 }
 
 impl SpecialPorts {
-    /// Returns those of the pipeline of a tree.
-    pub(crate) fn of(tree: &Tree) -> Result<SpecialPorts, LabError> {
-        let info = tree::p4info(&tree.contents)?;
-        let fault = |what: String| LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(what));
-        let table = info.table("ingress.port_role").map_err(|error| fault(error.to_string()))?;
-        match table.field("ingress_port").map_err(|error| fault(error.to_string()))?.width {
-            Width::Bits(bits @ 2..=16) => {
-                Ok(SpecialPorts { bits, cpu: (1 << bits) - 2, drop: (1 << bits) - 1 })
+    /// Returns those of a program of a tree.
+    pub(crate) fn of(tree: &Tree, program: Program) -> Result<SpecialPorts, LabError> {
+        match tree::port_bits(&tree.contents, program)? {
+            bits @ 2..=16 => Ok(SpecialPorts { bits, cpu: (1 << bits) - 2, drop: (1 << bits) - 1 }),
+            bits => {
+                let what = format!("ports of {bits} bits are none of a pipeline that labs run");
+                Err(LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(what)))
             }
-            width => Err(fault(format!("ports of `{width}` are none of a pipeline that labs run"))),
         }
+    }
+
+    /// Returns those of every program that switches of a tree run.
+    pub(crate) fn all(tree: &Tree) -> Result<BTreeMap<Program, SpecialPorts>, LabError> {
+        tree.programs().into_iter().map(|program| Ok((program, SpecialPorts::of(tree, program)?))).collect()
     }
 
     /// Refuses ports that are wider than those of v1model.
@@ -113,7 +118,9 @@ pub(crate) enum Reading {
 pub(crate) struct Readers {
     runtime: tokio::runtime::Runtime,
     tree: Utf8PathBuf,
-    ids: Arc<Ids>,
+    /// Of the counters, which `fabric` alone has; hosts choose the path where they are asked for, and such switches run it.
+    ids: Option<Arc<Ids>>,
+    tables: BTreeMap<Program, Arc<Tables>>,
     switches: Vec<Arc<Reader>>,
 }
 
@@ -132,6 +139,7 @@ struct Ids {
 struct Reader {
     device: DeviceId,
     name: String,
+    program: Option<Program>,
     client: Client,
     /// Ports by their numbers.
     ports: BTreeMap<u32, PortId>,
@@ -149,7 +157,10 @@ impl Readers {
         let wrong =
             |device: &str, message: String| LabError::P4Runtime { device: device.to_owned(), message };
         let inventory = Inventory::parse(&text).map_err(|error| wrong("inventory", error.to_string()))?;
-        let ids = ids(tree)?;
+        let programs = tree.programs();
+        let ids = programs.contains(&Program::Fabric).then(|| ids(tree)).transpose()?;
+        let tables = programs.iter().map(|program| Ok((*program, Arc::new(tables(tree, *program)?))));
+        let tables = tables.collect::<Result<_, LabError>>()?;
         let mut connected: BTreeMap<&str, Client> = BTreeMap::new();
         let mut switches = Vec::new();
         for (name, entry) in &inventory.devices {
@@ -170,18 +181,20 @@ impl Readers {
             let port =
                 |(port, number): (&String, &u16)| Some((u32::from(*number), model.port(device, port)?));
             let ports = numbers.into_iter().flatten().filter_map(port).collect();
-            switches.push(Arc::new(Reader { device, name: name.clone(), client, ports }));
+            let program = tree.devices.get(name).and_then(|device| device.program);
+            switches.push(Arc::new(Reader { device, name: name.clone(), program, client, ports }));
         }
-        Ok(Readers { runtime, tree: tree.folder.clone(), ids: Arc::new(ids), switches })
+        Ok(Readers { runtime, tree: tree.folder.clone(), ids: ids.map(Arc::new), tables, switches })
     }
 
     /// Reads counters of all switches.
     pub(crate) fn read(&self, what: Reading) -> Result<Counters, LabError> {
         let mut all = Counters::default();
+        let Some(ids) = &self.ids else { return Ok(all) };
         for some in self.switches.chunks(PARALLEL) {
             let mut work = JoinSet::new();
             for reader in some {
-                let (reader, ids) = (Arc::clone(reader), Arc::clone(&self.ids));
+                let (reader, ids) = (Arc::clone(reader), Arc::clone(ids));
                 let read = async move {
                     let counters = reader.read(&ids, what).await;
                     (reader, counters)
@@ -196,6 +209,33 @@ impl Readers {
                 all.segments.extend(counters.segments);
             }
         }
+        Ok(all)
+    }
+
+    /// Reads the routes of all switches.
+    pub(crate) fn routes(&self, model: &Model) -> Result<Vec<(DeviceId, Routes)>, LabError> {
+        let mut all = Vec::with_capacity(self.switches.len());
+        for some in self.switches.chunks(PARALLEL) {
+            let mut work = JoinSet::new();
+            for reader in some {
+                let Some(tables) = reader.program.and_then(|program| self.tables.get(&program)) else {
+                    continue;
+                };
+                let (reader, tables) = (Arc::clone(reader), Arc::clone(tables));
+                let name = |port: PortId| model.end(port).1.to_owned();
+                let names: BTreeMap<u32, String> =
+                    reader.ports.iter().map(|(number, port)| (*number, name(*port))).collect();
+                let read = async move {
+                    let routes = tables.read(&reader.client, &names).await;
+                    (reader, routes)
+                };
+                work.spawn_on(read, self.runtime.handle());
+            }
+            for (reader, routes) in self.runtime.block_on(work.join_all()) {
+                all.push((reader.device, routes.map_err(|error| self.fault(&reader.name, &error))?));
+            }
+        }
+        all.sort_by_key(|(device, _)| *device);
         Ok(all)
     }
 
@@ -254,8 +294,13 @@ impl Reader {
     }
 }
 
+fn tables(tree: &Tree, program: Program) -> Result<Tables, LabError> {
+    let found = Tables::of(program, &tree::p4info(&tree.contents, program)?);
+    found.map_err(|error| LabError::tree(tree.folder.join("p4"))(crate::TreeFault::P4(error.to_string())))
+}
+
 fn ids(tree: &Tree) -> Result<Ids, LabError> {
-    let info = tree::p4info(&tree.contents)?;
+    let info = tree::p4info(&tree.contents, Program::Fabric)?;
     let find = || -> Result<Ids, closc_runtime::info::LookupError> {
         let port_class = info.counter("egress.port_class")?;
         Ok(Ids {

@@ -36,6 +36,7 @@ impl Target {
             Some((node, _)) if self != Target::Embedded => {
                 Err(LabError::NoNodes { target: self, node: node.clone() })
             }
+            Some((node, _)) if !tree.is_source_routed() => Err(LabError::NoAddresses { node: node.clone() }),
             Some(_) | None => Ok(()),
         }
     }

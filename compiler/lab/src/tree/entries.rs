@@ -1,143 +1,176 @@
-//! The entries of a P4 switch, `switches/<name>/entries.txtpb`, as far as a lab has to know them.
+//! The entries of a P4 switch, `switches/<name>/entries.txtpb` or `pins.txtpb`, as far as a lab has to know them.
 //!
-//! In: the file and the P4Info beside it. Out: the same [`Batch`] as of other switches: own segments and ways; and
-//! the numbers of its ports. Invariants: the entries get to the switch by a push; this reading only says what to expect
-//! of it.
+//! In: the file and the P4Info beside it. Out: the same [`Batch`] as of other switches, and the numbers of its ports.
+//! Invariants: the name of the file says which pipeline it is for; the entries get to the switch by a push, and this
+//! reading only says what to expect of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod fabric;
+mod sai;
+
+use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use camino::Utf8Path;
 use closc_artefacts::paths;
+use closc_runtime::info::LookupError;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, text};
 use ipnet::Ipv6Net;
 use v1::entity::Entity;
+use v1::field_match::FieldMatchType;
+use v1::table_action;
 
-use super::batch::{Batch, Neighbour, Segment};
+use super::batch::Batch;
 use super::contents::Contents;
-use super::ip::Mac;
 use crate::error::{LabError, TreeFault};
 
-/// The pipeline that fabrics run.
-pub(crate) const PIPELINE: &str = "fabric";
-
-/// Reads the entries of one pipeline.
-pub(super) struct Reader {
-    port_role: u32,
-    my_sid: u32,
-    route: u32,
-    by_port: u32,
-    next_hop: u32,
-    /// Number of the parameter of a next hop that is the neighbour's MAC address.
-    dst_mac: u32,
+/// The program of a P4 switch, as labs know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Program {
+    /// The pipeline `fabric`: segments, or routes and groups; ports are numbers.
+    Fabric,
+    /// The pipeline `sai`, of SONiC hardware with P4Runtime: routes and groups; ports and ids are text.
+    Sai,
 }
 
-impl Reader {
-    /// Reads the P4Info of a tree; nothing where it has no P4 switches.
-    pub(super) fn open(contents: &Contents) -> Result<Option<Reader>, LabError> {
-        if !contents.has(paths::p4info(PIPELINE)) {
-            return Ok(None);
+impl Program {
+    /// Every program.
+    pub(crate) const ALL: [Program; 2] = [Program::Fabric, Program::Sai];
+
+    /// Returns the name of its pipeline.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Program::Fabric => "fabric",
+            Program::Sai => "sai",
         }
-        let info = p4info(contents)?;
-        let find = || -> Result<Reader, closc_runtime::info::LookupError> {
-            Ok(Reader {
-                port_role: info.table("ingress.port_role")?.preamble.id,
-                my_sid: info.table("ingress.my_sid")?.preamble.id,
-                route: info.table("ingress.ipv6_route")?.preamble.id,
-                by_port: info.action("set_nexthop_id")?.preamble.id,
-                next_hop: info.table("ingress.nexthop")?.preamble.id,
-                dst_mac: info.action("set_nexthop")?.param("dst_mac")?.id,
-            })
-        };
-        let path = contents.folder().join(paths::p4info(PIPELINE));
-        find().map(Some).map_err(|error| LabError::tree(path)(TreeFault::P4(error.to_string())))
+    }
+
+    /// Returns the name of the file with a switch's entries for it.
+    pub(crate) fn file(self) -> &'static str {
+        let found = paths::ENTRIES_OF.iter().find(|(_, pipeline)| *pipeline == self.name());
+        found.map_or(paths::ENTRIES, |(file, _)| file)
+    }
+}
+
+/// What is read of a switch's entries.
+type Found = (Batch, BTreeMap<String, u16>);
+
+/// Reads the entries of the pipelines that a tree has.
+pub(super) struct Readers {
+    fabric: Option<fabric::Reader>,
+    sai: Option<sai::Reader>,
+}
+
+impl Readers {
+    /// Reads the P4Infos of a tree.
+    pub(super) fn open(contents: &Contents) -> Result<Readers, LabError> {
+        Ok(Readers {
+            fabric: opened(contents, Program::Fabric, fabric::Reader::new)?,
+            sai: opened(contents, Program::Sai, sai::Reader::new)?,
+        })
+    }
+
+    /// Returns the programs whose entries can be read.
+    pub(super) fn programs(&self) -> impl Iterator<Item = Program> + use<> {
+        let has = [self.fabric.is_some(), self.sai.is_some()];
+        Program::ALL.into_iter().zip(has).filter_map(|(program, has)| has.then_some(program))
     }
 
     /// Reads the entries of a switch with these ports.
     pub(super) fn read(
         &self,
+        program: Program,
         contents: &Contents,
         path: &Utf8Path,
         ports: &[&str],
-    ) -> Result<(Batch, BTreeMap<String, u16>), LabError> {
+    ) -> Result<Found, LabError> {
         let text = contents.text(path)?;
         let path = contents.folder().join(path);
-        let fault = |what: String| LabError::tree(&path)(TreeFault::P4(what));
-        let updates = text::read_entries(&text).map_err(|error| fault(error.to_string()))?;
+        let updates = text::read_entries(&text)
+            .map_err(|error| LabError::tree(&path)(TreeFault::P4(error.to_string())))?;
         let entries: Vec<v1::TableEntry> = updates.into_iter().filter_map(table_entry).collect();
-        let of = |table: u32| entries.iter().filter(move |entry| entry.table_id == table);
-        let known: BTreeSet<u128> = of(self.port_role).filter_map(exact).collect();
-        let mut numbers = BTreeMap::new();
-        for port in ports {
-            let number = number(port).filter(|number| known.contains(&u128::from(*number)));
-            let number = number.ok_or_else(|| LabError::tree(&path)(TreeFault::Port((*port).to_owned())))?;
-            numbers.insert((*port).to_owned(), number);
-        }
-        let names: BTreeMap<u16, &String> = numbers.iter().map(|(name, number)| (*number, name)).collect();
-        let segment = |entry| Some(Segment { prefix: prefix(exact(entry)? << 80, 48)?, decapsulates: false });
-        let way = |entry| {
-            let (prefix, port) = self.way(entry)?;
-            Some((prefix, (*names.get(&port)?).clone()))
+        let found = match program {
+            Program::Fabric => self.fabric.as_ref().map(|reader| reader.read(&entries, ports)),
+            Program::Sai => self.sai.as_ref().map(|reader| reader.read(&entries, ports)),
         };
-        let neighbour = |entry| {
-            // A next hop has the number of its port.
-            let port = names.get(&u16::try_from(exact(entry)?).ok()?)?;
-            Some(((*port).clone(), self.neighbour(entry)?))
-        };
-        let batch = Batch {
-            segments: of(self.my_sid).filter_map(segment).collect(),
-            ways: of(self.route).filter_map(way).collect(),
-            neighbours: of(self.next_hop).filter_map(neighbour).collect(),
-            ..Batch::default()
-        };
-        Ok((batch, numbers))
-    }
-
-    /// The prefix of a route, and the port that its next hop is named by.
-    fn way(&self, entry: &v1::TableEntry) -> Option<(Ipv6Net, u16)> {
-        let Some(v1::field_match::FieldMatchType::Lpm(lpm)) = &entry.r#match.first()?.field_match_type else {
-            return None;
-        };
-        let Some(v1::table_action::Type::Action(action)) = &entry.action.as_ref()?.r#type else {
-            return None;
-        };
-        if action.action_id != self.by_port {
-            return None;
-        }
-        let prefix = prefix(number_of(&lpm.value)?, u8::try_from(lpm.prefix_len).ok()?)?;
-        Some((prefix, u16::try_from(number_of(&action.params.first()?.value)?).ok()?))
+        found.unwrap_or(Err(TreeFault::Unlisted)).map_err(LabError::tree(&path))
     }
 }
 
-impl Reader {
-    /// Who is at the other end of a next hop; its address is of no use to a switch.
-    fn neighbour(&self, entry: &v1::TableEntry) -> Option<Neighbour> {
-        let Some(v1::table_action::Type::Action(action)) = &entry.action.as_ref()?.r#type else {
-            return None;
-        };
-        let mac = action.params.iter().find(|param| param.param_id == self.dst_mac)?;
-        let bytes = number_of(&mac.value)?.to_be_bytes();
-        let mac = Mac(*bytes.last_chunk().expect("128 bits hold the 48 of an address"));
-        Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac })
+/// Makes the reader of a program; nothing where the tree has no switches that run it.
+fn opened<R>(
+    contents: &Contents,
+    program: Program,
+    make: impl FnOnce(&Info) -> Result<R, LookupError>,
+) -> Result<Option<R>, LabError> {
+    if !contents.has(paths::p4info(program.name())) {
+        return Ok(None);
     }
+    let path = contents.folder().join(paths::p4info(program.name()));
+    let reader = make(&p4info(contents, program)?);
+    reader.map(Some).map_err(|error| LabError::tree(path)(TreeFault::P4(error.to_string())))
 }
 
-/// Reads the P4Info of a tree.
-pub(crate) fn p4info(contents: &Contents) -> Result<Info, LabError> {
-    let text = contents.text(paths::p4info(PIPELINE))?;
-    let fault =
-        |what: String| LabError::tree(contents.folder().join(paths::p4info(PIPELINE)))(TreeFault::P4(what));
+/// Reads a P4Info of a tree.
+pub(crate) fn p4info(contents: &Contents, program: Program) -> Result<Info, LabError> {
+    let path = paths::p4info(program.name());
+    let text = contents.text(&path)?;
+    let fault = |what: String| LabError::tree(contents.folder().join(&path))(TreeFault::P4(what));
     let message = text::read_p4info(&text).map_err(|error| fault(error.to_string()))?;
     Info::new(message).map_err(|error| fault(error.to_string()))
 }
 
+/// Returns how many bits a port has in a program of a tree: those of `egress_spec` in its BMv2 JSON.
+pub(crate) fn port_bits(contents: &Contents, program: Program) -> Result<u32, LabError> {
+    let path = paths::bmv2(program.name());
+    let json = contents.read(&path)?;
+    let fault = |what: String| LabError::tree(contents.folder().join(&path))(TreeFault::P4(what));
+    let json: serde_json::Value = serde_json::from_slice(&json).map_err(|error| fault(error.to_string()))?;
+    let headers = json["header_types"].as_array().into_iter().flatten();
+    let fields = headers.filter_map(|header| header["fields"].as_array()).flatten();
+    let width = fields.filter(|field| field[0] == "egress_spec").find_map(|field| field[1].as_u64());
+    let width = width.and_then(|width| u32::try_from(width).ok());
+    width.ok_or_else(|| fault("no header of it has the field `egress_spec`".to_owned()))
+}
+
 /// Returns the only key of an entry with one exact key.
 pub(crate) fn exact(entry: &v1::TableEntry) -> Option<u128> {
-    match &entry.r#match.first()?.field_match_type {
-        Some(v1::field_match::FieldMatchType::Exact(exact)) => number_of(&exact.value),
+    entry.r#match.first().and_then(exact_bytes).and_then(number_of)
+}
+
+/// Returns the bytes of an exact key.
+pub(crate) fn exact_bytes(field: &v1::FieldMatch) -> Option<&[u8]> {
+    match &field.field_match_type {
+        Some(FieldMatchType::Exact(exact)) => Some(&exact.value),
         _ => None,
     }
+}
+
+/// Returns the prefix of an entry that is looked up by IPv6 addresses.
+pub(crate) fn lpm(entry: &v1::TableEntry) -> Option<Ipv6Net> {
+    let lpm = entry.r#match.iter().find_map(|field| match &field.field_match_type {
+        Some(FieldMatchType::Lpm(lpm)) => Some(lpm),
+        _ => None,
+    })?;
+    prefix(number_of(&lpm.value)?, u8::try_from(lpm.prefix_len).ok()?)
+}
+
+/// Returns the action that an entry calls by itself.
+pub(crate) fn call(entry: &v1::TableEntry) -> Option<&v1::Action> {
+    match &entry.action.as_ref()?.r#type {
+        Some(table_action::Type::Action(action)) => Some(action),
+        _ => None,
+    }
+}
+
+/// Returns a parameter of a call.
+pub(crate) fn param(call: &v1::Action, id: u32) -> Option<&[u8]> {
+    call.params.iter().find(|param| param.param_id == id).map(|param| param.value.as_ref())
+}
+
+/// Returns the number that a byte string of the wire means.
+pub(crate) fn number_of(bytes: &[u8]) -> Option<u128> {
+    (bytes.len() <= 16).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }
 
 fn table_entry(update: v1::Update) -> Option<v1::TableEntry> {
@@ -145,17 +178,6 @@ fn table_entry(update: v1::Update) -> Option<v1::TableEntry> {
         Entity::TableEntry(entry) if !entry.is_default_action => Some(entry),
         _ => None,
     }
-}
-
-/// Returns the number at the end of a port's name: front-panel numbers are the pipeline's port numbers.
-fn number(port: &str) -> Option<u16> {
-    let digits = port.len() - port.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    port[port.len() - digits..].parse().ok()
-}
-
-/// Returns the number that a byte string of the wire means.
-fn number_of(bytes: &[u8]) -> Option<u128> {
-    (bytes.len() <= 16).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }
 
 fn prefix(bits: u128, length: u8) -> Option<Ipv6Net> {
@@ -167,14 +189,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_at_the_end_of_names() {
-        assert_eq!((number("eth255"), number("eth1"), number("Ethernet0")), (Some(255), Some(1), Some(0)));
-        assert_eq!((number("uplink"), number("eth99999"), number("")), (None, None, None));
-    }
-
-    #[test]
     fn byte_strings_are_numbers() {
         assert_eq!(number_of(&[0xfc, 0xbb]), Some(0xfcbb));
         assert_eq!((number_of(&[]), number_of(&[1; 17])), (Some(0), None));
+    }
+
+    #[test]
+    fn every_program_has_a_file_of_its_own() {
+        let files = Program::ALL.map(Program::file);
+        assert_eq!(files, [paths::ENTRIES, paths::PINS_ENTRIES]);
     }
 }

@@ -247,6 +247,13 @@ impl fmt::Display for Mac {
     }
 }
 
+impl Mac {
+    /// Returns the address in the lower 48 bits of a number.
+    pub(crate) fn from_number(number: u128) -> Mac {
+        Mac(*number.to_be_bytes().last_chunk().expect("128 bits hold the 48 of an address"))
+    }
+}
+
 impl std::str::FromStr for Mac {
     type Err = TreeFault;
 

@@ -20,7 +20,7 @@ use crate::backend::embedded::process::running;
 use crate::backend::linux::Namespace;
 use crate::backend::p4::{self, SpecialPorts};
 use crate::progress::Watch;
-use crate::tree::Tree;
+use crate::tree::{Program, Tree};
 
 /// How long a switch may take until it listens.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -46,7 +46,14 @@ const BMV2: &str = "simple_switch_grpc";
 pub(super) fn check(program: &[String], tree: &Tree) -> Result<(), LabError> {
     let name = program.first().map_or("", String::as_str);
     if Path::new(name).file_name() == Some(BMV2.as_ref()) {
-        SpecialPorts::of(tree)?.narrow(name)?;
+        for (program, special) in SpecialPorts::all(tree)? {
+            special.narrow(name)?;
+            if program == Program::Sai {
+                let mut switches = tree.devices.iter().filter(|(_, device)| device.program == Some(program));
+                let switch = switches.next().map(|(name, _)| name.clone()).unwrap_or_default();
+                return Err(LabError::Text { who: name.to_owned(), switch });
+            }
+        }
     }
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&paths).any(|folder| folder.join(name).is_file());
@@ -65,13 +72,16 @@ pub(super) fn start<'a>(
     watch: &Watch<'_>,
 ) -> Result<(), LabError> {
     let ids: BTreeMap<&str, u64> = p4::device_ids(tree).collect();
-    let special = SpecialPorts::of(tree)?;
+    let special = SpecialPorts::all(tree)?;
     let mut children = Vec::new();
     for namespace in namespaces {
         watch.check()?;
         let name = namespace.device.as_str();
-        let numbers = tree.devices.get(name).into_iter().flat_map(|device| &device.numbers);
-        let interfaces = numbers.flat_map(|(port, number)| ["-i".to_owned(), format!("{number}@{port}")]);
+        let device = tree.devices.get(name);
+        let special = device.and_then(|device| special.get(&device.program?));
+        let Some((device, special)) = device.zip(special) else { continue };
+        let interfaces =
+            device.numbers.iter().flat_map(|(port, number)| ["-i".to_owned(), format!("{number}@{port}")]);
         let mut command = Command::new(&program[0]);
         command
             .args(&program[1..])

@@ -10,17 +10,13 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::wire::Frame;
+use super::{ETHERNET, IPV6};
 use crate::backend::{Arrival, PortCounter, SegmentCounter, Sink};
 use crate::model::{DeviceId, Model, PortId};
 use crate::packet::{self, Packet};
 use crate::segment::Segment;
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
-
-/// EtherType of IPv6.
-const IPV6: [u8; 2] = [0x86, 0xdd];
-/// Ethernet header.
-const ETHERNET: usize = 14;
 
 /// The nodes of a lab.
 #[derive(Debug)]

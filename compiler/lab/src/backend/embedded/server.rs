@@ -178,8 +178,10 @@ impl Site {
         let mut fabric = Fabric::new(FabricConfig { clock: clock.clone(), ..FabricConfig::default() });
         let cache = Arc::new(PipelineCache::default());
         let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
-        let special = SpecialPorts::of(tree)?;
+        let special = SpecialPorts::all(tree)?;
         for (name, device_id) in p4::device_ids(tree) {
+            let program = tree.devices.get(name).and_then(|device| device.program);
+            let Some(special) = program.and_then(|program| special.get(&program)) else { continue };
             let engine = EngineConfig { drop_port: special.drop, ..EngineConfig::default() };
             let (cpu_port, clock) = (Some(special.cpu), clock.clone());
             let config = SwitchConfig { device_id, cpu_port, engine, clock };
@@ -241,6 +243,7 @@ impl Site {
         let Some(request) = Request::read(stream)? else { return Ok(Turn::Gone) };
         let (answer, turn) = match request {
             Request::Exchange(frames) => (Answer::Frames(self.exchange(frames)), Turn::Next),
+            Request::Follow(frames) => (Answer::Frames(self.follow(frames)), Turn::Next),
             Request::Plug { out, pairs } => (self.rewire(&out, &pairs), Turn::Next),
             Request::Where => (Answer::Address(address.to_owned()), Turn::Next),
             Request::Stop => (Answer::Done, Turn::Stop),
@@ -262,6 +265,15 @@ impl Site {
             out.extend(mate.map(|port| Frame { port, bytes: frame }));
         });
         out
+    }
+
+    /// What enters ports of switches, and then what comes out of the fabric.
+    fn follow(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
+        self.fabric.keep_entered();
+        let left = self.exchange(frames);
+        let entered = self.fabric.entered().into_iter();
+        let frame = |(end, bytes)| Some(Frame { port: *self.numbers.get(&end)?, bytes });
+        entered.filter_map(frame).chain(left).collect()
     }
 
     fn rewire(&mut self, out: &[u32], pairs: &[(u32, u32)]) -> Answer {

@@ -22,6 +22,8 @@ pub(super) struct Frame {
 pub(super) enum Request {
     /// Puts packets into the cables of NIC ports; the answer is what comes out of such cables.
     Exchange(Vec<Frame>),
+    /// The same; the answer is what comes in by every port, of switches too.
+    Follow(Vec<Frame>),
     /// Pulls the cables out of some ports and connects others.
     Plug {
         /// Ports whose cables are pulled out.
@@ -60,6 +62,7 @@ impl Request {
             }
             Request::Where => message(out, 3, &[]),
             Request::Stop => message(out, 4, &[]),
+            Request::Follow(frames) => message(out, 5, &encode(frames)),
         }
     }
 
@@ -71,6 +74,7 @@ impl Request {
             2 => plug(&bytes),
             3 => Some(Request::Where),
             4 => Some(Request::Stop),
+            5 => decode(&bytes).map(Request::Follow),
             _ => None,
         };
         request.map(Some).ok_or_else(malformed)
@@ -189,7 +193,8 @@ mod tests {
     fn messages_are_read_as_they_were_written() {
         let frames = vec![Frame { port: 7, bytes: vec![1, 2, 3] }, Frame { port: 0, bytes: vec![] }];
         let plug = Request::Plug { out: vec![1, 2, 3], pairs: vec![(1, 3)] };
-        let requests = [Request::Exchange(frames.clone()), plug, Request::Where, Request::Stop];
+        let follow = Request::Follow(frames.clone());
+        let requests = [Request::Exchange(frames.clone()), follow, plug, Request::Where, Request::Stop];
         let mut bytes = Vec::new();
         for request in &requests {
             request.write(&mut bytes).unwrap();

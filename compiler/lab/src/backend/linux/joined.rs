@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
-use super::Routes;
+use crate::backend::Routes;
 use crate::model::{DeviceId, Model};
 use crate::tree::{DeviceKind, Tree};
 

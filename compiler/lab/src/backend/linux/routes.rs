@@ -11,23 +11,7 @@ use serde::Deserialize;
 use super::command::ip_output;
 use super::namespace::{Namespace, each};
 use crate::LabError;
-
-/// The routes of a device.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Routes {
-    all: Vec<Forwarding>,
-}
-
-/// A route that forwards.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Forwarding {
-    /// Where to.
-    pub(crate) to: Ipv6Net,
-    /// The sources it holds for.
-    pub(crate) from: Option<Ipv6Net>,
-    /// Ports, with their weights; none where packets are dropped.
-    pub(crate) hops: Vec<(String, u32)>,
-}
+use crate::backend::{Forwarding, Routes};
 
 #[derive(Debug, Deserialize)]
 struct Line {
@@ -49,31 +33,6 @@ struct Hop {
     dev: Option<String>,
     #[serde(default)]
     weight: Option<u32>,
-}
-
-impl Routes {
-    /// Returns the route that packets take: the longest destination, then the longest source, then the lowest metric.
-    pub(crate) fn of(&self, from: Ipv6Addr, to: Ipv6Addr) -> Option<(usize, &Forwarding)> {
-        let holds = |route: &Forwarding| {
-            route.to.contains(&to) && route.from.is_none_or(|sources| sources.contains(&from))
-        };
-        let length = |route: &Forwarding| {
-            (route.to.prefix_len(), route.from.map_or(0, |sources| sources.prefix_len()))
-        };
-        let mut best: Option<(usize, &Forwarding)> = None;
-        for (at, route) in self.all.iter().enumerate().filter(|(_, route)| holds(route)) {
-            // Routes are in the order of their metrics: of two alike, the first wins.
-            if best.is_none_or(|(_, other)| length(route) > length(other)) {
-                best = Some((at, route));
-            }
-        }
-        best
-    }
-
-    /// Returns a route by its number.
-    pub(crate) fn get(&self, at: usize) -> &Forwarding {
-        &self.all[at]
-    }
 }
 
 /// Asks the kernels of all namespaces.
@@ -107,8 +66,7 @@ fn parse(text: &str) -> Result<Routes, String> {
         }
         all.push((metric, Forwarding { to, from, hops }));
     }
-    all.sort();
-    Ok(Routes { all: all.into_iter().map(|(_, route)| route).collect() })
+    Ok(Routes::new(all))
 }
 
 fn prefix(text: &str) -> Result<Ipv6Net, String> {

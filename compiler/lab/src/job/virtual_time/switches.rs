@@ -25,7 +25,7 @@ use crate::backend::p4;
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
 use crate::target::Target;
-use crate::tree::{DeviceKind, PIPELINE, Software, Tree, p4info};
+use crate::tree::{DeviceKind, Program, Software, Tree, p4info};
 
 /// Queues of a port: strict classes have one each, above that of the others.
 const QUEUES: usize = 8;
@@ -71,7 +71,8 @@ impl Switches {
         if let Some((name, _)) = other {
             return Err(LabError::WrongTarget { target: Target::Embedded, switch: name.clone() });
         }
-        let ids = ids(&p4info(&tree.contents)?).map_err(|message| wrong("P4Info", &message))?;
+        let ids =
+            ids(&p4info(&tree.contents, Program::Fabric)?).map_err(|message| wrong("P4Info", &message))?;
         let config = FabricConfig {
             latency_ns: super::CABLE_NS,
             parallel_from: PARALLEL_FROM,
@@ -81,7 +82,7 @@ impl Switches {
         let mut fabric = Fabric::new(config);
         let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
         let cache = Arc::new(PipelineCache::default());
-        let special = p4::SpecialPorts::of(tree)?;
+        let special = p4::SpecialPorts::of(tree, Program::Fabric)?;
         for (name, device_id) in p4::device_ids(tree) {
             // Every switch has chance of its own.
             let seed = orders.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ device_id;
@@ -231,10 +232,10 @@ fn program(
     orders: &Orders,
     watch: &Watch<'_>,
 ) -> Result<(), LabError> {
-    let message = text::read_p4info(&tree.contents.text(paths::p4info(PIPELINE))?);
+    let message = text::read_p4info(&tree.contents.text(paths::p4info(Program::Fabric.name()))?);
     let config = v1::ForwardingPipelineConfig {
         p4info: Some(message.map_err(|error| wrong("P4Info", &error.to_string()))?),
-        p4_device_config: tree.contents.read(paths::bmv2(PIPELINE))?.into(),
+        p4_device_config: tree.contents.read(paths::bmv2(Program::Fabric.name()))?.into(),
         cookie: None,
     };
     let rate = Rate::Bits(u64::from(orders.port_mbps) * 1_000_000);

@@ -1,0 +1,56 @@
+//! The routes of a device, whatever holds them: a kernel, the tables of a switch, the batch file of a node.
+//!
+//! In: prefixes, ports and weights. Out: the route that a packet takes. Invariants: of two routes that hold, the longer
+//! destination wins, then the longer source, then the lower metric.
+
+use std::net::Ipv6Addr;
+
+use ipnet::Ipv6Net;
+
+/// The routes of a device.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Routes {
+    all: Vec<Forwarding>,
+}
+
+/// A route that forwards.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Forwarding {
+    /// Where to.
+    pub(crate) to: Ipv6Net,
+    /// The sources it holds for.
+    pub(crate) from: Option<Ipv6Net>,
+    /// Ports, with their weights; none where packets are dropped.
+    pub(crate) hops: Vec<(String, u32)>,
+}
+
+impl Routes {
+    /// Takes routes with their metrics.
+    pub(crate) fn new(mut routes: Vec<(u32, Forwarding)>) -> Routes {
+        routes.sort();
+        Routes { all: routes.into_iter().map(|(_, route)| route).collect() }
+    }
+
+    /// Returns the route that packets take: the longest destination, then the longest source, then the lowest metric.
+    pub(crate) fn of(&self, from: Ipv6Addr, to: Ipv6Addr) -> Option<(usize, &Forwarding)> {
+        let holds = |route: &Forwarding| {
+            route.to.contains(&to) && route.from.is_none_or(|sources| sources.contains(&from))
+        };
+        let length = |route: &Forwarding| {
+            (route.to.prefix_len(), route.from.map_or(0, |sources| sources.prefix_len()))
+        };
+        let mut best: Option<(usize, &Forwarding)> = None;
+        for (at, route) in self.all.iter().enumerate().filter(|(_, route)| holds(route)) {
+            // Routes are in the order of their metrics: of two alike, the first wins.
+            if best.is_none_or(|(_, other)| length(route) > length(other)) {
+                best = Some((at, route));
+            }
+        }
+        best
+    }
+
+    /// Returns a route by its number.
+    pub(crate) fn get(&self, at: usize) -> &Forwarding {
+        &self.all[at]
+    }
+}

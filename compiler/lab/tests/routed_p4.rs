@@ -1,0 +1,117 @@
+//! Labs of embedded switches that choose the path: pushed, flows between all NICs followed hop by hop, weights compared. What
+//! no lab can run is refused by name.
+
+mod common;
+
+use std::sync::Arc;
+
+use closc_artefacts::Folder;
+use closc_deploy::{Fleet, Inventory, PushOptions, Tree, open_gate, push, silent};
+use closc_lab::{Extent, Lab, LabError, LinkLayer, Target};
+
+use common::{Compiled, compile, quietly, shipped};
+
+/// Pushes a tree, which may be another than the lab's.
+fn program(lab: &Compiled, tree: &Compiled) {
+    let path = closc_lab::inventory(&lab.fabric, &lab.options).unwrap();
+    let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let tree = Arc::new(Tree::open(Arc::new(Folder::new(tree.tree.clone()))).unwrap());
+    let fleet = Fleet::new(&inventory, &nothing, &tree, |_| true).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let report = runtime.block_on(push(&fleet, &PushOptions::default(), silent(), open_gate()));
+    assert!(report.is_good(), "{:?}", report.failed().next());
+}
+
+fn up(yaml: &str, fabric: &str) -> (Lab, Compiled) {
+    let compiled = compile(yaml, fabric);
+    let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+    assert_eq!((report.target, report.again), (Target::Embedded, false));
+    (lab, compiled)
+}
+
+/// What was pushed carries every flow by its weights; what was pushed of another tree is seen.
+fn prove(yaml: &str, fabric: &str) {
+    let (mut lab, compiled) = up(yaml, fabric);
+    let error = quietly(|watch| lab.test(watch)).unwrap_err();
+    assert!(matches!(&error, LabError::NotProgrammed { .. }), "{error}");
+    program(&compiled, &compiled);
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine(), "{report}");
+    assert_eq!((report.pairs, report.delivered), (30, report.packets));
+    assert!(report.packets > 65_000, "{report}");
+    // One of each node, over two planes, and one at least of each T0.
+    let spread = report.spread.as_ref().unwrap();
+    assert!(spread.groups >= 6 + 6, "{report}");
+    let few = Extent::Sample { paths: 300, seed: 1 };
+    let mut sample = || quietly(|watch| lab.walk(few, watch)).unwrap();
+    let (sample, again) = (sample(), sample());
+    assert!(sample.is_fine() && sample.packets == 300, "{sample}");
+    assert_eq!(sample, again, "the same flows take the same ways");
+    // What needs paths that hosts write is said.
+    for error in [
+        quietly(|watch| lab.probe(watch)).unwrap_err(),
+        quietly(|watch| lab.cut("p0-t0-001--p0-t1-001", watch)).unwrap_err(),
+        quietly(|watch| lab.miswire("a", "b", LinkLayer::Open, watch)).unwrap_err(),
+    ] {
+        assert!(matches!(error, LabError::Routing { .. }), "{error}");
+    }
+    assert_eq!(lab.down().unwrap().fabric, compiled.fabric);
+    assert!(!compiled.options.runtime.exists(), "nothing is left behind");
+}
+
+#[test]
+fn switches_of_the_fabric_pipeline_spread_flows_by_their_weights() {
+    prove(&shipped("lab/ecmp-p4"), "pa");
+}
+
+#[test]
+fn switches_of_sonic_hardware_spread_flows_by_their_weights() {
+    prove(&shipped("lab/ecmp-pins"), "pb");
+}
+
+#[test]
+fn three_tiers_carry_flows() {
+    let yaml = "fabric: x\nplanes: 1\nzones: 2\nrouting: ecmp-static\nqos: none\n\
+                hosts: { groups: 4, per_group: 2, nic: { speed: 100G, lanes: 1 }, os: linux }\n\
+                tiers:\n  t0: { platform: bmv2, os: p4, up: 2 }\n  t1: { platform: bmv2, os: p4, up: 2 }\n  \
+                t2: { platform: bmv2, os: p4 }\n\
+                cables:\n  nic-t0: { length: 1m, medium: virtual }\n  t0-t1: { length: 1m, medium: virtual }\n  \
+                t1-t2: { length: 1m, medium: virtual }\n";
+    let (mut lab, compiled) = up(yaml, "pc");
+    program(&compiled, &compiled);
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine() && report.pairs == 240, "{report}");
+}
+
+/// A switch that holds what another plan says is seen: flows over the cable that is absent there are lost in the lab.
+#[test]
+fn a_lab_that_lacks_a_cable_of_the_tree_loses_its_flows() {
+    let yaml = shipped("lab/ecmp-pins");
+    let (mut lab, compiled) = up(&yaml, "pd");
+    let whole = yaml.split("exceptions:").next().unwrap();
+    let mut other = compile(whole, "pd");
+    std::mem::swap(&mut other.fabric, &mut compiled.fabric.clone());
+    program(&compiled, &other);
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.lost > 0 && !report.is_fine(), "{report}");
+    program(&compiled, &compiled);
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine(), "{report}");
+}
+
+#[test]
+fn what_no_lab_runs_is_refused_by_name() {
+    let refused = |yaml: &str, target: Option<Target>| {
+        let mut compiled = compile(yaml, "pe");
+        compiled.options.target = target;
+        quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err().to_string()
+    };
+    let pins = shipped("lab/ecmp-pins");
+    let said = refused(&pins.replace("ecmp-static", "srv6-static").replace("os: linux", "os: none"), None);
+    assert!(said.contains("the segments of switch `p0-t0-001` are in its CONFIG_DB"), "{said}");
+    let said = refused(&pins.replace("os: linux", "os: none"), None);
+    assert!(said.contains("`su001-n001`") && said.contains("write `os: linux` below `hosts`"), "{said}");
+    let said = refused(&pins, Some(Target::Linux));
+    assert!(said.contains("platform: linux, os: linux"), "{said}");
+}
