@@ -124,6 +124,15 @@ impl Panel {
         self.port_bits.unwrap_or(Self::V1MODEL_PORT_BITS)
     }
 
+    /// Returns the bits of a port number in P4 pipelines that name ports by text: room for all lanes of the panel, as the
+    /// last two numbers are no front ports. Nobody but a model of such a switch has a limit.
+    pub fn named_port_bits(&self) -> u8 {
+        let lanes = u32::from(self.cages) * u32::from(self.lanes);
+        let fits = |bits: &u8| lanes + 2 < 1 << bits;
+        let least = (Self::V1MODEL_PORT_BITS..u16::BITS as u8).find(fits);
+        self.port_bits().max(least.unwrap_or(u16::BITS as u8))
+    }
+
     /// Returns the largest number that a front port can have on an operating system, where there is a limit. Of all
     /// numbers of so many bits the last drops, and the one before it is the controller.
     pub fn port_number_max(&self, os: Os) -> Option<u16> {

@@ -445,8 +445,23 @@ impl Topology {
         }
     }
 
-    /// Returns the bits of a port in the P4 pipeline of the fabric: those of its platform with the widest.
+    /// Returns the bits of a port in the P4 pipelines of the fabric whose ports are numbers: those of its platform with the
+    /// widest.
     pub fn port_bits(&self) -> u8 {
+        let numbered = self.programmed().filter(|(_, os)| os.port_number_max().is_some());
+        let bits = numbered.map(|(platform, _)| platform.panel.port_bits());
+        bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
+    }
+
+    /// Returns the same of pipelines that name ports by text, which limits no switch but a model of it.
+    pub fn named_port_bits(&self) -> u8 {
+        let named = self.programmed().filter(|(_, os)| os.port_number_max().is_none());
+        let bits = named.map(|(platform, _)| platform.panel.named_port_bits());
+        bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
+    }
+
+    /// The hardware of all switches that P4 programs, with its operating systems.
+    fn programmed(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
         let tiers = [Some(&self.t0), Some(&self.t1), self.t2.as_ref().map(|t2| &t2.tier)];
         let of_tiers = tiers.into_iter().flatten().flat_map(|tier| {
             let zones = tier.by_zone.values().map(|zone| (&zone.platform, zone.os));
@@ -454,8 +469,7 @@ impl Topology {
             zones.chain(planes).chain([(&tier.platform, tier.os)])
         });
         let single = self.exceptions.switches.values().map(|(platform, os)| (platform, *os));
-        let programmed = of_tiers.chain(single).filter(|(_, os)| os.is_programmed());
-        programmed.map(|(platform, _)| platform.panel.port_bits()).max().unwrap_or(Panel::V1MODEL_PORT_BITS)
+        of_tiers.chain(single).filter(|(_, os)| os.is_programmed())
     }
 
     /// Returns the ports of a switch, those towards the NICs first.

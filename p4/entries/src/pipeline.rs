@@ -43,13 +43,20 @@ enum Index {
 
 /// The pipeline of multi-plane Clos fabrics, with ports of 10, 11 and 12 bits.
 static WIDE: [LazyLock<Pipeline>; 3] = [
-    LazyLock::new(|| made_wide(10)),
-    LazyLock::new(|| made_wide(11)),
-    LazyLock::new(|| made_wide(wide::WIDEST)),
+    LazyLock::new(|| made_wide(Pipeline::fabric(), 10)),
+    LazyLock::new(|| made_wide(Pipeline::fabric(), 11)),
+    LazyLock::new(|| made_wide(Pipeline::fabric(), wide::WIDEST)),
 ];
 
-fn made_wide(bits: u8) -> Pipeline {
-    wide::widened(Pipeline::fabric(), bits).expect("a test makes the pipeline of every width")
+/// The pipeline of SONiC hardware with P4Runtime, with ports of 10, 11 and 12 bits.
+static WIDE_SAI: [LazyLock<Pipeline>; 3] = [
+    LazyLock::new(|| made_wide(Pipeline::sai(), 10)),
+    LazyLock::new(|| made_wide(Pipeline::sai(), 11)),
+    LazyLock::new(|| made_wide(Pipeline::sai(), wide::WIDEST)),
+];
+
+fn made_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
+    wide::widened(narrow, bits).expect("a test makes the pipelines of every width")
 }
 
 /// Embeds what p4c made of a pipeline and indexes its P4Info at first use.
@@ -112,12 +119,19 @@ impl Pipeline {
         Pipeline::find("sai").expect("the registry has it")
     }
 
-    /// Returns the pipeline of a switch, where its operating system has one: `fabric` with ports as wide as the platforms of
-    /// the fabric need.
+    /// Returns the pipeline of a switch, where its operating system has one, with ports as wide as the platforms of the fabric
+    /// need.
     pub fn of(plan: &Plan, switch: Switch) -> Option<&'static Pipeline> {
-        let found = plan.topology().hardware(switch).1.pipeline().and_then(Pipeline::find)?;
-        let is_fabric = found.name == Pipeline::fabric().name;
-        Some(if is_fabric { Pipeline::fabric_of(plan.topology().port_bits()) } else { found })
+        let topology = plan.topology();
+        let found = topology.hardware(switch).1.pipeline().and_then(Pipeline::find)?;
+        if found.name == Pipeline::fabric().name {
+            return Some(Pipeline::fabric_of(topology.port_bits()));
+        }
+        Some(if found.name == Pipeline::sai().name {
+            Pipeline::sai_of(topology.named_port_bits())
+        } else {
+            found
+        })
     }
 
     /// Returns the pipelines that switches of a fabric run, by name.
@@ -136,10 +150,19 @@ impl Pipeline {
         }
     }
 
-    /// Returns every pipeline that a tree can have: that of multi-plane Clos fabrics in every width of a port.
+    /// Returns the pipeline of SONiC hardware with P4Runtime with ports of some width, and of the next that there is. Ports
+    /// are text to its controllers, so that it differs in its program for BMv2 and the embedded switch alone.
+    fn sai_of(bits: u8) -> &'static Pipeline {
+        match bits.checked_sub(wide::NARROW + 1) {
+            None => Pipeline::sai(),
+            Some(more) => &WIDE_SAI[usize::from(more).min(WIDE_SAI.len() - 1)],
+        }
+    }
+
+    /// Returns every pipeline that a tree can have: each in every width of a port.
     pub fn shipped() -> impl Iterator<Item = &'static Pipeline> {
-        let widths = (wide::NARROW..=wide::WIDEST).map(Pipeline::fabric_of);
-        widths.chain(PIPELINES.iter().filter(|pipeline| pipeline.name != Pipeline::fabric().name))
+        let widths = || wide::NARROW..=wide::WIDEST;
+        widths().map(Pipeline::fabric_of).chain(widths().map(Pipeline::sai_of))
     }
 
     /// Returns the name.

@@ -13,14 +13,11 @@ use closc_runtime::client::{Client, Endpoint as Address, Options};
 use closc_runtime::proto::v1;
 use closc_runtime::{DeviceId, entry};
 use closc_switch::{
-    Endpoint, Fabric, FabricConfig, LinkEnd, Node, Service, Switch as Embedded, SwitchConfig,
+    Endpoint, EngineConfig, Fabric, FabricConfig, LinkEnd, Node, Service, Switch as Embedded, SwitchConfig,
 };
 use closc_topology::{Link, Nic, Switch};
 
 use crate::support::{Files, Lab, info, options, plane_of, planned, stray, tree_of};
-
-/// The port that stands for the controller.
-const CPU_PORT: u32 = 510;
 
 /// Embedded switches, linked as the plan says, each behind an address of its own.
 pub(crate) struct Site<'p> {
@@ -36,12 +33,14 @@ impl<'p> Site<'p> {
         let mut fabric = Fabric::new(FabricConfig::default());
         let (mut nodes, mut endpoints) = (BTreeMap::new(), Vec::new());
         let mut inventory = Inventory::default();
+        let topology = plan.topology();
+        let last = (1 << topology.port_bits().max(topology.named_port_bits())) - 1;
         for (number, switch) in plan.switches().enumerate() {
             let config = SwitchConfig {
                 device_id: number as u64,
-                cpu_port: Some(CPU_PORT),
+                cpu_port: Some(last - 1),
+                engine: EngineConfig { drop_port: last, ..EngineConfig::default() },
                 clock: fabric.clock(),
-                ..SwitchConfig::default()
             };
             let embedded = Arc::new(Embedded::new(config));
             nodes.insert(switch, fabric.add(embedded.clone()));

@@ -123,7 +123,7 @@ impl Site {
     /// Starts a switch that holds one side, both of its CONFIG_DB and of its entries.
     async fn start(side: &Side) -> Self {
         let site = Site::bare(&side.config).await;
-        let program = Pipeline::sai();
+        let program = Pipeline::all_of(&planned(""))[0];
         let sai = Program::new(program.info().clone(), program.bmv2().as_bytes().to_vec().into());
         site.target.restart_with(&sai);
         site.target.plant(side.entities.clone());

@@ -180,6 +180,38 @@ async fn a_fabric_is_pushed_to_the_public_programs() {
     }
 }
 
+/// A program with ports of nine bits has no port 512: the push names it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_without_the_port_is_named() {
+    let yaml = "fabric: high\nplanes: 1\nrouting: ecmp-static\n\
+                hosts: { groups: 8, per_group: 1, nic: { speed: 100G, lanes: 1 } }\n\
+                tiers:\n  t0: { platform: th5-512x100g, os: pins, up: { count: 8, first_cage: 63 } }\n  \
+                t1: { platform: th5-512x100g, os: pins, down: { count: 8, first_cage: 63 } }\n\
+                cables: { nic-t0: { length: 2m, medium: dac }, t0-t1: { length: 2m, medium: dac } }\n";
+    let plan = closc_tests::shape::plan(yaml);
+    let site = Site::start(&plan).await;
+    let narrow = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
+    let beside = Files::from([
+        narrow("own.p4info.txtpb", Pipeline::sai().p4info()),
+        narrow("own.json", Pipeline::sai().bmv2()),
+    ]);
+    let mut inventory = site.lab.inventory.clone();
+    for device in inventory.devices.values_mut() {
+        let (p4info, device_config) = ("own.p4info.txtpb".to_owned(), "own.json".to_owned());
+        device.artefacts = Some(Artefacts { p4info, device_config });
+    }
+    let report = pushed(&fleet(&site, &inventory, &beside)).await;
+    let said = fault(&report, T0);
+    assert!(said.contains("`512`") && said.contains("511"), "{said}");
+    // What the tree has takes it.
+    let report = pushed(&fleet(&site, &site.lab.inventory, &Files::new())).await;
+    assert!(
+        report.is_good(),
+        "{:?}",
+        report.failed().map(|(_, fault)| fault.to_string()).collect::<Vec<_>>()
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn groups_have_the_weights_of_the_plan() {
     use closc_plan::Target;
@@ -272,7 +304,8 @@ async fn left_by_another(sai: &Program) -> Lab {
 }
 
 fn sai() -> Program {
-    Program::new(Pipeline::sai().info().clone(), Pipeline::sai().bmv2().as_bytes().to_vec().into())
+    let program = Pipeline::all_of(&planned())[0];
+    Program::new(program.info().clone(), program.bmv2().as_bytes().to_vec().into())
 }
 
 fn wanted(lab: &Lab, name: &str) -> Vec<v1::Entity> {

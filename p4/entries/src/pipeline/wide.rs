@@ -1,6 +1,6 @@
-//! The pipeline `fabric` with ports that are wider than those of v1model.
+//! The pipelines with ports that are wider than those of v1model.
 //!
-//! In: what p4c made of `p4/pipelines/fabric`, whose `PortId_t` has nine bits as v1model says, and a width. Out: what it
+//! In: what p4c made of `p4/pipelines/fabric` or `sai`, whose `PortId_t` has nine bits as v1model says, and a width. Out: what it
 //! would be with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay; only widths of ports,
 //! the numbers of the two ports that are none ([`special`]), and the sizes of what there is one of for each port change; a
 //! program in which something is not found where it was expected is refused, and a test makes every width.
@@ -11,6 +11,7 @@
 //! | the port of the controller (`CPU_PORT`), and that which drops | 510, 511 | 2^w - 2, 2^w - 1 |
 //! | the high bits of a packet-out's port that must be zero | from 9 | from `w` |
 //! | index of a counter by port and class, in 12 bits | 12 | `w` + 3 |
+//! | `routing_resolution_egress_port` of `sai`, whose P4Info has text for ports and stays | 9 | `w` |
 //! | `port_role`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times as many |
 
 use std::collections::BTreeMap;
@@ -28,7 +29,10 @@ pub(super) const NARROW: u8 = 9;
 /// The most bits of a port that a pipeline is made with.
 pub(super) const WIDEST: u8 = 12;
 
-/// Entries of what there is one of for each port, or a few.
+/// Field of `sai` that a port is kept in.
+const PORT_OF_SAI: &str = "routing_resolution_egress_port";
+
+/// Entries of what there is one of for each port of `fabric`, or a few.
 const BY_PORT: [(&str, i64); 9] = [
     ("ingress.port_role", 1),
     ("ingress.nexthop", 2),
@@ -49,15 +53,19 @@ pub(super) fn special(bits: u8) -> (u32, u32) {
 /// Makes the pipeline for ports of a width.
 pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     let mut p4info = text::read_p4info(narrow.p4info()).map_err(|error| error.to_string())?;
-    widen_info(&mut p4info, bits)?;
+    let numbered = narrow.info().text_ports().is_none();
+    if numbered {
+        widen_info(&mut p4info, bits)?;
+    }
     let program = serde_json::from_str(narrow.bmv2()).map_err(|error| error.to_string())?;
-    let program = widen_program(program, bits)?;
+    let rules = if numbered { numbered_rules() } else { named_rules() };
+    let program = widen_program(program, bits, &rules)?;
     let index = Info::new(p4info.clone()).map_err(|error| error.to_string())?;
     let mut bmv2 = serde_json::to_string_pretty(&program).map_err(|error| error.to_string())?;
     bmv2.push('\n');
     Ok(Pipeline {
         name: narrow.name,
-        p4info: text::write(&p4info).into(),
+        p4info: if numbered { text::write(&p4info).into() } else { narrow.p4info.clone() },
         bmv2: bmv2.into(),
         index: Index::Made(Arc::new(index)),
         entities: narrow.entities,
@@ -121,13 +129,32 @@ struct Literals {
     found: Found,
 }
 
-fn widen_program(mut program: Value, bits: u8) -> Result<Value, String> {
+/// What is found in a program whose ports are numbers to controllers.
+fn numbered_rules() -> Found {
+    Found::from([
+        ("ports", 3),
+        ("indices", 4),
+        ("parameters", 1),
+        ("sizes", BY_PORT.len()),
+        ("port of the controller", 4),
+        ("masks of ports", 2),
+        ("masks of indices", 12),
+        ("high bits of a packet-out", 1),
+    ])
+}
+
+/// What is found in one whose ports are text.
+fn named_rules() -> Found {
+    Found::from([("ports", 4), ("parameters", 2), ("masks of ports", 2)])
+}
+
+fn widen_program(mut program: Value, bits: u8, wanted: &Found) -> Result<Value, String> {
     let mut found = Found::new();
     // Fields of standard metadata, and what indices are computed in.
     for field in each(&mut program, "header_types").flat_map(|header| each(header, "fields")) {
         let Some(Value::String(name)) = field.get(0) else { continue };
         let (width, rule) = match (name.as_str(), field.get(1).and_then(Value::as_u64)) {
-            ("ingress_port" | "egress_port" | "egress_spec", Some(9)) => (bits, "ports"),
+            ("ingress_port" | "egress_port" | "egress_spec" | PORT_OF_SAI, Some(9)) => (bits, "ports"),
             (name, Some(12)) if name.starts_with("tmp_") => (bits + 3, "indices"),
             _ => continue,
         };
@@ -150,17 +177,7 @@ fn widen_program(mut program: Value, bits: u8) -> Result<Value, String> {
     for part in ["parsers", "actions", "pipelines"] {
         literals.walk(&mut program[part]);
     }
-    let wanted = Found::from([
-        ("ports", 3),
-        ("indices", 4),
-        ("parameters", 1),
-        ("sizes", BY_PORT.len()),
-        ("port of the controller", 4),
-        ("masks of ports", 2),
-        ("masks of indices", 12),
-        ("high bits of a packet-out", 1),
-    ]);
-    if literals.found == wanted { Ok(program) } else { Err(format!("{:?}, not {wanted:?}", literals.found)) }
+    if literals.found == *wanted { Ok(program) } else { Err(format!("{:?}, not {wanted:?}", literals.found)) }
 }
 
 fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> + use<'v> {
@@ -234,8 +251,23 @@ mod tests {
     }
 
     #[test]
+    fn text_for_ports_stays_text() {
+        let narrow = Pipeline::sai();
+        for bits in NARROW + 1..=WIDEST {
+            let wide = widened(narrow, bits).expect("every rule finds what it is for");
+            assert_eq!(wide.info().message(), narrow.info().message());
+            assert_ne!(narrow.for_target().cookie(), wide.for_target().cookie());
+        }
+    }
+
+    #[test]
     fn nine_bits_made_anew_are_nine_bits() {
-        let narrow = Pipeline::fabric();
+        for narrow in [Pipeline::fabric(), Pipeline::sai()] {
+            nine_bits(narrow);
+        }
+    }
+
+    fn nine_bits(narrow: &Pipeline) {
         let again = widened(narrow, NARROW).expect("every rule finds what it is for");
         assert_eq!(text::read_p4info(&again.p4info), text::read_p4info(narrow.p4info()));
         let program = |text: &str| serde_json::from_str::<Value>(text).expect("p4c and serde write JSON");

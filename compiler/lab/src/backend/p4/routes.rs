@@ -124,7 +124,7 @@ type Key = Vec<u8>;
 
 /// Where a route leads.
 #[derive(Debug)]
-enum Way {
+enum Leading {
     Nowhere,
     NextHop(Key),
     Group(Key),
@@ -133,7 +133,7 @@ enum Way {
 /// What was read of a switch.
 #[derive(Debug, Default)]
 struct Found {
-    routes: Vec<(ipnet::Ipv6Net, Way)>,
+    routes: Vec<(ipnet::Ipv6Net, Leading)>,
     /// Next hops of a group with their weights.
     groups: BTreeMap<Key, Vec<(Key, u32)>>,
     /// Groups that are objects: by the key that routes have for them.
@@ -197,9 +197,9 @@ impl Found {
         let next_hop = call.and_then(|call| tables.to_next_hop.of(call));
         let group = call.and_then(|call| tables.to_group.of(call));
         let way = match (next_hop, group) {
-            (Some(key), _) => Way::NextHop(key.to_vec()),
-            (None, Some(key)) => Way::Group(key.to_vec()),
-            (None, None) => Way::Nowhere,
+            (Some(key), _) => Leading::NextHop(key.to_vec()),
+            (None, Some(key)) => Leading::Group(key.to_vec()),
+            (None, None) => Leading::Nowhere,
         };
         self.routes.push((to, way));
     }
@@ -214,11 +214,11 @@ impl Found {
     }
 
     /// The next hops of a route, with their weights.
-    fn next_hops<'f>(&'f self, way: &'f Way) -> Vec<(&'f Key, u32)> {
+    fn next_hops<'f>(&'f self, way: &'f Leading) -> Vec<(&'f Key, u32)> {
         match way {
-            Way::Nowhere => Vec::new(),
-            Way::NextHop(key) => vec![(key, 1)],
-            Way::Group(key) => {
+            Leading::Nowhere => Vec::new(),
+            Leading::NextHop(key) => vec![(key, 1)],
+            Leading::Group(key) => {
                 let set = self.groups.get(key).into_iter().flatten().map(|(key, weight)| (key, *weight));
                 let object = self.numbered.get(key).and_then(|id| self.objects.get(id));
                 let members = object.into_iter().flatten();
