@@ -15,7 +15,10 @@ use smol_str::SmolStr;
 use crate::plant::{Level, Plant};
 
 /// The most platforms that are kept for a tier.
-const KEPT: usize = 24;
+const KEPT: usize = 48;
+
+/// The most platforms that are kept of those that give ports the same numbers.
+const ALIKE: usize = 3;
 
 /// What somebody says that the plant is made of.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +59,14 @@ pub(crate) struct Fit {
     pub(crate) up: Block,
     /// Whether its ports are called so; else ports are mapped by their order.
     pub(crate) is_named: bool,
+    /// The numbers that the ports that were seen have by these names, downwards and upwards.
+    pub(crate) reading: Arc<[Vec<u16>; 2]>,
+}
+
+/// The numbers of ports from 0 to the last that was seen, at which none was.
+fn holes(reading: &[Vec<u16>; 2]) -> usize {
+    let side = |numbers: &Vec<u16>| numbers.last().map_or(0, |last| usize::from(*last) + 1 - numbers.len());
+    reading.iter().map(side).sum()
 }
 
 impl Fit {
@@ -63,6 +74,11 @@ impl Fit {
     pub(crate) fn default_block(platform: &Platform, is_up: bool) -> Block {
         let first_cage = if is_up { platform.panel.cages / 2 } else { 0 };
         Block { breakout: platform.panel.default_breakout, first_cage }
+    }
+
+    /// The ports between and before those that were seen. Few of them speak for the fit.
+    pub(crate) fn holes(&self) -> usize {
+        holes(&self.reading)
     }
 
     /// A key by which equal fits are known.
@@ -141,6 +157,11 @@ impl Panels {
         Panels(catalogue.iter().flat_map(under).collect())
     }
 
+    /// Whether the catalogue has a platform of this name.
+    fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|panel| panel.platform.id == id)
+    }
+
     /// Those that are wanted of a tier.
     fn wanted(&self, level: Level, wanted: &Wanted) -> impl Iterator<Item = &Panel> {
         let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
@@ -177,6 +198,31 @@ fn ports<K: Ord>(
     seen
 }
 
+/// Platforms that a list of devices says.
+type Models = BTreeSet<SmolStr>;
+
+/// The platforms of the catalogue that a list of devices says, part by part of a level.
+pub(crate) fn models<K: Ord>(
+    plant: &Plant,
+    levels: &[Level],
+    level: Level,
+    part: impl Fn(u32) -> K,
+    panels: &Panels,
+) -> BTreeMap<K, Models> {
+    let mut found: BTreeMap<K, Models> = BTreeMap::new();
+    if plant.models.is_empty() {
+        return found;
+    }
+    let mut known: HashMap<&SmolStr, bool> = HashMap::new();
+    for (device, _) in (0..).zip(levels).filter(|(_, own)| **own == level) {
+        let Some(model) = plant.models.get(plant.devices.name(device)) else { continue };
+        if *known.entry(model).or_insert_with(|| panels.has(model)) {
+            found.entry(part(device)).or_default().insert(model.clone());
+        }
+    }
+    found
+}
+
 /// Finds the platforms that switches of a tier may be, part by part. Parts of the same ports are looked up once.
 pub(crate) fn fits_by<K: Ord + Copy>(
     plant: &Plant,
@@ -186,43 +232,66 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     panels: &Panels,
     wanted: &Wanted,
 ) -> Vec<(K, Vec<Fit>)> {
-    let mut known: BTreeMap<[Seen; 2], Vec<Fit>> = BTreeMap::new();
+    let mut known: BTreeMap<([Seen; 2], Models), Vec<Fit>> = BTreeMap::new();
     let mut found = Vec::new();
-    for (key, seen) in ports(plant, levels, level, part) {
+    let mut models = models(plant, levels, level, &part, panels);
+    for (key, seen) in ports(plant, levels, level, &part) {
+        // What somebody wants goes before what a list of devices says.
+        let stated = models.remove(&key).filter(|_| wanted.platform(level).is_none()).unwrap_or_default();
+        let seen = (seen, stated);
         if let Some(fits) = known.get(&seen) {
             found.push((key, fits.clone()));
             continue;
         }
-        let [down, up] = seen.each_ref().map(|side| -> Ports {
+        let (sides, stated) = &seen;
+        let [down, up] = sides.each_ref().map(|side| -> Ports {
             side.iter().map(|(port, speed, cage)| (plant.ports.name(*port).clone(), *speed, *cage)).collect()
         });
         let near = panels.wanted(level, wanted).filter(|panel| panel.is_near(&down) && panel.is_near(&up));
-        let mut fits: Vec<(u32, Fit)> = near.flat_map(|panel| fit(panel, &down, &up)).collect();
-        fits.sort_by_key(|(cost, _)| *cost);
-        fits.truncate(KEPT);
-        let fits: Vec<Fit> = fits.into_iter().map(|(_, fit)| fit).collect();
+        let mut fits: Vec<_> = near.flat_map(|panel| fit(panel, &down, &up)).collect();
+        if fits.iter().any(|(_, fit)| stated.contains(&fit.platform.id)) {
+            fits.retain(|(_, fit)| stated.contains(&fit.platform.id));
+        }
+        let fits = likeliest(fits);
         known.insert(seen, fits.clone());
         found.push((key, fits));
     }
     found
 }
 
-/// The cages of ports under a split; nothing where a port is not of it.
-fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<u16>> {
+/// The cheapest, and of each numbering of the ports a few only: the others say nothing else about where devices are.
+fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
+    fits.sort_by_key(|(cost, _)| *cost);
+    let mut alike: BTreeMap<(Arc<[Vec<u16>; 2]>, [Speed; 2]), usize> = BTreeMap::new();
+    fits.retain(|(_, fit)| {
+        let speeds = [fit.down.breakout.speed, fit.up.breakout.speed];
+        let count = alike.entry((Arc::clone(&fit.reading), speeds)).or_default();
+        *count += 1;
+        *count <= ALIKE
+    });
+    fits.truncate(KEPT);
+    fits.into_iter().map(|(_, fit)| fit).collect()
+}
+
+/// What speaks against a fit: that switches run P4, holes between ports, splits that are not the usual ones, ports.
+type Cost = (bool, usize, u32, u32);
+
+/// The cages of ports under a split and their parts of them; nothing where a port is not of it.
+fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u16, u8)>> {
     let cage = |(name, speed, seen): &(SmolStr, Option<Speed>, Option<(u16, u8)>)| {
         let (cage, own) = *names.get(name)?;
         let is_it = speed.is_none_or(|speed| speed == breakout.speed) && seen.is_none_or(|seen| seen == own);
-        is_it.then_some(cage)
+        is_it.then_some((cage, own.1.saturating_sub(1)))
     };
     ports.iter().map(cage).collect()
 }
 
 /// The ways in which a platform has the ports, each with what speaks against it.
-fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(u32, Fit)> {
+fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     let (platform, os) = (&of.platform, of.os);
     let panel = &platform.panel;
     let middle = panel.cages / 2;
-    let side = |ports: &Ports| -> Vec<(Breakout, BTreeSet<u16>)> {
+    let side = |ports: &Ports| -> Vec<(Breakout, BTreeSet<(u16, u8)>)> {
         let split =
             |(breakout, names): &(Breakout, Cages)| Some((*breakout, cages(names, ports, *breakout)?));
         let mut found: Vec<_> = of.splits().iter().filter_map(split).collect();
@@ -234,7 +303,7 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(u32, Fit)> {
     let mut fits = Vec::new();
     for (down_split, down_cages) in side(down) {
         for (up_split, up_cages) in side(up) {
-            let ends = |cages: &BTreeSet<u16>| Some((*cages.first()?, *cages.last()?));
+            let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
             let (down_first, up_first) = match (ends(&down_cages), ends(&up_cages)) {
                 (Some((_, last)), Some((first, _))) if last < first => {
                     (0, if first >= middle && last < middle { middle } else { first })
@@ -249,13 +318,21 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(u32, Fit)> {
             let odd = u32::from(down_split != panel.default_breakout)
                 + u32::from(up_split != panel.default_breakout);
             let ports = u32::from(platform.ports_max(down_split));
-            let cost = u32::from(os.is_programmed()) * 1_000_000 + odd * 100_000 + ports;
+            let numbers = |first: u16, split: Breakout, cages: &BTreeSet<(u16, u8)>| -> Vec<u16> {
+                let number =
+                    |(cage, part): &(u16, u8)| (cage - first) * u16::from(split.ports) + u16::from(*part);
+                cages.iter().map(number).collect()
+            };
+            let reading =
+                [numbers(down_first, down_split, &down_cages), numbers(up_first, up_split, &up_cages)];
+            let cost = (os.is_programmed(), holes(&reading), odd, ports);
             let fit = Fit {
                 platform: Arc::clone(platform),
                 os,
                 down: Block { breakout: down_split, first_cage: down_first },
                 up: Block { breakout: up_split, first_cage: up_first },
                 is_named: true,
+                reading: Arc::new(reading),
             };
             fits.push((cost, fit));
         }
@@ -270,5 +347,5 @@ pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &Wanted) -> Option
     let most = any.max_by_key(|panel| (panel.platform.panel.cages, !panel.os.is_programmed()))?;
     let platform = Arc::clone(&most.platform);
     let (down, up) = (Fit::default_block(&platform, false), Fit::default_block(&platform, true));
-    Some(Fit { platform, os: most.os, down, up, is_named: false })
+    Some(Fit { platform, os: most.os, down, up, is_named: false, reading: Arc::default() })
 }

@@ -102,6 +102,11 @@ impl Candidate {
     fn wrong(&self) -> usize {
         self.compared.left.len() + self.compared.occupied.len()
     }
+
+    /// Cables that are elsewhere, then cables that are not there.
+    fn cost(&self) -> (usize, usize) {
+        (self.wrong(), self.compared.missing.len())
+    }
 }
 
 /// Finds the fabric of a plant.
@@ -116,9 +121,7 @@ pub fn import(
     compile: &mut Compile<'_>,
 ) -> Result<Imported, Refused> {
     let panels = Panels::new(catalogue);
-    let positions = positions(plant, options, &panels)?;
-    let stuffs = stuffs(plant, &positions);
-    let found = search(plant, &positions, options, &panels, &stuffs, compile)?;
+    let Nearest { positions, stuffs, found, is_alone } = nearest(plant, options, &panels, compile)?;
     refuse_others(plant, &positions, &found)?;
     let exceptions = except::exceptions(plant, &positions, &found.plan, &found.compared, &found.hardware);
     let file = File {
@@ -144,24 +147,93 @@ pub fn import(
         left_out: plant.left_out,
         absent: found.compared.missing.len() as u64,
         findings,
-        notes: plant.notes(),
+        notes: plant.notes().into_iter().chain(doubts(plant, &positions, &plan, &found, is_alone)).collect(),
         renamed: except::renamed(plant, &positions, &plan, &compared),
     })
 }
 
-/// Finds out where devices are: by closc's own names, else by the graph.
-fn positions(plant: &Plant, options: &Options, panels: &Panels) -> Result<Positions, Refused> {
+/// The fabric that has most of a plant and fewest holes.
+struct Nearest {
+    positions: Positions,
+    stuffs: Stuffs,
+    found: Candidate,
+    /// Whether no other way to number ports has as many cables and holes.
+    is_alone: bool,
+}
+
+/// Finds out where devices are, by closc's own names, else by the graph; then the fabric of it. Where ports can be numbered in
+/// more than one way and the likeliest has holes, the others are tried too.
+fn nearest(
+    plant: &Plant,
+    options: &Options,
+    panels: &Panels,
+    compile: &mut Compile<'_>,
+) -> Result<Nearest, Refused> {
+    let mut at = |positions: Positions| -> Result<Nearest, Refused> {
+        let stuffs = stuffs(plant, &positions);
+        let found = search(plant, &positions, options, panels, &stuffs, compile)?;
+        Ok(Nearest { positions, stuffs, found, is_alone: true })
+    };
     if options.nodes.is_empty()
         && let Some(places) = position::by_name(plant)
     {
         let levels = position::levels_of(&places);
         complete(&levels)?;
-        return Ok(position::positions(plant, levels, places, true));
+        return at(position::positions(plant, levels, places, true));
     }
     let levels = levels(plant, &options.nodes)?;
-    let fits = hardware::whole(plant, &levels, panels, &options.wanted);
-    let places = position::by_graph(plant, &levels, &fits)?;
-    Ok(position::positions(plant, levels, places, false))
+    let mut best: Option<Nearest> = None;
+    let mut refused = None;
+    for fits in hardware::readings(plant, &levels, panels, &options.wanted) {
+        let one = position::by_graph(plant, &levels, &fits)
+            .and_then(|places| at(position::positions(plant, levels.clone(), places, false)));
+        match (one, &mut best) {
+            (Err(why), _) => refused = refused.or(Some(why)),
+            (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}
+            (Ok(one), Some(best)) if one.found.cost() == best.found.cost() => {
+                best.is_alone &= one.positions.places == best.positions.places;
+            }
+            (Ok(one), _) => best = Some(one),
+        }
+        if best.as_ref().is_some_and(|best| best.found.cost() == (0, 0)) {
+            break;
+        }
+    }
+    best.ok_or_else(|| {
+        let none = || Fault { place: None, text: "no Clos: nothing says where its devices are".to_owned() };
+        refused.unwrap_or_else(|| none().into())
+    })
+}
+
+/// What is assumed of platforms, and what speaks against it.
+fn doubts(
+    plant: &Plant,
+    positions: &Positions,
+    plan: &Plan,
+    found: &Candidate,
+    is_alone: bool,
+) -> Vec<String> {
+    const HINT: &str = "`--platform t0=NAME` (and `t1`, `t2`) says whose ports they are";
+    let (absent, there) = (found.compared.missing.len(), plant.cables());
+    let mut doubts = Vec::new();
+    if !is_alone {
+        doubts.push(format!("ports can be numbered in another way with {absent} absent cables too: {HINT}"));
+    } else if !positions.by_name && absent > there {
+        doubts.push(format!("{absent} cables are absent and {there} are there: {HINT}"));
+    }
+    let mut others: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for device in 0..plant.device_count() as u32 {
+        let Some(switch) = positions.switch(device) else { continue };
+        let Some(model) = plant.models.get(plant.devices.name(device)) else { continue };
+        let platform = &plan.topology().hardware(switch).0.id;
+        if model != platform {
+            *others.entry((model, platform)).or_default() += 1;
+        }
+    }
+    doubts.extend(others.into_iter().map(|((model, platform), count)| {
+        format!("{count} switches are `{model}` in the list of devices, and `{platform}` in the file: no platform of that name has these ports")
+    }));
+    doubts
 }
 
 /// Tries what the plant may be, the likeliest first.
@@ -353,7 +425,8 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
     let mut faults = vec![Fault {
         place: None,
         text: format!(
-            "no Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there"
+            "no Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there; \
+             where platforms share names of ports, `--platform t0=NAME` (and `t1`, `t2`) says whose they are"
         ),
     }];
     for number in found.compared.left.iter().take(10) {

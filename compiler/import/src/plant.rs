@@ -159,6 +159,10 @@ pub struct Plant {
     pub(crate) levels: HashMap<u32, (Level, At)>,
     /// Words that tell what a device may be, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
+    /// Models of devices, as lists of devices have them.
+    pub(crate) models: HashMap<SmolStr, SmolStr>,
+    /// Whether a lab numbers interfaces itself, so that their names say nothing of panels.
+    pub(crate) is_numbered: bool,
     /// Links that lead out of the fabric.
     pub(crate) left_out: u64,
     plugged: HashMap<(u32, u32), u32>,

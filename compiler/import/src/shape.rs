@@ -68,7 +68,7 @@ fn steps<'a>(plant: &'a Plant, positions: &'a Positions) -> impl Iterator<Item =
 }
 
 /// The most cables between two switches, by the lower tier.
-fn parallel(plant: &Plant, positions: &Positions, lower: TierId) -> u16 {
+pub(crate) fn parallel(plant: &Plant, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
     for step in steps(plant, positions).filter(|step| step.lower.tier == lower) {
         let count = counts.entry((step.lower, step.upper)).or_default();

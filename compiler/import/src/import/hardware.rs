@@ -2,15 +2,23 @@
 //!
 //! In: a plant, and where its devices are. Out: combinations, the likeliest first. Invariants: both ends of a cable have one speed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_topology::TierId;
+use smol_str::SmolStr;
 
 use super::Fits;
-use crate::fit::{Fit, Panels, Wanted, fits_by, nameless};
+use crate::fit::{Fit, Panels, Wanted, fits_by, models, nameless};
 use crate::plant::{Fault, Level, Plant, Refused};
 use crate::position::{Place, Positions};
+use crate::shape;
 use crate::text::TierHardware;
 
 const TIERS: [Level; 3] = [Level::T0, Level::T1, Level::T2];
+
+/// The most ways to number the ports that are tried.
+const READINGS_MAX: usize = 6;
 
 /// The most combinations that are tried.
 const COMBINATIONS_MAX: usize = 24;
@@ -21,6 +29,8 @@ pub(crate) struct Hardware {
     pub(crate) tiers: [Option<TierHardware>; 3],
     /// Single switches of other hardware.
     devices: Vec<(u32, Fit)>,
+    /// Whether a lab numbers interfaces itself.
+    is_numbered: bool,
 }
 
 impl Hardware {
@@ -39,20 +49,49 @@ impl Hardware {
 
     /// Whether ports are matched by order where their names differ.
     pub(crate) fn ports_may_differ(&self, positions: &Positions) -> bool {
-        !positions.by_name || self.tiers.iter().flatten().any(|tier| !tier.base.is_named)
+        !positions.by_name || self.is_numbered || self.tiers.iter().flatten().any(|tier| !tier.base.is_named)
     }
 }
 
-/// The likeliest hardware of each tier as a whole.
-pub(crate) fn whole(plant: &Plant, levels: &[Level], panels: &Panels, wanted: &Wanted) -> Fits {
-    TIERS.map(|level| {
+/// Hardware of the tiers as wholes that gives ports different numbers, with the fewest holes between ports first.
+pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted: &Wanted) -> Vec<Fits> {
+    let found = TIERS.map(|level| -> Vec<Option<Fit>> {
         let found = fits_by(plant, levels, level, |_| (), panels, wanted);
-        found.into_iter().next().and_then(|((), fits)| fits.into_iter().next())
-    })
+        let fits: Vec<_> = found.into_iter().flat_map(|((), fits)| fits).map(Some).collect();
+        if fits.is_empty() { vec![None] } else { fits }
+    });
+    let meet = |lower: &Option<Fit>, upper: &Option<Fit>| match (lower, upper) {
+        (Some(lower), Some(upper)) => lower.up.breakout.speed == upper.down.breakout.speed,
+        _ => true,
+    };
+    let holes = |fit: &Option<Fit>| fit.as_ref().map_or(0, Fit::holes);
+    let programmed = |fit: &Option<Fit>| fit.as_ref().is_some_and(|fit| fit.os.is_programmed());
+    let mut ranked = Vec::new();
+    for (rank0, t0) in found[0].iter().enumerate() {
+        for (rank1, t1) in found[1].iter().enumerate() {
+            for (rank2, t2) in found[2].iter().enumerate() {
+                let all = [t0, t1, t2];
+                let is_apart = !meet(t0, t1) || !meet(t1, t2);
+                let is_programmed = all.iter().any(|fit| programmed(fit));
+                let holes: usize = all.iter().map(|fit| holes(fit)).sum();
+                ranked.push(((is_apart, is_programmed, holes, rank0 + rank1 + rank2), all));
+            }
+        }
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let mut known = BTreeSet::new();
+    let is_new = |fits: &[&Option<Fit>; 3]| {
+        known.insert(fits.map(|fit| fit.as_ref().map(|fit| Arc::clone(&fit.reading))))
+    };
+    let distinct = ranked.into_iter().map(|(_, fits)| fits).filter(is_new).take(READINGS_MAX);
+    distinct.map(|fits| fits.map(Clone::clone)).collect()
 }
 
 /// What a tier may be made of.
 type Choice = (TierHardware, Vec<(u32, Fit)>);
+
+/// What speaks against a combination: cables in ports of others, holes between ports, and less likely tiers.
+type Against = (usize, usize, usize);
 
 /// Finds the combinations.
 pub(crate) fn candidates(
@@ -74,26 +113,83 @@ pub(crate) fn candidates(
         }
         choices.push(found.into_iter().map(Some).collect());
     }
-    let mut combinations: Vec<(usize, Hardware)> = Vec::new();
-    for (rank0, t0) in choices[0].iter().enumerate() {
-        for (rank1, t1) in choices[1].iter().enumerate().filter(|(_, t1)| meet(t0.as_ref(), t1.as_ref())) {
-            for (rank2, t2) in choices[2].iter().enumerate().filter(|(_, t2)| meet(t1.as_ref(), t2.as_ref()))
-            {
-                let chosen = [t0, t1, t2].map(Clone::clone);
-                let devices = chosen.iter().flatten().flat_map(|(_, devices)| devices.clone()).collect();
-                let tiers = chosen.map(|choice| choice.map(|(tier, _)| tier));
-                combinations.push((rank0 + rank1 + rank2, Hardware { tiers, devices }));
+    let parallel = shape::parallel(plant, positions, TierId::T0);
+    let elsewhere = [Level::T0, Level::T1].map(|level| Seats::of(plant, positions, level, parallel));
+    let against = |level: usize, rank: usize, choice: &Option<Choice>| -> Against {
+        let Some((tier, _)) = choice else { return (0, 0, rank) };
+        (elsewhere.get(level).map_or(0, |seats| seats.others(&tier.base)), tier.base.holes(), rank)
+    };
+    let ranked: Vec<Vec<(Against, &Option<Choice>)>> = choices
+        .iter()
+        .enumerate()
+        .map(|(level, choices)| {
+            choices.iter().enumerate().map(|(rank, choice)| (against(level, rank, choice), choice)).collect()
+        })
+        .collect();
+    let mut combinations = Vec::new();
+    for (first, t0) in &ranked[0] {
+        for (second, t1) in ranked[1].iter().filter(|(_, t1)| meet(t0.as_ref(), t1.as_ref())) {
+            for (third, t2) in ranked[2].iter().filter(|(_, t2)| meet(t1.as_ref(), t2.as_ref())) {
+                let sum = [first, second, third]
+                    .into_iter()
+                    .fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
+                combinations.push((sum, [*t0, *t1, *t2]));
             }
         }
     }
-    combinations.sort_by_key(|(rank, _)| *rank);
+    combinations.sort_by_key(|(against, _)| *against);
     combinations.truncate(COMBINATIONS_MAX);
     if combinations.is_empty() {
         let text =
             "no platforms whose ports have these names have one speed at both ends of a cable".to_owned();
         return Err(Fault { place: None, text }.into());
     }
-    Ok(combinations.into_iter().map(|(_, hardware)| hardware).collect())
+    let hardware = |(_, chosen): (Against, [&Option<Choice>; 3])| {
+        let chosen = chosen.map(Clone::clone);
+        let devices = chosen.iter().flatten().flat_map(|(_, devices)| devices.clone()).collect();
+        let tiers = chosen.map(|choice| choice.map(|(tier, _)| tier));
+        Hardware { tiers, devices, is_numbered: plant.is_numbered }
+    };
+    Ok(combinations.into_iter().map(hardware).collect())
+}
+
+/// Which switch of the next tier is plugged into which port, over all switches of a tier.
+struct Seats {
+    is_up: bool,
+    parallel: u16,
+    seats: Vec<(SmolStr, u16)>,
+}
+
+impl Seats {
+    /// The seats of T1s at T0s, or of T0s at T1s.
+    fn of(plant: &Plant, positions: &Positions, level: Level, parallel: u16) -> Seats {
+        let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
+        let mut seats = BTreeSet::new();
+        for cable in &plant.cables {
+            for (own, far) in [(0, 1), (1, 0)] {
+                let (own, far) = (cable.ends[own], cable.ends[far]);
+                let is_meant = positions.levels[own.device as usize] == level
+                    && positions.levels[far.device as usize] == other;
+                if let Some(far) = positions.switch(far.device).filter(|_| is_meant) {
+                    seats.insert((own.port, far.index));
+                }
+            }
+        }
+        let seats = seats.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
+        Seats { is_up: level == Level::T0, parallel: parallel.max(1), seats }
+    }
+
+    /// How many are at the port of another under a fit.
+    fn others(&self, fit: &Fit) -> usize {
+        if !fit.is_named {
+            return 0;
+        }
+        let numbers = fit.indices(self.is_up);
+        let is_other = |(port, index): &&(SmolStr, u16)| {
+            numbers.get(port).is_none_or(|number| number / self.parallel != *index)
+        };
+        self.seats.iter().filter(is_other).count()
+    }
 }
 
 /// Whether cables between two tiers have one speed at both ends, in each zone.
@@ -120,7 +216,8 @@ fn of_tier(
     let levels = &positions.levels;
     let whole = fits_by(plant, levels, level, |_| (), panels, wanted);
     let whole: Vec<Fit> = whole.into_iter().flat_map(|((), fits)| fits).collect();
-    if !whole.is_empty() {
+    let stated = models(plant, levels, level, |_| (), panels).remove(&()).unwrap_or_default();
+    if !whole.is_empty() && stated.len() < 2 {
         return whole.into_iter().map(|fit| (plain(fit), Vec::new())).collect();
     }
     for by_plane in [true, false] {

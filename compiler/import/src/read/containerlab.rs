@@ -94,6 +94,10 @@ pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
             plant.roles.insert(SmolStr::new(node), SmolStr::new(role));
         }
     }
+    let numbered = |end: &Endpoint| {
+        end.1.strip_prefix("eth").is_some_and(|number| number.bytes().all(|sign| sign.is_ascii_digit()))
+    };
+    plant.is_numbered |= topology.links.iter().any(|link| link.value.endpoints.iter().any(numbered));
     for link in &topology.links {
         let at = At { file, line: line_of(link.defined.line()) };
         let leads_out = |end: &Endpoint| {

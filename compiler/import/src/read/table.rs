@@ -6,7 +6,7 @@
 //! | `lower_device,lower_port,upper_device,upper_port`, `kind`, `length`, `medium`, `state` | `cables/plane-P.csv` of a tree |
 //! | `side_a_device,side_a_name,side_b_device,side_b_name`, `type`, `length`, `length_unit` | NetBox, import of cables |
 //! | `Device A,Termination A,Device B,Termination B`, `Type`, `Length` | NetBox, export of the table of cables |
-//! | `name,role` | NetBox, import and export of devices |
+//! | `name,role`, and `device_type` | NetBox, import and export of devices |
 
 use closc_artefacts::cables::State;
 use closc_qos::units::{Length, Speed};
@@ -46,6 +46,7 @@ pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
              `name,role`",
         );
     }
+    let model = column("device_type").or_else(|| column("type"));
     let side = Side::of(column);
     let mut record = StringRecord::new();
     loop {
@@ -73,6 +74,10 @@ pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
             (None, Some((name, role))) => {
                 let (name, role) = (&record[name], &record[role]);
                 plant.roles.insert(SmolStr::new(name), SmolStr::new(role));
+                if let Some(model) = model.and_then(|model| record.get(model)).filter(|text| !text.is_empty())
+                {
+                    plant.models.insert(SmolStr::new(name), SmolStr::new(model));
+                }
             }
             (None, None) => return,
         }
