@@ -5,6 +5,7 @@
 //! enough, however many others are seen at the port; a neighbour without a name accuses nobody.
 
 mod rings;
+mod spot;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,37 +13,47 @@ use closc_fabric::{End, PortUse};
 use closc_plan::Plan;
 use closc_topology::Link;
 
+use crate::front::Fronts;
 use crate::locate::{self, Device, Far, Planned, cable_of, is_lower, locate};
 use crate::report::{CableAt, Finding, PortAt, Report};
 use crate::sighting::Sighting;
+use spot::Spot;
 
 /// Compares devices with the plan, one after the other.
 #[derive(Debug)]
 pub struct Judge<'a> {
     plan: &'a Plan,
-    /// Devices that report.
-    reporting: &'a BTreeSet<Device>,
     /// What is plugged in and not planned.
     edges: BTreeSet<(End, End)>,
     /// Ends that see a device of the fabric and not which port of it, and the device.
     vague: Vec<(End, Device)>,
     /// Cables of which an end sees nothing: the ends, and whether the port says that it is down.
     missing: BTreeMap<Link, Vec<(End, bool)>>,
-    /// Cables that an end sees as planned.
+    /// Cables that an end sees as planned, by the far port.
     right: BTreeSet<Link>,
+    /// Cables of which an end sees the planned device, and not which port of it.
+    near: BTreeSet<Link>,
+    /// Cables that a finding is about.
+    faulty: BTreeSet<Link>,
+    /// What is plugged in where at least one end is a port that the plan has no use for.
+    spots: BTreeSet<(Spot, Spot)>,
+    fronts: Fronts,
     report: Report,
 }
 
 impl<'a> Judge<'a> {
-    /// Begins a comparison. Which devices report has to be known before: a cable with two of them is counted once.
-    pub fn new(plan: &'a Plan, reporting: &'a BTreeSet<Device>) -> Self {
+    /// Begins a comparison.
+    pub fn new(plan: &'a Plan) -> Self {
         Judge {
             plan,
-            reporting,
             edges: BTreeSet::new(),
             vague: Vec::new(),
             missing: BTreeMap::new(),
             right: BTreeSet::new(),
+            near: BTreeSet::new(),
+            faulty: BTreeSet::new(),
+            spots: BTreeSet::new(),
+            fronts: Fronts::default(),
             report: Report::default(),
         }
     }
@@ -54,7 +65,7 @@ impl<'a> Judge<'a> {
         for sighting in sightings {
             match by_name.get(&sighting.port) {
                 Some(planned) => seen.entry(planned.end).or_default().push(sighting),
-                None => self.report.other_interfaces += 1,
+                None => self.unused(device, sighting),
             }
         }
         for (planned, _) in device.ports(self.plan) {
@@ -69,14 +80,14 @@ impl<'a> Judge<'a> {
             PortUse::Link { far, .. } => Some(far),
             PortUse::Absent { .. } | PortUse::Spare => None,
         };
-        let neighbours = sightings.iter().flat_map(|sighting| &sighting.neighbours);
-        let fars: Vec<Far> = neighbours.map(|neighbour| locate(self.plan, neighbour, expected)).collect();
+        // What a port saw before it went down is left in its tables for a while.
+        let is_down = sightings.iter().any(|sighting| sighting.is_down);
+        let neighbours = sightings.iter().filter(|_| !is_down).flat_map(|sighting| &sighting.neighbours);
+        let (plan, fronts) = (self.plan, &mut self.fronts);
+        let fars: Vec<Far> = neighbours.map(|neighbour| locate(plan, fronts, neighbour, expected)).collect();
         self.speed(planned.end, sightings);
         match planned.used {
-            PortUse::Link { link, far } => {
-                let is_down = sightings.iter().any(|sighting| sighting.is_down);
-                self.cable(planned.end, link, far, fars, is_down);
-            }
+            PortUse::Link { link, far } => self.cable(planned.end, link, far, fars, is_down),
             PortUse::Absent { .. } => self.unplanned(planned.end, "declared absent", fars),
             PortUse::Spare => self.unplanned(planned.end, "spare", fars),
         }
@@ -86,15 +97,8 @@ impl<'a> Judge<'a> {
     fn cable(&mut self, at: End, link: Link, expected: End, fars: Vec<Far>, is_down: bool) {
         let device = Device::of(self.plan, expected);
         if fars.contains(&Far::Port(expected)) || fars.contains(&Far::Device(device)) {
-            let by_device = !fars.contains(&Far::Port(expected));
-            // The other end says the same: it is counted where it reports.
-            if is_lower(at) || !self.reporting.contains(&device) {
-                self.report.cables += 1;
-                self.report.by_device_only += u64::from(by_device);
-            }
-            if !by_device {
-                self.right.insert(link);
-            }
+            let by_port = fars.contains(&Far::Port(expected));
+            if by_port { &mut self.right } else { &mut self.near }.insert(link);
             return;
         }
         let Some(worst) = worst(fars) else {
@@ -105,9 +109,11 @@ impl<'a> Judge<'a> {
             Far::Port(end) => {
                 self.edges.insert((at.min(end), at.max(end)));
             }
+            Far::Front(switch, port) => self.spot(Spot::End(at), Spot::Front(switch, port)),
             Far::Device(device) => self.vague.push((at, device)),
             Far::Nameless(_) => self.report.nameless += 1,
             Far::Foreign(seen) => {
+                self.faulty.insert(link);
                 let (at, cable) = (self.port_at(at), Some(self.cable_at(link)));
                 self.report.findings.push(Finding::Unknown { at, cable, seen });
             }
@@ -122,6 +128,7 @@ impl<'a> Judge<'a> {
                 self.edges.insert((at.min(end), at.max(end)));
                 return;
             }
+            Far::Front(switch, port) => return self.spot(Spot::End(at), Spot::Front(switch, port)),
             Far::Device(device) => {
                 let name = device.name(self.plan);
                 format!("{name}, which does not say at which port")
@@ -154,12 +161,10 @@ impl<'a> Judge<'a> {
             }
         }
         self.vague_ones();
-        let touched: BTreeSet<Link> = self
-            .edges
-            .iter()
-            .flat_map(|(a, b)| [*a, *b])
-            .filter_map(|end| cable_of(self.plan, end))
-            .collect();
+        self.spots();
+        let edges = self.edges.iter().flat_map(|(a, b)| [*a, *b]);
+        let ends = edges.chain(self.spots.iter().flat_map(|(a, b)| [a.end(), b.end()]).flatten());
+        let touched: BTreeSet<Link> = ends.filter_map(|end| cable_of(self.plan, end)).collect();
         for (link, ends) in std::mem::take(&mut self.missing) {
             // Its end sees something else: that finding says it already.
             if touched.contains(&link) {
@@ -173,7 +178,12 @@ impl<'a> Judge<'a> {
                 Finding::Missing { cable, silent, is_down }
             };
             self.report.findings.push(finding);
+            self.faulty.insert(link);
         }
+        let is_fine = |link: &&Link| !touched.contains(*link) && !self.faulty.contains(*link);
+        let near = self.near.difference(&self.right).filter(is_fine).count() as u64;
+        self.report.cables = self.right.iter().filter(is_fine).count() as u64 + near;
+        self.report.by_device_only = near;
         self.report.sort();
         self.report
     }
@@ -225,8 +235,10 @@ impl<'a> Judge<'a> {
     /// Cables that are elsewhere.
     fn wrong(&mut self, ring: &rings::Ring) {
         for (a, b) in &ring.edges {
-            let instead = [*a, *b].into_iter().filter_map(|end| cable_of(self.plan, end));
-            let instead = instead.map(|link| self.cable_at(link)).collect();
+            // A port that sees itself, and two ends of one cable, name it once.
+            let instead: BTreeSet<Link> =
+                [*a, *b].into_iter().filter_map(|end| cable_of(self.plan, end)).collect();
+            let instead = instead.into_iter().map(|link| self.cable_at(link)).collect();
             let finding = Finding::Wrong {
                 seen: (self.port_at(*a), self.port_at(*b)),
                 instead_of: instead,
@@ -238,7 +250,9 @@ impl<'a> Judge<'a> {
 
     fn vague_ones(&mut self) {
         for (at, device) in std::mem::take(&mut self.vague) {
-            let cable = cable_of(self.plan, at).map(|link| self.cable_at(link));
+            let link = cable_of(self.plan, at);
+            self.faulty.extend(link);
+            let cable = link.map(|link| self.cable_at(link));
             let seen = format!("{}, which does not say at which port", device.name(self.plan));
             self.report.findings.push(Finding::Unknown { at: self.port_at(at), cable, seen });
         }
@@ -263,9 +277,10 @@ impl<'a> Judge<'a> {
 fn worst(mut fars: Vec<Far>) -> Option<Far> {
     fars.sort_by_key(|far| match far {
         Far::Port(_) => 0,
-        Far::Device(_) => 1,
-        Far::Foreign(_) => 2,
-        Far::Nameless(_) => 3,
+        Far::Front(..) => 1,
+        Far::Device(_) => 2,
+        Far::Foreign(_) => 3,
+        Far::Nameless(_) => 4,
     });
     fars.into_iter().next()
 }

@@ -9,6 +9,7 @@
 //! plan --list--> point-to-point list, labels, bill, NetBox, PTM
 //! ```
 
+mod front;
 mod judge;
 pub mod list;
 mod locate;

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use closc_fabric::{End, PortUse};
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch};
+use smol_str::SmolStr;
 
+use crate::front::Fronts;
 use crate::read::packets;
 use crate::sighting::Neighbour;
 
@@ -26,6 +28,8 @@ pub enum Device {
 pub(crate) enum Far {
     /// A port of the fabric.
     Port(End),
+    /// A port on a panel that the plan has no use for.
+    Front(Switch, SmolStr),
     /// A device of the fabric; it does not say which port of it.
     Device(Device),
     /// Something that sends no name: it may be the right one.
@@ -44,11 +48,15 @@ pub(crate) struct Planned {
 }
 
 impl Device {
-    /// Returns the device of a name, with or without a domain behind it.
+    /// Returns the device of a name, with or without a domain behind it. Upper and lower case are alike, as in names of hosts
+    /// (RFC 4343).
     pub fn find(plan: &Plan, name: &str) -> Option<Self> {
+        let naming = &plan.topology().naming;
+        // Names of a plan are small.
+        let small = name.to_ascii_lowercase();
+        let name = small.as_str();
         let short = name.split('.').next().filter(|short| *short != name);
         std::iter::once(name).chain(short).find_map(|name| {
-            let naming = &plan.topology().naming;
             let switch = naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch));
             let node = || naming.parse_node(name).filter(|node| has_node(plan, *node));
             switch.map(Device::Switch).or_else(|| node().map(Device::Node))
@@ -187,7 +195,7 @@ fn is_mac(text: &str) -> bool {
 }
 
 /// Finds out who a neighbour is, where a certain port is expected.
-pub(crate) fn locate(plan: &Plan, neighbour: &Neighbour, expected: Option<End>) -> Far {
+pub(crate) fn locate(plan: &Plan, fronts: &mut Fronts, neighbour: &Neighbour, expected: Option<End>) -> Far {
     let named = neighbour.system.as_deref().or(neighbour.chassis.as_deref().filter(|id| !is_mac(id)));
     let Some(name) = named.filter(|name| !name.is_empty()) else {
         return Far::Nameless(neighbour.label());
@@ -202,5 +210,13 @@ pub(crate) fn locate(plan: &Plan, neighbour: &Neighbour, expected: Option<End>) 
     }
     let ports = device.by_name(plan);
     let port = neighbour.ports.iter().find_map(|word| ports.get(word));
-    port.map_or(Far::Device(device), |port| Far::Port(port.end))
+    if let Some(port) = port {
+        return Far::Port(port.end);
+    }
+    if let Device::Switch(switch) = device
+        && let Some(port) = neighbour.ports.iter().find_map(|word| fronts.find(plan, switch, word))
+    {
+        return Far::Front(switch, port);
+    }
+    Far::Device(device)
 }

@@ -51,7 +51,7 @@ fn judged(
         let sighting = Sighting { port: port.clone(), neighbours: vec![says(far)], ..Sighting::default() };
         seen.entry(device).or_default().push(sighting);
     }
-    let mut judge = Judge::new(plan, reporting);
+    let mut judge = Judge::new(plan);
     for device in reporting {
         judge.device(*device, seen.get(device).map_or(&[][..], Vec::as_slice));
     }
@@ -126,8 +126,7 @@ fn one_matching_neighbour_of_several_is_enough() {
             Sighting { port: port.clone(), neighbours: vec![stray, full(far)], ..Sighting::default() }
         })
         .collect();
-    let reporting = BTreeSet::from([device]);
-    let mut judge = Judge::new(&plan, &reporting);
+    let mut judge = Judge::new(&plan);
     judge.device(device, &sightings);
     let report = judge.finish();
     assert_eq!((report.findings.len(), report.cables), (0, sightings.len() as u64));
@@ -226,4 +225,105 @@ proptest! {
         found.sort_unstable();
         prop_assert_eq!(found, expected);
     }
+}
+
+/// A fabric whose panels have more ports than it uses.
+fn spacious() -> Plan {
+    closc_tests::shape::try_plan(
+        "fabric: m1\nplanes: 2\nhosts: { groups: 3, per_group: 4, nic: { speed: 400G, lanes: 2 } }\n\
+         tiers:\n  t0: { platform: th5-256x200g, up: 4 }\n  t1: { platform: th5-256x200g }\nqos: none\n",
+    )
+    .expect("it is a fabric")
+}
+
+fn port(device: &str, port: &str) -> Port {
+    (device.to_owned(), port.to_owned())
+}
+
+/// The findings of a plant that was changed.
+fn changed(change: impl FnOnce(&mut Plant)) -> (Vec<String>, Report) {
+    let plan = spacious();
+    let mut plant = planted(&plan);
+    change(&mut plant);
+    let report = judged(&plan, &plant, &all(&plan), full);
+    (report.findings.iter().map(ToString::to_string).collect(), report)
+}
+
+#[test]
+fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
+    let across = |plant: &mut Plant| {
+        connect(plant, port("p0-t0-001", "Ethernet8"), port("p1-t1-001", "Ethernet300"));
+    };
+    let (findings, report) = changed(across);
+    assert_eq!(
+        findings,
+        ["wrong: p0-t0-001 Ethernet8 -- p1-t1-001 Ethernet300 is connected; this connects two planes"]
+    );
+    assert_eq!((report.cables, report.other_interfaces), (48, 0));
+    let within = |plant: &mut Plant| {
+        let far = plant[&port("p0-t0-001", "Ethernet0")].clone();
+        plant.remove(&port("p0-t0-001", "Ethernet0"));
+        connect(plant, port("p0-t0-001", "Ethernet8"), far);
+    };
+    let (findings, report) = changed(within);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].starts_with("wrong: ") && findings[0].contains("; there belongs "), "{findings:?}");
+    assert_eq!(report.cables, 47);
+}
+
+#[test]
+fn a_stranger_at_a_port_that_is_not_in_use_is_unplanned() {
+    let printer = |plant: &mut Plant| {
+        plant.insert(port("p0-t0-001", "Ethernet8"), port("printer", "eth0"));
+        plant.insert(port("p0-t0-001", "eth0"), port("management", "1"));
+    };
+    let (findings, report) = changed(printer);
+    assert_eq!(
+        findings,
+        ["unplanned: p0-t0-001 Ethernet8 is on the panel and not in use and sees printer eth0"]
+    );
+    assert_eq!((report.cables, report.other_interfaces), (48, 1));
+}
+
+#[test]
+fn a_port_that_sees_itself_names_its_cable_once() {
+    let (findings, report) = changed(|plant| {
+        plant.insert(port("p0-t1-001", "Ethernet0"), port("p0-t1-001", "Ethernet0"));
+    });
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].matches("p0-t0-001--p0-t1-001").count(), 1, "{findings:?}");
+    assert_eq!(report.cables, 47);
+}
+
+#[test]
+fn names_of_hosts_have_no_case() {
+    let plan = spacious();
+    let loud = |(device, port): &Port| Neighbour {
+        system: Some(format!("{}.Pod.Example", device.to_uppercase())),
+        chassis: None,
+        ports: vec![port.clone()],
+    };
+    let report = judged(&plan, &planted(&plan), &all(&plan), loud);
+    assert_eq!((report.findings.len(), report.cables), (0, 48), "{}", report.text(10));
+}
+
+#[test]
+fn what_a_port_saw_before_it_went_down_does_not_count() {
+    let plan = spacious();
+    let device = Device::find(&plan, "p0-t0-001").expect("it is there");
+    let sightings: Vec<Sighting> = planted(&plan)
+        .iter()
+        .filter(|((name, _), _)| name == "p0-t0-001")
+        .map(|((_, port), far)| Sighting {
+            port: port.clone(),
+            neighbours: vec![full(far)],
+            is_down: port == "Ethernet0",
+            ..Sighting::default()
+        })
+        .collect();
+    let mut judge = Judge::new(&plan);
+    judge.device(device, &sightings);
+    let report = judge.finish();
+    assert_eq!((report.findings.len(), report.cables), (1, sightings.len() as u64 - 1));
+    assert!(report.findings[0].to_string().ends_with("p0-t0-001 Ethernet0, and the port is down"));
 }

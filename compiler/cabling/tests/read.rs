@@ -116,3 +116,11 @@ fn what_is_no_report_is_refused_with_a_place() {
     }
     assert_eq!(read(&[0xff, 0xfe]), Err(ReadError::NotText));
 }
+
+#[test]
+fn a_speed_that_is_none_is_refused_with_its_place() {
+    let text = |speed: &str| format!(r#"{{"PORT_TABLE:Ethernet0": {{"value": {{"speed": "{speed}"}}}}}}"#);
+    let place = "PORT_TABLE:Ethernet0.speed".to_owned();
+    assert_eq!(read(text("abc").as_bytes()), Err(ReadError::Form { place, expected: "a speed in Mb/s" }));
+    assert_eq!(read(text("N/A").as_bytes()).expect("a port without a module")[0].speed, None);
+}

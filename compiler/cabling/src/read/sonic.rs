@@ -41,7 +41,17 @@ pub(super) fn read(tables: &Map<String, Value>) -> Result<Vec<Sighting>, ReadErr
             ports.add(name, neighbour);
         } else if let Some(name) = key.strip_prefix(PORTS).filter(|name| name.starts_with("Ethernet")) {
             let port = ports.port(name);
-            port.speed = field("speed").and_then(|speed| speed.parse().ok()).and_then(Speed::from_mbps);
+            port.speed = match field("speed") {
+                // Ports without a module.
+                None | Some("N/A") => None,
+                Some(speed) => {
+                    let mbps = speed.parse().map_err(|_| ReadError::Form {
+                        place: format!("{key}.speed"),
+                        expected: "a speed in Mb/s",
+                    })?;
+                    Speed::from_mbps(mbps)
+                }
+            };
             port.is_down = field("oper_status") == Some("down");
         }
     }

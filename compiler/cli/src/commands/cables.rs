@@ -3,7 +3,7 @@
 //! In: a fabric file, and reports of devices. Out: findings. Invariants: a report that cannot be read, or is of no device of
 //! the fabric, ends the command: half a comparison looks like a whole one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -35,8 +35,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     for (device, file) in given(plan, &command.reports)? {
         reports.entry(device).or_default().push(file);
     }
-    let reporting: BTreeSet<Device> = reports.keys().copied().collect();
-    let mut judge = Judge::new(plan, &reporting);
+    let mut judge = Judge::new(plan);
     for (device, files) in &reports {
         let mut sightings = Vec::new();
         for file in files {

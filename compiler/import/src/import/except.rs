@@ -135,8 +135,7 @@ pub(crate) fn findings(
     if compared.ports.is_empty() {
         let devices: BTreeMap<u32, Device> =
             touched.iter().filter_map(|device| Some((*device, Device::find(plan, &own(*device))?))).collect();
-        let reporting: BTreeSet<Device> = devices.values().copied().collect();
-        let mut judge = Judge::new(plan, &reporting);
+        let mut judge = Judge::new(plan);
         for (device, seen) in &sightings {
             if let Some(at) = devices.get(device) {
                 judge.device(*at, seen);

@@ -1,0 +1,96 @@
+//! Cables that end in a port that the plan has no use for.
+//!
+//! In: what a device sees at such a port, and planned ports whose neighbour is such a port. Out: findings. Invariants: a cable
+//! that both ends report is one finding.
+
+use std::collections::BTreeSet;
+
+use closc_fabric::End;
+use closc_topology::{Link, PlaneId, Switch};
+use smol_str::SmolStr;
+
+use super::{Judge, worst};
+use crate::locate::{self, Device, Far, cable_of, locate};
+use crate::report::{Finding, PortAt};
+use crate::sighting::Sighting;
+
+/// A port: of the plan, or of a panel.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Spot {
+    /// A port of the plan.
+    End(End),
+    /// A port that the plan has no use for.
+    Front(Switch, SmolStr),
+}
+
+impl Spot {
+    /// The port of the plan.
+    pub(super) fn end(&self) -> Option<End> {
+        match self {
+            Spot::End(end) => Some(*end),
+            Spot::Front(..) => None,
+        }
+    }
+
+    fn plane(&self) -> PlaneId {
+        match self {
+            Spot::End(end) => locate::plane(*end),
+            Spot::Front(switch, _) => switch.plane,
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// Judges what is seen at a port that the plan does not have. Interfaces that are on no panel are counted.
+    pub(super) fn unused(&mut self, device: Device, sighting: &Sighting) {
+        let Device::Switch(switch) = device else {
+            self.report.other_interfaces += 1;
+            return;
+        };
+        let Some(port) = self.fronts.find(self.plan, switch, &sighting.port) else {
+            self.report.other_interfaces += 1;
+            return;
+        };
+        let (plan, fronts) = (self.plan, &mut self.fronts);
+        let neighbours = sighting.neighbours.iter().filter(|_| !sighting.is_down);
+        let fars: Vec<Far> = neighbours.map(|neighbour| locate(plan, fronts, neighbour, None)).collect();
+        let Some(worst) = worst(fars) else { return };
+        let at = Spot::Front(switch, port);
+        let seen = match worst {
+            Far::Port(end) => return self.spot(at, Spot::End(end)),
+            Far::Front(switch, port) => return self.spot(at, Spot::Front(switch, port)),
+            Far::Device(device) => format!("{}, which does not say at which port", device.name(plan)),
+            Far::Nameless(seen) | Far::Foreign(seen) => seen,
+        };
+        let at = self.spot_at(&at);
+        self.report.findings.push(Finding::Unplanned { at, because: "on the panel and not in use", seen });
+    }
+
+    /// Keeps a cable, once.
+    pub(super) fn spot(&mut self, a: Spot, b: Spot) {
+        self.spots.insert(if a <= b { (a, b) } else { (b, a) });
+    }
+
+    fn spot_at(&self, spot: &Spot) -> PortAt {
+        match spot {
+            Spot::End(end) => self.port_at(*end),
+            Spot::Front(switch, port) => {
+                PortAt { device: self.plan.switch_name(*switch).to_string(), port: port.to_string() }
+            }
+        }
+    }
+
+    /// Adds a finding for each of these cables.
+    pub(super) fn spots(&mut self) {
+        for (a, b) in &self.spots {
+            let ends = [a.end(), b.end()].into_iter().flatten();
+            let instead: BTreeSet<Link> = ends.filter_map(|end| cable_of(self.plan, end)).collect();
+            let finding = Finding::Wrong {
+                seen: (self.spot_at(a), self.spot_at(b)),
+                instead_of: instead.into_iter().map(|link| self.cable_at(link)).collect(),
+                across_planes: a.plane() != b.plane(),
+            };
+            self.report.findings.push(finding);
+        }
+    }
+}
