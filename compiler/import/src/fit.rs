@@ -50,6 +50,9 @@ pub(crate) struct Block {
     pub(crate) first_cage: u16,
 }
 
+/// The numbers of the ports that were seen, downwards and upwards.
+pub(crate) type Reading = Arc<[Vec<u16>; 2]>;
+
 /// Hardware whose ports have the names that were seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
@@ -59,8 +62,8 @@ pub(crate) struct Fit {
     pub(crate) up: Block,
     /// Whether its ports are called so; else ports are mapped by their order.
     pub(crate) is_named: bool,
-    /// The numbers that the ports that were seen have by these names, downwards and upwards.
-    pub(crate) reading: Arc<[Vec<u16>; 2]>,
+    /// The numbers that ports have by these names.
+    pub(crate) reading: Reading,
 }
 
 /// The numbers of ports from 0 to the last that was seen, at which none was.
@@ -262,7 +265,7 @@ pub(crate) fn fits_by<K: Ord + Copy>(
 /// The cheapest, and of each numbering of the ports a few only: the others say nothing else about where devices are.
 fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.sort_by_key(|(cost, _)| *cost);
-    let mut alike: BTreeMap<(Arc<[Vec<u16>; 2]>, [Speed; 2]), usize> = BTreeMap::new();
+    let mut alike: BTreeMap<(Reading, [Speed; 2]), usize> = BTreeMap::new();
     fits.retain(|(_, fit)| {
         let speeds = [fit.down.breakout.speed, fit.up.breakout.speed];
         let count = alike.entry((Arc::clone(&fit.reading), speeds)).or_default();

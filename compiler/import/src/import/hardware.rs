@@ -157,26 +157,26 @@ pub(crate) fn candidates(
 struct Seats {
     is_up: bool,
     parallel: u16,
-    seats: Vec<(SmolStr, u16)>,
+    taken: Vec<(SmolStr, u16)>,
 }
 
 impl Seats {
     /// The seats of T1s at T0s, or of T0s at T1s.
     fn of(plant: &Plant, positions: &Positions, level: Level, parallel: u16) -> Seats {
         let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
-        let mut seats = BTreeSet::new();
+        let mut taken = BTreeSet::new();
         for cable in &plant.cables {
             for (own, far) in [(0, 1), (1, 0)] {
                 let (own, far) = (cable.ends[own], cable.ends[far]);
                 let is_meant = positions.levels[own.device as usize] == level
                     && positions.levels[far.device as usize] == other;
                 if let Some(far) = positions.switch(far.device).filter(|_| is_meant) {
-                    seats.insert((own.port, far.index));
+                    taken.insert((own.port, far.index));
                 }
             }
         }
-        let seats = seats.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
-        Seats { is_up: level == Level::T0, parallel: parallel.max(1), seats }
+        let taken = taken.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
+        Seats { is_up: level == Level::T0, parallel: parallel.max(1), taken }
     }
 
     /// How many are at the port of another under a fit.
@@ -188,7 +188,7 @@ impl Seats {
         let is_other = |(port, index): &&(SmolStr, u16)| {
             numbers.get(port).is_none_or(|number| number / self.parallel != *index)
         };
-        self.seats.iter().filter(is_other).count()
+        self.taken.iter().filter(is_other).count()
     }
 }
 
