@@ -19,7 +19,8 @@ enum closc_paths_fault {
     CLOSC_PATHS_VERSION = 3,  /* of an unknown version */
     CLOSC_PATHS_CHECKSUM = 4, /* damaged */
     CLOSC_PATHS_LAYOUT = 5,   /* a section lies outside the file, or a number is out of range */
-    CLOSC_PATHS_LONG = 6      /* longer than its header says */
+    CLOSC_PATHS_LONG = 6,     /* longer than its header says */
+    CLOSC_PATHS_NAME = 7      /* behind the denials is something that is no name of a fabric */
 };
 
 struct closc_paths_table {
@@ -68,6 +69,36 @@ static inline int closc_paths_inside(uint32_t offset, uint64_t len, uint32_t tot
     return (uint64_t)offset + len <= total;
 }
 
+/* Tells whether bytes are UTF-8 (RFC 3629, section 4). */
+static inline int closc_paths_is_utf8(const uint8_t *at, size_t len) {
+    for (size_t n = 0; n < len;) {
+        uint8_t first = at[n];
+        size_t more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : first >> 3 == 30 ? 3 : 4;
+        if (more > 3 || len - n <= more) return 0;
+        uint32_t sign = more == 0 ? first : first & (0x3f >> more);
+        for (size_t k = 1; k <= more; k++) {
+            if (at[n + k] >> 6 != 2) return 0;
+            sign = sign << 6 | (at[n + k] & 0x3f);
+        }
+        /* Neither longer than it need be, nor half of a pair, nor beyond the last sign. */
+        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+        if (sign < least[more] || (sign >= 0xd800 && sign < 0xe000) || sign > 0x10ffff) return 0;
+        n += more + 1;
+    }
+    return 1;
+}
+
+/* Tells whether a table ends with its denials, or with a name that is there whole. */
+static inline int closc_paths_ends_well(const uint8_t *bytes, uint64_t start, uint32_t total) {
+    if (start == total) return 1;
+    uint64_t end = start + 1 + bytes[start];
+    if (bytes[start] == 0 || end > total || ((end + 3) & ~(uint64_t)3) != total) return 0;
+    for (uint64_t n = end; n < total; n++) {
+        if (bytes[n] != 0) return 0;
+    }
+    return closc_paths_is_utf8(bytes + start + 1, bytes[start]);
+}
+
 /* Checks some bytes and opens them; the bytes must outlive the table. */
 static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *t, const uint8_t *bytes, size_t len) {
     if (len < 128) return CLOSC_PATHS_SHORT;
@@ -108,7 +139,9 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
                   t->plane_bits <= 16 && t->uplink_bits + t->plane_bits + t->t1_uplink_bits <= 32 &&
                   t->pool_len <= 48 && t->t0_uplinks > 0 && t->t1_start < (t->t1_uplinks > 0 ? t->t1_uplinks : 1) &&
                   t->zone < t->zones && t->group < t->groups;
-    return inside && numbers ? CLOSC_PATHS_OK : CLOSC_PATHS_LAYOUT;
+    uint64_t behind = (uint64_t)t->denied + (uint64_t)t->denied_count * 20;
+    if (!inside || !numbers || behind < 128) return CLOSC_PATHS_LAYOUT;
+    return closc_paths_ends_well(bytes, behind, total) ? CLOSC_PATHS_OK : CLOSC_PATHS_NAME;
 }
 
 /* Returns the name of the fabric, not ended by a zero, and its length; NULL where the table says none. */

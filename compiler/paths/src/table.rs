@@ -119,6 +119,8 @@ pub enum Fault {
     Checksum,
     /// A section lies outside the file, or a number is out of range.
     Layout,
+    /// Behind the denials is something that is no name of a fabric.
+    Name,
 }
 
 impl core::fmt::Display for Fault {
@@ -134,6 +136,9 @@ impl core::fmt::Display for Fault {
             }
             Fault::Checksum => f.write_str("the checksum does not fit: the file is damaged"),
             Fault::Layout => f.write_str("a section lies outside the file, or a number is out of range"),
+            Fault::Name => {
+                f.write_str("what is behind the denials is no name of a fabric: the file is damaged")
+            }
         }
     }
 }
@@ -230,7 +235,30 @@ impl<'a> Table<'a> {
             && h.t1_start < h.t1_uplinks.max(1)
             && h.zone < h.zones
             && h.group < h.groups;
-        if inside && numbers { Ok(()) } else { Err(Fault::Layout) }
+        if !(inside && numbers) {
+            return Err(Fault::Layout);
+        }
+        self.check_name()
+    }
+
+    /// The table ends with the denials, or with a name that is there whole.
+    fn check_name(&self) -> Result<(), Fault> {
+        let start = self.behind_denials().ok_or(Fault::Layout)?;
+        if start == self.bytes.len() {
+            return Ok(());
+        }
+        let name = self.fabric().ok_or(Fault::Name)?;
+        let end = start + 1 + name.len();
+        let rest = self.bytes.get(end..).ok_or(Fault::Name)?;
+        let fills = end.next_multiple_of(4) == self.bytes.len() && rest.iter().all(|byte| *byte == 0);
+        if fills { Ok(()) } else { Err(Fault::Name) }
+    }
+
+    /// Where the denials end; nothing where no table has that place.
+    fn behind_denials(&self) -> Option<usize> {
+        let denials = (u32_at(self.bytes, at::AT_DENIED_COUNT) as usize).checked_mul(at::DENIED)?;
+        let start = (u32_at(self.bytes, at::AT_DENIED) as usize).checked_add(denials)?;
+        (at::HEADER..=self.bytes.len()).contains(&start).then_some(start)
     }
 
     /// Returns the numbers of the header.
@@ -241,9 +269,7 @@ impl<'a> Table<'a> {
     /// Returns the name of the fabric, which is behind the denials; nothing where the table says none, as those of older
     /// compilers.
     pub fn fabric(&self) -> Option<&'a str> {
-        let denials = (u32_at(self.bytes, at::AT_DENIED_COUNT) as usize).checked_mul(at::DENIED)?;
-        let start = (u32_at(self.bytes, at::AT_DENIED) as usize).checked_add(denials)?;
-        let (len, rest) = self.bytes.get(start..)?.split_first()?;
+        let (len, rest) = self.bytes.get(self.behind_denials()?..)?.split_first()?;
         let name = rest.get(..usize::from(*len))?;
         core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
     }

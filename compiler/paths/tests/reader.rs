@@ -125,6 +125,52 @@ fn a_table_says_its_fabric_and_which_table_it_is() {
     assert_eq!(Table::open(&long).unwrap().fabric(), Some(&*"é".repeat(127)));
 }
 
+/// A table, and the name that it says, or why it does not open.
+type Tail = (Vec<u8>, Result<Option<&'static str>, Fault>);
+
+/// Tables with something behind the denials, and the name that it is; nothing where it is none.
+fn tails() -> Vec<Tail> {
+    let (header, body) = sample();
+    let nameless = write(&header, &Body { fabric: String::new(), ..body });
+    let with = |tail: &[u8]| {
+        let mut bytes = [&nameless[..], tail].concat();
+        let total = bytes.len() as u32;
+        bytes[8..12].copy_from_slice(&total.to_le_bytes());
+        let crc = crc32(&bytes[16..]).to_le_bytes();
+        bytes[12..16].copy_from_slice(&crc);
+        bytes
+    };
+    let good: [(&[u8], Option<&str>); 4] =
+        [(b"", None), (b"\x03abc", Some("abc")), (b"\x02ab\0", Some("ab")), (b"\x03\xe2\x82\xac", Some("€"))];
+    let bad: [&[u8]; 10] = [
+        b"\0\0\0\0",
+        b"\0abc",
+        b"\x04abc",
+        b"\x85abc",
+        b"\x02abc",
+        b"\x03abc\0\0\0\0",
+        b"\x03a\xf3c",
+        b"\x03\xed\xa0\x80",
+        b"\x02\xc0\x80\0",
+        b"\x04\xf4\x90\x80\x80\0\0\0",
+    ];
+    let good = good.into_iter().map(|(tail, name)| (with(tail), Ok(name)));
+    good.chain(bad.into_iter().map(|tail| (with(tail), Err(Fault::Name)))).collect()
+}
+
+/// What is behind the denials is a name, whole and in UTF-8, or nothing: what is neither is damaged, and not a table without a name.
+#[test]
+fn a_name_that_is_none_is_a_damaged_table() {
+    for (bytes, wanted) in tails() {
+        assert_eq!(
+            Table::open(&bytes).map(|table| table.fabric()),
+            wanted,
+            "{:?}",
+            &bytes[bytes.len() - 8..]
+        );
+    }
+}
+
 #[test]
 fn two_tiers_are_version_1_and_three_are_2() {
     let (header, body) = sample();
@@ -312,6 +358,7 @@ fn the_c_header_agrees_with_the_rust_reader() {
     let in_blocks = write(&header, &body);
     assert_eq!(run(&in_blocks), (true, walk(&Table::open(&in_blocks).unwrap())));
     one_version(&run, [&whole, &in_blocks]);
+    names(&run);
     let wild = wild();
     assert!(Table::open(&wild).is_ok());
     assert!(run(&wild).0, "the C reader does something undefined");
@@ -325,6 +372,14 @@ fn the_c_header_agrees_with_the_rust_reader() {
     }
     assert!((1..CORRUPT).contains(&opened), "{opened} of {CORRUPT} are tables: some should be, and some not");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The reader in C says of the same tables that they are damaged.
+fn names(run: &dyn Fn(&[u8]) -> (bool, String)) {
+    for (bytes, wanted) in tails() {
+        let (is_table, said) = run(&bytes);
+        assert_eq!((is_table, said == "fault 7\n"), (wanted.is_ok(), wanted.is_err()), "{said}");
+    }
 }
 
 /// The reader in C takes tables of the version that they have, and of no other.
@@ -427,6 +482,9 @@ proptest! {
             bytes[4] += u8::from(bytes[30] > 0 || bytes[31] > 0);
             let total = (bytes.len() as u32).to_le_bytes();
             bytes[8..12].copy_from_slice(&total);
+            // No denials, and no name.
+            bytes[80..84].copy_from_slice(&total);
+            bytes[84..88].fill(0);
             let crc = crc32(&bytes[16..]);
             bytes[12..16].copy_from_slice(&crc.to_le_bytes());
         }

@@ -44,8 +44,15 @@ fn percent(share: f64) -> String {
 /// A T0 group: its zone, its number.
 type Group = (ZoneId, u16);
 
-/// Planes whose ports a NIC has, a bit each; one NIC that has them; whether there are more.
-type PortSet = (u32, Nic, bool);
+/// NICs of a group that have the same ports before and after, planes as bits.
+#[derive(Debug, Clone, Copy)]
+struct Alike {
+    before: u32,
+    after: u32,
+    nic: Nic,
+    /// Another one of them, if there are several.
+    other: Option<Nic>,
+}
 
 /// What is out of use.
 #[derive(Debug, Clone, Default)]
@@ -151,16 +158,22 @@ fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> boo
     (0..topology.t1.up.count).any(|m| open(&m))
 }
 
-/// What the NICs of a group have, plane by plane: sets of ports, each with one NIC that has it.
-fn ports(plan: &Plan, out: &Out, (zone, group): Group) -> Vec<PortSet> {
+/// What the NICs of a group have, plane by plane: those that are alike before and after, with two of them.
+fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Vec<Alike> {
     let all = plan.topology().plane_ids().fold(0, |all, plane| all | 1u32 << plane.0);
-    let mut kinds: BTreeMap<u32, (Nic, bool)> = BTreeMap::new();
+    let left = |out: &Out, nic: Nic| {
+        let own = out.ports.iter().filter(|port| port.nic == nic);
+        all & !own.fold(0, |all, port| all | 1u32 << port.plane.0)
+    };
+    let mut kinds: BTreeMap<(u32, u32), (Nic, Option<Nic>)> = BTreeMap::new();
     for nic in plan.fabric().group_nics(zone, group) {
-        let out =
-            out.ports.iter().filter(|port| port.nic == nic).fold(0, |all, port| all | 1u32 << port.plane.0);
-        kinds.entry(all & !out).and_modify(|(_, several)| *several = true).or_insert((nic, false));
+        let known = kinds.entry((left(before, nic), left(after, nic))).or_insert((nic, None));
+        if known.0 != nic {
+            known.1.get_or_insert(nic);
+        }
     }
-    kinds.into_iter().map(|(set, (nic, several))| (set, nic, several)).collect()
+    let kind = |((before, after), (nic, other))| Alike { before, after, nic, other };
+    kinds.into_iter().map(kind).collect()
 }
 
 /// Checks that denying one more element leaves every pair a path, and enough of its planes.
@@ -180,16 +193,13 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
             .collect();
         groups.extend(clean);
     }
-    let kinds: BTreeMap<Group, _> = groups
-        .iter()
-        .map(|group| (*group, (ports(plan, &before, *group), ports(plan, &after, *group))))
-        .collect();
+    let kinds: BTreeMap<Group, _> =
+        groups.iter().map(|group| (*group, alike(plan, (&before, &after), *group))).collect();
     for (n, a) in groups.iter().enumerate() {
         for b in groups.iter().skip(n) {
             let is_same = a == b;
             let (was, is) = (between(plan, &before, *a, *b, is_same), between(plan, &after, *a, *b, is_same));
-            let cut = cut_pair(was, is, (&kinds[a].1, &kinds[b].1), &before, is_same);
-            if let Some((from, to)) = cut {
+            if let Some((from, to)) = cut_pair((was, is), (&kinds[a], &kinds[b])) {
                 let name = |nic: Nic| nic_name(topology, nic);
                 return Err(Refusal::LastPath { from: name(from), to: name(to) });
             }
@@ -199,24 +209,14 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
 }
 
 /// Two NICs that have a path before and none after.
-fn cut_pair(
-    was: u32,
-    is: u32,
-    (a, b): (&[PortSet], &[PortSet]),
-    before: &Out,
-    is_same: bool,
-) -> Option<(Nic, Nic)> {
-    let had = |nic: Nic, plane: u8| !before.ports.contains(&NicPort { plane: PlaneId(plane), nic });
-    for (own, from, several) in a {
-        for (far, to, _) in b {
+fn cut_pair((was, is): (u32, u32), (a, b): (&[Alike], &[Alike])) -> Option<(Nic, Nic)> {
+    for from in a {
+        for to in b {
+            let is_cut = was & from.before & to.before != 0 && is & from.after & to.after == 0;
             // A NIC has no path to itself.
-            if is_same && from == to && !several {
-                continue;
-            }
-            let open_before =
-                (0..32).any(|plane| was >> plane & 1 == 1 && had(*from, plane) && had(*to, plane));
-            if is & own & far == 0 && open_before {
-                return Some((*from, *to));
+            let far = if to.nic == from.nic { to.other } else { Some(to.nic) };
+            if let Some(far) = far.filter(|_| is_cut) {
+                return Some((from.nic, far));
             }
         }
     }
@@ -325,6 +325,38 @@ mod tests {
         assert_eq!(refused, "6.25 % of plane 0 would be denied, and 5 % may be");
         assert!(check(&plan, &[], Element::Plane(PlaneId(0)), 0.5).is_err());
         assert_eq!(check(&plan, &[], Element::Plane(PlaneId(0)), 1.0), Ok(()));
+    }
+
+    /// The T0 of two NICs that have no other plane: the pair is named, and not one of them twice.
+    #[test]
+    fn two_nics_that_are_alike_are_named_both() {
+        let plan = testing::three_tiers();
+        let nics: Vec<Nic> = plan.fabric().nics().take(2).collect();
+        let t0 = |plane| Element::Switch(nics[0].t0(PlaneId(plane)));
+        let mut out: Vec<Element> = Vec::new();
+        let mut said = Vec::new();
+        for plane in plan.topology().plane_ids() {
+            match check(&plan, &out, t0(plane.0), 1.0) {
+                Ok(()) => out.push(t0(plane.0)),
+                Err(refusal) => said.push(refusal),
+            }
+        }
+        let name = |nic: Nic| nic_name(plan.topology(), nic);
+        assert_eq!(said, [Refusal::LastPath { from: name(nics[0]), to: name(nics[1]) }]);
+    }
+
+    /// One NIC of a group has had no port for long; another one, which has as few afterwards, still is not to lose its last.
+    #[test]
+    fn a_nic_that_was_cut_off_before_stands_for_no_other() {
+        let plan = testing::three_tiers();
+        let nics: Vec<Nic> = plan.fabric().nics().take(2).collect();
+        let port = |nic: usize, plane| Element::Port(NicPort { plane: PlaneId(plane), nic: nics[nic] });
+        let planes: Vec<u8> = plan.topology().plane_ids().map(|plane| plane.0).collect();
+        let (last, rest) = planes.split_last().expect("there are planes");
+        let mut out: Vec<Element> = planes.iter().map(|plane| port(0, *plane)).collect();
+        out.extend(rest.iter().map(|plane| port(1, *plane)));
+        let refused = check(&plan, &out, port(1, *last), 1.0);
+        assert!(matches!(refused, Err(Refusal::LastPath { .. })), "{refused:?}");
     }
 
     #[test]

@@ -135,6 +135,8 @@ pub struct Port {
     pub(crate) t0_dead: bool,
     /// Good answers of the T0 in a row, from the neighbour that it has now.
     pub(crate) t0_answers: u8,
+    /// When its T0 answered last.
+    pub(crate) t0_answered_ns: Option<u64>,
     /// The neighbour that its T0 answered from last. The neighbour table of a port that was plugged in elsewhere may have
     /// another one by now.
     pub(crate) t0_mac: Option<[u8; 6]>,

@@ -238,7 +238,7 @@ fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
         // A cable of plane p takes 30 + 45 p microseconds.
         let cable_us = |plane: u8| 30.0 + 45.0 * f64::from(plane);
         let planes = net.agents[0].status(&net.at(0)).planes;
-        let found: Vec<f64> = planes.iter().map(|plane| plane.t0_rtt_us).collect();
+        let found: Vec<f64> = planes.iter().filter_map(|plane| plane.t0_rtt_us).collect();
         assert_eq!(found, [0, 1, 2, 3].map(cable_us), "to the T0 and back");
         let at = net.at(0);
         let paths = net.agents[0].paths(&at, nic(1)).unwrap();
@@ -263,7 +263,8 @@ fn a_t0_that_is_replaced_by_another_is_used_again() {
         talk(net, 0, 100);
         net.replaced.push(2);
         net.run(1000 * MS);
-        let answers = |net: &Net<'_>, n: usize| net.agents[n].status(&net.at(n)).planes[2].t0_answers;
+        let answers =
+            |net: &Net<'_>, n: usize| net.agents[n].status(&net.at(n)).planes[2].t0_answers == Some(true);
         assert!(!answers(net, 0) && !answers(net, 1), "frames are for a MAC address that nobody has");
         for n in 0..2 {
             net.neighbour(n, 2, 2, true);
@@ -281,6 +282,8 @@ fn a_t0_that_is_replaced_by_another_is_used_again() {
 fn a_port_that_goes_down_is_left_by_both_sides() {
     with(|net| {
         talk(net, 0, 100);
+        // T0s are probed meanwhile.
+        net.run(1000 * MS);
         net.port(1, 3, false);
         net.run(2 * MS);
         net.got[1].clear();
@@ -289,6 +292,20 @@ fn a_port_that_goes_down_is_left_by_both_sides() {
         let status = net.agents[0].status(&net.at(0));
         assert_eq!(status.channels[0].sent[3], before, "the far side said that its port is down");
         assert_eq!(net.got[1], words(200));
+        // Of a port without a carrier nothing is known but how long ago its T0 answered.
+        net.run(300 * MS);
+        let at = net.at(1);
+        let dead = net.agents[1].status(&at).planes.swap_remove(3);
+        assert_eq!((dead.carrier, dead.t0_answers, dead.t0_rtt_us), (false, None, None));
+        let age_ms = dead.t0_answered_ms_ago.unwrap();
+        assert!((300.0..600.0).contains(&age_ms), "{age_ms}");
+        let alive = net.agents[1].status(&at).planes.swap_remove(2);
+        assert!(alive.t0_answers == Some(true) && alive.t0_answered_ms_ago.unwrap() < 100.0, "{alive:?}");
+        let metrics = net.agents[1].metrics(&at);
+        let says =
+            |name: &str, plane: u8| metrics.contains(&format!("closc_nic_{name}{{plane=\"{plane}\"}} "));
+        assert!(says("t0_up", 2) && says("t0_rtt_seconds", 2) && says("t0_answer_age_seconds", 3));
+        assert!(!says("t0_up", 3) && !says("t0_rtt_seconds", 3), "{metrics}");
         net.port(1, 3, true);
         net.run(100 * MS);
         talk(net, 0, 100);

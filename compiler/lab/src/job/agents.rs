@@ -164,7 +164,8 @@ impl Agents {
 impl Agent {
     /// Returns the first plane with a cable whose T0 does not answer.
     fn silent(&self, status: &Status) -> Option<usize> {
-        let answers = |plane: usize| status.planes.get(plane).is_some_and(|p| p.carrier && p.t0_answers);
+        let answers =
+            |plane: usize| status.planes.get(plane).is_some_and(|p| p.carrier && p.t0_answers == Some(true));
         (0..self.planes.len()).find(|plane| self.planes[*plane] && !answers(*plane))
     }
 

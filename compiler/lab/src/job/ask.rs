@@ -34,7 +34,8 @@ pub(super) struct Status {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Plane {
     pub(super) carrier: bool,
-    pub(super) t0_answers: bool,
+    /// Nothing without a carrier.
+    pub(super) t0_answers: Option<bool>,
 }
 
 /// A far NIC.

@@ -181,6 +181,7 @@ impl Agent {
         match turn {
             Turn::T0 { .. } => {
                 let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
+                port.t0_answered_ns = rtt_ns.map(|_| at.now_ns).or(port.t0_answered_ns);
                 port.t0_answers = if rtt_ns.is_some() { port.t0_answers.saturating_add(1) } else { 0 };
                 if port.t0_answers >= T0_ANSWERS {
                     port.t0_mac = port.ethernet.and_then(|ethernet| ethernet.first_chunk().copied());

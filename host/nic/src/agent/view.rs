@@ -93,10 +93,12 @@ pub struct PlaneView {
     pub carrier: bool,
     /// Whether the neighbour is known.
     pub neighbour: bool,
-    /// Whether the T0 answers probes.
-    pub t0_answers: bool,
-    /// Round trip to the T0 and back.
-    pub t0_rtt_us: f64,
+    /// Whether the T0 answers probes; nothing where the port has no carrier, so that nobody asks it.
+    pub t0_answers: Option<bool>,
+    /// Round trip to the T0 and back; nothing where it does not answer.
+    pub t0_rtt_us: Option<f64>,
+    /// How long ago the T0 answered last; nothing where it never did.
+    pub t0_answered_ms_ago: Option<f64>,
     /// Frames for other NICs that came, as they do where cables are swapped: ignored.
     pub strays: u64,
     /// Where the port is plugged in, if frames say that and its own T0 is dead.
@@ -263,7 +265,7 @@ impl Agent {
             table: TableView::of(at.table),
             transport: self.options.transport,
             now_ns: at.now_ns,
-            planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(plane)).collect(),
+            planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(at, plane)).collect(),
             channels: (0..self.channels.len()).map(|n| self.channel_view(n)).collect(),
             findings: self.findings(at),
             denials: self.bans().bans,
@@ -272,16 +274,20 @@ impl Agent {
         }
     }
 
-    fn plane_view(&self, plane: u8) -> PlaneView {
+    fn plane_view(&self, at: &At<'_>, plane: u8) -> PlaneView {
         let port = self.ports[usize::from(plane)];
         let record = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
         let record = record.map(|(_, record)| *record).unwrap_or_default();
+        // Without a carrier no probe is sent, and what was known before says nothing.
+        let t0_answers = port.carrier.then_some(!port.t0_dead && record.sent > record.lost);
+        let age_ns = port.t0_answered_ns.map(|answered_ns| at.now_ns.saturating_sub(answered_ns));
         PlaneView {
             plane,
             carrier: port.carrier,
             neighbour: port.ethernet.is_some(),
-            t0_answers: !port.t0_dead && record.sent > record.lost,
-            t0_rtt_us: record.rtt_ns as f64 / 1e3,
+            t0_answers,
+            t0_rtt_us: t0_answers.filter(|answers| *answers).map(|_| record.rtt_ns as f64 / 1e3),
+            t0_answered_ms_ago: age_ns.map(|age_ns| age_ns as f64 / 1e6),
             strays: port.strays,
             found_at: port.search.place().filter(|_| port.t0_dead && port.carrier),
         }
@@ -437,7 +443,9 @@ impl Agent {
             };
             turns.0.push((labels.clone(), record.sent as f64));
             turns.1.push((labels.clone(), record.lost as f64));
-            if record.rtt_ns > 0 {
+            // What a dead way or a port without a carrier answered before says nothing of now.
+            let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
+            if record.rtt_ns > 0 && carrier && !record.is_dead() {
                 turns.2.push((labels, record.rtt_ns as f64 / 1e9));
             }
         }
@@ -471,13 +479,29 @@ impl Metrics {
     }
 
     fn planes(&mut self, planes: &[PlaneView]) {
-        let rows = |of: &dyn Fn(&PlaneView) -> f64| -> Vec<Row> {
-            planes.iter().map(|p| (format!("{{plane=\"{}\"}}", p.plane), of(p))).collect()
+        // What is not known has no sample.
+        let rows = |of: &dyn Fn(&PlaneView) -> Option<f64>| -> Vec<Row> {
+            let row = |p: &PlaneView| Some((format!("{{plane=\"{}\"}}", p.plane), of(p)?));
+            planes.iter().filter_map(row).collect()
         };
-        self.gauge("port_up", "Whether the port has a carrier", rows(&|p| f64::from(u8::from(p.carrier))));
-        self.gauge("t0_up", "Whether the T0 answers probes", rows(&|p| f64::from(u8::from(p.t0_answers))));
-        self.gauge("t0_rtt_seconds", "Round trip of the last T0 probe", rows(&|p| p.t0_rtt_us / 1e6));
-        self.counter("strays_total", "Frames for other NICs that came", rows(&|p| p.strays as f64));
+        let is = |is: bool| f64::from(u8::from(is));
+        self.gauge("port_up", "Whether the port has a carrier", rows(&|p| Some(is(p.carrier))));
+        self.gauge(
+            "t0_up",
+            "Whether the T0 answers probes; none where the port has no carrier",
+            rows(&|p| p.t0_answers.map(is)),
+        );
+        self.gauge(
+            "t0_rtt_seconds",
+            "Round trip of the last T0 probe; none where the T0 does not answer",
+            rows(&|p| p.t0_rtt_us.map(|rtt_us| rtt_us / 1e6)),
+        );
+        self.gauge(
+            "t0_answer_age_seconds",
+            "Time since the T0 answered last",
+            rows(&|p| p.t0_answered_ms_ago.map(|age_ms| age_ms / 1e3)),
+        );
+        self.counter("strays_total", "Frames for other NICs that came", rows(&|p| Some(p.strays as f64)));
     }
 
     fn channels(&mut self, channels: &[ChannelView]) {

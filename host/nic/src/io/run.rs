@@ -318,7 +318,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
         flag
     });
-    let mut stage = Stage { setup, tun, links, server, flags, agent, downlink };
+    let mut stage = Stage { setup, tun, links, server, flags, agent, downlink, fabric: None };
     loop {
         let (table, _) = open_table(&bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
@@ -421,6 +421,8 @@ struct Stage<'a> {
     flags: [Arc<AtomicBool>; 3],
     agent: Agent,
     downlink: u16,
+    /// The fabric that was asked for, or that the first table said which had a name; looked up when the next table comes.
+    fabric: Option<String>,
 }
 
 impl Stage<'_> {
@@ -444,7 +446,11 @@ impl Stage<'_> {
             self.server.fds(&mut fds);
             let now_ns = clock();
             let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
-            let due = if busy { 0 } else { due.min(if gathers { GATHER_NS } else { u64::MAX }) };
+            let due = if busy || self.server.has_lines() {
+                0
+            } else {
+                due.min(if gathers { GATHER_NS } else { u64::MAX })
+            };
             self.agent.waits(due);
             sys::wait(&fds, &mut ready, due);
             if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
@@ -567,11 +573,12 @@ impl Stage<'_> {
     fn reload(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
         let tried = read_table(&self.setup.table).and_then(|bytes| {
             let (table, _) = open_table(&bytes, self.setup.nic)?;
-            // Without a fabric that was asked for, the table before says which it is.
-            is_of(&table, self.setup.fabric.as_deref())?;
-            if table.fabric().is_some() {
-                is_of(&table, at.table.fabric())?;
+            // Once a fabric is known it is that for as long as the agent runs, whatever tables come.
+            if self.fabric.is_none() {
+                let first = || at.table.fabric().map(str::to_owned);
+                self.fabric = self.setup.fabric.clone().or_else(first);
             }
+            is_of(&table, self.fabric.as_deref())?;
             let new = At { table: &table, now_ns: at.now_ns };
             let ended = self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
             Ok((bytes, ended))

@@ -27,6 +27,17 @@ const OUT_MAX: usize = 8 << 20;
 trait Stream: Read + Write + AsRawFd {}
 impl<T: Read + Write + AsRawFd> Stream for T {}
 
+/// How far a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// More may come.
+    Asks,
+    /// It sends nothing more, and gets the answers that it has asked for.
+    Ended,
+    /// It is parted from as soon as all is said.
+    Closed,
+}
+
 struct Client {
     stream: Box<dyn Stream>,
     is_http: bool,
@@ -34,7 +45,7 @@ struct Client {
     out: Vec<u8>,
     waits_for: Option<u64>,
     wants_reload: bool,
-    closed: bool,
+    phase: Phase,
     /// When it asked for the last time, as a count of what came to the server; nothing before the first request.
     asked: Option<u64>,
 }
@@ -81,14 +92,23 @@ impl Server {
     pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
         out.push(Wanted::read(self.requests.as_raw_fd()));
         out.extend(self.metrics.iter().map(|metrics| Wanted::read(metrics.as_raw_fd())));
-        // What did not fit into a socket leaves as soon as there is room.
-        let of = |client: &Client| Wanted { fd: client.stream.as_raw_fd(), write: !client.out.is_empty() };
+        // What did not fit into a socket leaves as soon as there is room; what nobody reads on wakes nobody.
+        let of = |client: &Client| Wanted {
+            fd: client.stream.as_raw_fd(),
+            read: client.reads(),
+            write: !client.out.is_empty(),
+        };
         out.extend(self.clients.iter().map(of));
     }
 
-    /// Tells whether somebody waits for a write.
+    /// Tells whether lines are here that can be answered now: they came before, and wake nobody.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.clients.iter().any(Client::has_line)
+    }
+
+    /// Tells whether somebody waits for a write, or has a line here that can be answered now.
     pub fn is_waited_for(&self) -> bool {
-        self.clients.iter().any(|client| client.waits_for.is_some())
+        self.clients.iter().any(|client| client.waits_for.is_some()) || self.has_lines()
     }
 
     /// Takes connections and requests.
@@ -130,7 +150,7 @@ impl Server {
             out: Vec::new(),
             waits_for: None,
             wants_reload: false,
-            closed: false,
+            phase: Phase::Asks,
             asked: None,
         });
     }
@@ -170,34 +190,58 @@ impl Server {
     /// Sends answers, and parts from who is gone.
     pub fn flush(&mut self) {
         self.clients.iter_mut().for_each(Client::flush);
-        self.clients.retain(|client| !(client.closed && client.out.is_empty()));
+        self.clients.retain(|client| !client.is_over());
     }
 }
 
 impl Client {
+    /// Tells whether more is read: not while as much is here as a line may have, nor where nothing more comes.
+    fn reads(&self) -> bool {
+        self.phase == Phase::Asks && self.line.len() <= LINE_MAX
+    }
+
     fn read(&mut self) {
         let mut bytes = [0; 4096];
-        while !self.closed && self.line.len() <= LINE_MAX {
+        while self.reads() {
             match self.stream.read(&mut bytes) {
-                Ok(0) => self.closed = true,
+                Ok(0) => self.phase = Phase::Ended,
                 Ok(n) => self.line.extend_from_slice(&bytes[..n]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => self.closed = true,
+                Err(_) => self.phase = Phase::Closed,
             }
         }
     }
 
+    /// Tells whether an answer is still to come.
+    fn waits(&self) -> bool {
+        self.waits_for.is_some() || self.wants_reload
+    }
+
+    fn has_line(&self) -> bool {
+        self.phase != Phase::Closed && !self.waits() && self.line.contains(&b'\n')
+    }
+
+    /// Tells whether nothing more comes, and nothing more is to be said. Who has sent all that it asks still gets its answers.
+    fn is_over(&self) -> bool {
+        let is_done = match self.phase {
+            Phase::Asks => false,
+            Phase::Ended => !self.waits() && !self.has_line(),
+            Phase::Closed => true,
+        };
+        is_done && self.out.is_empty()
+    }
+
     fn next_line(&mut self) -> Option<Vec<u8>> {
         // One answer after the other: who waits for one is not read on.
-        if self.waits_for.is_some() || self.wants_reload {
+        if self.waits() || self.phase == Phase::Closed {
             return None;
         }
         let Some(end) = self.line.iter().position(|byte| *byte == b'\n') else {
             if self.line.len() > LINE_MAX {
                 self.say(&api::fault(format_args!("a request has at most {LINE_MAX} bytes")));
                 self.line.clear();
-                self.closed = true;
+                self.phase = Phase::Closed;
             }
             return None;
         };
@@ -234,13 +278,13 @@ impl Client {
             self.out.extend_from_slice(head.as_bytes());
             self.out.extend_from_slice(body.as_bytes());
         } else if line == b"\r\n" || line == b"\n" {
-            self.closed = true;
+            self.phase = Phase::Closed;
         }
     }
 
     fn say(&mut self, said: &Value) {
         if self.out.len() > OUT_MAX {
-            self.closed = true;
+            self.phase = Phase::Closed;
             self.out.clear();
             return;
         }
@@ -256,7 +300,7 @@ impl Client {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Ok(_) | Err(_) => {
-                    self.closed = true;
+                    self.phase = Phase::Closed;
                     self.out.clear();
                 }
             }
@@ -372,6 +416,50 @@ mod tests {
         ask(askers.last_mut().unwrap(), &mut server, &mut serve);
         assert_eq!(stays.read(&mut [0]).unwrap(), 0, "it asked before all of them");
         drop((silent, scrapers));
+    }
+
+    /// More lines at once than fit into what is read at a time, each of which is answered later, and then nothing more is sent: each
+    /// gets its answer, nobody is woken meanwhile by what is not read, and then the connection ends.
+    #[test]
+    fn every_line_of_many_gets_its_answer() {
+        const LINES: usize = 300;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let mut server = Server::open(&path, None).unwrap();
+        let bytes = crate::schedule::tests::table(0);
+        let table = Table::open(&bytes).unwrap();
+        let at = At { table: &table, now_ns: 1 };
+        let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
+        let mut asks = UnixStream::connect(&path).unwrap();
+        let line = format!("{:<99}\n", "{\"op\":\"reload\"}");
+        asks.write_all(line.repeat(LINES).as_bytes()).unwrap();
+        asks.shutdown(std::net::Shutdown::Write).unwrap();
+        let woken = |server: &Server, timeout_ns: u64| {
+            let (mut fds, mut ready) = (Vec::new(), Vec::new());
+            server.fds(&mut fds);
+            sys::wait(&fds, &mut ready, timeout_ns);
+            ready.contains(&true)
+        };
+        assert!(woken(&server, 0));
+        let reader = std::thread::spawn(move || BufReader::new(asks).lines().collect::<Result<Vec<_>, _>>());
+        let mut answers = 0;
+        loop {
+            let round = server.read(&mut agent, &at, 0.0);
+            if round.reload {
+                let full = server.clients[0].line.len() > LINE_MAX && server.clients[0].out.is_empty();
+                assert!(!(full && woken(&server, 0)), "what is not read wakes nobody");
+                answers += 1;
+                server.reloaded(&serde_json::json!({ "number": answers }));
+            }
+            server.flush();
+            if server.clients.is_empty() {
+                break;
+            }
+            woken(&server, if server.has_lines() { 0 } else { 60_000_000_000 });
+        }
+        assert_eq!(answers, LINES);
+        let said = reader.join().unwrap().unwrap();
+        assert_eq!((said.len(), said[LINES - 1].as_str()), (LINES, "{\"number\":300}"));
     }
 
     #[test]

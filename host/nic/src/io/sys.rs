@@ -342,11 +342,14 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
     Ok((mac, flags & up == up))
 }
 
-/// What is waited for: that something can be read from a descriptor or, if there is something to write, that there is room.
+/// What is waited for: that something can be read from a descriptor, if it is read, or that there is room, if there is something to
+/// write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The descriptor; below zero for none.
     pub(crate) fd: RawFd,
+    /// Whether it is read.
+    pub(crate) read: bool,
     /// Whether there is something to write.
     pub(crate) write: bool,
 }
@@ -354,14 +357,17 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// Waits for something to read.
     pub(crate) fn read(fd: RawFd) -> Wanted {
-        Wanted { fd, write: false }
+        Wanted { fd, read: true, write: false }
     }
 }
 
 /// Waits until one of the descriptors is ready, or for so long. Says of each whether it is.
 pub(crate) fn wait(fds: &[Wanted], ready: &mut Vec<bool>, timeout_ns: u64) {
-    let events = |wanted: &Wanted| libc::POLLIN | if wanted.write { libc::POLLOUT } else { 0 };
-    let poll = |wanted: &Wanted| libc::pollfd { fd: wanted.fd, events: events(wanted), revents: 0 };
+    let flag = |is: bool, event| if is { event } else { 0 };
+    let events = |wanted: &Wanted| flag(wanted.read, libc::POLLIN) | flag(wanted.write, libc::POLLOUT);
+    // A descriptor of which nothing is wanted would still wake whoever waits when its other end is gone.
+    let of = |wanted: &Wanted| if wanted.read || wanted.write { wanted.fd } else { -1 };
+    let poll = |wanted: &Wanted| libc::pollfd { fd: of(wanted), events: events(wanted), revents: 0 };
     let mut polls: Vec<libc::pollfd> = fds.iter().map(poll).collect();
     let timeout = libc::timespec {
         tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
