@@ -16,6 +16,7 @@ mod hover;
 mod language;
 mod place;
 mod server;
+mod stream;
 mod text;
 mod uri;
 

@@ -4,6 +4,9 @@
 //! every request is answered, also one of a text that is at fault; the session ends as the protocol says.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use closc_compile::front::{self, FrontError, Options, Reading, Source};
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Trust};
@@ -28,7 +31,7 @@ use crate::definition::{self, Definition};
 use crate::language::Language;
 use crate::place::Place;
 use crate::text::{Columns, Text};
-use crate::{actions, completion, findings, hover, uri};
+use crate::{actions, completion, findings, hover, stream, uri};
 
 /// Why a session ends before its time.
 #[derive(Debug, thiserror::Error)]
@@ -52,10 +55,25 @@ pub enum LspError {
 
 /// Serves the editor at standard input and output until it says that it is done.
 pub fn serve(options: &Options) -> Result<(), LspError> {
-    let (connection, threads) = Connection::stdio();
-    run(&connection, options)?;
+    let (to_session, receiver) = crossbeam_channel::bounded(0);
+    let (sender, from_session) = crossbeam_channel::bounded(0);
+    let answers = Arc::new(Mutex::new(io::stdout()));
+    let reader = thread::spawn({
+        let answers = Arc::clone(&answers);
+        move || stream::receive(io::stdin().lock(), &to_session, &answers)
+    });
+    let writer = thread::spawn(move || stream::send(&from_session, &answers));
+    let connection = Connection { sender, receiver };
+    let ended = run(&connection, options);
     drop(connection);
-    Ok(threads.join()?)
+    let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // An editor that keeps its end open is not waited for. Where it is gone, what it sent last may be why.
+    let is_gone = matches!(&ended, Err(LspError::Protocol(error)) if error.channel_is_disconnected());
+    if is_gone || ended.is_ok() {
+        reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    }
+    ended?;
+    Ok(written?)
 }
 
 /// Serves an editor until it says that it is done.

@@ -1,0 +1,174 @@
+//! Messages as frames of a byte stream: a header with `Content-Length`, and JSON.
+//!
+//! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message is answered
+//! (JSON-RPC 2.0, section 5.1: -32700 where it is no JSON, -32600 where it is no message) and passed over; what a header may ask
+//! memory for is bounded; no frame is written into another.
+//!
+//! Language Server Protocol 3.17, "Base Protocol".
+
+use std::io::{self, BufRead, Read, Write};
+use std::sync::Mutex;
+
+use crossbeam_channel::{Receiver, Sender};
+use lsp_server::{ErrorCode, Message};
+use serde_json::{Value, json};
+
+/// Bytes of a frame: some ten times what the largest fabric file takes as JSON.
+const FRAME_MAX: usize = 64 << 20;
+
+/// Bytes of a line of a header.
+const HEADER_MAX: u64 = 8 << 10;
+
+/// Hands on what an editor sends, to the end of the stream, of the session, or of what can be told apart as frames.
+pub(crate) fn receive(
+    mut from: impl BufRead,
+    session: &Sender<Message>,
+    answers: &Mutex<impl Write>,
+) -> io::Result<()> {
+    while let Some(frame) = frame(&mut from)? {
+        match message(&frame) {
+            Ok(message) => {
+                let is_exit = matches!(&message, Message::Notification(said) if said.method == "exit");
+                if session.send(message).is_err() || is_exit {
+                    break;
+                }
+            }
+            Err((code, why)) => {
+                // Nobody can tell whose request it was.
+                let answer = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code as i32, "message": why } });
+                write(answers, answer.to_string().as_bytes())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes what a session says, until it ends.
+pub(crate) fn send(session: &Receiver<Message>, to: &Mutex<impl Write>) -> io::Result<()> {
+    session.iter().try_for_each(|message| {
+        let mut frame = serde_json::to_value(&message)?;
+        frame["jsonrpc"] = json!("2.0");
+        write(to, frame.to_string().as_bytes())
+    })
+}
+
+fn write(to: &Mutex<impl Write>, frame: &[u8]) -> io::Result<()> {
+    let mut to = to.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    write!(to, "Content-Length: {}\r\n\r\n", frame.len())?;
+    to.write_all(frame)?;
+    to.flush()
+}
+
+/// Reads the bytes of a frame; nothing at the end of the stream.
+fn frame(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        if from.by_ref().take(HEADER_MAX).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = str::from_utf8(&line).ok().and_then(|line| line.strip_suffix("\r\n"));
+        let Some(line) = line else {
+            return Err(fault("a line of a header has to end with CR LF, within 8 KiB"));
+        };
+        if line.is_empty() {
+            break;
+        }
+        let Some((name, value)) = line.split_once(':') else {
+            return Err(fault("a line of a header has no `:`"));
+        };
+        if name.eq_ignore_ascii_case("Content-Length") {
+            let value = value.trim().parse::<usize>();
+            length = Some(value.map_err(|_| fault("`Content-Length` is no number of bytes"))?);
+        }
+    }
+    let length = length.ok_or_else(|| fault("a header lacks `Content-Length`"))?;
+    if length > FRAME_MAX {
+        return Err(fault(&format!("a message of {length} bytes: 64 MiB at most")));
+    }
+    // What is there, and not what is announced, takes memory.
+    let mut frame = Vec::new();
+    from.by_ref().take(length as u64).read_to_end(&mut frame)?;
+    if frame.len() < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(frame))
+}
+
+fn fault(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// Reads a message, or says with which code it is answered.
+fn message(frame: &[u8]) -> Result<Message, (ErrorCode, String)> {
+    let value: Value =
+        serde_json::from_slice(frame).map_err(|error| (ErrorCode::ParseError, error.to_string()))?;
+    let no_message = || (ErrorCode::InvalidRequest, "it is no request, answer or notification".to_owned());
+    serde_json::from_value(value).map_err(|_| no_message())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn framed(text: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    }
+
+    /// What a session is handed, what is answered, and how it ends.
+    fn received(bytes: &[u8]) -> (Vec<Message>, String, io::Result<()>) {
+        let (sender, receiver) = crossbeam_channel::bounded(0);
+        let answers = Mutex::new(Vec::new());
+        let (all, end) = thread::scope(|scope| {
+            let session = scope.spawn(move || receiver.iter().collect());
+            let end = receive(bytes, &sender, &answers);
+            drop(sender);
+            (session.join().expect("it only collects"), end)
+        });
+        (all, String::from_utf8(answers.into_inner().unwrap()).unwrap(), end)
+    }
+
+    #[test]
+    fn what_is_no_message_is_answered_and_passed_over() {
+        let good = framed(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
+        for (bad, code) in
+            [("{bad}", -32700), ("", -32700), ("[1,2]", -32600), ("7", -32600), (r#"{"id":1}"#, -32600)]
+        {
+            let (all, answers, end) = received(format!("{}{good}", framed(bad)).as_bytes());
+            end.unwrap();
+            assert_eq!(all.len(), 1, "{bad}");
+            let answer = answers.split_once("\r\n\r\n").expect("a frame").1;
+            let answer: Value = serde_json::from_str(answer).unwrap();
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(code)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_ends_the_session_with_a_reason() {
+        let long = format!("X: {}\r\n", "x".repeat(10_000));
+        for (bytes, why) in [
+            ("Content-Length: 99999999999\r\n\r\n", "99999999999 bytes: 64 MiB at most"),
+            ("Content-Length: -1\r\n\r\n", "no number of bytes"),
+            ("Content-Type: x\r\n\r\n", "lacks `Content-Length`"),
+            ("nothing\r\n\r\n", "no `:`"),
+            ("Content-Length: 3\n\n{}", "CR LF"),
+            (&long, "CR LF"),
+            ("Content-Length: 9\r\n\r\n{}", "unexpected end of file"),
+        ] {
+            let (all, _, end) = received(bytes.as_bytes());
+            let error = end.unwrap_err().to_string();
+            assert!(all.is_empty() && error.contains(why), "{bytes:.40}: {error}");
+        }
+    }
+
+    #[test]
+    fn names_of_headers_have_no_case_and_others_are_passed_over() {
+        let body = r#"{"jsonrpc":"2.0","method":"exit"}"#;
+        let header = format!("Content-Type: x\r\ncontent-length:{}\r\n\r\n", body.len());
+        let (all, _, end) = received(format!("{header}{body}{}", framed("{bad}")).as_bytes());
+        end.unwrap();
+        assert_eq!(all.len(), 1, "nothing is read behind `exit`");
+    }
+}
