@@ -46,7 +46,8 @@ fn what_cannot_be_made_is_said_with_what_can() {
     place.write("mine.yaml", "mine");
     for (flags, wanted) in [
         ("--out mine.yaml", "`mine.yaml` is there already"),
-        ("--nics 1021", "`--nics 1024` may"),
+        ("--nics 1021", "`--nics 1024` do"),
+        ("--nics 64 --planes 2 --os eos", "nor does any number of NICs near it"),
         ("--nics 4000000", "three tiers of these switches have at most"),
         ("--nics 4000000 --tiers 2", "two tiers of these switches have at most"),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
@@ -58,6 +59,20 @@ fn what_cannot_be_made_is_said_with_what_can() {
         assert!(said.contains(wanted), "{flags}: {said}");
     }
     assert_eq!(place.read("mine.yaml"), "mine");
+    // What is proposed is taken.
+    for flags in [
+        "--nics 1 --planes 4",
+        "--nics 1021",
+        "--nics 100 --planes 2 --nics-per-node 3",
+        "--nics 3 --planes 2",
+    ] {
+        let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
+        let said = place.ends(1, &words);
+        let near = said.split("`--nics ").nth(1).and_then(|rest| rest.split('`').next());
+        let near = near.unwrap_or_else(|| panic!("{flags}: {said}"));
+        let others = &words[3..];
+        place.ends(0, &[&["init", "--nics", near], others].concat());
+    }
     place.ends(64, &["init", "--planes", "17"]);
     place.ends(64, &["init", "--os", "ios"]);
     place.ends(64, &["init", "--name", "a: b"]);

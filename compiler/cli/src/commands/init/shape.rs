@@ -3,6 +3,8 @@
 //! In: what is wanted, and the catalogue. Out: shapes, the best first; the checks have the last word. Invariants: no tier is
 //! oversubscribed, a T0 has as many uplinks as NICs, and no switch is the only one that a plane rests on.
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
@@ -11,6 +13,7 @@ use closc_platform::{Breakout, Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 /// What is wanted.
+#[derive(Clone)]
 pub(super) struct Want {
     pub(super) name: String,
     pub(super) nics: u32,
@@ -249,8 +252,29 @@ fn most(want: &Want, ports: u32) -> u32 {
     if want.tiers == Some(2) { ports * half } else { half.saturating_mul(half).saturating_mul(ZONES_MAX) }
 }
 
-/// Says why there is no shape, and what would have one.
-pub(super) fn why_none(want: &Want, choices: &[Choice<'_>]) -> String {
+/// How many sizes above what is wanted are tried.
+const SIZES: usize = 48;
+
+/// Numbers of NICs above what is wanted that make whole T0s and nodes: the nearest ones, then those that grow by powers of two.
+pub(super) fn sizes_above(want: &Want, choices: &[Choice<'_>]) -> Vec<u32> {
+    let most = choices.iter().map(|choice| most(want, choice.ports())).max().unwrap_or_default();
+    let half = choices.iter().map(|choice| choice.ports() / 2).max().unwrap_or_default();
+    let node = u32::from(want.nics_per_node);
+    let next = |step: u32| (want.nics / step + 1).saturating_mul(step);
+    let of_groups = (T1S_MIN.max(node)..=half).filter(|per_group| per_group.is_multiple_of(node));
+    let near: BTreeSet<u32> = of_groups.map(next).collect();
+    let powers = (0..u32::BITS).filter_map(|power| node.checked_mul(1 << power));
+    let powers = powers.filter(|nics| *nics > want.nics).take(8);
+    near.into_iter().take(SIZES).chain(powers).filter(|nics| *nics <= most).collect()
+}
+
+/// Says why there is no shape, and what would have one: a number of NICs that was tried, if any was found.
+pub(super) fn why_none(
+    want: &Want,
+    choices: &[Choice<'_>],
+    near: Option<u32>,
+    finding: Option<&str>,
+) -> String {
     let most = choices.iter().map(|choice| most(want, choice.ports())).max().unwrap_or_default();
     let nics = number(want.nics.into());
     if want.nics > most {
@@ -262,10 +286,14 @@ pub(super) fn why_none(want: &Want, choices: &[Choice<'_>]) -> String {
             if want.tiers == Some(2) { ", and `--tiers 3` has more room" } else { "" }
         );
     }
-    let near = (want.nics + 1..=most).find(|nics| nics.is_power_of_two()).unwrap_or(most);
-    format!(
-        "{nics} NICs, {} a node, make no T0s of one size without a warning: `--nics {near}` may, or name another \
-         `--platform`, `--os`, `--routing` or `--nics-per-node`",
-        want.nics_per_node
-    )
+    let why = match finding {
+        Some(finding) => format!("make no fabric without a finding ({finding})"),
+        None => "make no T0s of one size".to_owned(),
+    };
+    let others = "`--platform`, `--os`, `--routing` or `--nics-per-node`";
+    let what = match near {
+        Some(near) => format!("`--nics {near}` do, or name another {others}"),
+        None => format!("nor does any number of NICs near it: name another {others}"),
+    };
+    format!("{nics} NICs, {} a node, {why}: {what}", want.nics_per_node)
 }
