@@ -75,6 +75,28 @@ function tierBox(plane, tier, zone) {
   return el("a", { class: "tier t" + tier, href }, text, el("span", { class: "unseen" }, " of plane " + plane + (zone === undefined ? "" : ", zone " + zone)));
 }
 
+// Cables that are there between a tier and the one above it, of a plane and zone (all if not given); tier -1: those of NICs.
+function cablesUp(plane, tier, zone) {
+  const gone = new Set();
+  const lose = (l) => {
+    const own = l && (l.host ? l.nic : l.lower);
+    if (l && l.plane === plane && (l.host ? -1 : own.tier) === tier && (zone === undefined || own.zone === zone)) gone.add(linkKey(l));
+  };
+  ABSENT.links.forEach((at) => lose(readLink(at)));
+  if (tier < 0) ABSENT.nics.forEach((at) => lose(hostLink(plane, readNic(at))));
+  for (const s of [...ABSENT.switches].map(readSwitch)) {
+    if (s.plane !== plane || !isPlanned(s)) continue;
+    if (s.tier === tier) range(UPLINKS[tier]).forEach((up) => lose(fabricLink(s, up)));
+    if (s.tier === 0 && tier < 0) range(M.per_group).forEach((downlink) => lose(hostLink(plane, { zone: s.zone, group: s.index, downlink })));
+    if (s.tier === tier + 1 && tier >= 0) {
+      const ports = s.tier === 1 ? countOf(0) * M.tiers[0].parallel : M.zones * M.t2.zone_ports;
+      range(ports).map((down) => lowerOf(s, down)).forEach((far) => far && lose(fabricLink(far.switch, far.up)));
+    }
+  }
+  const zones = zone === undefined ? M.zones : 1;
+  return zones * (tier < 0 ? M.groups * M.per_group : countOf(tier) * UPLINKS[tier]) - gone.size;
+}
+
 const between = (count, mbps) => el("span", { class: "between", title: plural(count, "cable") + " of " + speed(mbps) }, number(count) + " \u00d7 " + speed(mbps));
 const upSpeed = (plane, tier, zone) => M.kinds[M.kind_of[tier][plane][zone || 0]].up.mbps;
 
@@ -83,12 +105,12 @@ function planeCard(plane) {
   const parts = [];
   for (let tier = M.tiers.length - 1; tier >= 0; tier -= 1) {
     parts.push(tierBox(plane, tier));
-    if (tier > 0) parts.push(between(plannedSwitches(tier - 1) * UPLINKS[tier - 1], upSpeed(plane, tier - 1)));
+    if (tier > 0) parts.push(between(cablesUp(plane, tier - 1), upSpeed(plane, tier - 1)));
   }
   return el("div", { class: "card" + (isLost ? " lost" : "") },
     el("h3", {}, el("a", { href: address("plane", plane) }, "Plane " + plane),
       DRAINED.planes.has(plane) && el("small", { class: "warn" }, " drained"), FAILED.planes.includes(plane) && el("small", { class: "bad" }, " failed")),
-    parts, between(M.zones * M.groups * M.per_group, M.port_mbps[0]));
+    parts, between(cablesUp(plane, -1), M.port_mbps[0]));
 }
 
 function fabricView() {
@@ -107,11 +129,11 @@ function planeView(plane) {
   if (drained) parts.push(el("p", { class: "warn" }, "The plane is drained: it carries no new traffic."));
   parts.push(failButton({ kind: "plane", at: plane, label: "plane " + plane }));
   const box = el("div", { "data-arrows": true });
-  if (M.t2) box.append(tierBox(plane, 2), between(plannedSwitches(1) * UPLINKS[1], upSpeed(plane, 1)));
+  if (M.t2) box.append(tierBox(plane, 2), between(cablesUp(plane, 1), upSpeed(plane, 1)));
   box.append(el("div", { class: "cards" }, range(M.zones).map((zone) => el("div", { class: "card" },
     el("h3", {}, M.zones > 1 ? "Zone " + zone : "Plane " + plane),
-    M.tiers.length > 1 && [tierBox(plane, 1, zone), between(countOf(0) * UPLINKS[0], upSpeed(plane, 0, zone))],
-    tierBox(plane, 0, zone), between(M.groups * M.per_group, M.port_mbps[zone]),
+    M.tiers.length > 1 && [tierBox(plane, 1, zone), between(cablesUp(plane, 0, zone), upSpeed(plane, 0, zone))],
+    tierBox(plane, 0, zone), between(cablesUp(plane, -1, zone), M.port_mbps[zone]),
     el("span", { class: "tier nic" }, el("b", {}, number(M.groups * M.per_group - lostNics(zone))), " NICs")))));
   return [...parts, box];
 }

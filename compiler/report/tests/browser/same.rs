@@ -318,7 +318,31 @@ const LOSS: &str = "(own) => { const sum = allPairs(fileState(), lose(fileState(
     [DISTANCES[kind], planned(kind), [...spread].sort((a, b) => a[0] - b[0])]);
   return [sum.pairs, sum.touched, sum.cutOff, sum.newlyCutOff, kinds]; }";
 
-/// Everything of some switches, NICs, pairs and failures of a plan.
+/// Cables that are there, by plane and zone: of NICs, from T0s and from T1s up.
+fn cable_counts(plan: &Plan) -> (Vec<Value>, Vec<Value>) {
+    let (topology, fabric) = (plan.topology(), plan.fabric());
+    let planes = (0..topology.planes).take(4).map(|plane| PlaneId(plane as u8));
+    let count = |plane| {
+        let mut found = vec![[0_u64; 3]; usize::from(topology.zones)];
+        for link in fabric.host_links(plane).chain(fabric.switch_links(plane)) {
+            match link {
+                Link::Host(port) => found[usize::from(port.nic.zone.0)][0] += 1,
+                Link::Fabric { lower, .. } => {
+                    found[usize::from(lower.zone.0)][1 + usize::from(lower.tier.level())] += 1;
+                }
+            }
+        }
+        let all = (0..3).map(|at| found.iter().map(|zone| zone[at]).sum::<u64>());
+        (json!(plane.0), json!([found, all.collect::<Vec<u64>>()]))
+    };
+    planes.map(count).unzip()
+}
+
+const CABLE_COUNTS: &str = "(plane) => {
+  const counts = (zone) => [-1, 0, 1].map((tier) => tier + 1 < M.tiers.length ? cablesUp(plane, tier, zone) : 0);
+  return [range(M.zones).map(counts), counts()]; }";
+
+/// Everything of some switches, NICs, pairs and failures of a plan, and the numbers of its drawings.
 fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
     browser.open(&closc_report::page(plan, None));
     let some = switches(plan, draw);
@@ -340,6 +364,10 @@ fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
     let (asked, wanted): (Vec<Value>, Vec<Value>) =
         [&failed[..1], &failed].into_iter().map(|failed| loss(plan, failed)).unzip();
     compare(browser, file, "failure", LOSS, &asked, &wanted);
+    if plan.fabric().counts().nics <= 10_000 {
+        let (asked, wanted) = cable_counts(plan);
+        compare(browser, file, "plane", CABLE_COUNTS, &asked, &wanted);
+    }
 }
 
 #[test]
