@@ -107,7 +107,7 @@ fn sentence(row: &PairChange) -> String {
     let planes = planes_text(&planes);
     match (row.old, row.new) {
         (None, Some(share)) => format!("{pairs} {place} come, with {} paths", number(share.usable)),
-        (Some(_), None) => format!("{pairs} {place} go"),
+        (Some(share), None) => format!("{pairs} {place} go, with {} paths", number(share.usable)),
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
             format!("{pairs} {place} are cut off: they lose all {} paths", number(old.usable))
         }

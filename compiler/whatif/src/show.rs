@@ -56,11 +56,16 @@ fn part(left: &Left, pairs: u64) -> String {
 fn left(out: &mut String, left: &Left) {
     let _ = writeln!(
         out,
-        "{} of NICs: {} ({}) lose paths, {} are cut off",
+        "{} of NICs: {} ({}) lose paths, {} are cut off{}",
         plural(left.pairs, "pair"),
         number(left.pairs_touched),
         part(left, left.pairs_touched),
         number(left.pairs_cut_off),
+        match left.pairs_cut_off - left.pairs_newly_cut_off {
+            0 => String::new(),
+            before if before == left.pairs_cut_off => ", and were before".to_owned(),
+            before => format!(", {} of them before", number(before)),
+        },
     );
     if left.nics_cut_off > 0 {
         let shown: Vec<&str> = left.nics_cut_off_names.iter().take(NAMES).map(String::as_str).collect();
