@@ -92,6 +92,13 @@ fn slips_are_mended_and_choices_are_asked_for() {
     assert_eq!(place.read("slips.yaml"), text, "nothing else changes");
     assert_eq!(place.ends(0, &["fix", "slips.yaml"]), "");
 
+    // A number of ports is a number, also where a mapping may stand.
+    let quoted = text.replacen("up: 2", "up: \"2\"", 1);
+    assert_ne!(quoted, text);
+    place.write("quoted.yaml", &quoted);
+    place.ends(0, &["fix", "quoted.yaml"]);
+    assert_eq!(place.read("quoted.yaml"), text);
+
     let choice = text.replace("platform: linux", "platform: linus");
     place.write("choice.yaml", &choice);
     assert!(place.ends(1, &["fix", "choice.yaml"]).contains("E0201"));

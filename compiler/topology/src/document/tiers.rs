@@ -132,8 +132,14 @@ impl Read for PortsDoc {
     const KIND: &'static Kind = PortBlockDoc::KIND;
 
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let is_number = |text: &SmolStr| text.parse::<f64>().is_ok();
         match &item.value {
             Value::Mapping(_) => PortBlockDoc::read(item, reader).map(PortsDoc),
+            // In quotes: the reader of numbers says so.
+            Value::Text(text) if is_number(text) => {
+                Spanned::<u32>::read(item, reader);
+                None
+            }
             Value::Text(_) | Value::List(_) | Value::Null | Value::Bool(_) => reader.wrong_type(
                 item,
                 "a number of ports or a mapping",
