@@ -65,7 +65,7 @@ impl<'p> Simulation<'p> {
                     format,
                     rule: "one cable between two switches",
                     arithmetic: format!("a {tier} have {parallel}"),
-                    help: "export infragraph or htsim, which take several",
+                    help: "export infragraph, which takes several",
                 });
             }
         }

@@ -89,8 +89,17 @@ pub(super) fn whole(plan: &Plan, format: &'static str, planes: &[PlaneId]) -> Re
         format,
         rule: "a fabric that is whole, because it has counts and no names",
         arithmetic: format!(
-            "{nics} NICs are absent, and {switches} switches and {links} cables absent or drained in these planes"
+            "{nics} NICs are absent, and {switches} switches and {links} cables absent or drained in {}",
+            if planes.len() == 1 { format!("plane {}", planes[0].0) } else { "these planes".to_owned() }
         ),
-        help: "choose planes with `--plane`, or export ns-3 or infragraph, which list every cable",
+        // A NIC is absent in all planes, and ns-3 takes one cable between two switches.
+        help: match (nics > 0, plan.topology().t0.up.count > plan.topology().t1_count) {
+            (true, true) => "export infragraph, which lists every cable",
+            (true, false) => "export ns-3 or infragraph, which list every cable",
+            (false, true) => "choose planes with `--plane`, or export infragraph, which lists every cable",
+            (false, false) => {
+                "choose planes with `--plane`, or export ns-3 or infragraph, which list every cable"
+            }
+        },
     })
 }
