@@ -14,9 +14,13 @@ pub mod serve;
 pub mod te;
 pub mod whatif;
 
+use std::ffi::{OsStr, OsString};
+
 use camino::Utf8PathBuf;
 use clap::builder::PossibleValue;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use closc_compile::{Part, Selection, Shard};
 
 /// Compile a multi-plane Clos fabric from one YAML file
@@ -46,6 +50,43 @@ pub struct Args {
     /// What to do
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Reads the command line.
+pub fn parse() -> Result<Args, clap::Error> {
+    let mut command = Args::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    filled(&command, &matches)?;
+    let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    args.levels.check()?;
+    Ok(args)
+}
+
+/// Refuses values that are empty: what an unset variable of a script leaves is no file, folder or name.
+fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    for id in matches.ids() {
+        let is_given = matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        let mut values = matches.try_get_raw(id.as_str()).ok().flatten().into_iter().flatten();
+        if is_given && values.any(OsStr::is_empty) {
+            let name = command.get_arguments().find(|own| own.get_id() == id);
+            let name = name.map_or_else(|| id.to_string(), ToString::to_string);
+            return Err(clap::Error::raw(
+                ErrorKind::InvalidValue,
+                format!("`{name}` is given an empty value\n"),
+            ));
+        }
+    }
+    match matches.subcommand() {
+        Some((name, inner)) => command.find_subcommand(name).map_or(Ok(()), |command| filled(command, inner)),
+        None => Ok(()),
+    }
+}
+
+/// Tells whether JSON is asked for on a command line that cannot be read.
+pub fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
+    let words: Vec<OsString> = line.take_while(|word| word != "--").collect();
+    words.iter().any(|word| word == "--format=json")
+        || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
 }
 
 /// Form of results and messages.

@@ -18,11 +18,10 @@ mod output;
 mod progress;
 mod tree;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Args, Format};
+use crate::args::Format;
 use crate::output::Outcome;
 
 fn main() -> ExitCode {
@@ -32,16 +31,31 @@ fn main() -> ExitCode {
     if let Some(arguments) = commands::switch::arguments() {
         return end(commands::switch::run(arguments), Format::Human);
     }
-    let args = match Args::try_parse().and_then(|args| args.levels.check().map(|()| args)) {
+    let args = match args::parse() {
         Ok(args) => args,
-        Err(error) => {
-            // Nobody is left to receive it where this fails.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { output::USAGE } else { 0 });
-        }
+        Err(error) => return not_parsed(&error),
     };
     output::start_log(args.verbose, args.quiet);
     end(commands::run(&args), args.format)
+}
+
+/// Says why a command line cannot be understood, or what `--help` and `--version` ask for.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Who reads no further has read enough.
+        let said = error.print().and_then(|()| std::io::stdout().flush());
+        let is_lost = said.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+        return ExitCode::from(u8::from(is_lost));
+    }
+    if args::asks_for_json(std::env::args_os()) {
+        let said = error.render().to_string();
+        let said = said.strip_prefix("error: ").unwrap_or(&said).trim_end().to_owned();
+        output::failure(&anyhow::Error::msg(said), Format::Json);
+    } else {
+        // Nobody is left to receive it where this fails.
+        let _ = error.print();
+    }
+    ExitCode::from(output::USAGE)
 }
 
 /// Turns how a command ended into the exit code.

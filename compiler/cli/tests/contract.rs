@@ -52,6 +52,10 @@ fn nobody_who_reads_changes_nothing() {
     assert!(place.path("again/manifest.json").is_file());
     // What nobody can keep was not printed.
     assert_eq!(code(place.command(&["explain", "a.yaml"]).stdout(full()).stderr(closed())), Some(1));
+    for asked in ["--help", "--version"] {
+        assert_eq!(code(place.command(&[asked]).stdout(full())), Some(1), "{asked}");
+        assert_eq!(code(place.command(&[asked]).stdout(closed())), Some(0), "{asked}");
+    }
 }
 
 #[test]
@@ -92,6 +96,45 @@ fn wrong_usage_has_a_code_of_its_own() {
 }
 
 /// Every verb, as docs/commands.md lists them: one that is new is tried, too.
+#[test]
+fn wrong_usage_is_json_where_json_is_asked_for() {
+    let place = place();
+    for words in [
+        &["check", "a.yaml", "--frob", "--format", "json"][..],
+        &["--format=json", "frob"],
+        &["explain", "device", "a.yaml", "--format", "json"],
+        &["check", "--format", "json"],
+    ] {
+        let ended = place.closc(words);
+        assert_eq!(ended.status.code(), Some(64), "{words:?}");
+        let document: serde_json::Value = serde_json::from_slice(&ended.stdout).expect("a document");
+        assert_eq!(document["schema"], "closc-error/1", "{words:?}");
+        let error = document["error"].as_str().expect("a text");
+        assert!(!error.is_empty() && !error.starts_with("error"), "{error}");
+    }
+    // What is behind `--` is no option.
+    let ended = place.closc(&["check", "--frob", "--", "--format", "json"]);
+    assert!(ended.stdout.is_empty() && ended.status.code() == Some(64));
+}
+
+#[test]
+fn empty_values_are_refused() {
+    let place = place();
+    for words in [
+        &["export", "cables", "a.yaml", "--out", ""][..],
+        &["compile", "a.yaml", "--out="],
+        &["check", ""],
+        &["drain", "", "a.yaml"],
+        &["whatif", "a.yaml", "--fail", ""],
+    ] {
+        let ended = place.closc(words);
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(64), "{words:?}: {said}");
+        assert!(said.contains("is given an empty value"), "{words:?}: {said}");
+    }
+    assert!(!place.path("cables").exists());
+}
+
 #[test]
 fn every_verb_refuses_a_wrong_word_alike() {
     let place = place();

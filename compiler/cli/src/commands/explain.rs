@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Args, ExplainArgs};
-use crate::output::{self, Document, Items, Outcome};
+use crate::output::{self, Document, Items, Outcome, Usage};
 
 /// A diagnostic code, with its page.
 pub(crate) const CODE: Document<Page> = Document::new("closc-code/1");
@@ -42,9 +42,13 @@ pub fn run(args: &Args, command: &ExplainArgs) -> anyhow::Result<Outcome> {
         ["targets"] => targets(args),
         ["device", file, switch] => device::run(args, file.into(), switch),
         ["headroom", file, switch, port] => headroom::run(args, file.into(), switch, port),
-        ["device" | "headroom", ..] => bail!("write `device FILE SWITCH` or `headroom FILE SWITCH PORT`"),
+        ["device" | "headroom", ..] => {
+            bail!(Usage("write `device FILE SWITCH` or `headroom FILE SWITCH PORT`"))
+        }
         [code] => one(args, code),
-        _ => bail!("`{}` is too much: write one code", words.join(" ")),
+        _ => bail!(Usage(
+            "write one code, `codes`, `targets`, `device FILE SWITCH` or `headroom FILE SWITCH PORT`"
+        )),
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, command: &DrawingArgs) -> anyhow::Result<Outcome>
 }
 
 fn subject(plan: &Plan, name: &str) -> anyhow::Result<Subject> {
-    let Some(number) = name.strip_prefix("plane ") else {
+    let Some(number) = name.strip_prefix("plane ").or_else(|| name.strip_prefix("plane=")) else {
         return Ok(Subject::Switch(names::switch(plan, name)?));
     };
     let number = number.parse().with_context(|| format!("`{name}` is no plane: write `plane 0`"))?;
