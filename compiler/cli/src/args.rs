@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Args, clap::Error> {
+pub(crate) fn parse() -> Result<Args, clap::Error> {
     let mut command = Args::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     filled(&command, &matches)?;
@@ -83,7 +83,7 @@ fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Err
 }
 
 /// Tells whether JSON is asked for on a command line that cannot be read.
-pub fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
+pub(crate) fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
     let words: Vec<OsString> = line.take_while(|word| word != "--").collect();
     words.iter().any(|word| word == "--format=json")
         || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")

@@ -19,7 +19,7 @@ const FRAME_MAX: usize = 64 << 20;
 /// Bytes of a line of a header.
 const HEADER_MAX: u64 = 8 << 10;
 
-/// Hands on what an editor sends, to the end of the stream, of the session, or of what can be told apart as frames.
+/// Hands on what an editor sends, to the end of the stream, of the session, or of what can be read as frames.
 pub(crate) fn receive(
     mut from: impl BufRead,
     session: &Sender<Message>,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_ends_the_session_with_a_reason() {
+    fn what_is_no_frame_ends_the_session_with_a_reason() {
         let long = format!("X: {}\r\n", "x".repeat(10_000));
         for (bytes, why) in [
             ("Content-Length: 99999999999\r\n\r\n", "99999999999 bytes: 64 MiB at most"),

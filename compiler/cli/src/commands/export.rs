@@ -9,6 +9,7 @@ mod containerlab;
 mod drawing;
 mod host;
 mod kubernetes;
+mod leftovers;
 mod mininet;
 mod mrc;
 pub(crate) mod ranks;
@@ -64,17 +65,29 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     files: Vec<String>,
+    /// Files beside them that this run did not write: of an export before, as of a plane that is gone, or somebody's own.
+    others: Vec<String>,
 }
 
 /// Writes files below a folder, and lists them.
 fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Outcome> {
-    list(args, put(out, artefacts)?)
+    list_below(args, out, put(out, artefacts)?)
+}
+
+/// Lists what was written below a folder, and says what else is there.
+fn list_below(args: &Args, out: &Utf8Path, files: Vec<String>) -> anyhow::Result<Outcome> {
+    let others = leftovers::find(out, &files).with_context(|| format!("cannot look into `{out}`"))?;
+    leftovers::say(&others);
+    listed(args, &Written { files, others })
 }
 
 /// Lists what was written.
 fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
-    let written = Written { files };
-    output::judged(args, Outcome::Fine, &EXPORT, &written, |written| {
+    listed(args, &Written { files, others: Vec::new() })
+}
+
+fn listed(args: &Args, written: &Written) -> anyhow::Result<Outcome> {
+    output::judged(args, Outcome::Fine, &EXPORT, written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");
             text

@@ -321,7 +321,7 @@ const LOSS: &str = "(own) => { const sum = allPairs(fileState(), lose(fileState(
 /// Cables that are there, by plane and zone: of NICs, from T0s and from T1s up.
 fn cable_counts(plan: &Plan) -> (Vec<Value>, Vec<Value>) {
     let (topology, fabric) = (plan.topology(), plan.fabric());
-    let planes = (0..topology.planes).take(4).map(|plane| PlaneId(plane as u8));
+    let planes = (0..topology.planes).take(4).map(PlaneId);
     let count = |plane| {
         let mut found = vec![[0_u64; 3]; usize::from(topology.zones)];
         for link in fabric.host_links(plane).chain(fabric.switch_links(plane)) {

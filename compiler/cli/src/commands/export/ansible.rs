@@ -10,7 +10,7 @@ use closc_topology::Switch;
 use rayon::prelude::*;
 
 use super::configuration::Source;
-use super::{list, put};
+use super::{list_below, put};
 use crate::args::Args;
 use crate::args::export::AnsibleArgs;
 use crate::input;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
     }
     let devices: Vec<Device> = switches.iter().map(|switch| device(plan, *switch)).collect();
     files.extend(put(&command.out, &ansible::render(&devices, plan.topology().zones > 1))?);
-    list(args, files)
+    list_below(args, &command.out, files)
 }
 
 fn device(plan: &Plan, switch: Switch) -> Device {

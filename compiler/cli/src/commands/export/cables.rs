@@ -49,5 +49,5 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
     let racks = list::racks(plan, &planes);
     whole.extend(racks.map(|racks| Artefact::new("cables/netbox-racks.csv".to_owned(), racks)));
     files.extend(put(&command.out, &whole)?);
-    super::list(args, files)
+    super::list_below(args, &command.out, files)
 }

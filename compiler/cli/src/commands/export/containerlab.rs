@@ -13,7 +13,7 @@ use closc_render::{Artefact, Templates};
 use closc_topology::{HostOs, Node, Switch};
 
 use super::configuration::Source;
-use super::{list, put, stream};
+use super::{list_below, put, stream};
 use crate::args::Args;
 use crate::args::export::outside::{ContainerlabArgs, NODE};
 use crate::input;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, command: &ContainerlabArgs) -> anyhow::Result<Out
     let lab = Lab::new(plan, devices)?;
     let mut files = put(&command.out, &artefacts)?;
     files.extend(stream(&command.out, &[lab.file()])?);
-    list(args, files)
+    list_below(args, &command.out, files)
 }
 
 /// The image that was asked for last.

@@ -6,7 +6,7 @@ use closc_lab::model::Model;
 use closc_lab::tree::Tree;
 use closc_render::Artefact;
 
-use super::write;
+use super::{list, put};
 use crate::args::Args;
 use crate::args::export::MininetArgs;
 use crate::args::lab::LabArgs;
@@ -32,7 +32,7 @@ pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
             }
             let name = command.out.file_name().context("`--out` names no file")?;
             let folder = command.out.parent().context("`--out` names no file")?;
-            write(args, folder, &[Artefact::new(name, text)])
+            list(args, put(folder, &[Artefact::new(name, text)])?)
         },
     )
 }

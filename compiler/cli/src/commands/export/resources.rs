@@ -2,7 +2,7 @@
 
 use closc_exports::resources;
 
-use super::{list, stream};
+use super::{list_below, stream};
 use crate::args::Args;
 use crate::args::export::outside::ResourcesArgs;
 use crate::input;
@@ -12,5 +12,5 @@ use crate::output::Outcome;
 pub(super) fn run(args: &Args, command: &ResourcesArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let files = stream(&command.out, &[resources::list(&input.plan)])?;
-    list(args, files)
+    list_below(args, &command.out, files)
 }

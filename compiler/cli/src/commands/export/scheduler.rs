@@ -5,7 +5,7 @@
 use closc_exports::File;
 use closc_exports::schedule::{Levels, kueue, labels, slurm, topograph};
 
-use super::{list, stream};
+use super::{list_below, stream};
 use crate::args::Args;
 use crate::args::export::outside::{Scheduler, SchedulerArgs};
 use crate::input;
@@ -33,5 +33,5 @@ pub(super) fn run(args: &Args, command: &SchedulerArgs) -> anyhow::Result<Outcom
     if is_wanted(Scheduler::Topograph) {
         add("topograph", vec![topograph::model(&levels)])?;
     }
-    list(args, files)
+    list_below(args, &command.out, files)
 }

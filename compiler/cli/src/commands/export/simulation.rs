@@ -9,7 +9,7 @@ use closc_plan::Plan;
 use closc_te::{Matrix, Place};
 use closc_topology::{Nic, PlaneId};
 
-use super::{list, stream};
+use super::{list_below, stream};
 use crate::args::Args;
 use crate::args::export::outside::{Flows, SimulationArgs, Simulator};
 use crate::output::{self, Outcome};
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, command: &SimulationArgs) -> anyhow::Result<Outco
         }
         Simulator::AstraSim => astra_sim(command, plan, &planes, &traffic)?,
     };
-    list(args, files)
+    list_below(args, &command.out, files)
 }
 
 fn each(

@@ -8,7 +8,7 @@ use closc_plan::Plan;
 use closc_tables::{Format as Rows, Selection, Table};
 use closc_topology::Nic;
 
-use super::list;
+use super::list_below;
 use crate::args::export::TablesArgs;
 use crate::args::{Args, Format};
 use crate::output::{Outcome, Usage};
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, command: &TablesArgs) -> anyhow::Result<Outcome> 
         .with_context(|| format!("cannot write `{place}`"))?;
         files.push(place.to_string());
     }
-    list(args, files)
+    list_below(args, &command.out, files)
 }
 
 fn is_wanted(command: &TablesArgs, table: Table) -> bool {

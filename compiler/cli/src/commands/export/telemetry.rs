@@ -9,7 +9,7 @@ use closc_exports::telemetry::{Reach, prometheus, sflow};
 use closc_plan::Plan;
 use closc_platform::Os;
 
-use super::{list, stream};
+use super::{list_below, stream};
 use crate::args::Args;
 use crate::args::export::outside::TelemetryArgs;
 use crate::input;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
     if !args.quiet {
         notes(plan, command);
     }
-    list(args, stream(&command.out, &files)?)
+    list_below(args, &command.out, stream(&command.out, &files)?)
 }
 
 /// Says of which switches nothing is asked, and why.

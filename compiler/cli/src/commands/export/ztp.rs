@@ -17,7 +17,7 @@ use closc_topology::Switch;
 use rayon::prelude::*;
 
 use super::configuration::Source;
-use super::{list, put};
+use super::{list_below, put};
 use crate::args::Args;
 use crate::args::export::ZtpArgs;
 use crate::output::{self, Outcome};
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     for note in notes.iter().filter(|_| !args.quiet) {
         output::say(format!("note: {note}"));
     }
-    list(args, files)
+    list_below(args, &command.out, files)
 }
 
 /// Reads the list of hardware; every row is of a switch of the fabric.
