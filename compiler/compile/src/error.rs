@@ -32,6 +32,9 @@ pub enum CompileError {
         /// What the system says.
         error: io::Error,
     },
+    /// Whoever asked for it asked for the end.
+    #[error("interrupted")]
+    Stopped,
     /// The place is no folder.
     #[error("`{0}` is no folder; name another with --out")]
     NotAFolder(Utf8PathBuf),

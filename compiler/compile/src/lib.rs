@@ -41,4 +41,4 @@ pub use select::Selection;
 pub use shard::Shard;
 pub use signature::{NAMESPACE, SignatureError, SignedTree, Signee, Signer};
 pub use unit::Unit;
-pub use write::{Report, Target, tree};
+pub use write::{Report, Target, tree, tree_unless_stopped};

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,6 +66,20 @@ pub fn tree(
     target: Target<'_>,
     done: &(dyn Fn(u64) + std::marker::Sync),
 ) -> Result<Report, CompileError> {
+    let done = |units: u64| {
+        done(units);
+        ControlFlow::Continue(())
+    };
+    tree_unless_stopped(job, target, &done)
+}
+
+/// Writes a tree; `done` is called with the number of units that are, and says whether to go on. Where it is not to go on, nothing
+/// is left of the new tree.
+pub fn tree_unless_stopped(
+    job: &Job<'_>,
+    target: Target<'_>,
+    done: &(dyn Fn(u64) -> ControlFlow<()> + std::marker::Sync),
+) -> Result<Report, CompileError> {
     let mut staging = Staging::begin(target.place, target.sync == Sync::Yes)?;
     let old = old_manifest(target)?;
     if let (true, Some(old)) = (job.is_partial(), &old) {
@@ -80,8 +95,7 @@ pub fn tree(
         refuse_stale(old, job, &units, &remembered, target.place)?;
     }
     if let Some(report) = unchanged(job, target, known)? {
-        done(job.units());
-        return Ok(report);
+        return if done(job.units()).is_break() { Err(CompileError::Stopped) } else { Ok(report) };
     }
     let new = staging.open()?;
     let run = Run {
@@ -219,7 +233,7 @@ struct Run<'a> {
     old: &'a State,
     folders: Mutex<BTreeSet<Utf8PathBuf>>,
     written: AtomicU64,
-    done: &'a (dyn Fn(u64) + std::marker::Sync),
+    done: &'a (dyn Fn(u64) -> ControlFlow<()> + std::marker::Sync),
 }
 
 impl Run<'_> {
@@ -274,8 +288,7 @@ impl Run<'_> {
                 UnitState { fingerprint, files }
             }
         };
-        (self.done)(1);
-        Ok(state)
+        if (self.done)(1).is_break() { Err(CompileError::Stopped) } else { Ok(state) }
     }
 
     /// Links every file of a unit from the old tree.

@@ -57,7 +57,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Ends the work where somebody asked for it.
-    pub(crate) fn check(&self) -> Result<(), LabError> {
+    pub fn check(&self) -> Result<(), LabError> {
         if self.interrupt.is_some_and(Interrupt::is_set) { Err(LabError::Interrupted) } else { Ok(()) }
     }
 }

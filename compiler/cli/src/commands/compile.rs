@@ -1,6 +1,7 @@
 //! `closc compile`: a fabric file becomes a tree of artefacts.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -44,7 +45,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
         bar.finish_and_clear();
     }
     if let Some(place) = out.filter(|place| !tree::is_archive(place)) {
-        let report = written(args, &job, Target { place, force: command.force, sync })?;
+        let report = written(args, &job, Target { place, force: command.force, sync }, &|| false)?;
         output::judged(args, Outcome::Fine, &COMPILE, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
@@ -62,17 +63,31 @@ pub fn start_threads(jobs: Option<u16>) -> anyhow::Result<()> {
 }
 
 /// Compiles a whole fabric with the shipped templates into a folder that is a cache, for commands that need a tree.
-pub fn whole(args: &Args, input: &Input, place: &Utf8Path) -> anyhow::Result<Report> {
+/// Ends with [`closc_compile::CompileError::Stopped`] where it is to stop.
+pub fn whole(
+    args: &Args,
+    input: &Input,
+    place: &Utf8Path,
+    is_stopped: &(dyn Fn() -> bool + std::marker::Sync),
+) -> anyhow::Result<Report> {
     let templates = Templates::shipped();
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
     // What a loss of power left of a cache is of no use to anybody.
     let force = tree::manifest(place).is_err();
-    written(args, &job, Target { place, force, sync: Sync::No })
+    written(args, &job, Target { place, force, sync: Sync::No }, is_stopped)
 }
 
-fn written(args: &Args, job: &Job<'_>, target: Target<'_>) -> anyhow::Result<Report> {
+fn written(
+    args: &Args,
+    job: &Job<'_>,
+    target: Target<'_>,
+    is_stopped: &(dyn Fn() -> bool + std::marker::Sync),
+) -> anyhow::Result<Report> {
     let bar = progress::bar(args.quiet, job.units(), "compiling");
-    let report = closc_compile::tree(job, target, &|units| bar.inc(units))?;
+    let report = closc_compile::tree_unless_stopped(job, target, &|units| {
+        bar.inc(units);
+        if is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
     bar.finish_and_clear();
     Ok(report)
 }

@@ -13,11 +13,12 @@ use std::sync::Mutex;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use closc_compile::CompileError;
 use closc_lab::test::TestReport;
 use closc_lab::tree::Digests;
 use closc_lab::{
-    CutReport, DownReport, Interrupt, Lab, LinkLayer, MiswireReport, Options, Progress, Status, UpReport,
-    Watch, privilege,
+    CutReport, DownReport, Interrupt, Lab, LabError, LinkLayer, MiswireReport, Options, Progress, Status,
+    UpReport, Watch, privilege,
 };
 use closc_plan::Plan;
 use indicatif::ProgressBar;
@@ -69,19 +70,19 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         LabCommand::Run(command) => run::run(args, command, options, &watch),
         LabCommand::Up { lab, target } => {
             take_target(&mut options, target)?;
-            with_tree(args, lab, &options, |tree, options| {
+            with_tree(args, lab, &options, &watch, |tree, options| {
                 let (_, report) = Lab::up(tree, options, &watch)?;
                 print(args, &UP, &report, true)
             })
         }
-        LabCommand::Test { lab, extent } => with_tree(args, lab, &options, |tree, options| {
+        LabCommand::Test { lab, extent } => with_lab(args, lab, &options, &watch, |tree, options| {
             let report = Lab::open(tree, options)?.walk(extent.extent(), &watch)?;
             print(args, &TEST, &report, report.is_fine())
         }),
         LabCommand::Status { source: None, .. } => list(args, &options),
         LabCommand::Status { source: Some(source), no_digests } => {
             let lab = LabArgs { source: source.clone(), no_digests: *no_digests };
-            with_tree(args, &lab, &options, |tree, options| {
+            with_lab(args, &lab, &options, &watch, |tree, options| {
                 let status = Lab::open(tree, options)?.status();
                 let fine = status.complete && status.missing.is_empty();
                 print(args, &STATUS, &status, fine)
@@ -89,21 +90,21 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         }
         LabCommand::Down(lab) => down(args, lab, &options),
         LabCommand::Miswire { lab, first, second, keep } => {
-            with_tree(args, lab, &options, |tree, options| {
+            with_lab(args, lab, &options, &watch, |tree, options| {
                 let mut lab = Lab::open(tree, options)?;
                 let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
                 restore_unless(*keep, &mut lab, &watch)?;
                 print(args, &MISWIRE, &report, report.test.misdelivered == 0)
             })
         }
-        LabCommand::Cut { lab, cable, keep } => with_tree(args, lab, &options, |tree, options| {
+        LabCommand::Cut { lab, cable, keep } => with_lab(args, lab, &options, &watch, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             let report = lab.cut(cable, &watch)?;
             restore_unless(*keep, &mut lab, &watch)?;
             print(args, &CUT, &report, report.is_found())
         }),
         LabCommand::Job(command) => job::run(args, command, &options, &watch),
-        LabCommand::Restore(lab) => with_tree(args, lab, &options, |tree, options| {
+        LabCommand::Restore(lab) => with_lab(args, lab, &options, &watch, |tree, options| {
             let mut lab = Lab::open(tree, options)?;
             lab.restore(&watch)?;
             print(args, &STATUS, &lab.status(), true)
@@ -190,17 +191,38 @@ pub fn with_tree(
     args: &Args,
     lab: &LabArgs,
     options: &Options,
+    watch: &Watch<'_>,
     work: impl FnOnce(&Utf8Path, &Options) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<Outcome> {
-    with_tree_for(args, lab, options, |_| trees::Purpose::Lab, work)
+    with_tree_for(args, lab, (options, watch), |_| Ok(trees::Purpose::Lab), work)
 }
 
-/// The same, where the plan decides for what it is compiled.
-pub(crate) fn with_tree_for(
+/// The same for a lab that has to be up: where it is not, nothing is compiled.
+fn with_lab(
     args: &Args,
     lab: &LabArgs,
     options: &Options,
-    purpose: impl FnOnce(&Plan) -> trees::Purpose,
+    watch: &Watch<'_>,
+    work: impl FnOnce(&Utf8Path, &Options) -> anyhow::Result<Outcome>,
+) -> anyhow::Result<Outcome> {
+    with_tree_for(args, lab, (options, watch), |_| Ok(trees::Purpose::LabThatIsUp), work)
+}
+
+/// Refuses a fabric of which no lab is known.
+fn is_up(plan: &Plan, options: &Options) -> anyhow::Result<()> {
+    let fabric = plan.name();
+    if closc_lab::list(options)?.iter().any(|lab| lab.fabric == fabric) {
+        return Ok(());
+    }
+    Err(LabError::NotUp { fabric: fabric.to_owned(), runtime: options.runtime.clone() }.into())
+}
+
+/// The same, where the plan decides for what it is compiled, or that it is not: what can be known before is known before.
+pub(crate) fn with_tree_for(
+    args: &Args,
+    lab: &LabArgs,
+    (options, watch): (&Options, &Watch<'_>),
+    purpose: impl FnOnce(&Plan) -> anyhow::Result<trees::Purpose>,
     work: impl FnOnce(&Utf8Path, &Options) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<Outcome> {
     let options = Options { digests: digests(lab.no_digests), ..options.clone() };
@@ -209,10 +231,23 @@ pub(crate) fn with_tree_for(
     }
     let Some(input) = input::read(args, &lab.source)? else { return Ok(Outcome::Failed) };
     let fabric = input.plan.topology().name.as_str();
-    let place = trees::Place::take(&options, fabric, purpose(&input.plan))?;
-    let outcome = compile::whole(args, &input, &place.tree).and_then(|_| work(&place.tree, &options));
+    let purpose = purpose(&input.plan)?;
+    watch.check()?;
+    let place = trees::Place::take(&options, fabric, purpose)?;
+    let is_there = if purpose == trees::Purpose::LabThatIsUp { is_up(&input.plan, &options) } else { Ok(()) };
+    let stop = || watch.check().is_err();
+    let compiled = is_there.and_then(|()| compile::whole(args, &input, &place.tree, &stop).map_err(stopped));
+    let outcome = compiled.and_then(|_| work(&place.tree, &options));
     place.clear()?;
     outcome
+}
+
+/// Says of a compilation that was asked to stop what a lab says that was.
+fn stopped(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(CompileError::Stopped) => LabError::Interrupted.into(),
+        Some(_) | None => error,
+    }
 }
 
 fn digests(no_digests: bool) -> Digests {

@@ -50,7 +50,7 @@ pub enum JobError {
     #[error("a job on this target has 2 to {most} NICs, this fabric has {found}")]
     Nics {
         /// NICs of the fabric.
-        found: usize,
+        found: u64,
         /// NICs of a job.
         most: usize,
     },
@@ -81,9 +81,7 @@ pub fn run(
     lab.tree().needs_paths("`lab job`")?;
     lab.breakable()?;
     let seats = seats(lab.tree(), lab.model());
-    if !(2..=NICS_MAX).contains(&seats.len()) {
-        return Err(JobError::Nics { found: seats.len(), most: NICS_MAX });
-    }
+    fits(seats.len() as u64)?;
     let work = orders.work(seats.len());
     let timeline = {
         // Switches of the kernel are as fast as the machine: only ports of NICs have a rate.
@@ -106,6 +104,14 @@ pub fn run(
     let mut report = Report::of(setting, &names, &timeline, &record);
     report.unmet = judge(&report, &timeline, &scenario.expect);
     Ok(report)
+}
+
+/// Refuses what can be known of a job on the kernel before there is a tree: the number of its NICs.
+pub fn fits(nics: u64) -> Result<(), JobError> {
+    if (2..=NICS_MAX as u64).contains(&nics) {
+        return Ok(());
+    }
+    Err(JobError::Nics { found: nics, most: NICS_MAX })
 }
 
 /// Charges packets that were under way when a step took their path to that step.

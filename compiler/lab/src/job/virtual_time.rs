@@ -68,13 +68,7 @@ pub fn simulate(
     tree.needs_paths("`lab job`")?;
     let model = Model::of(&tree)?;
     let seats = seats(&tree, &model);
-    if !(2..=NICS_MAX).contains(&seats.len()) {
-        return Err(JobError::Nics { found: seats.len(), most: NICS_MAX });
-    }
-    let packet_ns = switches::packet_ns(u64::from(orders.unit) + HEADERS, orders.port_mbps);
-    if packet_ns > PACKET_NS_MAX {
-        return Err(JobError::Slow { unit: orders.unit, port_mbps: orders.port_mbps, packet_ns });
-    }
+    fits(seats.len() as u64, orders)?;
     let work = orders.work(seats.len());
     // Every cable has the rate of a NIC port, and NICs that send whenever something arrived fill theirs.
     let spread = Spread::new(&tree, &model, &seats, orders.every.is_none());
@@ -89,6 +83,18 @@ pub fn simulate(
     report.switches = Some(switched);
     report.unmet = judge(&report, &timeline, &scenario.expect);
     Ok(report)
+}
+
+/// Refuses what can be known of a job in virtual time before there is a tree: the number of its NICs, and ports that are too slow.
+pub fn fits(nics: u64, orders: &Orders) -> Result<(), JobError> {
+    if !(2..=NICS_MAX as u64).contains(&nics) {
+        return Err(JobError::Nics { found: nics, most: NICS_MAX });
+    }
+    let packet_ns = switches::packet_ns(u64::from(orders.unit) + HEADERS, orders.port_mbps);
+    if packet_ns > PACKET_NS_MAX {
+        return Err(JobError::Slow { unit: orders.unit, port_mbps: orders.port_mbps, packet_ns });
+    }
+    Ok(())
 }
 
 /// Everything that moves.

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use closc_lab::mininet::script;
 use closc_lab::model::Model;
 use closc_lab::tree::Tree;
+use closc_lab::{Interrupt, Watch};
 use closc_render::Artefact;
 
 use super::{list, put};
@@ -21,8 +22,8 @@ pub fn run(args: &Args, command: &MininetArgs) -> anyhow::Result<Outcome> {
     lab::with_tree_for(
         args,
         &source,
-        &labs::options()?,
-        |_| Purpose::Process,
+        (&labs::options()?, &Watch::new(&|_| {}, &Interrupt::default())),
+        |_| Ok(Purpose::Process),
         |tree, _| {
             let tree = Tree::read(tree)?;
             let text = script(&tree, &Model::of(&tree)?, &command.switch)?;

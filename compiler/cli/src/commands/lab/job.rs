@@ -41,8 +41,8 @@ pub(crate) struct Jobs<'a> {
 pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
     let scenario = scenario(command)?;
     let transports: Vec<Transport> = std::iter::once(command.transport).chain(command.beside).collect();
-    let purpose = |plan: &Plan| purpose(plan, command.target);
-    with_tree_for(args, &command.lab, options, purpose, |tree, options| {
+    let ahead = |plan: &Plan| ahead(plan, command);
+    with_tree_for(args, &command.lab, (options, watch), ahead, |tree, options| {
         let read = Tree::read_with(tree, options.digests)?;
         let target = command.target.unwrap_or(match read.switch_of(Software::P4) {
             Some(_) => JobTarget::Embedded,
@@ -74,13 +74,36 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
     })
 }
 
-/// Says for what a plan is compiled: a job without a target runs in virtual time where P4 programs switches.
-fn purpose(plan: &Plan, target: Option<JobTarget>) -> Purpose {
-    let is_virtual = match target {
+/// Says for what a plan is compiled: a job without a target runs in virtual time where P4 programs switches. Refuses what can be
+/// known before it is compiled.
+fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
+    if !plan.is_source_routed() {
+        let (fabric, routing) = (plan.name().parse()?, plan.routing());
+        return Err(LabError::Routing { fabric, routing, what: "`lab job`" }.into());
+    }
+    let is_virtual = match command.target {
         Some(target) => target == JobTarget::Embedded,
         None => plan.switches().any(|switch| plan.os(switch).is_programmed()),
     };
-    if is_virtual { Purpose::Process } else { Purpose::Lab }
+    let nics = plan.fabric().counts().nics;
+    if is_virtual {
+        let rate = command.port_mbps.unwrap_or(VIRTUAL_MBPS);
+        job::fits_virtual_time(nics, &orders(command, Utf8PathBuf::new(), command.transport, rate))?;
+        return Ok(Purpose::Process);
+    }
+    job::fits_kernel(nics)?;
+    without_stalls(command)?;
+    program(command)?;
+    Ok(Purpose::Lab)
+}
+
+/// Refuses a word of virtual time.
+fn without_stalls(command: &JobArgs) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        command.stall.is_none(),
+        "`--stall` is of virtual time (`--target embedded`): on `linux` the kernel decides when an agent runs"
+    );
+    Ok(())
 }
 
 /// Reports of jobs, or why one could not be run.
@@ -110,10 +133,7 @@ fn on_linux(
     transports: &[Transport],
     watch: &Watch<'_>,
 ) -> anyhow::Result<Reports> {
-    anyhow::ensure!(
-        command.stall.is_none(),
-        "`--stall` is of virtual time (`--target embedded`): on `linux` the kernel decides when an agent runs"
-    );
+    without_stalls(command)?;
     let program = program(command)?;
     let (mut lab, was_up) = match Lab::open(tree, options) {
         Ok(lab) => (lab, true),

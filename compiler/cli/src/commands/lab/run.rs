@@ -60,7 +60,7 @@ pub fn run(
         // Switches that live in this process cannot outlive it, whatever happens to it.
         options.life = Life::Within;
     }
-    with_tree(args, &command.lab, &options, |tree, options| {
+    with_tree(args, &command.lab, &options, watch, |tree, options| {
         say(args, || format!("compiled in {:.2} s: {tree}\n", started.elapsed().as_secs_f64()))?;
         let (mut lab, up) = Lab::up(tree, options, watch).map_err(way_out)?;
         say(args, || up.to_string())?;

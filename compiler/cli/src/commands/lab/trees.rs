@@ -26,6 +26,8 @@ pub struct Place<'o> {
 pub(crate) enum Purpose {
     /// A lab of this machine, of which a fabric has one.
     Lab,
+    /// Work on such a lab that has to be up.
+    LabThatIsUp,
     /// Work of one process that brings nothing up, as in virtual time: any number of them at once.
     Process,
 }
@@ -39,7 +41,7 @@ impl<'o> Place<'o> {
     /// Takes the place of a fabric, or one that no other process has.
     pub fn take(options: &'o Options, fabric: &'o str, purpose: Purpose) -> anyhow::Result<Place<'o>> {
         let trees = folder(options);
-        if purpose == Purpose::Lab {
+        if purpose != Purpose::Process {
             return Place::within(options, fabric, &trees);
         }
         // Who was killed left a tree, which is removed.
