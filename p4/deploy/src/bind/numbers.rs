@@ -71,8 +71,9 @@ pub(super) fn port(name: &[u8]) -> Result<u128, BindError> {
 /// Numbers names by their digests, each the next free one from there.
 fn numbered(of: &str, bits: u32, names: BTreeSet<Vec<u8>>) -> Result<BTreeMap<Vec<u8>, u128>, BindError> {
     let most = (1u128 << bits.min(64)) - 1;
-    if names.len() as u128 > most {
-        return Err(BindError::TooManyNames { of: of.to_owned(), names: names.len(), bits });
+    let named = names.iter().filter(|name| !name.is_empty()).count();
+    if named as u128 > most {
+        return Err(BindError::TooManyNames { of: of.to_owned(), names: named, bits });
     }
     let mut taken = BTreeSet::new();
     let mut numbers = BTreeMap::new();
