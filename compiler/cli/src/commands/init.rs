@@ -78,12 +78,14 @@ fn made<'a>(want: &Want, shapes: Vec<Shape<'a>>, options: &Options) -> anyhow::R
         let plain = text::text(want, &shape);
         // What hashing costs is the choice of who asked for a routing that hashes.
         let known = (!want.routing.is_source_routed()).then(|| format!("{plain}{}", text::HASHED));
+        let mut last = None;
         for written in std::iter::once(plain).chain(known) {
             match finding(&written, want, options)? {
                 None => return Ok(Made::Good(shape, written)),
-                Some(finding) => first = first.or(Some(finding)),
+                found => last = found,
             }
         }
+        first = first.or(last);
     }
     Ok(Made::None(first))
 }

@@ -286,14 +286,14 @@ pub(super) fn why_none(
             if want.tiers == Some(2) { ", and `--tiers 3` has more room" } else { "" }
         );
     }
+    let size = format!("{nics} NIC{}, {} a node", if want.nics == 1 { "" } else { "s" }, want.nics_per_node);
     let why = match finding {
-        Some(finding) => format!("make no fabric without a finding ({finding})"),
-        None => "make no T0s of one size".to_owned(),
+        Some(finding) => format!("no fabric of {size}, is without a finding ({finding})"),
+        None => format!("no T0s of one size make up {size}"),
     };
-    let others = "`--platform`, `--os`, `--routing` or `--nics-per-node`";
-    let what = match near {
-        Some(near) => format!("`--nics {near}` do, or name another {others}"),
-        None => format!("nor does any number of NICs near it: name another {others}"),
-    };
-    format!("{nics} NICs, {} a node, {why}: {what}", want.nics_per_node)
+    let others = "name another `--platform`, `--os`, `--routing` or `--nics-per-node`";
+    match near {
+        Some(near) => format!("{why}: `--nics {near}` does, or {others}"),
+        None => format!("{why}, and none of any number of NICs near it: {others}"),
+    }
 }
