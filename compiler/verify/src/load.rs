@@ -12,9 +12,7 @@ mod switches;
 mod tables;
 mod tools;
 
-use std::collections::HashSet;
-
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::manifest::StatedPart;
@@ -278,7 +276,8 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
 fn pipelines(files: &Files<'_>, options: &Options, findings: &mut Findings) {
     // Files of a pipeline begin with its name.
     let of = |path: &Utf8Path| path.file_name().and_then(|name| name.split('.').next()).map(str::to_owned);
-    let mut widths: BTreeMap<Option<String>, usize> = BTreeMap::new();
+    // Files that are the same for several widths are of all of them.
+    let mut widths: BTreeMap<Option<String>, BTreeSet<usize>> = BTreeMap::new();
     for (path, meant) in &options.pipelines {
         let Some(entry) = files.manifest.files.get(path) else {
             let there = |other: &Utf8PathBuf| files.manifest.files.contains_key(other);
@@ -289,20 +288,25 @@ fn pipelines(files: &Files<'_>, options: &Options, findings: &mut Findings) {
             });
             continue;
         };
-        let which = meant(path).iter().position(|digest| entry.blake3 == *digest);
-        findings.expect(which.is_some(), &PIPELINE, || {
+        let digests = meant(path);
+        let of_widths = (0..).zip(digests.iter()).filter(|(_, digest)| entry.blake3 == **digest);
+        let which: BTreeSet<usize> = of_widths.map(|(width, _)| width).collect();
+        findings.expect(!which.is_empty(), &PIPELINE, || {
             let message = format!("`{path}` is not the one that this program ships");
             Violation::new(&PIPELINE, Place::file(path), message)
         });
-        if let (Some(one), Some(other)) = (widths.get(&of(path)), which) {
-            findings.expect(*one == other, &PIPELINE, || {
-                let message =
-                    format!("`{path}` is of a pipeline with ports of another width than the files beside it");
-                Violation::new(&PIPELINE, Place::file(path), message)
-            });
+        if which.is_empty() {
+            continue;
         }
-        if let Some(which) = which {
-            widths.entry(of(path)).or_insert(which);
-        }
+        let Some(common) = widths.get_mut(&of(path)) else {
+            widths.insert(of(path), which);
+            continue;
+        };
+        common.retain(|width| which.contains(width));
+        findings.expect(!common.is_empty(), &PIPELINE, || {
+            let message =
+                format!("`{path}` is of a pipeline with ports of another width than the files beside it");
+            Violation::new(&PIPELINE, Place::file(path), message)
+        });
     }
 }
