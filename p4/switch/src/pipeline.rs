@@ -8,6 +8,7 @@ mod bind;
 mod cache;
 mod legacy;
 mod texts;
+mod unused;
 
 pub(crate) use bind::{
     ActionBinding, DigestBinding, PacketLayout, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
@@ -87,7 +88,8 @@ impl Pipeline {
         if device_config.is_empty() {
             return Err(PipelineError::NoProgram);
         }
-        let program = Program::from_json(&legacy::unwrap(&device_config))?;
+        let mut program = Program::from_json(&legacy::unwrap(&device_config))?;
+        unused::keep(&info, &mut program);
         let bindings = Bindings::new(&info, &program)?;
         let texts = Texts::new(&info, &program, &bindings);
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
