@@ -4,8 +4,7 @@
 //! `simple_switch_grpc` is in the PATH, and a share of them to each of many embedded switches, over gRPC on loopback.
 //! Embedded switches run in this process and share its processors.
 
-use std::net::{Ipv6Addr, SocketAddr, TcpListener};
-use std::process::{Child, Command, Stdio};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -43,8 +42,10 @@ async fn main() {
     run("one embedded switch", &[(one.address().to_string(), 0)], &wanted).await;
     drop(one);
 
-    if let Some(bmv2) = Bmv2::start() {
-        run("one BMv2", &[(bmv2.address.clone(), 1)], &wanted).await;
+    if let Some(simple_switch) = closc_skip::program("simple_switch_grpc") {
+        let target = ["--cpu-port", "510", "--priority-queues", "8"];
+        let bmv2 = closc_skip::Bmv2::start(&simple_switch, 1, &target).expect("the program runs");
+        run("one BMv2", &[(bmv2.address(), 1)], &wanted).await;
     }
 
     let state =
@@ -128,40 +129,5 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
             );
         }
         println!();
-    }
-}
-
-/// A running BMv2 without interfaces.
-struct Bmv2 {
-    process: Child,
-    address: String,
-}
-
-impl Bmv2 {
-    fn start() -> Option<Self> {
-        let free = || {
-            let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
-            listener.local_addr().expect("bound").port()
-        };
-        let address = format!("127.0.0.1:{}", free());
-        let started = Command::new("simple_switch_grpc")
-            .args(["--no-p4", "--device-id", "1", "--thrift-port", &free().to_string()])
-            .args(["--", "--grpc-server-addr", &address, "--cpu-port", "510", "--priority-queues", "8"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(process) = started else {
-            println!("no BMv2: simple_switch_grpc is not in the PATH");
-            return None;
-        };
-        Some(Bmv2 { process, address })
-    }
-}
-
-impl Drop for Bmv2 {
-    fn drop(&mut self) {
-        // Whether it was still there does not matter any more.
-        drop(self.process.kill());
-        drop(self.process.wait());
     }
 }

@@ -3,9 +3,8 @@
 
 mod common;
 
-use std::net::{Ipv6Addr, TcpListener};
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,37 +22,19 @@ use v1::set_forwarding_pipeline_config_request::Action;
 
 use common::{PATIENCE, options};
 
-/// A running BMv2 without interfaces. Dropping it ends it.
-struct Bmv2 {
-    process: Child,
-    address: String,
-}
-
-impl Drop for Bmv2 {
-    fn drop(&mut self) {
-        // It may have died by itself, which the test then tells.
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
-}
+/// A running BMv2 without interfaces.
+struct Bmv2(closc_skip::Bmv2);
 
 impl Bmv2 {
     /// Starts it, or says why the test is skipped.
+    #[track_caller]
     fn start() -> Option<Self> {
         let program = closc_skip::program("simple_switch_grpc")?;
-        let address = format!("127.0.0.1:{}", free_port());
-        let process = Command::new(program)
-            .args(["--no-p4", "--device-id", "0", "--thrift-port", &free_port().to_string()])
-            .args(["--", "--grpc-server-addr", &address])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program runs");
-        Some(Bmv2 { process, address })
+        Some(Bmv2(closc_skip::Bmv2::start(&program, 0, &[]).expect("the program runs")))
     }
 
     async fn client(&self) -> Client {
-        let endpoint = Endpoint::plain(&self.address).expect("an address");
+        let endpoint = Endpoint::plain(&self.0.address()).expect("an address");
         let attempt = async || {
             loop {
                 match Client::connect(&endpoint, DeviceId(0), options()).await {
@@ -70,11 +51,6 @@ impl Bmv2 {
         let controller = Controller::new(ElectionId(election));
         Session::open(self.client().await, controller).await.expect("the stream opens")
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
-    listener.local_addr().expect("bound").port()
 }
 
 /// The pipeline that the repository keeps compiled.

@@ -93,7 +93,7 @@ struct Done {
 }
 
 impl Contest {
-    async fn begin(program: &PathBuf, subject: Subject, seed: u64) -> Self {
+    async fn begin(program: &Path, subject: Subject, seed: u64) -> Self {
         let config = v1::ForwardingPipelineConfig {
             p4info: Some(read_p4info(&subject.info).expect("a P4Info")),
             p4_device_config: subject.program.clone().into(),
@@ -107,7 +107,7 @@ impl Contest {
         let ours = Arc::new(Switch::new(switch));
         ours.run_pipeline(Arc::clone(&pipeline));
         let judge = Bmv2::start(program, DEVICE, subject.queues).await;
-        let mut controller = Controller::primary(judge.address, DEVICE, 1).await;
+        let mut controller = Controller::primary(judge.address(), DEVICE, 1).await;
         controller.set(Action::VerifyAndCommit, Some(config)).await.expect("BMv2 takes the program");
         let packets = judge.packets().await;
         let (random, keys) = (Random::new(seed), Keys::default());
@@ -309,7 +309,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Compares a program; returns the differences, a few of them in full.
-async fn contest(program: &PathBuf, subject: Subject, seed: u64, rounds: u64) -> Vec<String> {
+async fn contest(program: &Path, subject: Subject, seed: u64, rounds: u64) -> Vec<String> {
     let name = subject.name.clone();
     println!("{name}: seed {seed}, {rounds} rounds");
     let mut contest = Contest::begin(program, subject, seed).await;

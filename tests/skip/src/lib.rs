@@ -1,11 +1,15 @@
 //! Says why a test did not run. The test runner keeps what a passing test prints with `println!` or `eprintln!` to
 //! itself, so a reason printed so is never seen; this one is written to standard error itself.
 
+mod bmv2;
+
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::panic::Location;
 use std::path::PathBuf;
 use std::thread;
+
+pub use bmv2::Bmv2;
 
 /// Writes `test NAME at FILE:LINE skipped: REASON`. The caller returns.
 #[track_caller]

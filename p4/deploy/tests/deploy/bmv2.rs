@@ -1,9 +1,6 @@
 //! Pushes to BMv2, where `simple_switch_grpc` is installed: what it answers is what a push has to live with.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 
 use closc_deploy::{Counts, Device, Inventory, Outcome, PipelineStep, PushOptions, drift, silent};
 use closc_runtime::client::{Backoff, Client, Controller, Endpoint, Options, Session};
@@ -12,64 +9,39 @@ use closc_runtime::{DeviceId, ElectionId};
 
 use crate::support::{Files, Lab, T0, compiled, compiled_with_groups, options, stray};
 
-/// A running BMv2 without interfaces. Dropping it ends it.
-pub(crate) struct Bmv2 {
-    process: Child,
-    pub(crate) address: String,
-    /// Where it exchanges packets of ports.
-    pub(crate) packets: String,
-    program: PathBuf,
-}
-
-impl Drop for Bmv2 {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
+/// A running BMv2 without interfaces.
+pub(crate) struct Bmv2(closc_skip::Bmv2);
 
 impl Bmv2 {
     /// Starts it, or says why the test is skipped.
     #[track_caller]
     pub(crate) fn start() -> Option<Self> {
         let program = closc_skip::program("simple_switch_grpc")?;
-        let [address, packets] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
-        Some(Bmv2 { process: run(&program, &address, &packets), address, packets, program })
+        let target = ["--cpu-port", "510", "--priority-queues", "8"];
+        Some(Bmv2(closc_skip::Bmv2::start(&program, 1, &target).expect("the program runs")))
     }
 
-    fn end(&mut self) {
-        // It may have died by itself, which the test then tells.
-        drop(self.process.kill());
-        drop(self.process.wait());
+    /// Where it serves P4Runtime.
+    pub(crate) fn address(&self) -> String {
+        self.0.address()
+    }
+
+    /// Where it exchanges packets of ports.
+    pub(crate) fn packets(&self) -> String {
+        self.0.packets()
     }
 
     /// Dies and comes back with nothing.
     fn restart(&mut self) {
-        self.end();
-        self.process = run(&self.program, &self.address, &self.packets);
+        self.0.restart().expect("the program runs");
     }
 
     /// The tree with this one switch in the inventory.
     fn lab(&self, files: Files) -> Lab {
         let mut inventory = Inventory::default();
-        inventory.devices.insert(T0.to_owned(), Device::at(&self.address, 1));
+        inventory.devices.insert(T0.to_owned(), Device::at(self.address(), 1));
         Lab { files, targets: BTreeMap::new(), inventory }
     }
-}
-
-fn run(program: &PathBuf, address: &str, packets: &str) -> Child {
-    Command::new(program)
-        .args(["--no-p4", "--device-id", "1", "--thrift-port", &free_port().to_string()])
-        .args(["--", "--grpc-server-addr", address, "--cpu-port", "510", "--priority-queues", "8"])
-        .args(["--dp-grpc-server-addr", packets])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program runs")
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
-    listener.local_addr().expect("bound").port()
 }
 
 /// Options that wait for BMv2 to begin to listen.
@@ -96,7 +68,7 @@ async fn bmv2_is_pushed_read_back_and_repaired() {
     assert!(drift(&lab.fleet(), &patient(), silent()).await.is_clean());
 
     // Somebody else writes.
-    let endpoint = Endpoint::plain(&bmv2.address).expect("an address");
+    let endpoint = Endpoint::plain(&bmv2.address()).expect("an address");
     let client = Client::connect(&endpoint, DeviceId(1), Options::default()).await.expect("it listens");
     let rival = Session::open(client, Controller::new(ElectionId(9))).await.expect("a stream");
     rival.wait_primary(crate::support::PATIENCE).await.expect("the greater id");

@@ -90,7 +90,7 @@ impl<'p> Site<'p> {
             let bmv2 = Bmv2::start()?;
             let name = plan.topology().naming.switch(switch).to_string();
             let (p4info, device_config) = ("own.p4info.txtpb".to_owned(), "own.json".to_owned());
-            let mut device = Device::at(&bmv2.address, 1);
+            let mut device = Device::at(bmv2.address(), 1);
             device.artefacts = Some(Artefacts { p4info, device_config });
             device.plane = plane_of(&name);
             inventory.devices.insert(name, device);
@@ -114,8 +114,8 @@ impl<'p> Site<'p> {
 
     /// Sends packets into a switch; returns where each left.
     async fn pass(&self, switch: Switch, packets: Vec<PortPacket>) -> Vec<PortPacket> {
-        let endpoint = format!("http://{}", self.switches[&switch].packets);
-        let channel = tonic::transport::Channel::from_shared(endpoint).expect("an address").connect().await;
+        let address = self.switches[&switch].packets();
+        let channel = tonic::transport::Endpoint::from_shared(address).expect("an address").connect().await;
         let mut client = Grpc::new(channel.expect("it listens"));
         let mut left = Vec::new();
         for part in packets.chunks(TOGETHER) {

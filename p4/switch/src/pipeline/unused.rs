@@ -18,7 +18,9 @@ pub(super) fn keep(info: &Info, program: &mut Program) {
     let params: BTreeMap<&str, &[Param]> =
         listed.map(|of| (of.action.preamble.name.as_str(), of.action.params())).collect();
     for action in &mut program.actions {
-        for (name, width) in params.get(action.name.as_str()).map_or_else(Vec::new, |all| missing(all, action)) {
+        for (name, width) in
+            params.get(action.name.as_str()).map_or_else(Vec::new, |all| missing(all, action))
+        {
             add(action, name, width);
         }
     }

@@ -8,7 +8,7 @@ use closc_runtime::proto::v1;
 use closc_switch::{Endpoint, Service, Switch, SwitchConfig};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Channel;
+use tonic::transport::{self, Channel};
 use tonic::{Code, Status, Streaming};
 use v1::p4_runtime_client::P4RuntimeClient;
 use v1::set_forwarding_pipeline_config_request::Action;
@@ -34,6 +34,11 @@ pub async fn serve(switches: impl IntoIterator<Item = Arc<Switch>>) -> Endpoint 
     Endpoint::serve(Service::new(switches), address, None).await.expect("a free port")
 }
 
+/// Returns the URI of an address of the network, or of a socket of this machine.
+fn uri(address: &str) -> String {
+    if address.starts_with("unix:") { address.to_owned() } else { format!("http://{address}") }
+}
+
 /// A controller with a stream.
 pub struct Controller {
     /// The client.
@@ -46,8 +51,8 @@ pub struct Controller {
 
 impl Controller {
     /// Opens a stream and takes part in the arbitration; returns what it received.
-    pub async fn open(address: SocketAddr, device: u64, election: u64) -> (Self, Result<Code, Status>) {
-        let channel = Channel::from_shared(format!("http://{address}")).expect("an address");
+    pub async fn open(address: impl ToString, device: u64, election: u64) -> (Self, Result<Code, Status>) {
+        let channel = transport::Endpoint::from_shared(uri(&address.to_string())).expect("an address");
         let channel = channel.connect().await.expect("the server listens");
         let mut client = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
         let (requests, stream) = mpsc::channel(1024);
@@ -62,7 +67,7 @@ impl Controller {
     }
 
     /// Opens a stream and becomes primary.
-    pub async fn primary(address: SocketAddr, device: u64, election: u64) -> Self {
+    pub async fn primary(address: impl ToString, device: u64, election: u64) -> Self {
         let (this, answer) = Self::open(address, device, election).await;
         assert_eq!(answer.expect("the stream lives"), Code::Ok);
         this

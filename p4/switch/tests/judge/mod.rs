@@ -5,15 +5,13 @@
 pub mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use closc_switch::{PACKET_STREAM, PortPacket};
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::transport::Channel;
+use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Streaming};
 use tonic_prost::ProstCodec;
 
@@ -27,20 +25,7 @@ const TOGETHER: usize = 24;
 pub type Results = BTreeMap<u64, BTreeMap<u32, Vec<Vec<u8>>>>;
 
 /// A running BMv2. Dropping it ends it.
-pub struct Bmv2 {
-    process: Child,
-    /// Where it serves P4Runtime.
-    pub address: SocketAddr,
-    packets: SocketAddr,
-}
-
-impl Drop for Bmv2 {
-    fn drop(&mut self) {
-        // It may have died by itself, which the test then tells.
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
-}
+pub struct Bmv2(closc_skip::Bmv2);
 
 /// Finds BMv2, or says why the test is skipped: `CLOSC_BMV2` names it, or it is in `PATH`.
 #[track_caller]
@@ -55,45 +40,35 @@ pub fn find() -> Option<PathBuf> {
     found
 }
 
-fn free() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
-    listener.local_addr().expect("it is bound")
-}
-
 impl Bmv2 {
     /// Starts it with a device id.
-    pub async fn start(program: &PathBuf, device: u64, queues: usize) -> Self {
-        let (address, packets) = (free(), free());
-        let process = Command::new(program)
-            .args(["--no-p4", "--device-id", &device.to_string()])
-            .args(["--thrift-port", &free().port().to_string(), "--"])
-            .args(["--grpc-server-addr", &address.to_string()])
-            .args(["--dp-grpc-server-addr", &packets.to_string()])
-            .args(["--priority-queues", &queues.to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program runs");
-        let this = Self { process, address, packets };
-        for address in [this.address, this.packets] {
+    pub async fn start(program: &Path, device: u64, queues: usize) -> Self {
+        let options = ["--priority-queues", &queues.to_string()];
+        let this = Self(closc_skip::Bmv2::start(program, device, &options).expect("the program runs"));
+        for address in [this.0.address(), this.0.packets()] {
             connect(address).await;
         }
         this
     }
 
+    /// Returns where it serves P4Runtime.
+    pub fn address(&self) -> String {
+        self.0.address()
+    }
+
     /// Returns whether it is still there.
     pub fn lives(&mut self) -> bool {
-        matches!(self.process.try_wait(), Ok(None))
+        self.0.lives()
     }
 
     /// Opens a stream of packets.
     pub async fn packets(&self) -> Packets {
-        Packets::open(self.packets).await
+        Packets { client: Grpc::new(connect(self.0.packets()).await) }
     }
 }
 
-async fn connect(address: SocketAddr) -> Channel {
-    let endpoint = Channel::from_shared(format!("http://{address}")).expect("an address");
+async fn connect(address: String) -> Channel {
+    let endpoint = Endpoint::from_shared(address).expect("an address");
     let attempt = async {
         loop {
             if let Ok(channel) = endpoint.connect().await {
@@ -128,11 +103,6 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Connects to an address that serves packets.
-    pub async fn open(address: SocketAddr) -> Self {
-        Self { client: Grpc::new(connect(address).await) }
-    }
-
     /// Sends packets in and gathers what comes out, by the place of the packet it came of. `expected` says which packets
     /// go in together: no two that are expected at one port, so that each finds the queue of its port empty.
     ///

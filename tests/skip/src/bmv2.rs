@@ -1,0 +1,93 @@
+//! BMv2 for tests: a `simple_switch_grpc` without interfaces, reached by sockets in a folder of its own, so that no port
+//! of this machine is guessed.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Folders that this process has made.
+static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// A running BMv2. Dropping it ends it.
+#[derive(Debug)]
+pub struct Bmv2 {
+    process: Child,
+    command: Command,
+    folder: PathBuf,
+}
+
+impl Drop for Bmv2 {
+    fn drop(&mut self) {
+        self.end();
+        // What cannot be removed stays in the folder for temporary files.
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+impl Bmv2 {
+    /// Starts a program without a pipeline. `target` are the arguments after `--`.
+    pub fn start(program: &Path, device: u64, target: &[&str]) -> io::Result<Self> {
+        let folder = folder()?;
+        let mut command = Command::new(program);
+        command.args(["--no-p4", "--device-id", &device.to_string()]);
+        if has_thrift(program)? {
+            // The system chooses the port, which nobody asks for.
+            command.args(["--thrift-port", "0"]);
+        }
+        let (address, packets) = (socket(&folder, "p4runtime"), socket(&folder, "packets"));
+        command.args(["--", "--grpc-server-addr", &address, "--dp-grpc-server-addr", &packets]);
+        command.args(target).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Self { process: command.spawn()?, command, folder })
+    }
+
+    /// Where it serves P4Runtime: `unix:` and a path.
+    pub fn address(&self) -> String {
+        socket(&self.folder, "p4runtime")
+    }
+
+    /// Where it exchanges packets of ports.
+    pub fn packets(&self) -> String {
+        socket(&self.folder, "packets")
+    }
+
+    /// Returns whether it is still there.
+    pub fn lives(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Ends it, and starts it again with nothing.
+    pub fn restart(&mut self) -> io::Result<()> {
+        self.end();
+        self.process = self.command.spawn()?;
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        // It may have died by itself, which the test then tells.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// Makes a folder whose path is short enough for a socket.
+fn folder() -> io::Result<PathBuf> {
+    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = env::temp_dir().join(format!("closc-bmv2-{}-{number}", process::id()));
+    // A process that had this number before may have left one.
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir(&folder)?;
+    Ok(folder)
+}
+
+fn socket(folder: &Path, name: &str) -> String {
+    format!("unix:{}", folder.join(name).display())
+}
+
+/// Returns whether it was built with Thrift; if not, it takes no option about it.
+fn has_thrift(program: &Path) -> io::Result<bool> {
+    let help = Command::new(program).arg("--help").output()?;
+    Ok(String::from_utf8_lossy(&help.stdout).contains("--thrift-port"))
+}
