@@ -21,7 +21,7 @@ pub(crate) use trace::PACKETS;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::program::Program;
+use crate::program::{DROP_PORT, Program};
 use crate::state::{Arrays, DigestConfig, DigestList, DigestState, Profile, Replication, Table, ValueSet};
 use flow::Scratch;
 use queue::Queues;
@@ -67,7 +67,7 @@ pub struct EngineConfig {
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { drop_port: 511, priority_queues: 1, seed: 0 }
+        Self { drop_port: DROP_PORT, priority_queues: 1, seed: 0 }
     }
 }
 

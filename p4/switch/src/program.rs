@@ -33,6 +33,8 @@ pub(crate) use parser::{Case, Key, KeyPart, Parser, ParserOp, State, Target};
 use std::collections::BTreeMap;
 use std::fmt;
 
+use thiserror::Error;
+
 use crate::json::{self, Document};
 use crate::{Error, bits};
 
@@ -113,10 +115,48 @@ impl Program {
         build::program(document)
     }
 
+    /// Returns what is wrong with a port that means drop.
+    pub(crate) fn doubt_drop_port(&self, port: u32) -> Option<DropPortDoubt> {
+        let bits = self.standard.egress_spec.bits;
+        if u64::from(port) > last(bits) {
+            return Some(DropPortDoubt::TooWide { bits, port });
+        }
+        (port == DROP_PORT && last(bits) > u64::from(DROP_PORT)).then_some(DropPortDoubt::InTheMidst { bits })
+    }
+
     /// Returns the index of a table by name.
     pub(crate) fn table(&self, name: &str) -> Option<usize> {
         self.tables.iter().position(|table| table.name == name)
     }
+}
+
+/// Port that means drop where nothing else is said: the last of the nine bits that v1model gives ports.
+pub(crate) const DROP_PORT: u32 = 511;
+
+/// Why a port cannot be the one that means drop, or is hardly meant to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum DropPortDoubt {
+    /// Ports are wider than those of v1model, so the usual number is a port as any other.
+    #[error("ports of the program have {bits} bits, so {DROP_PORT} is one of them, and packets to it are dropped; \
+             `--drop-port {}` is the last", last(*.bits))]
+    InTheMidst {
+        /// Width of a port.
+        bits: u32,
+    },
+    /// Its ports have no such number, so what is marked to be dropped leaves by another port.
+    #[error("ports of the program have {bits} bits, so `--drop-port {port}` is none of them, and nothing is dropped by it; \
+             {} is the last", last(*.bits))]
+    TooWide {
+        /// Width of a port.
+        bits: u32,
+        /// The port.
+        port: u32,
+    },
+}
+
+/// Returns the last number of some bits.
+fn last(bits: u32) -> u64 {
+    bits::mask64(bits)
 }
 
 /// Says how large the program is.
@@ -249,4 +289,32 @@ pub(crate) struct CoreErrors {
     pub(crate) parser_timeout: u32,
     /// A length that is no multiple of eight.
     pub(crate) parser_invalid_argument: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the program that forwards, with ports of some bits.
+    fn with_ports(bits: u32) -> Program {
+        let text = include_str!("../tests/programs/forward.json");
+        let mut program = Program::from_json(text.as_bytes()).expect("the fixture is a program");
+        program.standard.egress_spec.bits = bits;
+        program
+    }
+
+    #[test]
+    fn the_port_that_means_drop_is_the_last() {
+        assert_eq!(with_ports(9).doubt_drop_port(DROP_PORT), None);
+        assert_eq!(with_ports(9).doubt_drop_port(510), None, "somebody chose it");
+        assert_eq!(with_ports(10).doubt_drop_port(1023), None);
+        let doubt = with_ports(10).doubt_drop_port(DROP_PORT).expect("512 to 1023 are ports");
+        assert_eq!(
+            doubt.to_string(),
+            "ports of the program have 10 bits, so 511 is one of them, and packets to it are dropped; \
+             `--drop-port 1023` is the last"
+        );
+        let doubt = with_ports(9).doubt_drop_port(1023);
+        assert_eq!(doubt, Some(DropPortDoubt::TooWide { bits: 9, port: 1023 }));
+    }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use closc_runtime::server::TlsFiles;
 
+use crate::program::DROP_PORT;
+
 /// Address of the P4Runtime service where none is given. BMv2 listens on all interfaces there.
 pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
@@ -82,7 +84,7 @@ impl Default for Options {
             tls: None,
             packet_address: None,
             cpu_port: None,
-            drop_port: 511,
+            drop_port: DROP_PORT,
             restricts: false,
             priority_queues: 1,
             notes: Vec::new(),

@@ -62,7 +62,7 @@ pub struct Addresses {
     pub p4runtime: String,
     /// Packets of ports without interface, where they were asked for.
     pub packets: Option<SocketAddr>,
-    /// Arguments that were accepted and do nothing here, with the reason.
+    /// Arguments that were accepted and do nothing here, with the reason, and what is odd about the others.
     pub notes: Vec<String>,
 }
 
@@ -109,6 +109,8 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
         None => None,
     };
     let switch = Arc::new(Switch::with_cache(config, Arc::new(cache)));
+    let doubt = pipeline.as_ref().and_then(|pipeline| pipeline.program().doubt_drop_port(options.drop_port));
+    let doubt = doubt.map(|doubt| doubt.to_string());
     if let Some(pipeline) = pipeline {
         switch.run_pipeline(Arc::new(pipeline));
     }
@@ -126,7 +128,7 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
     let addresses = Addresses {
         p4runtime: endpoint.address(),
         packets: packet_endpoint.as_ref().map(Endpoint::address),
-        notes: options.notes.clone(),
+        notes: options.notes.iter().cloned().chain(doubt).collect(),
     };
     tracing::info!("device {device_id} serves P4Runtime at {}", addresses.p4runtime);
     started(&addresses);

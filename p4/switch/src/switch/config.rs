@@ -92,6 +92,9 @@ impl Switch {
     }
 
     fn prepare(&self, pipeline: Arc<Pipeline>, cookie: Option<Cookie>) -> Loaded {
+        if let Some(doubt) = pipeline.program().doubt_drop_port(self.config.engine.drop_port) {
+            tracing::warn!("device {}: {doubt}", self.config.device_id);
+        }
         let mut store = Store::new(pipeline, self.config.engine);
         let state = lock(&self.state);
         for (port, queue) in &state.queues {
