@@ -230,3 +230,35 @@ fn the_tutorials_of_p4lang_start_a_switch() {
     assert_eq!((options.interfaces.len(), options.address.as_str()), (2, "0.0.0.0:50051"));
     assert_eq!(options.notes.len(), 2, "{:?}", options.notes);
 }
+
+/// Returns the options that a help text of `simple_switch_grpc` lists: the name, its letter, whether it takes a value.
+fn listed(help: &str) -> Vec<(String, Option<char>, bool)> {
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
+    let option = |line: &str| {
+        let (short, rest) = match line.strip_prefix('-')?.split_once(" [ --") {
+            Some((letter, rest)) => (letter.chars().next(), rest),
+            None => (None, line.strip_prefix("--")?),
+        };
+        let (name, rest) = rest.split_once([' ', '\n']).unwrap_or((rest, ""));
+        let rest = rest.trim_start_matches("] ");
+        Some((name.to_owned(), short, rest.starts_with("arg") || rest.starts_with("[=arg")))
+    };
+    lines.filter_map(option).collect()
+}
+
+#[test]
+fn every_option_that_bmv2_lists_is_known() {
+    let Some(program) = closc_skip::program("simple_switch_grpc") else { return };
+    let output = std::process::Command::new(program).arg("--help").output().expect("the program runs");
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (general, target) = help.split_once("Target specific options").expect("it has both");
+    for (text, known, least) in [(general, &GENERAL[..], 18), (target, &TARGET[..], 14)] {
+        let listed = listed(text);
+        assert!(listed.len() >= least, "{listed:?}");
+        for (name, short, has_value) in listed {
+            let found = known.iter().find(|(known, ..)| *known == name);
+            let (_, letter, takes) = found.unwrap_or_else(|| panic!("`--{name}` is not known"));
+            assert_eq!((*letter, *takes != Takes::Nothing), (short, has_value), "--{name}");
+        }
+    }
+}
