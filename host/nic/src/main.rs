@@ -173,7 +173,7 @@ struct RunArgs {
     /// Serve Prometheus here, for example 127.0.0.1:9750
     #[arg(long)]
     metrics: Option<SocketAddr>,
-    /// Keep denials in this file
+    /// Keep denials in this file, and refuse one that is of another fabric or NIC
     #[arg(long)]
     state: Option<PathBuf>,
     /// File that writes come from and go to; a pattern that is checked if absent

@@ -12,7 +12,10 @@ const MANUAL: Manual<'static> = Manual {
     files: &[
         ("/run/closc/nic0.sock", "Socket of the agent of the first NIC, which other commands speak to"),
         ("/etc/closc/nic0.env", "Table and address of the NIC, which closc-nic@.service reads"),
-        ("/var/lib/closc-nic/nic0.json", "Denials, which outlive the agent"),
+        (
+            "/var/lib/closc-nic/nic0.json",
+            "Denials, and the fabric and NIC that they are of, which outlive the agent",
+        ),
     ],
     examples: &[
         (

@@ -176,6 +176,14 @@ impl Site {
         assert!(!routes.contains("closc0") && routes.contains("End.DT6"), "{routes}");
     }
 
+    /// What an agent keeps says whose it is, also where nothing was ever denied.
+    fn kept(&self, group: usize) {
+        let kept = std::fs::read(self.file(&format!("denials-{group}.json"))).unwrap();
+        let kept: Value = serde_json::from_slice(&kept).unwrap();
+        let whose = ["schema", "fabric", "nic"].map(|field| kept[field].as_str().unwrap().to_owned());
+        assert_eq!(whose, ["closc-nic-state/1", &self.compiled.fabric, &nic(group).to_string()]);
+    }
+
     /// The denials of an agent by their numbers, without its time.
     fn denials(&self, group: usize) -> BTreeMap<u64, Value> {
         let status = self.status(group);
@@ -375,6 +383,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
         site.agents[which].kill().unwrap();
         site.agents[which].wait().unwrap();
         site.nothing_is_left(which + 1);
+        site.kept(which + 1);
         site.cleans(which + 1);
         site.restart(which + 1);
         site.write(1_000_000);

@@ -67,8 +67,8 @@ fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16)
     }
 }
 
-/// What the state file holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+/// What outlives the process.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bans {
     /// The number of the next one.
     pub next: u64,

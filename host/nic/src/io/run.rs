@@ -16,7 +16,7 @@ use closc_paths::Table;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::agent::{Agent, At, Options};
+use crate::agent::{Agent, At, Bans, Options};
 use crate::api;
 use crate::batch::Batch;
 use crate::io::asking::{Asking, Neighbour};
@@ -24,6 +24,7 @@ use crate::io::hold::Hold;
 use crate::io::ports::{Doubt, Names, NextHop, Ports};
 use crate::io::serve::Server;
 use crate::io::setup::{self, SetupFault};
+use crate::io::state::State;
 use crate::io::sys::{self, Inbox, Wanted, Xdp};
 use crate::io::tun::Tun;
 use crate::io::{serve, state};
@@ -284,6 +285,8 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let (table, downlink) = open_table(&bytes, setup.nic)?;
     suits(setup, &table)?;
     let _held = holds(setup)?;
+    let kept = kept(setup)?;
+    let fabric = fabric(setup, &table, &kept)?;
     let started = Instant::now();
     let clock = || started.elapsed().as_nanos() as u64 + 1;
     let at = At { table: &table, now_ns: clock() };
@@ -291,7 +294,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let options = Options { downlink, ..setup.agent };
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
-    restore(setup, &mut agent, &at)?;
+    restore(setup, &mut agent, &at, &kept.bans);
     let tun = match &setup.tun {
         Some(name) => {
             let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
@@ -309,6 +312,8 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let links = sys::open_links().map_err(open("a netlink socket"))?;
     let server =
         Server::open(&setup.socket, setup.metrics).map_err(open(&format!("`{}`", setup.socket.display())))?;
+    // So that the next start knows the fabric, though nothing is denied meanwhile.
+    save(setup, fabric.as_deref(), &agent);
     if let Some(user) = &setup.user {
         give_up(setup, user)?;
     }
@@ -318,7 +323,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
         flag
     });
-    let mut stage = Stage { setup, tun, links, server, flags, agent, downlink, fabric: None };
+    let mut stage = Stage { setup, tun, links, server, flags, agent, downlink, fabric };
     loop {
         let (table, _) = open_table(&bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
@@ -336,15 +341,40 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     Ok(())
 }
 
+/// Reads what the process before has left.
+fn kept(setup: &Setup) -> Result<State, SetupFault> {
+    let Some(path) = &setup.state else { return Ok(State::default()) };
+    state::load(path).map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
+}
+
+/// Returns the fabric that was asked for, that the table names, or that the process before knew; refuses a table and denials that
+/// are not of one fabric.
+fn fabric(setup: &Setup, table: &Table<'_>, kept: &State) -> Result<Option<String>, SetupFault> {
+    let ours = setup.fabric.as_deref().or(table.fabric());
+    if let Some(path) = &setup.state {
+        kept.suits(path, setup.nic, ours)?;
+    }
+    let known = ours.or(kept.fabric.as_deref());
+    // Where only the process before knew one, a table without a name may be any fabric's.
+    is_of(table, known)?;
+    Ok(known.map(str::to_owned))
+}
+
 /// Puts the denials into force that are kept.
-fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>) -> Result<(), SetupFault> {
-    let Some(path) = &setup.state else { return Ok(()) };
-    let open = |error| SetupFault::Open { what: format!("`{}`", path.display()), error };
-    let bans = state::load(path).map_err(open)?;
-    for fault in agent.restore(at, &bans, unix_now()) {
+fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>, bans: &Bans) {
+    let Some(path) = &setup.state else { return };
+    for fault in agent.restore(at, bans, unix_now()) {
         say(format_args!("a denial of `{}` is not in force: {fault}", path.display()));
     }
-    Ok(())
+}
+
+/// Writes the denials in force, and whose they are.
+fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) {
+    let Some(path) = &setup.state else { return };
+    let state = State { fabric: fabric.map(str::to_owned), nic: Some(setup.nic), bans: agent.bans() };
+    if let Err(error) = state::save(path, &state) {
+        say(format_args!("denials are not saved in `{}`: {error}", path.display()));
+    }
 }
 
 /// Removes what an agent left that does not run any more.
@@ -421,7 +451,7 @@ struct Stage<'a> {
     flags: [Arc<AtomicBool>; 3],
     agent: Agent,
     downlink: u16,
-    /// The fabric that was asked for, or that the first table said which had a name; looked up when the next table comes.
+    /// The fabric, for as long as the agent runs: that was asked for, or that the first table said which had a name.
     fabric: Option<String>,
 }
 
@@ -562,33 +592,27 @@ impl Stage<'_> {
     }
 
     fn save(&self) {
-        if let Some(path) = &self.setup.state
-            && let Err(error) = state::save(path, &self.agent.bans())
-        {
-            say(format_args!("denials are not saved in `{}`: {error}", path.display()));
-        }
+        save(self.setup, self.fabric.as_deref(), &self.agent);
     }
 
     /// Reads the table's file again. What is wrong with it is said, and the old one stays.
     fn reload(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
         let tried = read_table(&self.setup.table).and_then(|bytes| {
             let (table, _) = open_table(&bytes, self.setup.nic)?;
-            // Once a fabric is known it is that for as long as the agent runs, whatever tables come.
-            if self.fabric.is_none() {
-                let first = || at.table.fabric().map(str::to_owned);
-                self.fabric = self.setup.fabric.clone().or_else(first);
-            }
             is_of(&table, self.fabric.as_deref())?;
             let new = At { table: &table, now_ns: at.now_ns };
             let ended = self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
-            Ok((bytes, ended))
+            let first = table.fabric().filter(|_| self.fabric.is_none()).map(str::to_owned);
+            Ok((bytes, ended, first))
         });
         match tried {
-            Ok((bytes, ended)) => {
+            Ok((bytes, ended, first)) => {
                 for (id, fault) in &ended {
                     say(format_args!("denial {id} ends with the new path table: {fault}"));
                 }
-                if !ended.is_empty() {
+                let changed = !ended.is_empty() || first.is_some();
+                self.fabric = self.fabric.take().or(first);
+                if changed {
                     self.save();
                 }
                 let numbers: Vec<u64> = ended.iter().map(|(id, _)| *id).collect();

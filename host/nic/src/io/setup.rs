@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use closc_paths::Table;
 use thiserror::Error;
 
+use crate::io::state::Stranger;
 use crate::wire::Segment;
 
 /// Routes of packets without a source yet, of all agents of the node.
@@ -40,6 +41,9 @@ pub enum SetupFault {
     /// The table cannot be used.
     #[error("{0}")]
     Table(String),
+    /// The denials that are kept are not this agent's.
+    #[error(transparent)]
+    Stranger(#[from] Stranger),
     /// Another agent has it.
     #[error("{0} is another agent's, which runs: end it first")]
     Held(String),

@@ -1,19 +1,111 @@
 //! Denials on a disk, so that none is forgotten when the agent ends.
 //!
-//! Invariants: the file is whole at every moment; a denial is in it before whoever asked for it gets an answer; no link is
-//! followed and no pipe is waited for, as the agent may be root where others write to the folder.
+//! Invariants: the file is whole at every moment; a denial is in it before whoever asked for it gets an answer; it says of which
+//! fabric and NIC its denials are, as uplinks of another T0 have the same numbers; no link is followed and no pipe is waited for, as
+//! the agent may be root where others write to the folder.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
+use std::net::Ipv6Addr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::agent::Bans;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-/// Writes the denials.
-pub fn save(path: &Path, bans: &Bans) -> io::Result<()> {
-    replace(path, &serde_json::to_vec_pretty(bans)?, 0o600)
+use crate::agent::{Ban, Bans};
+
+/// What the file is. Files of before say nothing, and hold no fabric and no NIC.
+const SCHEMA: &str = "closc-nic-state/1";
+
+/// What outlives the agent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct State {
+    /// The fabric that the denials are of, once one is known.
+    pub fabric: Option<String>,
+    /// The NIC that they are of.
+    pub nic: Option<Ipv6Addr>,
+    /// The denials.
+    pub bans: Bans,
+}
+
+/// The file as it is written.
+#[derive(Serialize, Deserialize)]
+struct Document {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fabric: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nic: Option<Ipv6Addr>,
+    next: u64,
+    bans: Vec<Ban>,
+}
+
+/// Why denials that are kept are not those of this agent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Stranger {
+    /// They are of another fabric.
+    #[error(
+        "`{path}` has {n} denials of fabric `{theirs}`, and this is `{ours}`: take the table of that fabric, or move the file away \
+         and deny here what still has to be denied"
+    )]
+    Fabric {
+        /// The file.
+        path: String,
+        /// How many denials it has.
+        n: usize,
+        /// Their fabric.
+        theirs: String,
+        /// This one.
+        ours: String,
+    },
+    /// They are of another NIC.
+    #[error(
+        "`{path}` has {n} denials of the NIC {theirs}, and this is {ours}: take the file of this NIC, or move the file away and deny \
+         here what still has to be denied"
+    )]
+    Nic {
+        /// The file.
+        path: String,
+        /// How many denials it has.
+        n: usize,
+        /// Their NIC.
+        theirs: Ipv6Addr,
+        /// This one.
+        ours: Ipv6Addr,
+    },
+}
+
+impl State {
+    /// Refuses the denials of another fabric, as far as one is known, and of another NIC.
+    ///
+    /// # Errors
+    ///
+    /// Returns whose they are.
+    pub fn suits(&self, path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Stranger> {
+        let (path, n) = (path.display().to_string(), self.bans.bans.len());
+        match (self.fabric.as_deref(), fabric) {
+            (Some(theirs), Some(ours)) if theirs != ours => {
+                let [theirs, ours] = [theirs, ours].map(|name| name.escape_default().to_string());
+                return Err(Stranger::Fabric { path, n, theirs, ours });
+            }
+            (Some(_) | None, Some(_) | None) => {}
+        }
+        match self.nic {
+            Some(theirs) if theirs != nic => Err(Stranger::Nic { path, n, theirs, ours: nic }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Writes the denials, and whose they are.
+pub fn save(path: &Path, state: &State) -> io::Result<()> {
+    let State { fabric, nic, bans } = state.clone();
+    let document =
+        Document { schema: Some(SCHEMA.to_owned()), fabric, nic, next: bans.next, bans: bans.bans };
+    replace(path, &serde_json::to_vec_pretty(&document)?, 0o600)
 }
 
 /// Writes a file whole or not at all; it is on the disk when this returns.
@@ -37,18 +129,21 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 /// Reads them; none, if there is no file.
-pub fn load(path: &Path) -> io::Result<Bans> {
-    match regular(path, STATE_MAX, libc::O_NOFOLLOW) {
-        Ok(bytes) => {
-            let bans: Bans = serde_json::from_slice(&bytes)?;
-            let mut seen = BTreeSet::new();
-            match bans.bans.iter().filter_map(|ban| ban.id).find(|id| !seen.insert(*id)) {
-                None => Ok(bans),
-                Some(id) => Err(wrong(&format!("two denials have the number {id}"))),
-            }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Bans::default()),
-        Err(error) => Err(error),
+pub fn load(path: &Path) -> io::Result<State> {
+    let bytes = match regular(path, STATE_MAX, libc::O_NOFOLLOW) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::default()),
+        Err(error) => return Err(error),
+    };
+    let Document { schema, fabric, nic, next, bans } = serde_json::from_slice(&bytes)?;
+    if let Some(schema) = schema.filter(|schema| schema != SCHEMA) {
+        let schema = schema.escape_default();
+        return Err(wrong(&format!("its schema is `{schema}`, and this closc-nic knows `{SCHEMA}`")));
+    }
+    let mut seen = BTreeSet::new();
+    match bans.iter().filter_map(|ban| ban.id).find(|id| !seen.insert(*id)) {
+        None => Ok(State { fabric, nic, bans: Bans { next, bans } }),
+        Some(id) => Err(wrong(&format!("two denials have the number {id}"))),
     }
 }
 
@@ -90,23 +185,46 @@ fn wrong(why: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Ban;
 
     #[test]
     fn what_is_saved_is_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("denials.json");
-        assert_eq!(load(&path).unwrap(), Bans::default());
+        assert_eq!(load(&path).unwrap(), State::default());
         let ban =
             Ban { id: Some(3), plane: Some(1), reason: "drain".into(), until: Some(12.5), ..Ban::default() };
         let bans = Bans { next: 4, bans: vec![ban] };
-        save(&path, &bans).unwrap();
-        assert_eq!(load(&path).unwrap(), bans);
-        let twice = Bans { next: 4, bans: [bans.bans.clone(), bans.bans].concat() };
+        let (fabric, nic) = (Some("pod".to_owned()), Some("fd00::1".parse().unwrap()));
+        let state = State { fabric, nic, bans };
+        save(&path, &state).unwrap();
+        assert_eq!(load(&path).unwrap(), state);
+        let mut twice = state;
+        twice.bans.bans.extend(twice.bans.bans.clone());
         save(&path, &twice).unwrap();
         assert_eq!(load(&path).unwrap_err().to_string(), "two denials have the number 3");
         fs::write(&path, "{").unwrap();
         assert!(load(&path).is_err());
+        fs::write(&path, r#"{"schema": "closc-nic-state/9", "next": 1, "bans": []}"#).unwrap();
+        let said = load(&path).unwrap_err().to_string();
+        assert_eq!(said, "its schema is `closc-nic-state/9`, and this closc-nic knows `closc-nic-state/1`");
+    }
+
+    #[test]
+    fn denials_of_another_fabric_or_nic_are_refused_and_files_of_before_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("denials.json");
+        fs::write(&path, r#"{"next": 2, "bans": [{"id": 1, "plane": 3, "reason": "drain"}]}"#).unwrap();
+        let before = load(&path).unwrap();
+        assert_eq!((before.bans.next, before.bans.bans[0].plane), (2, Some(3)));
+        let [one, two]: [Ipv6Addr; 2] = ["fd00::1", "fd00::2"].map(|nic| nic.parse().unwrap());
+        assert_eq!(before.suits(&path, one, Some("pod")), Ok(()));
+        let state = State { fabric: Some("pod".into()), nic: Some(one), ..before };
+        assert_eq!(state.suits(&path, one, Some("pod")), Ok(()));
+        assert_eq!(state.suits(&path, one, None), Ok(()), "a table without a name is refused by the name");
+        let said = |nic, fabric| state.suits(&path, nic, Some(fabric)).unwrap_err().to_string();
+        let (other, moved) = (said(one, "yard"), said(two, "pod"));
+        assert!(other.contains("has 1 denials of fabric `pod`, and this is `yard`: take"), "{other}");
+        assert!(moved.contains("has 1 denials of the NIC fd00::1, and this is fd00::2: take"), "{moved}");
     }
 
     #[test]
@@ -126,9 +244,9 @@ mod tests {
         assert_eq!(says("large"), format!("it has more than {STATE_MAX} bytes"));
         // What is beside is not written through, and what is at the place is replaced.
         fs::rename(at("link"), at("state")).unwrap();
-        save(&at("state"), &Bans::default()).unwrap();
+        save(&at("state"), &State::default()).unwrap();
         assert_eq!(fs::read_to_string(at("other")).unwrap(), r#"{"next":9,"bans":[]}"#);
-        assert_eq!(load(&at("state")).unwrap(), Bans::default());
+        assert_eq!(load(&at("state")).unwrap(), State::default());
         assert!(fs::symlink_metadata(at("state")).unwrap().is_file() && !at("state.new").exists());
     }
 }

@@ -26,6 +26,15 @@ pub(crate) fn table(group: u16) -> Vec<u8> {
 
 /// The same where planes are drained.
 pub(crate) fn drained(group: u16, planes: &[u8]) -> Vec<u8> {
+    written(group, planes, "pair")
+}
+
+/// The same of a fabric, or of none where the name is empty.
+pub(crate) fn table_of(group: u16, fabric: &str) -> Vec<u8> {
+    written(group, &[], fabric)
+}
+
+fn written(group: u16, planes: &[u8], fabric: &str) -> Vec<u8> {
     let header = Header {
         planes: PLANES,
         plane: PlaneAt::Usids { shift: 11 },
@@ -70,7 +79,7 @@ pub(crate) fn drained(group: u16, planes: &[u8]) -> Vec<u8> {
         destinations: vec![to(0), to(1)],
         orders: vec![(0..UPLINKS).collect(); usize::from(PLANES)],
         denied: planes.iter().map(|plane| of_plane(*plane)).collect(),
-        fabric: "pair".into(),
+        fabric: fabric.into(),
         t0_probe: BLOCK | own << 80 | 0x8001 << 64,
         t1_probe: BLOCK | own << 80 | 0x4001 << 64 | own << 48 | 0x8001 << 32,
     };

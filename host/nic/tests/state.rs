@@ -1,0 +1,62 @@
+//! What an agent does with the denials of the process before: those of another fabric or another NIC are none of its own. Nothing
+//! is opened before that is known, so no privilege is needed.
+
+mod common;
+
+use std::net::Ipv6Addr;
+use std::path::Path;
+use std::process::Command;
+
+use common::{nic, table, table_of};
+
+/// What `closc-nic run` says that is refused.
+fn refused(folder: &Path, table: &[u8], state: &str, more: &[&str]) -> String {
+    let [table_file, state_file] = ["table.bin", "denials.json"].map(|name| folder.join(name));
+    std::fs::write(&table_file, table).unwrap();
+    std::fs::write(&state_file, state).unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_closc-nic"))
+        .arg("--socket")
+        .arg(folder.join("agent.sock"))
+        .args(["run", "--tun", "", "--nic", &Ipv6Addr::from(nic(0)).to_string(), "--table"])
+        .arg(table_file)
+        .arg("--state")
+        .arg(&state_file)
+        .args(more)
+        .output()
+        .unwrap();
+    assert!(!done.status.success());
+    assert_eq!(std::fs::read_to_string(state_file).unwrap(), state, "what is not its own stays as it is");
+    String::from_utf8(done.stderr).unwrap()
+}
+
+#[test]
+fn denials_of_another_fabric_are_refused_over_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |fabric: &str, nic: &str| {
+        format!(
+            r#"{{"schema": "closc-nic-state/1", "fabric": "{fabric}", "nic": "{nic}", "next": 3, "bans": [{{"id": 2, "plane": 1, "reason": "drain"}}]}}"#
+        )
+    };
+    let own = Ipv6Addr::from(nic(0)).to_string();
+    let says = |table: &[u8], state: &str, more: &[&str]| refused(folder.path(), table, state, more);
+    // The table says which fabric this is, or whoever starts the agent.
+    for more in [&[][..], &["--fabric", "pair"]] {
+        let said = says(&table(0), &of("yard", &own), more);
+        assert!(
+            said.contains("has 1 denials of fabric `yard`, and this is `pair`: take the table"),
+            "{said}"
+        );
+    }
+    // Neither does: the process before knew.
+    let said = says(&table_of(0, ""), &of("yard", &own), &[]);
+    assert!(said.contains("the table does not say that it is of fabric `yard`"), "{said}");
+    let said = says(&table_of(0, ""), &of("yard", &own), &["--fabric", "pair"]);
+    assert!(said.contains("does not say that it is of fabric `pair`"), "{said}");
+    let said = says(&table(0), &of("pair", "fd00:c105:1:9::1"), &[]);
+    assert!(
+        said.contains("has 1 denials of the NIC fd00:c105:1:9::1, and this is fd00:c105:1:1::1"),
+        "{said}"
+    );
+    let said = says(&table(0), &of("pair", &own).replace("state/1", "state/2"), &[]);
+    assert!(said.contains("its schema is `closc-nic-state/2`, and this closc-nic knows"), "{said}");
+}
