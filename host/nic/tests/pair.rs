@@ -313,6 +313,37 @@ fn a_port_that_goes_down_is_left_by_both_sides() {
     });
 }
 
+/// A plane whose ports have a link again before its switches have routes: probes find out, and no packet does.
+#[test]
+fn a_plane_that_comes_back_step_by_step_loses_nothing() {
+    with(|net| {
+        talk(net, 0, 100);
+        net.run(1000 * MS);
+        for n in 0..2 {
+            net.port(n, 2, false);
+        }
+        talk(net, 0, 100);
+        let before = net.agents[0].status(&net.at(0)).channels[0].clone();
+        // The T0s are there, and answer; the T1s are not.
+        let uplinks = (0..2).flat_map(|group| (0..4).map(move |uplink| Cable::Uplink(2, group, uplink)));
+        net.loss.extend(uplinks.clone().map(|cable| (cable, 1000)));
+        for n in 0..2 {
+            net.port(n, 2, true);
+        }
+        talk(net, 0, 400);
+        net.run(200 * MS);
+        talk(net, 0, 400);
+        let dark = net.agents[0].status(&net.at(0)).channels[0].clone();
+        assert_eq!((dark.lost, dark.sent[2], dark.assumed_bad), (before.lost, before.sent[2], 4));
+        net.loss.extend(uplinks.map(|cable| (cable, 0)));
+        net.run(1000 * MS);
+        talk(net, 0, 400);
+        let whole = net.agents[0].status(&net.at(0)).channels[0].clone();
+        assert_eq!((whole.lost, whole.assumed_bad), (before.lost, 0));
+        assert!(whole.sent[2] >= dark.sent[2] + 90, "{whole:?}");
+    });
+}
+
 #[test]
 fn a_write_arrives_whole_though_a_plane_dies_and_a_cable_is_gray() {
     with(|net| {

@@ -67,9 +67,12 @@ void closc_engine_congested(struct closc_engine *engine, uint64_t path, uint8_t 
 void closc_engine_lost(struct closc_engine *engine, uint64_t path, uint8_t port, uint32_t entropy, uint64_t now_ns);
 void closc_engine_missed(struct closc_engine *engine, uint64_t path, uint8_t port, uint32_t entropy, uint64_t now_ns);
 
-/* Ports: an own one, and those of the far side, a bit for each plane. */
+/* Ports: an own one, and those of the far side, a bit for each plane; returns those of the far side that came back. What is behind a
+ * port that came back may have no routes yet: doubted paths are used again when enough answers came back over each. Whoever sends no
+ * probes does not doubt. */
 void closc_engine_own_port(struct closc_engine *engine, uint8_t port, int up);
-void closc_engine_far_ports(struct closc_engine *engine, uint64_t path, uint32_t up);
+uint32_t closc_engine_far_ports(struct closc_engine *engine, uint64_t path, uint32_t up);
+void closc_engine_doubt(struct closc_engine *engine, uint64_t path, uint8_t port, uint64_t now_ns);
 
 /* Denies; -2 if it would take the last path to a destination. Allows again. Ends what is over. */
 int closc_engine_deny(struct closc_engine *engine, const struct closc_engine_denial *denial, uint64_t now_ns,

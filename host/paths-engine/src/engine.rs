@@ -288,14 +288,37 @@ impl Engine {
         self.own_ports
     }
 
-    /// Takes word of the ports of the far side, a bit for each plane.
-    pub fn far_ports(&mut self, path: PathId, up: u32) {
+    /// Takes word of the ports of the far side, a bit for each plane. Returns those that came back.
+    pub fn far_ports(&mut self, path: PathId, up: u32) -> u32 {
         let own = self.own_ports;
-        let Some(set) = self.set_mut(path) else { return };
+        let Some(set) = self.set_mut(path) else { return 0 };
+        let back = up & !set.far_ports;
         if set.far_ports != up {
             set.far_ports = up;
             set.settle(own);
         }
+        back
+    }
+
+    /// Doubts every path to a destination in a plane, as one of its ports came back: the switches behind it may have begun anew, and
+    /// have a link before they have routes. A path is used again when enough answers came back over it, unless others do not reach
+    /// the floor. It counts as no failure. Only of use where whoever is there answers.
+    pub fn doubt(&mut self, path: PathId, plane: u8, now_ns: u64) {
+        let (own, index) = (self.own_ports, path.index());
+        let Some(slot) = self.slots.get_mut(index).filter(|s| s.open && s.generation == path.generation)
+        else {
+            return;
+        };
+        for at in slot.set.places().filter(|at| at.plane == plane) {
+            let from = slot.set.state(at);
+            slot.set.value_mut(at).doubt(now_ns);
+            let (to, value) = (slot.set.state(at), slot.set.value(at));
+            if from != to {
+                let (entropy, lost, cause) = (value.entropy, value.lost, Cause::Port);
+                self.events.push(Event { path, entropy, from, to, cause, lost, at_ns: now_ns });
+            }
+        }
+        slot.set.settle(own);
     }
 
     /// Denies paths, of all destinations that are open or will be.

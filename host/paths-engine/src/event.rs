@@ -22,6 +22,8 @@ pub enum Cause {
     Allowed,
     /// Another path table says so.
     Table,
+    /// A port at one of its ends came back.
+    Port,
 }
 
 impl Cause {
@@ -34,6 +36,7 @@ impl Cause {
             Cause::Denial => "denial",
             Cause::Allowed => "allowed",
             Cause::Table => "table",
+            Cause::Port => "port",
         }
     }
 }

@@ -201,15 +201,25 @@ pub unsafe extern "C" fn closc_engine_own_port(engine: *mut CEngine, port: u8, u
     }
 }
 
-/// Takes word of the far side's ports.
+/// Takes word of the far side's ports. Returns those that came back.
 ///
 /// # Safety
 /// `engine` is of `closc_engine_new`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn closc_engine_far_ports(engine: *mut CEngine, path: u64, up: u32) {
+pub unsafe extern "C" fn closc_engine_far_ports(engine: *mut CEngine, path: u64, up: u32) -> u32 {
+    // SAFETY: null or valid by the contract.
+    unsafe { engine.as_mut() }.map_or(0, |own| own.engine.far_ports(PathId::from_bits(path), up))
+}
+
+/// Doubts the paths of a plane, as a port at one of its ends came back.
+///
+/// # Safety
+/// `engine` is of `closc_engine_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn closc_engine_doubt(engine: *mut CEngine, path: u64, port: u8, now_ns: u64) {
     // SAFETY: null or valid by the contract.
     if let Some(own) = unsafe { engine.as_mut() } {
-        own.engine.far_ports(PathId::from_bits(path), up);
+        own.engine.doubt(PathId::from_bits(path), port, now_ns);
     }
 }
 

@@ -116,6 +116,14 @@ impl Value {
         self.changed_ns = now_ns;
     }
 
+    /// Puts it out until it shows itself, for what is no failure of its own.
+    pub(crate) fn doubt(&mut self, now_ns: u64) {
+        if !self.is_bad() {
+            (self.health, self.relapses, self.silent) = (Health::AssumedBad, 0, 0);
+            (self.streak, self.changed_ns) = (0, now_ns);
+        }
+    }
+
     /// Takes a packet or a probe that came back.
     pub(crate) fn answered(&mut self, good_answers: u16, now_ns: u64) {
         self.silent = 0;

@@ -4,7 +4,7 @@ mod common;
 
 use closc_paths::{Denied, Scope, Table};
 use closc_paths_engine::{
-    Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State,
+    Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State, ValueView,
 };
 
 use common::{Shape, nic, table, table_of};
@@ -66,6 +66,40 @@ fn who_keeps_the_floor_stays() {
     assert!(before.len() == 2 && before.contains(&(1, good)), "{before:?}");
     engine.answered(path, 2, elsewhere, 2);
     assert_eq!(used(&engine), before);
+}
+
+/// What comes back with a port is used when it answered, and has failed no more often for it.
+#[test]
+fn a_plane_in_doubt_is_out_until_it_answers() {
+    let bytes = table(&Shape { planes: 2, active: 2, backup: 1, min_active: 1, denied: Vec::new() });
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 1), 0).unwrap();
+    let of = |engine: &Engine, plane: u8| -> Vec<ValueView> {
+        engine.values(path).filter(|v| v.plane == plane).collect()
+    };
+    for v in of(&engine, 1) {
+        engine.answered(path, 1, v.entropy, 1);
+    }
+    assert_eq!((engine.far_ports(path, 0b01), engine.far_ports(path, 0b11)), (0, 0b10));
+    engine.doubt(path, 1, 2);
+    let doubted = of(&engine, 1);
+    assert!(
+        doubted.iter().all(|v| v.state == State::AssumedBad && !v.in_use && v.relapses == 0),
+        "{doubted:?}"
+    );
+    let causes: Vec<Cause> = std::iter::from_fn(|| engine.next_event()).map(|event| event.cause).collect();
+    assert_eq!(causes.iter().filter(|cause| **cause == Cause::Port).count(), 3, "{causes:?}");
+    let answers = Settings::default().good_answers;
+    for n in 1..=answers {
+        assert_eq!(engine.planes_in_use(path), 0b01, "after {} answers", n - 1);
+        engine.answered(path, 1, doubted[2].entropy, 3);
+    }
+    assert_eq!(engine.planes_in_use(path), 0b11);
+    assert_eq!(of(&engine, 1).iter().filter(|v| v.in_use).count(), 1);
+    // Where the others do not reach the floor, one in doubt is better than none.
+    engine.own_port(0, false);
+    engine.doubt(path, 1, 4);
+    assert_eq!(engine.planes_in_use(path), 0b10);
 }
 
 #[test]

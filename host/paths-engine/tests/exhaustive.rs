@@ -22,6 +22,7 @@ enum Step {
     Lost(u8, u32),
     OwnPort(u8, bool),
     FarPorts(u32),
+    Doubt(u8),
     Deny(u8, Option<u16>),
     Allow(DenialId),
 }
@@ -50,7 +51,7 @@ fn steps(node: &Node, values: &[(u8, u32)]) -> Vec<Step> {
     for &(plane, ev) in values {
         out.extend([Step::Answered(plane, ev), Step::Congested(plane, ev), Step::Lost(plane, ev)]);
     }
-    out.extend((0..PLANES).flat_map(|p| [Step::OwnPort(p, true), Step::OwnPort(p, false)]));
+    out.extend((0..PLANES).flat_map(|p| [Step::OwnPort(p, true), Step::OwnPort(p, false), Step::Doubt(p)]));
     let denied: Vec<_> = node.engine.denials().map(|(_, d)| (d.plane, d.scope.uplinks)).collect();
     for (plane, uplink) in [(0, None), (1, None), (0, Some(0)), (1, Some(1))] {
         if !denied.contains(&(Some(plane), uplink.map(|u| (u, u)))) {
@@ -89,6 +90,10 @@ fn take(node: &mut Node, path: PathId, values: &[(u8, u32)], step: Step) {
         Step::FarPorts(up) => {
             node.engine.far_ports(path, up);
             node.far = up;
+        }
+        Step::Doubt(plane) => {
+            node.engine.doubt(path, plane, 0);
+            values.iter().filter(|(own, _)| *own == plane).for_each(|(_, ev)| mark(*ev, true));
         }
         Step::Deny(plane, uplink) => {
             let scope = Scope { uplinks: uplink.map(|u| (u, u)), ..Scope::default() };

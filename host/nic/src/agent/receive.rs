@@ -181,7 +181,7 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        self.mark_alive(channel, cut.ports);
+        self.mark_alive(at, channel, cut.ports);
         let c = &mut self.channels[channel];
         let Some(sent) = c.sent.cut(cut.number) else { return };
         c.tally.cut += 1;
@@ -282,7 +282,7 @@ impl Agent {
             _ if source == self.own => self.counters.outside += 1,
             Message::PairProbe(probe) => {
                 let Some(channel) = self.channel(at, source) else { return };
-                self.mark_alive(channel, probe.ports);
+                self.mark_alive(at, channel, probe.ports);
                 let held_ns = self.waited_ns.min(u64::from(u32::MAX)) as u32;
                 let answer = PairProbe { ports: self.engine.own_ports(), held_ns, ..*probe };
                 let answer = Message::PairAnswer(answer);
@@ -300,10 +300,14 @@ impl Agent {
         }
     }
 
-    fn mark_alive(&mut self, channel: usize, ports: u32) {
+    fn mark_alive(&mut self, at: &At<'_>, channel: usize, ports: u32) {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
-        self.engine.far_ports(c.path, ports);
+        let mut back = self.engine.far_ports(c.path, ports);
+        while back != 0 {
+            self.engine.doubt(c.path, back.trailing_zeros() as u8, at.now_ns);
+            back &= back - 1;
+        }
     }
 
     fn self_probe(&mut self, at: &At<'_>, probe: &SelfProbe) {
@@ -342,7 +346,7 @@ impl Agent {
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
             Some((Target::Path { address, plane, entropy }, rtt_ns)) if address == source => {
-                self.mark_alive(channel, probe.ports);
+                self.mark_alive(at, channel, probe.ports);
                 let path = self.channels[channel].path;
                 self.engine.answered(path, plane, entropy, at.now_ns);
                 self.engine.measured(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.held_ns)));
@@ -357,7 +361,7 @@ impl Agent {
             self.counters.stale += 1;
             return;
         };
-        self.mark_alive(channel, sack.ports);
+        self.mark_alive(at, channel, sack.ports);
         let c = &mut self.channels[channel];
         let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
         let (leaving, now_ns) = (&mut c.leaving, at.now_ns);

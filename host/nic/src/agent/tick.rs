@@ -252,8 +252,21 @@ impl Agent {
             port.search.end();
             self.port_changed(at, plane, if carrier { "port up" } else { "port down" });
         } else if ethernet.is_some() {
-            self.engine.own_port(plane, self.is_up(plane));
+            self.own_port(at, plane);
         }
+    }
+
+    /// Takes over whether a port is up. One that came back is that of a switch which may have begun anew: it has a link, and answers
+    /// probes, before it and those behind it have all of their routes.
+    fn own_port(&mut self, at: &At<'_>, plane: u8) {
+        let (was_up, is_up) = (self.engine.own_ports() >> plane & 1 == 1, self.is_up(plane));
+        if is_up && !was_up {
+            // Who has no agent answers no probe, and would be doubted for ever.
+            for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
+                self.engine.doubt(c.path, plane, at.now_ns);
+            }
+        }
+        self.engine.own_port(plane, is_up);
     }
 
     fn ports_up(&self) -> u32 {
@@ -266,7 +279,7 @@ impl Agent {
     }
 
     fn port_changed(&mut self, at: &At<'_>, plane: u8, why: &str) {
-        self.engine.own_port(plane, self.is_up(plane));
+        self.own_port(at, plane);
         self.event(at.now_ns, format!("plane {plane}: {why}"));
         // Far sides are informed at once: the next look is due now.
         for c in &mut self.channels {
