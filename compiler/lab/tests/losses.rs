@@ -1,5 +1,5 @@
-//! What steps of a job cost, in virtual time: each packet that is lost is charged to the step that was in force when it was lost,
-//! also where a cut takes what was under way; and what a job is judged by whose fabric is gone for a while, or for good.
+//! What steps of a job cost, in virtual time: each packet that is lost is charged to the step that broke what was on its way, also
+//! where a cut takes what was under way; and what a job is judged by whose fabric is gone for a while, or for good.
 
 mod common;
 
@@ -82,6 +82,25 @@ fn of_two_cuts_each_is_charged_with_its_own() {
     assert_eq!(third.lost_packets, 0, "everything is whole: {third:?}");
     assert!(second.is_outage && second.recovered_ms.is_none(), "{second:?}");
     assert_eq!(report.unmet, [], "a fabric that was gone for a second is back");
+}
+
+/// A lossy cable takes packets for as long as it stands; what is cut meanwhile, two things at once, takes what was under way.
+#[test]
+fn faults_at_one_moment_are_charged_each_with_its_own() {
+    let compiled = fabric("lf");
+    let text = "duration: 1500ms\nsteps:\n  - { at: 1s, loss: { cable: p0-t0-001--p0-t1-001, percent: 20 } }\n  \
+        - { at: 1200ms, cut: p0-t1-002 }\n  - { at: 1200ms, cut: p1-t1-001 }\n  - { at: 1400ms, restore: p1-t1-001 }\n";
+    let report = run(&compiled, text, &orders(3));
+    is_balanced(&report);
+    let [lossy, first, second, back] = &report.steps[..] else { panic!("{:?}", report.steps) };
+    assert!(
+        lossy.lost_packets > 0 && first.lost_packets > 0 && second.lost_packets > 0,
+        "{:?}",
+        report.steps
+    );
+    // What is left does not reach the floor, so the lossy cable goes on carrying packets.
+    assert!(lossy.last_lost_ms.unwrap() > 200.0, "it still loses some: {lossy:?}");
+    assert_eq!(back.lost_packets, 0, "it broke nothing: {back:?}");
 }
 
 #[test]

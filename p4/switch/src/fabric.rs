@@ -64,6 +64,8 @@ pub struct Lost {
     pub at_ns: u64,
     /// The packet, as it was then.
     pub frame: Vec<u8>,
+    /// Whether a switch dropped it, and no link.
+    pub in_switch: bool,
 }
 
 /// A packet on its way to a port.

@@ -135,13 +135,13 @@ fn packets_that_got_lost_are_kept_where_that_is_asked_for() {
             fabric.inject_at(at, Node(0), 7, ethernet(to, at, 3));
         }
         assert!(fabric.run().is_empty());
-        let lost: Vec<(u64, Vec<u8>)> =
-            fabric.take_lost().into_iter().map(|lost| (lost.at_ns, lost.frame)).collect();
+        let lost: Vec<(u64, Vec<u8>, bool)> =
+            fabric.take_lost().into_iter().map(|lost| (lost.at_ns, lost.frame, lost.in_switch)).collect();
         let wanted = [
-            (7, ethernet(1, 7, 3)),
-            (9, ethernet(8, 9, 3)),
-            (1_000, ethernet(1, 0, 3)),
-            (2_000, ethernet(1, 5, 3)),
+            (7, ethernet(1, 7, 3), true),
+            (9, ethernet(8, 9, 3), true),
+            (1_000, ethernet(1, 0, 3), false),
+            (2_000, ethernet(1, 5, 3), false),
         ];
         assert_eq!(
             lost, wanted,

@@ -1,12 +1,13 @@
-//! Which step a lost packet is charged to, where only its sender is asked.
+//! Which step a lost packet is charged to.
 //!
-//! In: losses with the time at which they were sent, the steps that were done. Out: the same with the time at which they count as
-//! lost. Invariants: a packet that was sent before a step counts as lost at that step only if it could still be on its way, its
-//! path takes a cable that the step cut, moved or made lossy, and no fault that stood before concerns that path.
+//! In: losses, the path of each, the steps that were done. Out: the same with the step that each is charged to. Invariants: what is
+//! broken on the way of a packet is charged with it, however long that has been so and whatever was done since; where nothing is, the
+//! step in force. On the kernel, where only senders are asked, a packet that was sent before a step counts as lost at that step
+//! only if it could still be on its way and its path takes a cable that the step cut, moved or made lossy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{Loss, Mark, Word};
+use super::record::{Loss, Mark};
 use super::scenario::Action;
 use super::timeline::Bound;
 use crate::LabError;
@@ -16,85 +17,141 @@ use crate::model::{CableId, Model};
 /// The longest that a packet is taken to be on its way: what is so late agents call lost.
 const WAY_NS: u64 = 50_000_000;
 
+/// What a fault does to a packet on a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Danger {
+    /// It gets no further.
+    Sure,
+    /// It may be lost.
+    Possible,
+}
+
+/// What is wrong with each cable: the steps that broke it, in their order.
+type Broken = BTreeMap<CableId, Vec<(usize, Danger)>>;
+
+/// How much is known of when and where packets were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Witness {
+    /// The moment: a loss has the time at which it happened.
+    Exact,
+    /// What senders say: a loss has the time at which it was sent.
+    Senders,
+}
+
 /// The cables that each step takes packets from, and those that are not as they should be after it.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     by: Vec<BTreeSet<CableId>>,
-    after: Vec<BTreeSet<CableId>>,
+    after: Vec<Broken>,
 }
 
 impl Touched {
     /// Looks up what steps do.
     pub(super) fn of(steps: &[Bound], model: &Model) -> Result<Touched, LabError> {
         let mut touched = Touched::default();
-        let mut before: &[Fault] = &[];
-        for step in steps {
+        let mut standing: Vec<(usize, &Fault, Harm)> = Vec::new();
+        for (number, step) in steps.iter().enumerate() {
             let mut by = BTreeSet::new();
             match &step.action {
-                Action::Break(fault) => by.extend(fault.harm(model)?.cables()),
-                // A cable that is moved back is unplugged; others only come up.
+                Action::Break(fault) => {
+                    let harm = fault.harm(model)?;
+                    by.extend(harm.cables());
+                    standing.push((number, fault, harm));
+                }
                 Action::Restore(_) => {
-                    for fault in before.iter().filter(|fault| !step.standing.contains(fault)) {
-                        if let Harm::Swapped(a, b) = fault.harm(model)? {
-                            by.extend([a, b]);
-                        }
-                    }
+                    let (left, mended): (Vec<_>, Vec<_>) =
+                        standing.into_iter().partition(|(_, fault, _)| step.standing.contains(fault));
+                    // A cable that is moved back is unplugged; others only come up.
+                    let moved = mended.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
+                    by.extend(moved.flat_map(|(_, _, harm)| harm.cables()));
+                    standing = left;
                 }
             }
-            let mut after = BTreeSet::new();
-            for fault in &step.standing {
-                after.extend(fault.harm(model)?.cables());
+            let mut after = Broken::new();
+            for (since, _, harm) in &standing {
+                let danger = match harm {
+                    Harm::Down(_) | Harm::Swapped(..) => Danger::Sure,
+                    Harm::Lossy(..) => Danger::Possible,
+                };
+                for cable in harm.cables() {
+                    after.entry(cable).or_default().push((*since, danger));
+                }
             }
             touched.by.push(by);
             touched.after.push(after);
-            before = &step.standing;
         }
         Ok(touched)
     }
 
-    /// Says for each loss when it counts as lost: when it was sent, or when a step took the path from under it.
+    /// Charges each loss, by its path: nothing, where none is known or no cable can have lost it.
     pub(super) fn charge(
         &self,
         losses: &mut [Loss],
         marks: &[Mark],
-        mut cables: impl FnMut(&Word) -> Vec<CableId>,
+        witness: Witness,
+        mut cables: impl FnMut(usize, &Loss) -> Vec<CableId>,
     ) {
-        for loss in losses {
-            let Some(word) = &loss.word else { continue };
-            let next = marks.partition_point(|mark| mark.span_ns.0 <= word.sent_ns);
-            let soon =
-                marks[next..].iter().take_while(|mark| mark.span_ns.0 - word.sent_ns <= WAY_NS).count();
-            if soon == 0 {
-                continue;
-            }
-            let path = cables(word);
-            let meets = |set: Option<&BTreeSet<CableId>>| {
-                set.is_some_and(|set| path.iter().any(|cable| set.contains(cable)))
-            };
-            if next.checked_sub(1).is_some_and(|before| meets(self.after.get(before))) {
-                continue;
-            }
-            let killer = (next..next + soon).find(|step| meets(self.by.get(*step)));
-            if let Some(step) = killer {
-                loss.lost_ns = marks[step].span_ns.0;
+        for (at, loss) in losses.iter_mut().enumerate() {
+            let next = marks.partition_point(|mark| mark.span_ns.0 <= loss.lost_ns);
+            let in_force = next.checked_sub(1);
+            let path = cables(at, loss);
+            loss.step = in_force;
+            let killer = in_force.and_then(|step| self.killer(step, (&path, loss.in_switch), marks));
+            if let Some(killer) = killer {
+                loss.step = Some(killer);
+            } else if witness == Witness::Senders {
+                let soon = marks[next..].iter().take_while(|mark| mark.span_ns.0 - loss.lost_ns <= WAY_NS);
+                let mut soon = next..next + soon.count();
+                let takes = |step: &usize| {
+                    let by = self.by.get(*step).filter(|_| marks[*step].failed.is_none());
+                    by.is_some_and(|by| path.iter().any(|cable| by.contains(cable)))
+                };
+                if let Some(killer) = soon.find(takes) {
+                    (loss.step, loss.lost_ns) = (Some(killer), marks[killer].span_ns.0);
+                }
             }
         }
+    }
+
+    /// The step that broke what a packet met on its way: the first cable that nothing passes, else the first that loses some, unless
+    /// a switch is known to have lost it.
+    fn killer(&self, step: usize, (path, in_switch): (&[CableId], bool), marks: &[Mark]) -> Option<usize> {
+        let broken = self.after.get(step)?;
+        let met = || path.iter().filter_map(|cable| broken.get(cable)).flatten();
+        let done = |since: &usize| marks.get(*since).is_some_and(|mark| mark.failed.is_none());
+        let first =
+            |of: Danger| met().find(|(since, danger)| *danger == of && done(since)).map(|(since, _)| *since);
+        first(Danger::Sure).or_else(|| first(Danger::Possible).filter(|_| !in_switch))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Word;
     use super::*;
 
     const MS: u64 = 1_000_000;
 
-    fn touched(by: &[&[usize]], after: &[&[usize]]) -> Touched {
-        let sets = |of: &[&[usize]]| of.iter().map(|set| set.iter().map(|n| CableId(*n)).collect()).collect();
-        Touched { by: sets(by), after: sets(after) }
+    fn touched(by: &[&[usize]], after: &[&[(usize, usize)]]) -> Touched {
+        let by = by.iter().map(|set| set.iter().map(|n| CableId(*n)).collect()).collect();
+        let broken = |of: &&[(usize, usize)]| {
+            of.iter().map(|(cable, step)| (CableId(*cable), vec![(*step, Danger::Sure)])).collect()
+        };
+        Touched { by, after: after.iter().map(broken).collect() }
     }
 
-    /// When packets count as lost, in ms, of paths over cable 0 of plane 0 and 1 of plane 1, in turn.
-    fn charged(touched: &Touched, at: &[u64], sent: &[u64]) -> Vec<u64> {
+    /// Which steps packets are charged to, and when they count as lost in ms, of paths over cable 0 of plane 0 and 1 of plane 1,
+    /// in turn.
+    fn charged(touched: &Touched, at: &[u64], sent: &[u64]) -> Vec<(Option<usize>, u64)> {
+        charged_by(touched, Witness::Senders, at, sent)
+    }
+
+    fn charged_by(
+        touched: &Touched,
+        witness: Witness,
+        at: &[u64],
+        sent: &[u64],
+    ) -> Vec<(Option<usize>, u64)> {
         let marks: Vec<Mark> =
             at.iter().map(|ms| Mark { span_ns: (ms * MS, (ms + 5) * MS), failed: None }).collect();
         let loss = |(n, ms): (usize, &u64)| {
@@ -105,28 +162,69 @@ mod tests {
                 sent_ns: ms * MS,
                 known_ns: Some((ms + 9) * MS),
             };
-            Loss { lost_ns: ms * MS, word: Some(word) }
+            Loss { lost_ns: ms * MS, step: None, in_switch: false, word: Some(word) }
         };
         let mut losses: Vec<Loss> = sent.iter().enumerate().map(loss).collect();
-        touched.charge(&mut losses, &marks, |word| vec![CableId(word.entropy as usize)]);
-        losses.iter().map(|loss| loss.lost_ns / MS).collect()
+        touched.charge(&mut losses, &marks, witness, |_, loss| {
+            loss.word.iter().map(|word| CableId(word.entropy as usize)).collect()
+        });
+        losses.iter().map(|loss| (loss.step, loss.lost_ns / MS)).collect()
+    }
+
+    /// Plane 0 goes at the first step, plane 1 at the second, all come back at the third.
+    fn two_planes() -> Touched {
+        touched(&[&[0], &[1], &[]], &[&[(0, 0)], &[(0, 0), (1, 1)], &[]])
     }
 
     #[test]
     fn what_was_under_way_is_charged_to_the_step_that_cut_its_path() {
-        // Plane 0 goes at 2,000, plane 1 at 2,500, all come back at 3,500.
-        let steps = touched(&[&[0], &[1], &[]], &[&[0], &[0, 1], &[]]);
-        let at = [2000, 2500, 3500];
+        let (steps, at) = (two_planes(), [2000, 2500, 3500]);
         // Sent by turns over plane 0 and 1.
-        assert_eq!(charged(&steps, &at, &[1999, 1999]), [2000, 1999], "plane 1 was not cut then");
-        assert_eq!(charged(&steps, &at, &[2001, 2499]), [2001, 2500]);
-        assert_eq!(charged(&steps, &at, &[2499, 2400]), [2499, 2400], "broken before, or sent too long ago");
-        assert_eq!(charged(&steps, &at, &[3499, 3600]), [3499, 3600], "what comes back takes nothing");
+        let of = |sent: &[u64]| charged(&steps, &at, sent);
+        assert_eq!(of(&[1999, 1999]), [(Some(0), 2000), (None, 1999)], "plane 1 was not cut then");
+        assert_eq!(of(&[2001, 2499]), [(Some(0), 2001), (Some(1), 2500)]);
+        assert_eq!(
+            of(&[2499, 2400]),
+            [(Some(0), 2499), (Some(0), 2400)],
+            "broken before, or sent too long ago"
+        );
+        assert_eq!(of(&[3499, 3499]), [(Some(0), 3499), (Some(1), 3499)], "what comes back takes nothing");
+        assert_eq!(of(&[3600, 3600]), [(Some(2), 3600), (Some(2), 3600)], "nothing is broken any more");
+    }
+
+    #[test]
+    fn two_cuts_at_one_moment_are_charged_each_with_its_own() {
+        let steps = two_planes();
+        // On the kernel one is done after the other, in virtual time both at once.
+        let kernel = charged(&steps, &[2000, 2090, 3500], &[2100, 2100, 2001, 2050, 1990, 1990]);
+        let step: Vec<_> = kernel.iter().map(|(step, _)| *step).collect();
+        assert_eq!(step, [Some(0), Some(1), Some(0), Some(1), Some(0), None]);
+        let exact = charged_by(&steps, Witness::Exact, &[2000, 2000, 3500], &[2000, 2001, 1999, 1999]);
+        assert_eq!(exact, [(Some(0), 2000), (Some(1), 2001), (None, 1999), (None, 1999)]);
     }
 
     #[test]
     fn of_steps_in_a_row_the_one_is_charged_that_concerns_the_path() {
-        let steps = touched(&[&[0], &[], &[1]], &[&[0], &[], &[1]]);
-        assert_eq!(charged(&steps, &[1500, 1500, 1520], &[1499, 1499]), [1500, 1520]);
+        let steps = touched(&[&[0], &[], &[1]], &[&[(0, 0)], &[(0, 0)], &[(0, 0), (1, 2)]]);
+        assert_eq!(charged(&steps, &[1500, 1500, 1520], &[1499, 1499]), [(Some(0), 1500), (Some(2), 1520)]);
+    }
+
+    #[test]
+    fn what_nothing_passes_is_charged_before_what_loses_some() {
+        let mut steps = Touched::default();
+        let broken = [(CableId(0), vec![(0, Danger::Possible)]), (CableId(1), vec![(1, Danger::Sure)])];
+        steps.after = vec![Broken::from([broken[0].clone()]), Broken::from(broken)];
+        let mark = |failed: Option<&str>| Mark { span_ns: (0, 0), failed: failed.map(str::to_owned) };
+        let path = [CableId(0), CableId(1)];
+        let marks = [mark(None), mark(None)];
+        assert_eq!(steps.killer(1, (&path, false), &marks), Some(1));
+        assert_eq!(steps.killer(1, (&path[..1], false), &marks), Some(0));
+        assert_eq!(
+            steps.killer(1, (&path, false), &[mark(None), mark(Some("no"))]),
+            Some(0),
+            "what was not done breaks nothing"
+        );
+        assert_eq!(steps.killer(0, (&path[1..], false), &marks), None);
+        assert_eq!(steps.killer(0, (&path, true), &marks), None, "a queue was full");
     }
 }

@@ -32,6 +32,10 @@ pub struct Loss {
     /// When: in virtual time the moment at which a cable, a switch or a port lost it; on the kernel, where nobody sees that, when
     /// it was sent, or when the step began that took its path from under it.
     pub lost_ns: u64,
+    /// The step that it is charged to; nothing before the first.
+    pub step: Option<usize>,
+    /// Whether a switch dropped it, as its queue was full or no entry fits, and no cable: known in virtual time only.
+    pub in_switch: bool,
     /// What its sender knew of it; nothing where it never learnt.
     pub word: Option<Word>,
 }

@@ -197,7 +197,8 @@ pub struct StepReport {
     /// Why it could not be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets that were lost from this step until the next, those among them that it cut off on their way.
+    /// Packets lost by what it broke, until that is mended, those among them that it cut off on their way; besides packets that were
+    /// lost until the next step where nothing was broken on their way.
     pub lost_packets: u64,
     /// From the step to when the last of them was lost.
     pub last_lost_ms: Option<f64>,
@@ -346,10 +347,8 @@ fn phases(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64
 fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64) -> Vec<StepReport> {
     let mut out = Vec::new();
     for (at, mark, what) in marked(timeline, record) {
-        let (from, until) =
-            (mark.span_ns.0, record.marks.get(at + 1).map_or(u64::MAX, |mark| mark.span_ns.0));
-        let inside = |ns: u64| (from..until).contains(&ns);
-        let losses: Vec<_> = record.losses.iter().filter(|loss| inside(loss.lost_ns)).copied().collect();
+        let from = mark.span_ns.0;
+        let losses: Vec<_> = record.losses.iter().filter(|loss| loss.step == Some(at)).copied().collect();
         let last = losses.iter().map(|loss| loss.lost_ns).max();
         let to = next_ns(record, at, end_ns);
         let left = timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput;
@@ -362,7 +361,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
             took_ms: (mark.span_ns.1 - from) as f64 / 1e6,
             failed: mark.failed.clone(),
             lost_packets: losses.len() as u64,
-            last_lost_ms: last.map(|last| (last - from) as f64 / 1e6),
+            last_lost_ms: last.map(|last| last.saturating_sub(from) as f64 / 1e6),
             after_signal_us: after_signal(&losses, &record.changes).map(|ns| ns as f64 / 1e3),
             recovered_ms: recovered.map(|ns| ns as f64 / 1e6),
             is_outage: left <= 0.0,

@@ -18,7 +18,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::agents::{Agents, How};
 use super::ask::{Line, Status, Written};
-use super::charge::Touched;
+use super::charge::{Touched, Witness};
 use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
 use super::pattern::Work;
 use super::record::{Change, Loss, Mark, Message, Record, Sample, Word};
@@ -114,11 +114,12 @@ pub fn fits(nics: u64) -> Result<(), JobError> {
     Err(JobError::Nics { found: nics, most: NICS_MAX })
 }
 
-/// Charges packets that were under way when a step took their path to that step.
+/// Charges each lost packet to a step, by the path that its sender chose.
 fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -> Result<(), LabError> {
     let (tree, model) = (lab.tree(), lab.model());
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
-    let cables = |word: &Word| -> Vec<CableId> {
+    let cables = |_, loss: &Loss| -> Vec<CableId> {
+        let Some(word) = &loss.word else { return Vec::new() };
         let (seat, table) = (&seats[word.from], &tables[seats[word.from].table]);
         let Some(to) = table.destination(seats[word.to].address.octets()) else { return Vec::new() };
         let outer = table.outer(&to, word.entropy);
@@ -126,7 +127,7 @@ fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -
         let path = port.and_then(|port| model.walk(port, outer.address.into()).ok());
         path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
     };
-    Touched::of(&timeline.steps, model)?.charge(&mut record.losses, &record.marks, cables);
+    Touched::of(&timeline.steps, model)?.charge(&mut record.losses, &record.marks, Witness::Senders, cables);
     Ok(())
 }
 
@@ -488,7 +489,12 @@ impl Sampler {
                 if let (Some(to), Some(sent_ns)) = (number(to), ours(sent_ns)) {
                     let known_ns = known_ns.and_then(ours);
                     let word = Word { from, to, entropy, sent_ns, known_ns };
-                    record.losses.push(Loss { lost_ns: sent_ns, word: Some(word) });
+                    record.losses.push(Loss {
+                        lost_ns: sent_ns,
+                        step: None,
+                        in_switch: false,
+                        word: Some(word),
+                    });
                 }
             }
             for event in &agent.events {

@@ -131,6 +131,8 @@ mod tests {
     fn a_path_that_came_back_and_failed_again_is_two_stories() {
         let loss = |entropy, sent_ns, known_ns| Loss {
             lost_ns: sent_ns,
+            step: None,
+            in_switch: false,
             word: Some(Word { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
         };
         let silent = Loss {

@@ -20,16 +20,18 @@ mod station;
 mod switches;
 mod wiring;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use camino::Utf8Path;
 use closc_paths::Table;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 
+use super::charge::{Touched, Witness};
 use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
 use super::pattern::{Next, Work};
-use super::record::{Mark, Message, Record, Sample};
+use super::record::{Loss, Mark, Message, Record, Sample};
 use super::report::{Report, Setting, Switched};
 use super::run::JobError;
 use super::scenario::Scenario;
@@ -38,7 +40,7 @@ use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::LabError;
-use crate::model::Model;
+use crate::model::{CableId, Model};
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
 use collect::Collected;
@@ -76,7 +78,7 @@ pub fn simulate(
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
     let mut run = Run::new((&tree, &model), &seats, &tables, orders, work, watch)?;
     run.drive(scenario.duration, &timeline, watch)?;
-    let (record, switched) = run.finish(&model)?;
+    let (record, switched) = run.finish(&model, &timeline)?;
     let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
     let setting = Setting::of(orders, names.len(), true);
     let mut report = Report::of(setting, &names, &timeline, &record);
@@ -264,10 +266,10 @@ impl<'a> Run<'a> {
                 stations[station].arrive(delivery.at_ns + CABLE_NS, plane, delivery.frame);
                 reached.push(station);
             }
-            None => deaths.lost(delivery.at_ns, &delivery.frame),
+            None => deaths.lost(delivery.at_ns, &delivery.frame, false),
         });
         for lost in self.switches.take_lost() {
-            deaths.lost(lost.at_ns, &lost.frame);
+            deaths.lost(lost.at_ns, &lost.frame, lost.in_switch);
         }
         for station in reached {
             self.note(station);
@@ -286,7 +288,7 @@ impl<'a> Run<'a> {
             for leaving in self.stations[station].sent() {
                 match self.wiring.leaves(&self.switches, station, leaving.plane) {
                     Some(end) => self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame),
-                    None => self.deaths.lost(leaving.at_ns, &leaving.frame),
+                    None => self.deaths.lost(leaving.at_ns, &leaving.frame, false),
                 }
             }
             self.deaths.extend(self.stations[station].lost());
@@ -341,14 +343,24 @@ impl<'a> Run<'a> {
     }
 
     /// Takes everything that was seen.
-    fn finish(mut self, model: &Model) -> Result<(Record, Switched), LabError> {
+    fn finish(mut self, model: &Model, timeline: &Timeline) -> Result<(Record, Switched), LabError> {
         self.collected.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
         self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
         self.record.repeated = self.stations.iter().map(Station::repeated).sum();
         let mut words = Words::default();
         self.collected.tell(self.seats, &self.stations, (&mut self.record, &mut words));
-        self.deaths.tell(&mut words, &mut self.record);
+        let packets = self.deaths.tell(&mut words, &mut self.record);
+        let places: HashMap<Ipv6Addr, &Seat> = self.seats.iter().map(|seat| (seat.address, seat)).collect();
+        let cables = |at: usize, _: &Loss| -> Vec<CableId> {
+            let (from, list) = packets[at].way();
+            let mut ports = places.get(&from).into_iter().flat_map(|seat| seat.ports.iter().flatten());
+            // A list begins with a T0 of its plane, so it leads on from one port alone.
+            let path = ports.find_map(|port| model.walk(*port, list).ok());
+            path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
+        };
+        let Record { losses, marks, .. } = &mut self.record;
+        Touched::of(&timeline.steps, model)?.charge(losses, marks, Witness::Exact, cables);
         Ok((self.record, self.switches.counted(model)?))
     }
 }

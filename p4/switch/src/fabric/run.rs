@@ -188,7 +188,8 @@ impl Fabric {
             let end = LinkEnd { node: Node(node), port };
             self.carry(at_ns, end, frame.to_vec(), count, deliver);
         }
-        self.lost.extend(outbox.take_lost().into_iter().map(|(at_ns, frame)| Lost { at_ns, frame }));
+        let dropped = outbox.take_lost().into_iter();
+        self.lost.extend(dropped.map(|(at_ns, frame)| Lost { at_ns, frame, in_switch: true }));
         outbox.clear();
         *self.outbox(node) = outbox;
     }
@@ -209,7 +210,9 @@ impl Fabric {
                 count.delivered += 1;
                 deliver(Delivery { node: end.node, port: end.port, at_ns, frame });
             }
-            Destination::Lost if self.config.keeps_lost => self.lost.push(Lost { at_ns, frame }),
+            Destination::Lost if self.config.keeps_lost => {
+                self.lost.push(Lost { at_ns, frame, in_switch: false });
+            }
             Destination::Lost => {}
         }
     }

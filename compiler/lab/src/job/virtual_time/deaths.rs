@@ -37,6 +37,11 @@ impl Packet {
         Some(Packet { from, list, number: u32::from_be_bytes(number) })
     }
 
+    /// Who sent it, and the segment list of its path.
+    pub(super) fn way(&self) -> (Ipv6Addr, Ipv6Addr) {
+        (self.from.into(), self.list.into())
+    }
+
     /// The packet that an agent missed, by the list that its path has.
     pub(super) fn missed(from: Ipv6Addr, list: [u8; 16], number: u32) -> Packet {
         Packet { from: from.octets(), list, number }
@@ -46,28 +51,33 @@ impl Packet {
 /// What was lost so far.
 #[derive(Debug, Default)]
 pub(super) struct Deaths {
-    dead: Vec<(u64, Packet)>,
+    /// When, which, and whether a switch dropped it.
+    dead: Vec<(u64, Packet, bool)>,
 }
 
 impl Deaths {
-    /// Notes that a frame was lost; acknowledgements and the like are not counted.
-    pub(super) fn lost(&mut self, at_ns: u64, frame: &[u8]) {
-        self.dead.extend(Packet::of(frame).map(|packet| (at_ns, packet)));
+    /// Notes that a frame was lost, and whether a switch dropped it; acknowledgements and the like are not counted.
+    pub(super) fn lost(&mut self, at_ns: u64, frame: &[u8], in_switch: bool) {
+        self.dead.extend(Packet::of(frame).map(|packet| (at_ns, packet, in_switch)));
     }
 
-    /// Notes packets that were lost.
+    /// Notes packets that cables lost.
     pub(super) fn extend(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) {
-        self.dead.extend(packets);
+        self.dead.extend(packets.into_iter().map(|(at_ns, packet)| (at_ns, packet, false)));
     }
 
-    /// Adds them to a record in the order of time, each with the word that its sender had of it, if it had any.
-    pub(super) fn tell(mut self, words: &mut Words, record: &mut Record) {
+    /// Adds them to a record in the order of time, each with the word that its sender had of it, if it had any. Returns which
+    /// packets they are.
+    pub(super) fn tell(mut self, words: &mut Words, record: &mut Record) -> Vec<Packet> {
         self.dead.sort_unstable();
-        let lost = self
-            .dead
-            .iter()
-            .map(|(lost_ns, packet)| Loss { lost_ns: *lost_ns, word: words.take(packet, *lost_ns) });
+        let lost = self.dead.iter().map(|(lost_ns, packet, in_switch)| Loss {
+            lost_ns: *lost_ns,
+            step: None,
+            in_switch: *in_switch,
+            word: words.take(packet, *lost_ns),
+        });
         record.losses.extend(lost);
+        self.dead.into_iter().map(|(_, packet, _)| packet).collect()
     }
 }
 
@@ -111,12 +121,12 @@ mod tests {
         let (mut deaths, mut words, mut record) = (Deaths::default(), Words::default(), Record::default());
         let mut shifted = frame(7);
         shifted[53] = 9;
-        deaths.lost(50, &shifted);
-        deaths.lost(20, &frame(8));
+        deaths.lost(50, &shifted, false);
+        deaths.lost(20, &frame(8), true);
         let mut message = frame(9);
         message[INNER_AT + 6] = 17;
-        deaths.lost(30, &message);
-        deaths.lost(30, &frame(9)[..OPTION_AT]);
+        deaths.lost(30, &message, false);
+        deaths.lost(30, &frame(9)[..OPTION_AT], false);
         let list = {
             let mut list = [0; 16];
             list[15] = 2;
@@ -135,8 +145,11 @@ mod tests {
         for said in [loss(7, 60, 70), loss(7, 40, 55), loss(10, 1, 2)] {
             words.said(Packet::missed(Ipv6Addr::from(1), list, said.packet), (0, 1), &said);
         }
-        deaths.tell(&mut words, &mut record);
-        let found: Vec<_> = record.losses.iter().map(|l| (l.lost_ns, l.word.map(|w| w.sent_ns))).collect();
-        assert_eq!(found, [(20, None), (50, Some(40))], "what has no number is not counted");
+        let packets = deaths.tell(&mut words, &mut record);
+        let of = |loss: &Loss| (loss.lost_ns, loss.word.map(|word| word.sent_ns), loss.in_switch);
+        let found: Vec<_> = record.losses.iter().map(of).collect();
+        let wanted = [(20, None, true), (50, Some(40), false)];
+        assert_eq!(found, wanted, "what has no number is not counted");
+        assert_eq!(packets[1].way(), (Ipv6Addr::from(1), Ipv6Addr::from(2)));
     }
 }
