@@ -151,6 +151,8 @@ struct Held {
 pub struct Collector {
     plan: Arc<Plan>,
     options: Options,
+    /// What was proposed before has reasons that only the process before has seen.
+    began_ms: u64,
     evidence: Evidence,
     switches: Switches,
     sources: Vec<Source>,
@@ -177,6 +179,7 @@ impl Collector {
             switches: Switches::default(),
             plan,
             options,
+            began_ms: now_ms,
             sources: Vec::new(),
             by_name: BTreeMap::new(),
             held: BTreeMap::new(),
@@ -398,12 +401,20 @@ impl Collector {
             let element = denial.element(&self.plan);
             let is_broken = element.is_some_and(|element| self.verdicts().any(|v| v.element == element));
             let by_person = is_by_person(denial);
+            let good = || element.map_or(0, |element| self.good(element));
             let stage = match denial.stage {
-                Stage::Proposed if !by_person && !is_broken => Stage::Withdrawn,
+                // It would end as soon as it is applied: if there still is a reason it is proposed anew.
+                Stage::Proposed if denial.until_ms <= now_ms => Stage::Withdrawn,
+                Stage::Proposed if !by_person && !is_broken => {
+                    // That this process has seen nothing yet is no sign that it is mended.
+                    if self.is_of_before(denial) && good() < denial.good_wanted {
+                        continue;
+                    }
+                    Stage::Withdrawn
+                }
                 Stage::Applied if denial.until_ms <= now_ms => Stage::Expired,
                 Stage::Applied if !by_person && !is_broken => {
-                    let good = element.map_or(0, |element| self.good(element));
-                    if good < denial.good_wanted {
+                    if good() < denial.good_wanted {
                         continue;
                     }
                     Stage::Returned
@@ -412,6 +423,11 @@ impl Collector {
             };
             changes.push(denial.become_(stage, now_ms));
         }
+    }
+
+    /// Tells whether the process before made something of a denial what it is.
+    fn is_of_before(&self, denial: &Denial) -> bool {
+        denial.since_ms < self.began_ms
     }
 
     /// Returns how many good probes in a row every cable of an element carried that anybody probes.
@@ -456,6 +472,10 @@ impl Collector {
         let mut out = self.out(denials);
         for denial in denials.list.iter_mut().filter(|denial| denial.stage == Stage::Proposed) {
             let Some(element) = denial.element(&self.plan) else { continue };
+            // What the process before proposed waits until this one sees the reason too.
+            if !self.verdicts().any(|verdict| verdict.element == element) {
+                continue;
+            }
             match guard::check(&self.plan, &out, element, self.options.plane_share) {
                 Ok(()) => {
                     out.push(element);
@@ -525,8 +545,11 @@ impl Collector {
         let list = self.denials.list.iter().enumerate();
         let sent = list.filter(|(_, denial)| !matches!(denial.stage, Stage::Proposed | Stage::Withdrawn));
         self.known = sent.filter_map(|(at, denial)| Some((at, denial.element(&self.plan)?))).collect();
-        let applied = self.known.iter().filter(|(at, _)| self.denials.list[*at].stage == Stage::Applied);
-        self.evidence.pin(applied.flat_map(|(_, element)| probed(&self.plan, *element)).collect());
+        let waits = |denial: &&Denial| {
+            denial.stage == Stage::Applied || denial.stage == Stage::Proposed && self.is_of_before(denial)
+        };
+        let watched = self.denials.list.iter().filter(waits).filter_map(|denial| denial.element(&self.plan));
+        self.evidence.pin(watched.flat_map(|element| probed(&self.plan, element)).collect());
         let ids: BTreeSet<u64> = self.denials.list.iter().map(|denial| denial.id).collect();
         self.standings.retain(|id, _| ids.contains(id));
     }

@@ -88,6 +88,79 @@ fn a_denial_expires_and_is_renewed_while_there_is_a_reason() {
     agrees(&fabric, &collector);
 }
 
+/// Begins again with what is on the disk.
+fn again(fabric: &Fabric, collector: Collector, options: Options) -> Collector {
+    let text = serde_json::to_string(collector.denials()).expect("it is JSON");
+    drop(collector);
+    let disk = serde_json::from_str(&text).expect("it reads");
+    let (collector, gone) = Collector::new(fabric.plan.clone(), options, disk, fabric.now_ms);
+    assert!(gone.is_empty());
+    collector
+}
+
+#[test]
+fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() {
+    let mut fabric = Fabric::new(eight_planes(), 9);
+    let dry = Options { apply: false, ..APPLY };
+    let mut collector = fabric.collector(dry);
+    fabric.rounds(&mut collector, 2);
+    fabric.faults = vec![Fault::Gray(cable(&fabric, "p3-t0-002--p3-t1-004"), 0.03)];
+    fabric.rounds(&mut collector, 30);
+    let proposed = collector.denials().list.clone();
+    assert_eq!((proposed.len(), proposed[0].stage), (1, Stage::Proposed));
+    // One that has seen nothing yet neither withdraws nor applies it.
+    let mut collector = again(&fabric, collector, APPLY);
+    fabric.rounds(&mut collector, 1);
+    assert_eq!(collector.denials().list, proposed);
+    fabric.rounds(&mut collector, 20);
+    let applied = &collector.denials().list[..];
+    assert_eq!((applied.len(), applied[0].id, applied[0].stage), (1, proposed[0].id, Stage::Applied));
+    agrees(&fabric, &collector);
+    // Of what is mended meanwhile it is withdrawn after good probes.
+    let mut collector = fabric.collector(dry);
+    fabric.rounds(&mut collector, 30);
+    assert_eq!(collector.denials().list[0].stage, Stage::Proposed);
+    fabric.faults.clear();
+    let mut collector = again(&fabric, collector, dry);
+    fabric.rounds(&mut collector, 1);
+    assert_eq!(collector.denials().list.len(), 1, "a round is not enough good probes");
+    fabric.rounds(&mut collector, 30);
+    assert_eq!(collector.denials().list, []);
+    assert!(collector.denials().next > 1, "its number is not used again");
+}
+
+#[test]
+fn a_denial_ends_at_its_time_though_no_collector_runs() {
+    for stands in [false, true] {
+        let mut fabric = Fabric::new(eight_planes(), 10);
+        let options = Options { deny_ms: 60_000, ..APPLY };
+        let mut collector = fabric.collector(options);
+        fabric.rounds(&mut collector, 2);
+        fabric.faults = vec![Fault::Gray(cable(&fabric, "p3-t0-002--p3-t1-004"), 0.03)];
+        while stages(&collector).iter().all(|(_, stage)| *stage != Stage::Applied) {
+            fabric.rounds(&mut collector, 1);
+        }
+        let first = collector.denials().list[0].clone();
+        fabric.rounds(&mut collector, 1);
+        agrees(&fabric, &collector);
+        if !stands {
+            fabric.faults.clear();
+        }
+        while fabric.now_ms <= first.until_ms {
+            fabric.pass();
+        }
+        assert!(fabric.nics().iter().all(|nic| fabric.bans(*nic).is_empty()), "agents end it by themselves");
+        let mut collector = again(&fabric, collector, options);
+        fabric.rounds(&mut collector, 1);
+        assert_eq!(stages(&collector), [(first.element.clone(), Stage::Expired)]);
+        agrees(&fabric, &collector);
+        fabric.rounds(&mut collector, 25);
+        let applied: Vec<u64> = collector.denials().applied().map(|denial| denial.id).collect();
+        assert_eq!(applied, if stands { vec![first.id + 1] } else { vec![] });
+        agrees(&fabric, &collector);
+    }
+}
+
 #[test]
 fn the_guard_holds_what_is_too_much_and_says_why() {
     let mut fabric = Fabric::new(eight_planes(), 4);

@@ -508,6 +508,38 @@ fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
     });
 }
 
+/// A denial whose time ends while no agent runs is not in force afterwards, and its number is not used again.
+#[test]
+fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
+    with(|net| {
+        let ban = |plane: u8, until: Option<f64>| Ban {
+            plane: Some(plane),
+            reason: "drain".into(),
+            until,
+            ..Ban::default()
+        };
+        let at = net.at(0);
+        for (plane, until) in [(0, Some(60.0)), (1, None), (2, Some(90.0))] {
+            net.agents[0].deny(&at, &ban(plane, until), 10.0).unwrap();
+        }
+        let kept = net.agents[0].bans();
+        net.restart(0, 99);
+        let at = net.at(0);
+        assert!(net.agents[0].restore(&at, &kept, 75.0).is_empty(), "nothing is wrong with it");
+        let left: Vec<Option<u64>> = net.agents[0].bans().bans.iter().map(|ban| ban.id).collect();
+        assert_eq!(left, [Some(2), Some(3)]);
+        talk(net, 0, 40);
+        let sent = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
+        assert!(sent[0] > 0 && sent[1..3] == [0, 0], "{sent:?}");
+        // What is left of its time passes from when the agent runs again, by the time of day.
+        net.run(16_000 * MS);
+        let left: Vec<Option<u64>> = net.agents[0].bans().bans.iter().map(|ban| ban.id).collect();
+        assert_eq!(left, [Some(2)]);
+        let at = net.at(0);
+        assert_eq!(net.agents[0].deny(&at, &ban(3, None), 92.0), Ok(4));
+    });
+}
+
 /// Every reason why a write is not taken has its own message.
 #[test]
 fn a_refused_write_says_why() {
