@@ -51,6 +51,8 @@ pub(crate) struct Bench {
     pub(crate) to: Ipv6Addr,
     pub(crate) sizes: Vec<usize>,
     pub(crate) count: u64,
+    /// Whether nothing but sending is measured.
+    pub(crate) sending: bool,
     pub(crate) stamps: Stamps,
     pub(crate) xdp: bool,
     pub(crate) ports: Names,
@@ -61,6 +63,9 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<String, Fault> {
         if let Some(size) = self.sizes.iter().find(|size| !(40..=8900).contains(*size)) {
             return Err(format!("a packet has 40 to 8900 bytes, not {size}").into());
+        }
+        if self.sending && self.stamps == Stamps::Compare {
+            return Err("`--stamps compare` measures probes as well: leave out `--sending`".into());
         }
         let bytes = read_table(&self.table)?;
         let (table, downlink) = open_table(&bytes, self.nic)?;
@@ -78,11 +83,11 @@ impl Bench {
     /// Measures each thing once.
     fn figures(&self, table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
         let stamped = self.stamps == Stamps::On;
-        let mut said = self.picks(table, downlink)?;
+        let mut said = if self.sending { String::new() } else { self.picks(table, downlink)? };
         for size in &self.sizes {
             let _ = writeln!(said, "{}", self.send(table, downlink, *size, (self.count, stamped))?);
         }
-        for tiers in 0..=2 {
+        for tiers in (0..=2).filter(|_| !self.sending) {
             said += &self.probe(table, downlink, tiers, stamped)?;
         }
         Ok(said)

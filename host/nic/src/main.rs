@@ -152,6 +152,9 @@ struct BenchArgs {
     /// How many packets
     #[arg(long, default_value_t = 2_000_000)]
     count: u64,
+    /// Measure sending only: no choice of paths, no probes
+    #[arg(long)]
+    sending: bool,
     /// Whether the kernel stamps frames as they come: on, off, or compare, which measures what stamps cost
     #[arg(long, value_enum, default_value = "on")]
     stamps: bench::Stamps,
@@ -291,6 +294,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
                 to: args.to,
                 sizes: args.size.clone(),
                 count: args.count,
+                sending: args.sending,
                 stamps: args.stamps,
                 xdp: args.xdp,
                 ports: args.ports.ports.clone(),
