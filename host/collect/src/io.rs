@@ -8,6 +8,7 @@ mod agents;
 mod disk;
 mod document;
 mod drain;
+mod reading;
 mod run;
 mod serve;
 mod shared;

@@ -1,4 +1,4 @@
-//! Agents: asked over their sockets, one after the other line, within a time and so many bytes.
+//! Agents: asked over their sockets, one line after the other, within a time and so many bytes.
 
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use closc_nic::agent::Ban;
 use closc_nic::api::Request;
 use closc_runtime::client::{Backoff, Jitter};
 use serde::Deserialize;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
+use super::reading::Reading;
 use crate::report::{ANSWER_MAX, answer};
 use crate::{Order, Report};
 
@@ -30,18 +31,22 @@ pub(super) struct Denied {
 }
 
 /// A connection to an agent.
-pub(super) struct Line(BufReader<UnixStream>);
+pub(super) struct Line {
+    stream: BufReader<UnixStream>,
+    reading: Reading,
+}
 
 impl Line {
-    async fn open(path: &Path) -> Result<Line, String> {
+    async fn open(path: &Path, reading: &Reading) -> Result<Line, String> {
         let stream = UnixStream::connect(path).await;
-        Ok(Line(BufReader::new(stream.map_err(|error| format!("it does not answer: {error}"))?)))
+        let stream = BufReader::new(stream.map_err(|error| format!("it does not answer: {error}"))?);
+        Ok(Line { stream, reading: reading.clone() })
     }
 
     /// Asks which NIC it is and what it denies.
-    pub(super) async fn denials(path: &Path) -> Result<(Line, Denied), String> {
+    pub(super) async fn denials(path: &Path, reading: &Reading) -> Result<(Line, Denied), String> {
         let asked = async {
-            let mut line = Line::open(path).await?;
+            let mut line = Line::open(path, reading).await?;
             let said = line.ask(&Request::Denials {}, ANSWER_MAX).await?;
             let denied = answer::<Denied>("denials", &said).map_err(|fault| fault.to_string())?;
             Ok((line, denied))
@@ -50,10 +55,11 @@ impl Line {
     }
 
     /// Asks for a report.
-    pub(super) async fn report(path: &Path) -> Result<(Line, Report), String> {
+    pub(super) async fn report(path: &Path, reading: &Reading) -> Result<(Line, Report), String> {
         let asked = async {
-            let mut line = Line::open(path).await?;
+            let mut line = Line::open(path, reading).await?;
             let status = line.ask(&Request::Status {}, ANSWER_MAX).await?;
+            let _kept = reading.keep(status.len())?;
             let metrics = line.ask(&Request::Metrics {}, ANSWER_MAX).await?;
             let report = Report::read(&status, &metrics).map_err(|fault| fault.to_string())?;
             Ok((line, report))
@@ -83,15 +89,8 @@ impl Line {
         let said = |error: std::io::Error| format!("it does not answer: {error}");
         let mut line = serde_json::to_vec(request).map_err(|error| error.to_string())?;
         line.push(b'\n');
-        self.0.get_mut().write_all(&line).await.map_err(said)?;
-        let mut answer = Vec::new();
-        let mut limited = (&mut self.0).take(most as u64 + 1);
-        limited.read_until(b'\n', &mut answer).await.map_err(said)?;
-        match answer.last() {
-            Some(b'\n') => Ok(answer),
-            Some(_) if answer.len() > most => Err(format!("its answer has more than {most} bytes")),
-            Some(_) | None => Err("it ended before it answered".to_owned()),
-        }
+        self.stream.get_mut().write_all(&line).await.map_err(said)?;
+        self.reading.line(&mut self.stream, most).await
     }
 }
 

@@ -1,18 +1,18 @@
 //! A drain without a collector: every agent is asked to deny the paths over something, or to end that, at once.
 //!
-//! Invariants: all are asked at the same time, each twice: what it denies, and to deny; what an agent denies already is not asked for again; only denials of drains are ended; an agent that does
-//! not answer, or refuses as it would lose its last path, is named and stops no other.
+//! Invariants: all are asked at the same time, each twice: what it denies, and to deny; what an agent denies already is not asked
+//! for again; only denials of drains are ended; an agent that does not answer, or refuses as it would lose its last path, is
+//! named, and neither stops nor delays another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use closc_nic::agent::Ban;
 use closc_plan::Plan;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::agents::{Line, sockets};
-use super::run::ASKED_MAX;
+use super::reading::Reading;
 use crate::ban::ban;
 use crate::collector::{DRAIN, nic_of};
 use crate::{Element, Order};
@@ -28,13 +28,12 @@ pub struct Asked {
 
 /// Asks the agents that patterns name to deny paths over an element, or to end that. In the order of their sockets.
 pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<Asked> {
-    let places = Arc::new(Semaphore::new(ASKED_MAX));
+    let reading = Reading::default();
     let mut work = JoinSet::new();
     for socket in sockets(nics) {
-        let (plan, places) = (plan.clone(), places.clone());
+        let (plan, reading) = (plan.clone(), reading.clone());
         work.spawn(async move {
-            let _place = places.acquire_owned().await;
-            let done = one(&plan, &socket, element, is_on).await;
+            let done = one(&plan, (&socket, &reading), element, is_on).await;
             Asked { socket, done }
         });
     }
@@ -43,8 +42,13 @@ pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: b
     all
 }
 
-async fn one(plan: &Plan, socket: &std::path::Path, element: Element, is_on: bool) -> Result<usize, String> {
-    let (mut line, known) = Line::denials(socket).await?;
+async fn one(
+    plan: &Plan,
+    (socket, reading): (&Path, &Reading),
+    element: Element,
+    is_on: bool,
+) -> Result<usize, String> {
+    let (mut line, known) = Line::denials(socket, reading).await?;
     let nic = nic_of(plan, known.nic);
     let nic = nic.ok_or_else(|| format!("its NIC, {}, is none of this fabric", known.nic))?;
     let Some(scope) = ban(plan.topology(), element, nic) else { return Ok(0) };

@@ -12,7 +12,6 @@ use closc_http::Certificates;
 use closc_plan::Plan;
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -22,9 +21,6 @@ use super::serve::{self, Page};
 use super::shared::{Event, Observer, Shared, now_ms};
 use super::switches;
 use crate::{Collector, Options};
-
-/// Agents that are asked at a time: their answers are in memory.
-pub(super) const ASKED_MAX: usize = 16;
 
 /// How a collector runs.
 #[derive(Debug, Clone)]
@@ -104,14 +100,22 @@ struct Silent {
     until: Instant,
 }
 
+/// What an agent is asked for.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    /// A report, and to carry the orders that there are.
+    Report,
+    /// To carry orders.
+    Orders,
+}
+
 /// Agents that are asked, and those that are left alone for a while.
 struct Asking<'a> {
     shared: &'a Arc<Shared>,
     settings: &'a Settings,
-    places: Arc<Semaphore>,
     asked: JoinSet<(u32, bool)>,
     under_way: BTreeMap<u32, PathBuf>,
-    /// Those of them that are asked again at once: denials changed after they were asked.
+    /// Those of them that orders are carried to at once: denials changed after they were asked.
     again: BTreeSet<u32>,
     silent: BTreeMap<u32, Silent>,
 }
@@ -124,7 +128,7 @@ impl Asking<'_> {
         if answered {
             self.silent.remove(&id);
             if let Some(path) = path.filter(|_| again) {
-                self.ask(id, path);
+                self.ask(id, path, What::Orders);
             }
             return;
         }
@@ -133,25 +137,26 @@ impl Asking<'_> {
         self.silent.insert(id, Silent { times: times.saturating_add(1), until });
     }
 
-    /// Asks every agent that is not being asked.
-    fn ask_all(&mut self) {
+    /// Asks every agent that is not being asked. All at the same time: one that hangs delays none.
+    fn ask_all(&mut self, what: What) {
         let now = Instant::now();
         for path in sockets(&self.settings.nics) {
             let id = self.shared.collector().source(&path.display().to_string());
             let waits = self.silent.get(&id).is_some_and(|silent| silent.until > now);
             if !waits && !self.under_way.contains_key(&id) {
-                self.ask(id, path);
+                self.ask(id, path, what);
             }
         }
     }
 
-    fn ask(&mut self, id: u32, path: PathBuf) {
+    fn ask(&mut self, id: u32, path: PathBuf, what: What) {
         self.under_way.insert(id, path.clone());
-        let (shared, places) = (self.shared.clone(), self.places.clone());
+        let shared = self.shared.clone();
         self.asked.spawn(async move {
-            let place = places.acquire_owned().await;
-            let answered = shared.ask(id, path).await;
-            drop(place);
+            let answered = match what {
+                What::Report => shared.ask(id, path).await,
+                What::Orders => shared.order(id, path).await,
+            };
             (id, answered)
         });
     }
@@ -163,7 +168,6 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
     let mut asking = Asking {
         shared,
         settings,
-        places: Arc::new(Semaphore::new(ASKED_MAX)),
         asked: JoinSet::new(),
         under_way: BTreeMap::new(),
         again: BTreeSet::new(),
@@ -180,12 +184,12 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
             }
             _ = tick.tick() => {
                 shared.judge();
-                asking.ask_all();
+                asking.ask_all(What::Report);
             }
             // A denial that a person orders, or that is lifted, does not wait for its turn.
             () = shared.changed() => {
                 asking.again.extend(asking.under_way.keys());
-                asking.ask_all();
+                asking.ask_all(What::Orders);
             }
         }
     }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use closc_topology::Nic;
 use tokio::sync::Notify;
 
 use super::agents::Line;
 use super::disk::Disk;
+use super::reading::Reading;
 use crate::element::nic_name;
-use crate::{Change, Collector, Denial, Next, Source};
+use crate::{Change, Collector, Denial, Next, Order, Source};
 
 /// What happens.
 #[derive(Debug)]
@@ -42,6 +44,7 @@ pub(super) struct Shared {
     collector: Mutex<Collector>,
     disk: Option<Disk>,
     observer: Observer,
+    reading: Reading,
     /// Denials changed, and agents were not asked since.
     changed: Notify,
 }
@@ -53,7 +56,8 @@ pub(super) fn now_ms() -> u64 {
 
 impl Shared {
     pub(super) fn new(collector: Collector, disk: Option<Disk>, observer: Observer) -> Self {
-        Shared { collector: Mutex::new(collector), disk, observer, changed: Notify::new() }
+        let (collector, reading) = (Mutex::new(collector), Reading::default());
+        Shared { collector, disk, observer, reading, changed: Notify::new() }
     }
 
     pub(super) fn collector(&self) -> MutexGuard<'_, Collector> {
@@ -113,7 +117,7 @@ impl Shared {
 
     /// Asks one agent, and carries orders to it; tells whether it is one.
     pub(super) async fn ask(&self, id: u32, path: PathBuf) -> bool {
-        let (mut line, report) = match Line::report(&path).await {
+        let (mut line, report) = match Line::report(&path, &self.reading).await {
             Ok(answered) => answered,
             Err(fault) => {
                 self.failed(id, &fault);
@@ -144,6 +148,35 @@ impl Shared {
         if let Some(change) = change {
             self.say(change);
         }
+        self.carry(&mut line, nic, orders).await;
+        true
+    }
+
+    /// Carries orders to an agent, and asks nothing that they do not take: reports of thousands are long. Tells whether it is one.
+    pub(super) async fn order(&self, id: u32, path: PathBuf) -> bool {
+        let known = self.collector().sources().get(id as usize).and_then(|source| source.nic);
+        let Some(nic) = known else { return self.ask(id, path).await };
+        if self.collector().orders(nic, now_ms()).is_empty() {
+            return true;
+        }
+        let (mut line, said) = match Line::denials(&path, &self.reading).await {
+            Ok(answered) => answered,
+            Err(fault) => {
+                self.failed(id, &fault);
+                return false;
+            }
+        };
+        let is_own = self.collector().plan().addresses().nic(nic) == said.nic;
+        if !is_own {
+            // Another agent has its socket now, and says so in its report.
+            return self.ask(id, path).await;
+        }
+        let orders = self.collector().orders(nic, now_ms());
+        self.carry(&mut line, nic, orders).await;
+        true
+    }
+
+    async fn carry(&self, line: &mut Line, nic: Nic, orders: Vec<Order>) {
         for order in orders {
             let answer = line.order(&order).await;
             let is_refused = answer.is_err();
@@ -153,7 +186,6 @@ impl Shared {
                 break;
             }
         }
-        true
     }
 
     fn failed(&self, id: u32, fault: &str) {

@@ -1,0 +1,150 @@
+//! What answers take of memory: all agents are asked at the same time, and few of their answers are read at a time.
+//!
+//! In: lines that come. Out: who may read now. Invariants: nobody holds a place while it waits for bytes, so an agent that answers
+//! nothing, or stops in the middle, delays no other; what is kept of answers that stopped is bounded over all agents.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Answers that are read at a time.
+const PLACES: usize = 16;
+/// An answer of which nothing came for so long gives its place away.
+const STALL: Duration = Duration::from_millis(20);
+/// Bytes of answers that are kept while more is waited for.
+const KEPT_MAX: usize = 64 << 20;
+
+/// The memory of answers.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    places: Arc<Semaphore>,
+    kept: Arc<AtomicUsize>,
+    kept_max: usize,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Reading { places: Arc::new(Semaphore::new(PLACES)), kept: Arc::default(), kept_max: KEPT_MAX }
+    }
+}
+
+/// Bytes that are kept, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Kept {
+    of: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.of.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Reading {
+    /// Counts bytes that are kept while more is waited for.
+    pub(super) fn keep(&self, bytes: usize) -> Result<Kept, String> {
+        let kept = Kept { of: self.kept.clone(), bytes };
+        if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.kept_max {
+            return Err("answers of too many agents stopped in the middle".to_owned());
+        }
+        Ok(kept)
+    }
+
+    /// Reads a line of so many bytes at most.
+    pub(super) async fn line(
+        &self,
+        from: &mut (impl AsyncBufRead + Unpin),
+        most: usize,
+    ) -> Result<Vec<u8>, String> {
+        let said = |error: std::io::Error| format!("it does not answer: {error}");
+        let mut answer = Vec::new();
+        loop {
+            let kept = self.keep(answer.len())?;
+            from.fill_buf().await.map_err(said)?;
+            let place = self.places.acquire().await;
+            while let Ok(bytes) = timeout(STALL, from.fill_buf()).await {
+                let bytes = bytes.map_err(said)?;
+                if bytes.is_empty() {
+                    return Err("it ended before it answered".to_owned());
+                }
+                let end = bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+                let taken = end.unwrap_or(bytes.len());
+                if answer.len() + taken > most {
+                    return Err(format!("its answer has more than {most} bytes"));
+                }
+                answer.extend_from_slice(&bytes[..taken]);
+                from.consume(taken);
+                if end.is_some() {
+                    return Ok(answer);
+                }
+            }
+            drop((place, kept));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream, duplex};
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    fn wait<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("it starts")
+            .block_on(future)
+    }
+
+    /// More agents than there are places stop in the middle of a line, and one that answers is read all the same.
+    #[test]
+    fn who_stops_in_the_middle_delays_nobody() {
+        wait(async {
+            let reading = Reading::default();
+            let (mut hung, mut ends): (JoinSet<_>, Vec<DuplexStream>) = (JoinSet::new(), Vec::new());
+            for _ in 0..5 * PLACES {
+                let (mut near, far) = duplex(64);
+                near.write_all(b"{\"half\":").await.expect("there is room");
+                ends.push(near);
+                let reading = reading.clone();
+                hung.spawn(async move { reading.line(&mut BufReader::new(far), 100).await });
+            }
+            let (mut near, far) = duplex(64);
+            near.write_all(b"{}\n").await.expect("there is room");
+            let line = reading.line(&mut BufReader::new(far), 100).await;
+            assert_eq!(line, Ok(b"{}\n".to_vec()));
+            assert_eq!(hung.try_join_next().map(|_| ()), None, "they wait, and nobody gave them up");
+            ends.clear();
+            assert!(hung.join_all().await.iter().all(Result::is_err));
+            assert_eq!(reading.kept.load(Ordering::Relaxed), 0);
+        });
+    }
+
+    #[test]
+    fn lines_and_what_is_kept_of_them_have_limits() {
+        wait(async {
+            let reading = Reading { kept_max: 3, ..Reading::default() };
+            let read = async |bytes: &[u8]| {
+                let (mut near, far) = duplex(64);
+                near.write_all(bytes).await.expect("there is room");
+                drop(near);
+                reading.line(&mut BufReader::new(far), 8).await
+            };
+            assert_eq!(read(b"1234567\n").await, Ok(b"1234567\n".to_vec()));
+            assert!(read(b"12345678\n").await.unwrap_err().contains("more than 8 bytes"));
+            assert!(read(b"123").await.unwrap_err().contains("ended"));
+            let (mut near, far) = duplex(64);
+            near.write_all(b"1234").await.expect("there is room");
+            let stopped = reading.line(&mut BufReader::new(far), 8).await;
+            assert!(stopped.unwrap_err().contains("stopped in the middle"));
+            drop(near);
+        });
+    }
+}
