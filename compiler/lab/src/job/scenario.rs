@@ -30,8 +30,10 @@ pub struct Scenario {
     pub duration: Duration,
     /// What happens, in the order of time.
     pub steps: Vec<Step>,
-    /// What has to hold.
+    /// What has to hold in a lab on the kernel, whose machine may be busy.
     pub expect: Expect,
+    /// What has to hold in virtual time: the same, but for what is said of it apart.
+    pub in_virtual_time: Expect,
 }
 
 /// Something that happens.
@@ -77,6 +79,8 @@ pub struct Expect {
     pub recovered_within: Option<Duration>,
     /// The longest that a message may take.
     pub slowest_message: Option<Duration>,
+    /// The longest that a path may be used after the first word that it lost a packet.
+    pub left_within: Option<Duration>,
 }
 
 /// What is wrong with a file, and where.
@@ -142,12 +146,31 @@ struct ExpectFile {
     goodput_of_plan_percent: Option<Spanned<f64>>,
     recovered_within: Option<Spanned<String>>,
     slowest_message: Option<Spanned<String>>,
+    left_within: Option<Spanned<String>>,
+    virtual_time: Option<VirtualFile>,
+}
+
+/// What is expected in virtual time instead.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct VirtualFile {
+    goodput_min_percent: Option<Spanned<f64>>,
+    goodput_of_plan_percent: Option<Spanned<f64>>,
+    recovered_within: Option<Spanned<String>>,
+    slowest_message: Option<Spanned<String>>,
+    left_within: Option<Spanned<String>>,
 }
 
 impl Scenario {
     /// A job of some length in which nothing breaks.
     pub fn quiet(duration: Duration) -> Scenario {
-        Scenario { title: String::new(), duration, steps: Vec::new(), expect: Expect::default() }
+        Scenario {
+            title: String::new(),
+            duration,
+            steps: Vec::new(),
+            expect: Expect::default(),
+            in_virtual_time: Expect::default(),
+        }
     }
 
     /// Reads the text of a file.
@@ -191,7 +214,9 @@ impl Scenario {
         if title.chars().any(char::is_control) {
             return Err(ScenarioFault::at((1, 1), "the title is one printable line"));
         }
-        Ok(Scenario { title, duration, steps, expect: expect(&file.expect)? })
+        let expect = expect(&file.expect)?;
+        let in_virtual_time = apart(&expect, file.expect.virtual_time.as_ref())?;
+        Ok(Scenario { title, duration, steps, expect, in_virtual_time })
     }
 }
 
@@ -331,20 +356,38 @@ fn named(name: &Spanned<String>) -> Result<String, ScenarioFault> {
 }
 
 fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
-    let percent = |written: &Option<Spanned<f64>>| match written {
-        Some(p) if !(0.0..=100.0).contains(&p.value) => {
-            Err(at(p, format!("{} is no percentage: write 0 to 100", p.value)))
-        }
-        Some(p) => Ok(Some(p.value)),
-        None => Ok(None),
-    };
     Ok(Expect {
         lost_messages: file.lost_messages,
         goodput_min_percent: percent(&file.goodput_min_percent)?,
         goodput_of_plan_percent: percent(&file.goodput_of_plan_percent)?,
         recovered_within: file.recovered_within.as_ref().map(time).transpose()?,
         slowest_message: file.slowest_message.as_ref().map(time).transpose()?,
+        left_within: file.left_within.as_ref().map(time).transpose()?,
     })
+}
+
+/// What is expected where only the clock that is moved counts: what is said of it, else what is said of every job.
+fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
+    let Some(file) = file else { return Ok(expect.clone()) };
+    let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
+    Ok(Expect {
+        lost_messages: expect.lost_messages,
+        goodput_min_percent: percent(&file.goodput_min_percent)?.or(expect.goodput_min_percent),
+        goodput_of_plan_percent: percent(&file.goodput_of_plan_percent)?.or(expect.goodput_of_plan_percent),
+        recovered_within: time(&file.recovered_within)?.or(expect.recovered_within),
+        slowest_message: time(&file.slowest_message)?.or(expect.slowest_message),
+        left_within: time(&file.left_within)?.or(expect.left_within),
+    })
+}
+
+fn percent(written: &Option<Spanned<f64>>) -> Result<Option<f64>, ScenarioFault> {
+    match written {
+        Some(p) if !(0.0..=100.0).contains(&p.value) => {
+            Err(at(p, format!("{} is no percentage: write 0 to 100", p.value)))
+        }
+        Some(p) => Ok(Some(p.value)),
+        None => Ok(None),
+    }
 }
 
 /// The names that a scenario breaks, for messages about what can be restored.
@@ -363,7 +406,8 @@ mod tests {
         - { at: 2500ms, loss: { cable: p1-t0-001--p1-t1-002, percent: 0.5 } }\n  \
         - { at: 3s, miswire: [a, b] }\n  - { at: 4s, plane: 3 }\n  - { at: 5s, nic-port: n/nic0.p1 }\n  \
         - { at: 6s, restore: p0-t1-003 }\n  - { at: 0.2m, restore: all }\nexpect:\n  lost_messages: 0\n  \
-        goodput_min_percent: 80\n  goodput_of_plan_percent: 98.5\n  recovered_within: 500ms\n  slowest_message: 1s\n";
+        goodput_min_percent: 80\n  goodput_of_plan_percent: 98.5\n  recovered_within: 500ms\n  slowest_message: 1s\n  left_within: 20ms\n  \
+        virtual_time: { goodput_of_plan_percent: 99, left_within: 1ms }\n";
 
     #[test]
     fn everything_that_can_be_written_is_read() {
@@ -390,8 +434,12 @@ mod tests {
             goodput_of_plan_percent: Some(98.5),
             recovered_within: Some(Duration::from_millis(500)),
             slowest_message: Some(Duration::from_secs(1)),
+            left_within: Some(Duration::from_millis(20)),
         };
         assert_eq!(scenario.expect, expect);
+        let left_within = Some(Duration::from_millis(1));
+        let apart = Expect { goodput_of_plan_percent: Some(99.0), left_within, ..expect };
+        assert_eq!(scenario.in_virtual_time, apart);
     }
 
     #[test]

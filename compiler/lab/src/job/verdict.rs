@@ -27,6 +27,9 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
     if let Some(most) = expect.recovered_within {
         recovery(report, most.as_secs_f64() * 1e3, &mut unmet);
     }
+    if let Some(most) = expect.left_within {
+        leaving(report, most.as_secs_f64() * 1e6, &mut unmet);
+    }
     if let Some(most) = expect.slowest_message {
         let mut say = |found: String| unmet.push(Unmet { expected: "slowest_message", found });
         let most_ms = most.as_secs_f64() * 1e3;
@@ -87,6 +90,22 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
         && later().all(|phase| phase.percent.is_none() || phase.plan_percent <= 0.0)
     {
         say("goodput_of_plan_percent", format!("not measured: {NOTHING_LEFT}"));
+    }
+}
+
+/// Steps after which a path was used for longer than is expected after the first word that it lost a packet. Where nobody had word
+/// of a loss there was nothing to leave; that nothing was lost is no less than is expected.
+fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<Unmet>) {
+    for step in &report.steps {
+        if let Some(used_us) = step.after_signal_us.filter(|used_us| *used_us > most_us) {
+            let found = format!(
+                "a path was used for {:.1} ms after the first word of a loss after {}, {:.1} ms at most",
+                used_us / 1e3,
+                step.what,
+                most_us / 1e3
+            );
+            unmet.push(Unmet { expected: "left_within", found });
+        }
     }
 }
 

@@ -121,6 +121,7 @@ fn what_is_expected_and_is_not_so_is_named() {
         goodput_of_plan_percent: Some(99.0),
         recovered_within: Some(Duration::from_millis(150)),
         slowest_message: Some(Duration::from_millis(101)),
+        left_within: Some(Duration::from_millis(1)),
     };
     let good = report(&record(), &expect);
     assert!(good.is_met(), "{:?}", good.unmet);
@@ -132,12 +133,20 @@ fn what_is_expected_and_is_not_so_is_named() {
         goodput_min_percent: Some(90.0),
         recovered_within: Some(Duration::from_millis(50)),
         slowest_message: Some(Duration::from_millis(100)),
+        left_within: Some(Duration::from_micros(999)),
         ..expect
     };
     let unmet = report(&bad, &strict).unmet;
     let keys: Vec<&str> = unmet.iter().map(|unmet| unmet.expected).collect();
-    let wanted =
-        ["steps", "messages", "lost_messages", "goodput_min_percent", "recovered_within", "slowest_message"];
+    let wanted = [
+        "steps",
+        "messages",
+        "lost_messages",
+        "goodput_min_percent",
+        "recovered_within",
+        "left_within",
+        "slowest_message",
+    ];
     assert_eq!(keys, wanted, "{unmet:?}");
     assert!(unmet[2].found.contains("1 of 101 messages lost, 0 may be"));
     assert!(unmet[3].found.contains("87.5 % after plane 3 down, 90 % at least"), "{unmet:?}");
