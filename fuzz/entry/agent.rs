@@ -63,7 +63,7 @@ fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
 pub(crate) fn run(input: &[u8]) {
     let raw = table(0);
     let table = Table::open(&raw).expect("it was written here");
-    let options = Options { channels: CHANNELS, cookie: Some(identity().cookie), ..Options::default() };
+    let options = Options { channels: Some(CHANNELS), cookie: Some(identity().cookie), ..Options::default() };
     let begin = At { table: &table, now_ns: 1 };
     let mut agent = Agent::new(&begin, options, Region::Pattern { wrong: 0 }, 5).expect("the table is good");
     let mut batch = Batch::new(9600);

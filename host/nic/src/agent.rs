@@ -5,8 +5,11 @@
 //! comes from the network changes nothing before source, segment and cookie were checked.
 
 mod control;
+mod groups;
 mod guard;
+mod metrics;
 mod receive;
+mod room;
 mod send;
 mod tick;
 mod view;
@@ -16,14 +19,18 @@ use std::collections::{HashMap, VecDeque};
 use closc_paths::{PlaneAt, Table};
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
+use groups::Groups;
+use room::Room;
+
 pub use crate::pace::PortBurst;
 pub use crate::search::T0Port;
-pub use control::{Ban, BanFault, Bans};
+pub use control::{Ban, BanFault, Bans, unit_max};
+pub use room::{channel_bytes, channels_of};
 pub use view::{
     ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, TableView, WriteView,
 };
 
-use crate::channel::{Channel, Limits};
+use crate::channel::Channel;
 use crate::choose::{Transport, flow_hash};
 use crate::localise::Record;
 use crate::losses::{Loss, Losses, Silence, Unanswered};
@@ -44,8 +51,8 @@ const EVENTS_PER_CHANNEL: usize = 128;
 pub struct Options {
     /// Downlink of the NIC, from 0.
     pub downlink: u16,
-    /// Far NICs at a time.
-    pub channels: usize,
+    /// Far NICs at a time; none: as many as some memory holds.
+    pub channels: Option<usize>,
     /// How long a packet waits for one before it.
     pub reorder_ns: u64,
     /// Bytes that wait, of one NIC.
@@ -68,7 +75,7 @@ pub struct Options {
     pub port_besides: u16,
     /// DSCP of packets.
     pub dscp: Dscp,
-    /// A far NIC that nothing was sent to or came from for so long makes room for another.
+    /// Of a far NIC that nothing was sent to or came from for so long nothing is waited for, and it is looked at no more.
     pub idle_ns: u64,
     /// UDP port of messages.
     pub udp_port: u16,
@@ -82,7 +89,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             downlink: 0,
-            channels: 48,
+            channels: None,
             reorder_ns: 3_000_000,
             reorder_bytes: 1 << 20,
             probe_period_ns: 100_000_000,
@@ -166,6 +173,7 @@ pub struct Agent {
     ports: Vec<Port>,
     channels: Vec<Channel>,
     by_address: HashMap<[u8; 16], usize>,
+    room: Room,
     schedule: Schedule,
     records: Vec<(Turn, Record)>,
     probes: Probes,
@@ -183,6 +191,7 @@ pub struct Agent {
     /// The channel that sends the next piece.
     pump_turn: usize,
     losses: Losses,
+    groups: Groups,
     counters: Counters,
     events: VecDeque<EventView>,
     n_events: u64,
@@ -191,8 +200,9 @@ pub struct Agent {
 impl Agent {
     /// Makes an agent. `epoch` differs from that of the process before.
     pub fn new(at: &At<'_>, options: Options, region: Region, epoch: u16) -> Result<Agent, OpenFault> {
-        let mut capacity = Capacity::of(at.table, options.channels);
-        capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * options.channels);
+        let room = Room::new(at.table, &options);
+        let mut capacity = Capacity::of(at.table, room.channels);
+        capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * room.channels);
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
         let schedule = schedule(at, &options);
         let records = schedule.turns().iter().map(|turn| (*turn, Record::default())).collect();
@@ -203,8 +213,9 @@ impl Agent {
             epoch,
             engine,
             ports: vec![Port::default(); usize::from(at.table.header().planes)],
-            channels: Vec::with_capacity(options.channels),
-            by_address: HashMap::with_capacity(options.channels),
+            channels: Vec::with_capacity(room.channels),
+            by_address: HashMap::with_capacity(room.channels),
+            room,
             schedule,
             records,
             probes: Probes::new(options.probe_timeout_ns),
@@ -226,6 +237,7 @@ impl Agent {
             paced_ns: None,
             pump_turn: 0,
             losses: Losses::default(),
+            groups: Groups::new(usize::from(at.table.header().planes)),
             counters: Counters::default(),
             events: VecDeque::new(),
             n_events: 0,
@@ -241,6 +253,7 @@ impl Agent {
         for channel in &mut self.channels {
             if let Some((to, _)) = self.engine.destination(channel.path) {
                 channel.to = to;
+                channel.group = self.groups.place((to.zone, to.group));
             }
         }
         for path in gone {
@@ -301,41 +314,6 @@ impl Agent {
     /// The flow of everything that is no packet of the node: one queue pair for each two NICs.
     fn flow(&self, channel: usize) -> u64 {
         flow_hash([&self.own[..], &self.channels[channel].address[..]])
-    }
-
-    /// Finds a channel or opens it. Nothing, if the address is of no NIC or there is no room.
-    fn channel(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<usize> {
-        if let Some(known) = self.by_address.get(&address) {
-            return Some(*known);
-        }
-        if self.channels.len() >= self.options.channels {
-            let idle = (0..self.channels.len())
-                .filter(|n| self.channels[*n].is_idle(at.now_ns, self.options.idle_ns));
-            let oldest = idle.min_by_key(|n| self.channels[*n].used_ns);
-            let Some(oldest) = oldest else {
-                self.counters.no_room += 1;
-                return None;
-            };
-            self.engine.close(self.channels[oldest].path);
-            self.drop_channel(oldest);
-        }
-        let path = self.engine.open(at.table, address, at.now_ns).ok()?;
-        self.repeat_dead(at);
-        let (to, _) = self.engine.destination(path)?;
-        let Options { window, reorder_ns, reorder_bytes, .. } = self.options;
-        let limits = Limits { window, reorder_ns, reorder_bytes };
-        self.channels.push(Channel::new(address, path, to, &limits, at.now_ns));
-        let place = self.channels.len() - 1;
-        self.by_address.insert(address, place);
-        Some(place)
-    }
-
-    fn drop_channel(&mut self, at: usize) {
-        let gone = self.channels.swap_remove(at);
-        self.by_address.remove(&gone.address);
-        if let Some(moved) = self.channels.get(at) {
-            self.by_address.insert(moved.address, at);
-        }
     }
 }
 

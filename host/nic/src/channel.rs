@@ -3,8 +3,9 @@
 use closc_paths::Destination;
 use closc_paths_engine::PathId;
 
-use crate::reorder::Reorder;
-use crate::sent::SentLog;
+use crate::overtaken::Overtaken;
+use crate::reorder::{self, Reorder};
+use crate::sent::{self, SentLog};
 use crate::writes::{Arriving, Leaving};
 
 /// Congestion marks that one acknowledgement names.
@@ -33,6 +34,10 @@ pub struct Channel {
     pub path: PathId,
     /// Where it is.
     pub to: Destination,
+    /// The place of its group among those that are counted apart.
+    pub(crate) group: usize,
+    /// The epoch of what goes there: another one each time that it is opened, as its numbers begin again.
+    pub(crate) epoch: u16,
     /// What went there.
     pub sent: SentLog,
     /// What comes from there.
@@ -56,6 +61,8 @@ pub struct Channel {
     pub(crate) probe_round: usize,
     /// Paths that missed an answer and are not bad: they are probed again at once.
     pub(crate) suspects: Vec<(u8, u32)>,
+    /// Paths from there whose packets others overtook.
+    pub(crate) overtaken: Overtaken,
     /// Counters.
     pub tally: Tally,
 }
@@ -79,6 +86,9 @@ pub struct Tally {
     pub last_lost_ns: u64,
 }
 
+/// Packets of the node that nobody acknowledges are waited for no longer: who sent them will have sent them again.
+const UNANSWERED_NS: u64 = 100_000_000;
+
 /// Without a path an acknowledgement is tried again so much later, which is how often paths that are out are probed.
 const LATER_NS: u64 = 10_000_000;
 
@@ -94,6 +104,8 @@ impl Channel {
             address,
             path,
             to,
+            group: 0,
+            epoch: 0,
             sent: SentLog::of_window(limits.window),
             reorder: Reorder::new(limits.window, limits.reorder_ns, limits.reorder_bytes),
             arriving: Arriving::default(),
@@ -108,6 +120,7 @@ impl Channel {
             look_at_ns: now_ns,
             probe_round: 0,
             suspects: Vec::with_capacity(SUSPECTS),
+            overtaken: Overtaken::default(),
             tally: Tally::default(),
         }
     }
@@ -128,6 +141,27 @@ impl Channel {
     /// Puts off what is owed, because no path leads there now: whoever waits for it asks again once there is one.
     pub(crate) fn acknowledges_later(&mut self, now_ns: u64) {
         self.owed_since_ns = now_ns + LATER_NS;
+    }
+
+    /// The bytes of a channel that nothing is under way in.
+    pub(crate) fn least_bytes() -> usize {
+        let suspects = SUSPECTS * size_of::<(u8, u32)>();
+        size_of::<Channel>() + sent::LEAST_BYTES + reorder::LEAST_BYTES + suspects
+    }
+
+    /// The bytes that it takes beyond those.
+    pub(crate) fn wide_bytes(&self) -> usize {
+        self.sent.wide_bytes() + self.reorder.wide_bytes()
+    }
+
+    /// Tells whether somebody would miss it: who writes, who is owed an acknowledgement, or who waits for one. Not for ever where
+    /// the far side is silent, except for writes that leave, which somebody asked for.
+    pub(crate) fn is_waited_for(&self, now_ns: u64, idle_ns: u64) -> bool {
+        let unused_ns = now_ns.saturating_sub(self.used_ns);
+        let leaves = self.leaving.iter().any(|write| write.done_ns.is_none());
+        let comes = self.arriving.is_open() || self.reorder.is_waiting() || self.owed > 0;
+        let unanswered = self.alive_ns.is_some() && self.sent.under_way() > 0;
+        leaves || comes && unused_ns <= idle_ns || unanswered && unused_ns <= UNANSWERED_NS
     }
 
     /// Tells whether nobody would miss it.

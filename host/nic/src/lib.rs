@@ -13,6 +13,7 @@ pub mod io;
 pub mod localise;
 pub mod losses;
 mod offload;
+pub mod overtaken;
 pub mod pace;
 pub mod probes;
 pub mod region;

@@ -17,6 +17,9 @@ const LOOK_BACK: u32 = 32;
 /// One packet that waits: nothing, if it was for the agent itself.
 type Waiting = Option<Vec<u8>>;
 
+/// Bytes of the least room.
+pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<Waiting>>();
+
 /// What a packet did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
@@ -41,6 +44,8 @@ pub struct Reorder {
     /// One after the highest number that came.
     end: u32,
     waiting: Vec<Option<Waiting>>,
+    /// Packets that there may be room for.
+    room_max: usize,
     n_waiting: usize,
     bytes: usize,
     budget: usize,
@@ -59,15 +64,15 @@ pub struct Reorder {
 
 impl Reorder {
     /// Nothing came yet. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them do. Senders have
-    /// so many under way.
+    /// so many under way; once it was widened there is room for twice as many.
     pub fn new(under_way: u32, wait_ns: u64, budget: usize) -> Self {
-        let window = (under_way as usize * 2).clamp(WINDOW_MIN, WINDOW_MAX).next_power_of_two();
         Reorder {
             epoch: None,
             next: 0,
             first: 0,
             end: 0,
-            waiting: (0..window).map(|_| None).collect(),
+            waiting: (0..WINDOW_MIN).map(|_| None).collect(),
+            room_max: (under_way as usize * 2).clamp(WINDOW_MIN, WINDOW_MAX).next_power_of_two(),
             n_waiting: 0,
             bytes: 0,
             budget,
@@ -88,6 +93,46 @@ impl Reorder {
     /// Tells whether packets wait.
     pub fn is_waiting(&self) -> bool {
         self.n_waiting > 0
+    }
+
+    /// Returns how many later packets came before one.
+    pub fn behind(&self, (epoch, number): (u16, u32)) -> u32 {
+        let behind = self.end.wrapping_sub(number);
+        if self.epoch == Some(epoch) && behind <= u32::MAX / 2 { behind.saturating_sub(1) } else { 0 }
+    }
+
+    /// Returns how many bytes more it takes to let twice as many packets wait, if there may be room for so many and the next one
+    /// needs it.
+    pub fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
+        let ahead = number.wrapping_sub(self.next) as usize;
+        let needed = self.epoch == Some(epoch) && (self.waiting.len()..self.room_max).contains(&ahead);
+        needed.then_some(self.waiting.len() * size_of::<Option<Waiting>>())
+    }
+
+    /// Returns the bytes that the room takes beyond the least, without packets.
+    pub fn wide_bytes(&self) -> usize {
+        self.waiting.len() * size_of::<Option<Waiting>>() - LEAST_BYTES
+    }
+
+    /// Makes room for twice as many packets.
+    pub fn widen(&mut self) {
+        self.resize((self.waiting.len() * 2).min(self.room_max));
+    }
+
+    /// Gives back what it was widened by, if nothing waits.
+    pub fn narrow(&mut self) {
+        if self.n_waiting == 0 {
+            self.resize(WINDOW_MIN);
+        }
+    }
+
+    fn resize(&mut self, room: usize) {
+        let mut waiting: Vec<Option<Waiting>> = (0..room).map(|_| None).collect();
+        for number in (0..self.waiting.len().min(room) as u32).map(|n| self.next.wrapping_add(n)) {
+            let slot = self.slot(number);
+            waiting[number as usize & (room - 1)] = self.waiting[slot].take();
+        }
+        self.waiting = waiting;
     }
 
     /// Takes a packet. `packet` is nothing for what is not handed on. Packets whose turn it is go to `out`.
@@ -111,7 +156,7 @@ impl Reorder {
             return self.take_old(number, packet, out);
         }
         // A jump that no window holds is a sender that was silent here for long: start where it is now.
-        if ahead as usize >= 4 * self.waiting.len() {
+        if ahead as usize >= 4 * self.room_max {
             self.flush(out);
             self.missed += u64::from(number.wrapping_sub(self.end).min(1 << 20));
             self.next = number;
@@ -295,6 +340,28 @@ mod tests {
         feed(&mut reorder, &[0], 0);
         let numbers: Vec<u32> = (2..3000).collect();
         assert!(feed(&mut reorder, &numbers, 0).len() > 1900);
+    }
+
+    #[test]
+    fn room_grows_with_what_waits() {
+        let mut reorder = Reorder::new(192, 1 << 60, 1 << 20);
+        feed(&mut reorder, &[0], 0);
+        for number in (2..=300).rev().step_by(3) {
+            while let Some(bytes) = reorder.wants_bytes((1, number)) {
+                assert_eq!(bytes, reorder.waiting.len() * size_of::<Option<Waiting>>());
+                reorder.widen();
+            }
+            assert!(feed(&mut reorder, &[number], 0).is_empty());
+        }
+        assert_eq!(reorder.waiting.len(), 512);
+        reorder.narrow();
+        assert!(reorder.wide_bytes() > 0, "what waits is kept");
+        let all: Vec<u32> = (1..=300).collect();
+        let came: Vec<u8> = all.iter().map(|number| *number as u8).collect();
+        let missing: Vec<u32> = all.into_iter().filter(|number| number % 3 != 0).collect();
+        assert_eq!(feed(&mut reorder, &missing, 0), came, "in order, and none is missing");
+        reorder.narrow();
+        assert_eq!((reorder.wide_bytes(), reorder.missed), (0, 0));
     }
 
     #[test]

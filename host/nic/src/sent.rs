@@ -82,13 +82,26 @@ const SLACK: u64 = 1;
 const CALM: u32 = 1024;
 /// What is late by more than so many round trips is lost.
 const RTTS: u64 = 4;
+/// What was sent so many times that long ago may still be said to have arrived.
+const KEPT: u64 = 4;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
+
+/// The place of no packet.
+const NONE: (Sent, Fate) = (
+    Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner },
+    Fate::Arrived,
+);
+
+/// Bytes of the least room.
+pub(crate) const LEAST_BYTES: usize = ROOM_MIN * size_of::<(Sent, Fate)>();
 
 /// The packets to one NIC.
 #[derive(Debug)]
 pub struct SentLog {
     ring: Vec<(Sent, Fate)>,
+    /// Packets that there may be room for.
+    room_max: usize,
     /// The next number.
     next: u32,
     /// Packets before this one have their verdict.
@@ -111,13 +124,11 @@ pub struct SentLog {
 }
 
 impl SentLog {
-    /// An empty log, with room for some windows of packets.
+    /// An empty log, with room for some windows of packets once it was widened.
     pub fn of_window(window: u32) -> Self {
-        let room = (window as usize * 4).clamp(ROOM_MIN, ROOM_MAX).next_power_of_two();
-        let none =
-            Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner };
         SentLog {
-            ring: vec![(none, Fate::Arrived); room],
+            ring: vec![NONE; ROOM_MIN],
+            room_max: (window as usize * 4).clamp(ROOM_MIN, ROOM_MAX).next_power_of_two(),
             next: 0,
             oldest: 0,
             latest_ns: 0,
@@ -160,6 +171,49 @@ impl SentLog {
     /// Tells whether there is room for a packet whose verdict matters: an overdue one, whose cargo went again, makes it.
     pub fn has_room(&self) -> bool {
         !self.is_full() || self.ring[self.place(self.oldest)].1 != Fate::UnderWay
+    }
+
+    /// Returns how many bytes more it takes to remember twice as many packets, if there may be room for so many and the next
+    /// packet would push out one of which something may still be said.
+    pub fn wants_bytes(&self, now_ns: u64) -> Option<usize> {
+        let (pushed_out, _) = &self.ring[self.place(self.next)];
+        let is_known = pushed_out.number == self.next.wrapping_sub(self.ring.len() as u32);
+        let is_young = is_known && now_ns.saturating_sub(pushed_out.at_ns) < KEPT * self.late_ns;
+        let may = self.ring.len() < self.room_max && (is_young || !self.has_room());
+        may.then_some(self.bytes())
+    }
+
+    /// Returns the bytes that the room takes beyond the least.
+    pub fn wide_bytes(&self) -> usize {
+        self.bytes() - LEAST_BYTES
+    }
+
+    fn bytes(&self) -> usize {
+        self.ring.len() * size_of::<(Sent, Fate)>()
+    }
+
+    /// Makes room for twice as many packets.
+    pub fn widen(&mut self) {
+        self.resize((self.ring.len() * 2).min(self.room_max));
+    }
+
+    /// Gives back what it was widened by, if nothing is under way.
+    pub fn narrow(&mut self) {
+        if self.under_way == 0 {
+            self.resize(ROOM_MIN);
+        }
+    }
+
+    fn resize(&mut self, room: usize) {
+        let mut ring = vec![NONE; room];
+        let kept = room.min(self.ring.len()) as u32;
+        for number in (0..kept).map(|back| self.next.wrapping_sub(back + 1)) {
+            ring[number as usize & (room - 1)] = self.ring[self.place(number)];
+        }
+        if self.next.wrapping_sub(self.oldest) > kept {
+            self.oldest = self.next.wrapping_sub(kept);
+        }
+        self.ring = ring;
     }
 
     fn is_full(&self) -> bool {
@@ -368,8 +422,17 @@ mod tests {
         Sack { epoch: 1, base, bits, ports: 0, marks: [0; 16], n_marks: 0 }
     }
 
-    fn log(n: u32, step_ns: u64) -> SentLog {
+    /// With all the room that there may be.
+    fn wide() -> SentLog {
         let mut log = SentLog::of_window(256);
+        while log.ring.len() < log.room_max {
+            log.widen();
+        }
+        log
+    }
+
+    fn log(n: u32, step_ns: u64) -> SentLog {
+        let mut log = wide();
         for number in 0..n {
             let at_ns = u64::from(number) * step_ns;
             log.sent((number * 10, 0), Cargo::Inner, (at_ns, at_ns));
@@ -492,6 +555,35 @@ mod tests {
     }
 
     #[test]
+    fn room_grows_with_what_is_sent_and_nothing_is_forgotten_by_that() {
+        let mut log = SentLog::of_window(256);
+        for number in 0..500 {
+            while let Some(bytes) = log.wants_bytes(number) {
+                assert_eq!(bytes, log.ring.len() * size_of::<(Sent, Fate)>());
+                log.widen();
+            }
+            assert_eq!(log.sent((1, 0), Cargo::Inner, (number, number)), None);
+        }
+        assert_eq!((log.ring.len(), log.forgotten, log.under_way()), (512, 0, 500));
+        log.narrow();
+        assert_eq!(log.ring.len(), 512, "all of it is under way");
+        let all: Vec<u32> = (0..500).collect();
+        assert_eq!(verdicts(&mut log, &sack(&all), 1000).0, all);
+        log.narrow();
+        assert_eq!((log.ring.len(), log.wide_bytes()), (ROOM_MIN, 0));
+        // Slow senders need no more than the least.
+        for number in 0..500 {
+            let now_ns = KEPT * LATE_MAX_NS * (number + 1);
+            assert_eq!(log.wants_bytes(now_ns), None);
+            log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
+            assert_eq!(
+                verdicts(&mut log, &sack(&[500 + number as u32]), now_ns + 1).0,
+                [500 + number as u32]
+            );
+        }
+    }
+
+    #[test]
     fn overdue_packets_make_room() {
         let mut log = log(ROOM_MAX as u32, 1);
         assert!(!log.has_room());
@@ -515,7 +607,7 @@ mod tests {
 
     #[test]
     fn the_ring_forgets_the_oldest_and_gives_writes_back() {
-        let mut log = SentLog::of_window(256);
+        let mut log = wide();
         let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
         assert_eq!(log.sent((1, 0), chunk, (0, 0)), None);
         for _ in 1..ROOM_MAX {

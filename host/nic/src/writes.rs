@@ -96,6 +96,14 @@ pub enum WriteFault {
     /// Too many writes.
     #[error("{0} writes to this NIC are under way already: try again when one is done")]
     Busy(usize),
+    /// Pieces that the fabric does not carry.
+    #[error("a piece of {unit} bytes does not fit: a packet carries 1 to {most} of a write")]
+    Unit {
+        /// What was asked for.
+        unit: u32,
+        /// The most.
+        most: u32,
+    },
     /// Nothing to write.
     #[error("a write is of one byte at least")]
     Empty,
@@ -329,6 +337,21 @@ impl Arriving {
             self.complete.push_back((chunk.write, chunk.total));
         }
         Place::Put { at: chunk.target + chunk.offset, done }
+    }
+
+    /// Tells whether a write has come in part.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.coming.is_empty()
+    }
+
+    /// Returns the writes that came whole last, with their bytes, so many at most.
+    pub(crate) fn last(&self, most: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.complete.iter().skip(self.complete.len().saturating_sub(most)).copied()
+    }
+
+    /// Takes word of a write that had come whole before.
+    pub(crate) fn came_before(&mut self, write: u64, total: u64) {
+        self.complete.push_back((write, total));
     }
 
     fn begin(&mut self, chunk: &Chunk<'_>, n: u64, now_ns: u64) -> usize {

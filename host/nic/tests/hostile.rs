@@ -24,7 +24,7 @@ fn identity() -> Identity {
 }
 
 fn agent(table: &Table<'_>) -> Agent {
-    let options = Options { channels: 4, cookie: Some(identity().cookie), ..Options::default() };
+    let options = Options { channels: Some(4), cookie: Some(identity().cookie), ..Options::default() };
     Agent::new(&At { table, now_ns: 1 }, options, Region::Pattern { wrong: 0 }, 5).unwrap()
 }
 

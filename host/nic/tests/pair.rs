@@ -252,7 +252,7 @@ fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
         assert!(paths.iter().filter(|path| path.rtt_us.is_some()).count() > 4, "{paths:?}");
         let view = net.agents[0].status(&net.at(0)).channels[0].paths_rtt_us.unwrap();
         assert!(view.least <= view.mean && view.mean <= view.most && view.most < 400.0, "{view:?}");
-        assert!(net.agents[0].metrics(&net.at(0)).contains("closc_nic_path_rtt_seconds{to="));
+        assert!(net.agents[0].metrics(&net.at(0)).contains("closc_nic_path_rtt_seconds{zone="));
     });
 }
 

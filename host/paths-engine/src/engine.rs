@@ -97,6 +97,11 @@ struct Slot {
     set: PathSet,
 }
 
+/// The bytes of a destination.
+pub(crate) fn slot_bytes(planes: usize, values: usize) -> usize {
+    size_of::<Slot>() + size_of::<u32>() + PathSet::heap_bytes(planes, values)
+}
+
 /// The engine.
 #[derive(Debug, Clone)]
 pub struct Engine {

@@ -47,6 +47,11 @@ pub(crate) struct Place {
 }
 
 impl PathSet {
+    /// The bytes of that room that are not in the struct itself.
+    pub(crate) fn heap_bytes(planes: usize, stride: usize) -> usize {
+        planes * (size_of::<u8>() + size_of::<Rotation>() + stride * size_of::<Value>())
+    }
+
     /// Room for a destination, with nothing in it.
     pub(crate) fn room(to: Destination, planes: usize, stride: usize) -> Self {
         PathSet {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use closc_nic::agent::EventView;
+use closc_nic::agent::{EventView, unit_max};
 use closc_nic::api::Request;
 use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss, Silence, Unanswered};
 use closc_paths::Table;
@@ -30,6 +30,7 @@ use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::model::CableId;
 use crate::progress::Watch;
+use crate::tree::Tree;
 use crate::{Lab, LabError};
 
 /// The longest that anybody sleeps before looking at who asked for the end.
@@ -53,6 +54,17 @@ pub enum JobError {
         found: u64,
         /// NICs of a job.
         most: usize,
+    },
+    /// A packet that the cables do not carry.
+    #[error(
+        "a packet of {unit} bytes does not fit with its headers into the packets that this fabric carries: {most} bytes are \
+         the most (`--unit`)"
+    )]
+    Unit {
+        /// Bytes of a packet.
+        unit: u32,
+        /// The most.
+        most: u32,
     },
     /// A packet takes longer than agents wait.
     #[error(
@@ -82,6 +94,7 @@ pub fn run(
     lab.breakable()?;
     let seats = seats(lab.tree(), lab.model());
     fits(seats.len() as u64)?;
+    unit_fits(lab.tree(), orders)?;
     let work = orders.work(seats.len());
     let timeline = {
         // Switches of the kernel are as fast as the machine: only ports of NICs have a rate.
@@ -112,6 +125,12 @@ pub fn fits(nics: u64) -> Result<(), JobError> {
         return Ok(());
     }
     Err(JobError::Nics { found: nics, most: NICS_MAX })
+}
+
+/// Refuses packets that the cables do not carry.
+pub(super) fn unit_fits(tree: &Tree, orders: &Orders) -> Result<(), JobError> {
+    let most = tree.tables.iter().map(|table| unit_max(&table.table())).min().unwrap_or(u32::MAX);
+    if orders.unit <= most { Ok(()) } else { Err(JobError::Unit { unit: orders.unit, most }) }
 }
 
 /// Charges each lost packet to a step, by the path that its sender chose.

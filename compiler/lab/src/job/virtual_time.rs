@@ -33,7 +33,7 @@ use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
 use super::pattern::{Next, Work};
 use super::record::{Loss, Mark, Message, Record, Sample};
 use super::report::{Report, Setting, Switched};
-use super::run::JobError;
+use super::run::{JobError, unit_fits};
 use super::scenario::Scenario;
 use super::seat::{Seat, seats};
 use super::spread::Spread;
@@ -71,6 +71,7 @@ pub fn simulate(
     let model = Model::of(&tree)?;
     let seats = seats(&tree, &model);
     fits(seats.len() as u64, orders)?;
+    unit_fits(&tree, orders)?;
     let work = orders.work(seats.len());
     // Every cable has the rate of a NIC port, and NICs that send whenever something arrived fill theirs.
     let spread = Spread::new(&tree, &model, &seats, orders.every.is_none());
@@ -83,7 +84,7 @@ pub fn simulate(
     let setting = Setting::of(orders, names.len(), true);
     let mut report = Report::of(setting, &names, &timeline, &record);
     report.switches = Some(switched);
-    report.unmet = judge(&report, &timeline, &scenario.expect);
+    report.unmet = judge(&report, &timeline, &scenario.in_virtual_time);
     Ok(report)
 }
 

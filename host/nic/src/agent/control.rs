@@ -2,13 +2,14 @@
 
 use std::net::Ipv6Addr;
 
-use closc_paths::Scope;
+use closc_paths::{Scope, Table};
 use closc_paths_engine::{Denial, DenialId, DenyFault, Reason};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::agent::guard::{self, Sender};
 use crate::agent::{Agent, At};
+use crate::channel::Channel;
 use crate::writes::{Leaving, Order, WriteFault};
 
 /// Writes to one NIC that are remembered.
@@ -122,6 +123,11 @@ pub enum BanFault {
     /// The engine did not take it.
     #[error("{0}")]
     Engine(DenyFault),
+}
+
+/// The longest piece of a write that the fabric carries with its headers.
+pub fn unit_max(table: &Table<'_>) -> u32 {
+    u32::from(table.header().mtu.saturating_sub(PIECE_HEAD + 16)).max(1)
 }
 
 impl Agent {
@@ -251,8 +257,11 @@ impl Agent {
         order: (u64, u64, u64, Option<u32>),
     ) -> Result<u64, WriteFault> {
         let (local, target, total, unit) = order;
-        let most = u32::from(at.table.header().mtu.saturating_sub(PIECE_HEAD + 16)).max(1);
-        let unit = unit.unwrap_or(UNIT).clamp(1, most);
+        let most = unit_max(at.table);
+        let unit = unit.unwrap_or(UNIT.min(most));
+        if !(1..=most).contains(&unit) {
+            return Err(WriteFault::Unit { unit, most });
+        }
         let to = Ipv6Addr::from(address);
         if address == self.own {
             return Err(WriteFault::Own(to));
@@ -264,7 +273,14 @@ impl Agent {
             return Err(WriteFault::Region { has: self.region.len(), local, total });
         }
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
-        let channel = self.channel(at, address).ok_or(WriteFault::Crowded(self.channels.len()))?;
+        // What is left over is for writes that come: where all NICs of a job have as many writes as they have room for, none of
+        // them could take one, and none would end.
+        let sends = |c: &&Channel| c.address != address && c.leaving.iter().any(|w| w.done_ns.is_none());
+        let sending = self.channels.iter().filter(sends).count();
+        if sending >= self.room.senders() {
+            return Err(WriteFault::Crowded(sending));
+        }
+        let channel = self.channel(at, address).map_err(|_| WriteFault::Crowded(self.room.channels))?;
         let leaving = &mut self.channels[channel].leaving;
         if leaving.len() >= LEAVING_MAX {
             let done = leaving.iter().position(|write| write.done_ns.is_some());

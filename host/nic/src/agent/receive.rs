@@ -148,11 +148,16 @@ impl Agent {
         batch: &mut Batch,
         node: &mut impl FnMut(&[u8]),
     ) {
-        let Some(channel) = self.channel(at, packet.source) else { return };
+        let Ok(channel) = self.channel(at, packet.source) else { return };
+        let numbers = (sequence.epoch, sequence.number);
+        self.widen_reorder(at, channel, numbers);
         let c = &mut self.channels[channel];
         (c.alive_ns, c.used_ns) = (Some(self.clock.ran_ns()), at.now_ns);
-        let numbers = (sequence.epoch, sequence.number);
+        let behind = c.reorder.behind(numbers);
         let taken = c.reorder.take(numbers, inner, self.clock.ran_ns(), node);
+        if behind > 0 && taken != Taken::Duplicate {
+            c.overtaken.take(sequence.entropy, behind);
+        }
         c.owe(packet.marked.then_some(sequence.entropy), at.now_ns);
         if c.owed >= OWED_MAX || taken == Taken::Duplicate {
             self.acknowledge(at, channel, batch);
@@ -162,7 +167,7 @@ impl Agent {
     /// Says that of a packet only the headers arrived, so that its sender need not wait to find out.
     fn cut(&mut self, at: &At<'_>, packet: &Packet<'_>, sequence: Sequence, batch: &mut Batch) {
         self.counters.cut += 1;
-        let Some(channel) = self.channel(at, packet.source) else { return };
+        let Ok(channel) = self.channel(at, packet.source) else { return };
         self.channels[channel].alive_ns = Some(self.clock.ran_ns());
         let cut = Cut {
             epoch: sequence.epoch,
@@ -174,13 +179,17 @@ impl Agent {
         self.answer(at, batch, channel, &Message::Cut(cut));
     }
 
+    /// The channel of a NIC that speaks of packets that were numbered since it was opened.
+    fn known(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
+        let known = self.by_address.get(&source).copied();
+        let channel = known.filter(|channel| self.channels[*channel].epoch == epoch);
+        self.counters.stale += u64::from(channel.is_none());
+        channel
+    }
+
     /// Takes word of a packet that was cut: what it carried goes again, and its path sits out a turn if it is full.
     fn was_cut(&mut self, at: &At<'_>, source: [u8; 16], cut: &Cut) {
-        let known = self.by_address.get(&source).copied();
-        let (Some(channel), true) = (known, cut.epoch == self.epoch) else {
-            self.counters.stale += 1;
-            return;
-        };
+        let Some(channel) = self.known(source, cut.epoch) else { return };
         self.mark_alive(at, channel, cut.ports);
         let c = &mut self.channels[channel];
         let Some(sent) = c.sent.cut(cut.number) else { return };
@@ -211,7 +220,7 @@ impl Agent {
             self.counters.refused_writes += 1;
             return;
         }
-        let Some(channel) = self.channel(at, packet.source) else { return };
+        let Ok(channel) = self.channel(at, packet.source) else { return };
         let (place, done) = match self.channels[channel].arriving.take(chunk, at.now_ns) {
             Place::Put { at, done } => (Some(at), done),
             Place::Known => {
@@ -281,7 +290,7 @@ impl Agent {
             // The question of this NIC to itself cannot be.
             _ if source == self.own => self.counters.outside += 1,
             Message::PairProbe(probe) => {
-                let Some(channel) = self.channel(at, source) else { return };
+                let Ok(channel) = self.channel_of_probe(at, source) else { return };
                 self.mark_alive(at, channel, probe.ports);
                 let held_ns = self.waited_ns.min(u64::from(u32::MAX)) as u32;
                 let answer = PairProbe { ports: self.engine.own_ports(), held_ns, ..*probe };
@@ -356,16 +365,13 @@ impl Agent {
     }
 
     fn sack(&mut self, at: &At<'_>, source: [u8; 16], sack: &Sack) {
-        let known = self.by_address.get(&source).copied();
-        let (Some(channel), true) = (known, sack.epoch == self.epoch) else {
-            self.counters.stale += 1;
-            return;
-        };
+        let Some(channel) = self.known(source, sack.epoch) else { return };
         self.mark_alive(at, channel, sack.ports);
         let c = &mut self.channels[channel];
         let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
         let (leaving, now_ns) = (&mut c.leaving, at.now_ns);
-        let (losses, to) = (&mut self.losses, Ipv6Addr::from(source));
+        let (losses, groups, to) = (&mut self.losses, &mut self.groups, Ipv6Addr::from(source));
+        let (group, kind) = (c.group, c.to.kind);
         let mut of = |cargo: &Cargo, what: &dyn Fn(&mut crate::writes::Leaving, u64)| {
             if let Cargo::Chunk { write, offset, .. } = cargo
                 && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == *write)
@@ -384,12 +390,15 @@ impl Agent {
                 tally.last_lost_ns = now_ns;
                 losses.push(Loss::of(to, &sent, now_ns));
                 engine.lost(path, sent.plane, sent.entropy, now_ns);
+                let uplink = at.table.choice(sent.entropy).t0_uplink;
+                groups.lost(group, kind, (sent.plane, uplink));
                 if !sent.again {
                     of(&sent.cargo, &|leaving, offset| leaving.lost(offset, sent.plane));
                 }
             }
             Verdict::Late(sent) => {
                 tally.late += 1;
+                groups.late(group, sent.plane);
                 losses.push(Loss::came(to, &sent, now_ns));
                 engine.answered(path, sent.plane, sent.entropy, now_ns);
                 of(&sent.cargo, &|leaving, offset| leaving.arrived(offset, now_ns));
@@ -401,7 +410,7 @@ impl Agent {
     }
 
     fn status_message(&mut self, at: &At<'_>, source: [u8; 16], status: &Status, batch: &mut Batch) {
-        let Some(channel) = self.channel(at, source) else { return };
+        let Ok(channel) = self.channel_of_probe(at, source) else { return };
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         if status.question {

@@ -2,6 +2,7 @@
 
 use closc_paths_engine::Pick;
 
+use crate::agent::room::NoChannel;
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
 use crate::choose::flow_of_packet;
@@ -26,9 +27,14 @@ impl Agent {
         address.copy_from_slice(&head[24..40]);
         let class = head[0] << 4 | head[1] >> 4;
         let flow = flow_of_packet(inner);
-        let Some(channel) = self.channel(at, address) else {
-            self.counters.not_ours += 1;
-            return;
+        let channel = match self.channel(at, address) {
+            Ok(channel) => channel,
+            Err(NoChannel::Stranger) => {
+                self.counters.not_ours += 1;
+                return;
+            }
+            // It is counted apart.
+            Err(NoChannel::Crowded) => return,
         };
         if !self.send(at, channel, batch, (Next::Ipv6, len, class), (Cargo::Inner, flow), None) {
             self.counters.no_path += 1;
@@ -77,9 +83,10 @@ impl Agent {
         let Some(ethernet) = self.ports.get(usize::from(pick.plane)).and_then(|port| port.ethernet) else {
             return false;
         };
+        self.widen_sent(at, channel);
         let c = &mut self.channels[channel];
         let outer = at.table.outer(&c.to, pick.entropy);
-        let sequence = Sequence { epoch: self.epoch, number: c.sent.next_number(), entropy: pick.entropy };
+        let sequence = Sequence { epoch: c.epoch, number: c.sent.next_number(), entropy: pick.entropy };
         let pushed_out = c.sent.sent((pick.entropy, pick.plane), cargo, (at.now_ns, self.clock.ran_ns()));
         if let Some(Cargo::Chunk { write, offset, .. }) = pushed_out.map(|sent| sent.cargo)
             && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
@@ -272,10 +279,15 @@ impl Agent {
     }
 
     fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
-        let window = self.options.window;
-        let c = &mut self.channels[channel];
-        if c.leaving.is_empty() || c.sent.under_way() >= window || !c.sent.has_room() {
+        let c = &self.channels[channel];
+        if c.leaving.is_empty() || c.sent.under_way() >= self.options.window {
             return false;
+        }
+        if !c.sent.has_room() {
+            self.widen_sent(at, channel);
+            if !self.channels[channel].sent.has_room() {
+                return false;
+            }
         }
         if !self.may_leave(at, channel) {
             return false;

@@ -26,6 +26,8 @@ const BAD_AT_A_TIME: usize = 8;
 const RARELY: u32 = 4;
 /// One path that is not bad is probed this often, so that ports are known of a NIC that nothing is sent to.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
+/// Where there are many NICs, one of them is looked at in this time, so that looking takes no more than a hundredth of a core.
+const LOOK_LEAST_NS: u64 = 1_000_000;
 /// Good answers that bring a T0 back.
 const T0_ANSWERS: u8 = 4;
 /// Room in a batch that is left to what answers frames.
@@ -319,6 +321,7 @@ impl Agent {
 
     /// Probes paths that are not in use because they are bad or denied, and now and then one that is.
     fn probe_paths(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+        let look_period_ns = LOOK_PERIOD_NS.max(self.channels.len() as u64 * LOOK_LEAST_NS);
         let c = &mut self.channels[channel];
         if at.now_ns < c.probe_at_ns {
             return;
@@ -327,7 +330,7 @@ impl Agent {
         // Bad paths are brought back also while nothing is sent, so that they are there when something is.
         let look = at.now_ns >= c.look_at_ns && !c.is_idle(at.now_ns, self.options.idle_ns);
         if look {
-            c.look_at_ns = at.now_ns + LOOK_PERIOD_NS;
+            c.look_at_ns = at.now_ns + look_period_ns;
         }
         let (path, to, address, round) = (c.path, c.to, c.address, c.probe_round);
         c.probe_round = round.wrapping_add(1);

@@ -1,6 +1,5 @@
 //! What an agent says of itself.
 
-use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
 use closc_paths::Table;
@@ -13,7 +12,7 @@ use crate::choose::Transport;
 use crate::localise::Finding;
 use crate::region::Region;
 use crate::schedule::Turn;
-use crate::writes::Tally;
+use crate::writes::{Leaving, Tally};
 
 /// Events that are remembered.
 pub(super) const EVENTS_MAX: usize = 1024;
@@ -25,8 +24,10 @@ pub struct Counters {
     pub not_ours: u64,
     /// Packets that every path was denied to, or no port was up for.
     pub no_path: u64,
-    /// Packets to or from more NICs than there is room for.
+    /// Packets and messages to or from one more NIC than there is room for, while somebody waited for each of the others.
     pub no_room: u64,
+    /// Far NICs that made room for another.
+    pub made_room: u64,
     /// Frames from outside the fabric: ignored.
     pub outside: u64,
     /// Frames with another fabric's cookie: ignored.
@@ -143,11 +144,29 @@ pub struct ChannelView {
     pub missed: u64,
     /// Packets that came twice.
     pub duplicates: u64,
+    /// Paths from there whose packets others overtook, those with most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overtaken: Vec<OvertakenView>,
     /// Round trip of packets until they were acknowledged.
     pub rtt_us: f64,
     /// Round trips of probes over its paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths_rtt_us: Option<RttView>,
+}
+
+/// A path from a NIC whose packets came behind others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OvertakenView {
+    /// Its entropy value, as the sender has it.
+    pub entropy: u32,
+    /// Its plane.
+    pub plane: u8,
+    /// Packets that came behind one that was sent later.
+    pub packets: u32,
+    /// How many of these may be another path's.
+    pub uncertain: u32,
+    /// The most packets that one of them was behind.
+    pub behind_most: u32,
 }
 
 /// Round trips of probes over the paths to a NIC: there over the path, back over any; how long probes and answers waited to be
@@ -204,6 +223,8 @@ pub struct StatusView {
     pub now_ns: u64,
     /// Planes.
     pub planes: Vec<PlaneView>,
+    /// Far NICs that there is room for at a time.
+    pub channels_max: usize,
     /// Far NICs.
     pub channels: Vec<ChannelView>,
     /// What is broken.
@@ -257,6 +278,19 @@ pub struct WriteView {
     pub resent: u64,
 }
 
+impl WriteView {
+    pub(super) fn of(write: &Leaving, now_ns: u64) -> WriteView {
+        WriteView {
+            write: write.id,
+            bytes: write.order.total,
+            done: write.done_ns.is_some(),
+            elapsed_us: write.done_ns.unwrap_or(now_ns).saturating_sub(write.since_ns) as f64 / 1e3,
+            sent: write.tally.sent,
+            resent: write.tally.resent,
+        }
+    }
+}
+
 impl Agent {
     /// Says how things are.
     pub fn status(&self, at: &At<'_>) -> StatusView {
@@ -266,7 +300,8 @@ impl Agent {
             transport: self.options.transport,
             now_ns: at.now_ns,
             planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(at, plane)).collect(),
-            channels: (0..self.channels.len()).map(|n| self.channel_view(n)).collect(),
+            channels_max: self.room.channels,
+            channels: (0..self.channels.len()).map(|n| self.channel_view(at, n)).collect(),
             findings: self.findings(at),
             denials: self.bans().bans,
             counters: self.counters,
@@ -293,8 +328,15 @@ impl Agent {
         }
     }
 
-    fn channel_view(&self, n: usize) -> ChannelView {
+    fn channel_view(&self, at: &At<'_>, n: usize) -> ChannelView {
         let c = &self.channels[n];
+        let overtaken = |path: crate::overtaken::Path| OvertakenView {
+            entropy: path.entropy,
+            plane: at.table.choice(path.entropy).plane,
+            packets: path.packets,
+            uncertain: path.uncertain,
+            behind_most: path.behind_most,
+        };
         let count = |state: State| self.engine.values(c.path).filter(|v| v.state == state).count();
         ChannelView {
             to: Ipv6Addr::from(c.address),
@@ -314,6 +356,7 @@ impl Agent {
             reordered: c.reorder.reordered,
             missed: c.reorder.missed,
             duplicates: c.reorder.duplicates,
+            overtaken: c.overtaken.paths().into_iter().map(overtaken).collect(),
             rtt_us: c.sent.rtt_ns() as f64 / 1e3,
             paths_rtt_us: RttView::of(self.engine.values(c.path).map(|value| value.rtt_ns)),
         }
@@ -321,7 +364,7 @@ impl Agent {
 
     /// Lists the paths to a NIC; nothing, if nothing was sent there yet and it is of no NIC.
     pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
-        let channel = self.channel(at, address)?;
+        let channel = self.channel(at, address).ok()?;
         let c = &self.channels[channel];
         let view = |v: closc_paths_engine::ValueView| PathView {
             entropy: v.entropy,
@@ -339,15 +382,9 @@ impl Agent {
 
     /// Says how far a write is.
     pub fn write_view(&self, at: &At<'_>, id: u64) -> Option<WriteView> {
-        let write = self.channels.iter().flat_map(|c| &c.leaving).find(|write| write.id == id)?;
-        Some(WriteView {
-            write: id,
-            bytes: write.order.total,
-            done: write.done_ns.is_some(),
-            elapsed_us: write.done_ns.unwrap_or(at.now_ns).saturating_sub(write.since_ns) as f64 / 1e3,
-            sent: write.tally.sent,
-            resent: write.tally.resent,
-        })
+        let write = self.channels.iter().flat_map(|c| &c.leaving).find(|write| write.id == id);
+        let gone = || self.room.done(id).map(|(view, _)| view.clone());
+        write.map(|write| WriteView::of(write, at.now_ns)).or_else(gone)
     }
 
     /// Returns counters.
@@ -371,7 +408,8 @@ impl Agent {
     /// Returns what a write took, once the far side has all of it.
     pub fn written(&self, id: u64) -> Option<Tally> {
         let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
-        writes.find(|write| write.id == id && write.done_ns.is_some()).map(|write| write.tally)
+        let write = writes.find(|write| write.id == id && write.done_ns.is_some()).map(|write| write.tally);
+        write.or_else(|| self.room.done(id).map(|(_, tally)| *tally))
     }
 
     /// Returns events after a number.
@@ -397,6 +435,7 @@ impl Agent {
             if event.from == State::Unknown && event.to == State::Good {
                 continue;
             }
+            self.groups.changed(event.to, event.cause.name());
             let to = self.engine.destination(event.path).map(|(_, inner)| Ipv6Addr::from(inner));
             let name = to.map_or_else(|| "nobody".to_owned(), |to| to.to_string());
             let (from, now, cause) = (event.from.name(), event.to.name(), event.cause.name());
@@ -410,149 +449,5 @@ impl Agent {
             });
             self.note(event.at_ns, text, change);
         }
-    }
-
-    /// Says how things are in the text format of Prometheus.
-    pub fn metrics(&self, at: &At<'_>) -> String {
-        let status = self.status(at);
-        let mut out = Metrics::default();
-        let TableView { fabric, checksum } = &status.table;
-        let fabric = fabric.as_deref().unwrap_or_default();
-        // The name of a fabric is a word, but a table may be of anybody.
-        let fabric: String = fabric.chars().filter(|sign| !matches!(sign, '"' | '\\' | '\n')).collect();
-        let labels = format!("{{fabric=\"{fabric}\",checksum=\"{checksum}\"}}");
-        out.gauge("table_info", "The path table in force", vec![(labels, 1.0)]);
-        out.planes(&status.planes);
-        self.probe_metrics(&mut out);
-        out.channels(&status.channels);
-        out.ignored(&status.counters);
-        out.gauge("findings", "What is broken", vec![(String::new(), status.findings.len() as f64)]);
-        out.gauge("denials", "Denials in force", vec![(String::new(), status.denials.len() as f64)]);
-        out.0
-    }
-
-    fn probe_metrics(&self, out: &mut Metrics) {
-        let mut turns = (Vec::new(), Vec::new(), Vec::new());
-        for (turn, record) in &self.records {
-            let labels = match turn {
-                Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
-                Turn::T1 { plane, uplink } => format!("{{plane=\"{plane}\",tier=\"1\",uplink=\"{uplink}\"}}"),
-                Turn::T2 { plane, uplink, t1_uplink } => {
-                    format!("{{plane=\"{plane}\",tier=\"2\",uplink=\"{uplink}\",t1_uplink=\"{t1_uplink}\"}}")
-                }
-            };
-            turns.0.push((labels.clone(), record.sent as f64));
-            turns.1.push((labels.clone(), record.lost as f64));
-            // What a dead way or a port without a carrier answered before says nothing of now.
-            let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
-            if record.rtt_ns > 0 && carrier && !record.is_dead() {
-                turns.2.push((labels, record.rtt_ns as f64 / 1e9));
-            }
-        }
-        out.counter("probes_sent_total", "Probes to a switch and back", turns.0);
-        out.counter("probes_lost_total", "Probes that did not come back", turns.1);
-        out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
-    }
-}
-
-/// Labels and a value.
-type Row = (String, f64);
-
-/// Text in the format of Prometheus.
-#[derive(Default)]
-struct Metrics(String);
-
-impl Metrics {
-    fn metric(&mut self, name: &str, kind: &str, help: &str, rows: Vec<Row>) {
-        let _ = writeln!(self.0, "# HELP closc_nic_{name} {help}\n# TYPE closc_nic_{name} {kind}");
-        for (labels, value) in rows {
-            let _ = writeln!(self.0, "closc_nic_{name}{labels} {value}");
-        }
-    }
-
-    fn gauge(&mut self, name: &str, help: &str, rows: Vec<Row>) {
-        self.metric(name, "gauge", help, rows);
-    }
-
-    fn counter(&mut self, name: &str, help: &str, rows: Vec<Row>) {
-        self.metric(name, "counter", help, rows);
-    }
-
-    fn planes(&mut self, planes: &[PlaneView]) {
-        // What is not known has no sample.
-        let rows = |of: &dyn Fn(&PlaneView) -> Option<f64>| -> Vec<Row> {
-            let row = |p: &PlaneView| Some((format!("{{plane=\"{}\"}}", p.plane), of(p)?));
-            planes.iter().filter_map(row).collect()
-        };
-        let is = |is: bool| f64::from(u8::from(is));
-        self.gauge("port_up", "Whether the port has a carrier", rows(&|p| Some(is(p.carrier))));
-        self.gauge(
-            "t0_up",
-            "Whether the T0 answers probes; none where the port has no carrier",
-            rows(&|p| p.t0_answers.map(is)),
-        );
-        self.gauge(
-            "t0_rtt_seconds",
-            "Round trip of the last T0 probe; none where the T0 does not answer",
-            rows(&|p| p.t0_rtt_us.map(|rtt_us| rtt_us / 1e6)),
-        );
-        self.gauge(
-            "t0_answer_age_seconds",
-            "Time since the T0 answered last",
-            rows(&|p| p.t0_answered_ms_ago.map(|age_ms| age_ms / 1e3)),
-        );
-        self.counter("strays_total", "Frames for other NICs that came", rows(&|p| Some(p.strays as f64)));
-    }
-
-    fn channels(&mut self, channels: &[ChannelView]) {
-        let rows = |of: &dyn Fn(&ChannelView) -> f64| -> Vec<Row> {
-            channels.iter().map(|c| (format!("{{to=\"{}\"}}", c.to), of(c))).collect()
-        };
-        self.counter("packets_lost_total", "Packets lost on the way to a NIC", rows(&|c| c.lost as f64));
-        self.counter("packets_received_total", "Packets from a NIC", rows(&|c| c.received as f64));
-        self.counter("packets_reordered_total", "Packets that waited", rows(&|c| c.reordered as f64));
-        let mut sent = Vec::new();
-        let mut states = Vec::new();
-        for c in channels {
-            let planes = c.sent.iter().enumerate();
-            sent.extend(planes.map(|(p, n)| (format!("{{to=\"{}\",plane=\"{p}\"}}", c.to), *n as f64)));
-            for (state, n) in [
-                ("good", c.good),
-                ("unknown", c.unknown),
-                ("skip", c.skip),
-                ("assumed_bad", c.assumed_bad),
-                ("denied", c.denied),
-            ] {
-                states.push((format!("{{to=\"{}\",state=\"{state}\"}}", c.to), n as f64));
-            }
-        }
-        let rtts = |c: &ChannelView| -> Vec<Row> {
-            let Some(rtt) = c.paths_rtt_us else { return Vec::new() };
-            let row = |of: &str, us: f64| (format!("{{to=\"{}\",of=\"{of}\"}}", c.to), us / 1e6);
-            vec![row("least", rtt.least), row("mean", rtt.mean), row("most", rtt.most)]
-        };
-        let rtts = channels.iter().flat_map(rtts).collect();
-        self.gauge("path_rtt_seconds", "Round trip of probes over the paths to a NIC", rtts);
-        self.counter("packets_sent_total", "Packets sent over a plane", sent);
-        self.gauge("paths", "Paths by state", states);
-    }
-
-    fn ignored(&mut self, k: &Counters) {
-        let ignored = [
-            ("outside", k.outside),
-            ("wrong_cookie", k.wrong_cookie),
-            ("malformed", k.malformed),
-            ("stale", k.stale),
-            ("refused_writes", k.refused_writes),
-        ];
-        let ignored = ignored.map(|(why, n)| (format!("{{why=\"{why}\"}}"), n as f64)).to_vec();
-        self.counter("frames_ignored_total", "Frames that changed nothing", ignored);
-        let repeated = vec![(String::new(), k.repeated as f64)];
-        self.counter("repeated_total", "Pieces of writes that came again", repeated);
-        self.counter(
-            "no_path_total",
-            "Packets that no path was left for",
-            vec![(String::new(), k.no_path as f64)],
-        );
     }
 }

@@ -98,6 +98,22 @@ fn named(view: &TableView, header: &Header, downlink: u16) -> String {
     format!("{fabric}, group {group}, downlink {downlink}, {planes} planes, checksum {}", view.checksum)
 }
 
+/// Says how many far NICs an agent knows, of how many, and whether there was no room for one.
+fn room(status: &Value) -> (String, bool) {
+    let known = status.get("channels").and_then(Value::as_array).map_or(0, Vec::len);
+    let no_room = status.pointer("/counters/no_room").and_then(Value::as_u64).unwrap_or(0);
+    // An agent of another version does not say it.
+    let Some(most) = status.get("channels_max").and_then(Value::as_u64) else {
+        return (String::new(), false);
+    };
+    let mend = if no_room > 0 {
+        format!(", and no room for one more {no_room} times: give it more `--far-nics`")
+    } else {
+        String::new()
+    };
+    (format!(", {known} of {most} far NICs{mend}"), no_room > 0)
+}
+
 /// Asks the agent how it is, and whether it has the table. Tells whether it answers.
 fn agent(socket: &Path, table: &TableView) -> (Check, bool) {
     let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
@@ -113,7 +129,8 @@ fn agent(socket: &Path, table: &TableView) -> (Check, bool) {
         }
         Ok(status) => {
             let findings = status.get("findings").and_then(|f| f.as_array()).map_or(0, Vec::len);
-            (findings == 0, format!("answers at {}, {findings} findings", socket.display()))
+            let (room, crowded) = room(&status);
+            (findings == 0 && !crowded, format!("answers at {}, {findings} findings{room}", socket.display()))
         }
         Err(error) => (false, format!("does not answer at {}: {error}", socket.display())),
     };

@@ -24,17 +24,22 @@ pub(crate) fn table(group: u16) -> Vec<u8> {
     drained(group, &[])
 }
 
+/// The table of the first group, with so many NICs.
+pub(crate) fn crowded(nics: u16) -> Vec<u8> {
+    written(0, &[], "pair", nics)
+}
+
 /// The same where planes are drained.
 pub(crate) fn drained(group: u16, planes: &[u8]) -> Vec<u8> {
-    written(group, planes, "pair")
+    written(group, planes, "pair", 2)
 }
 
 /// The same of a fabric, or of none where the name is empty.
 pub(crate) fn table_of(group: u16, fabric: &str) -> Vec<u8> {
-    written(group, &[], fabric)
+    written(group, &[], fabric, 2)
 }
 
-fn written(group: u16, planes: &[u8], fabric: &str) -> Vec<u8> {
+fn written(group: u16, planes: &[u8], fabric: &str, nics: u16) -> Vec<u8> {
     let header = Header {
         planes: PLANES,
         plane: PlaneAt::Usids { shift: 11 },
@@ -55,7 +60,7 @@ fn written(group: u16, planes: &[u8], fabric: &str) -> Vec<u8> {
         group,
         zones: 1,
         groups: 2,
-        nics: 2,
+        nics,
         active: UPLINKS,
         backup: 0,
         min_active: 8,

@@ -31,21 +31,26 @@ const BURST_FRAMES: u64 = 2;
 /// The next header of frames that are numbered.
 const NUMBERED: u8 = 60;
 
+/// NICs whose agents have what they have on hosts.
+const WHOLE_NICS: usize = 256;
+
 /// What an agent has room for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    channels: usize,
+    channels: Option<usize>,
     window: u32,
     idle_ns: u64,
 }
 
 impl Room {
-    /// Agents of a large job are smaller: a NIC of thousands talks to few at a time.
+    /// What agents of hosts have. Those of a large job are smaller, as thousands of them share the memory of one machine: fewer far
+    /// NICs at a time, which make room for each other by the same rule.
     pub(super) fn of(nics: usize) -> Room {
-        if nics <= 256 {
-            Room { channels: 256, window: 192, idle_ns: 10_000_000_000 }
+        let Options { channels, window, idle_ns, .. } = Options::default();
+        if nics <= WHOLE_NICS {
+            Room { channels, window, idle_ns }
         } else {
-            Room { channels: 32, window: 32, idle_ns: 50_000_000 }
+            Room { channels: Some(32), window: 32, idle_ns: 50_000_000 }
         }
     }
 }

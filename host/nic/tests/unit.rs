@@ -1,0 +1,28 @@
+//! The unit of an agent for systemd: what it says is understood.
+
+use std::process::Command;
+
+const UNIT: &str = include_str!("../systemd/closc-nic@.service");
+
+#[test]
+fn the_unit_is_understood() {
+    assert!(UNIT.contains(
+        "ExecStart=closc-nic --socket /run/closc/%i.sock run --settings /etc/closc/%i.env --tun %i-closc \
+         --state /var/lib/closc-nic/%i.json --user closc-nic\n"
+    ));
+    let folder = tempfile::tempdir().unwrap();
+    // A template is judged as an instance. What it starts need not be installed here.
+    let unit = folder.path().join("closc-nic@nic0.service");
+    std::fs::write(&unit, UNIT.replace("=closc-nic", "=/bin/true").replace("=+closc-nic", "=+/bin/true"))
+        .unwrap();
+    let Ok(output) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output() else {
+        closc_skip::skip("no `systemd-analyze`");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Other words of it depend on the machine, which may not be one that systemd runs on.
+    for wrong in ["Unknown key", "Failed to parse", "Invalid", "ignoring"] {
+        let about_it = said.lines().find(|line| line.contains("closc-nic@") && line.contains(wrong));
+        assert_eq!(about_it, None, "{said}");
+    }
+}
