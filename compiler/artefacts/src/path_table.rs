@@ -282,6 +282,42 @@ pub struct QosClass {
     pub trim: bool,
 }
 
+/// DSCP of what the agent of a NIC sends, and of what switches cut at the port to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentCodes {
+    /// Pieces of writes.
+    pub data: u8,
+    /// Pieces that are sent again.
+    pub again: u8,
+    /// Acknowledgements, probes and answers.
+    pub control: u8,
+    /// Packets that were cut at the port to the receiver; nothing where the fabric does not trim.
+    pub cut_at_last_hop: Option<u8>,
+}
+
+impl Qos {
+    /// What agents mark packets with: data is in the first class that is trimmed, what goes again in the next one, and
+    /// acknowledgements in the highest that is neither. Without trimming data is in the first class that has a code point other
+    /// than 0.
+    pub fn agent_codes(&self) -> AgentCodes {
+        let code = |class: &QosClass| class.dscp.first().copied();
+        let mut trimmed = self.classes.iter().filter(|class| class.trim).filter_map(code);
+        let plain = || self.classes.iter().filter_map(code).find(|code| *code != 0);
+        let data = trimmed.next().or_else(plain).unwrap_or(0);
+        let cut = self.trimmed.map_or([None; 2], |t| [Some(t.fabric_dscp), Some(t.last_hop_dscp)]);
+        let free = |class: &&QosClass| {
+            !class.trim && !class.dscp.iter().any(|code| cut.contains(&Some(*code)) || *code == data)
+        };
+        let control = self.classes.iter().filter(free).max_by_key(|class| class.traffic_class);
+        AgentCodes {
+            data,
+            again: trimmed.next().unwrap_or(data),
+            control: control.and_then(code).unwrap_or(0),
+            cut_at_last_hop: cut[1],
+        }
+    }
+}
+
 /// What congestion control needs to know of the longest path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

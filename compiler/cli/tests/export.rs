@@ -100,6 +100,73 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
     pools_and_attachments_fit(&place);
 }
 
+/// Settings of the agents of a node, and one object that runs agents on every node by files like these.
+#[test]
+fn agents_of_nics_have_their_settings_and_an_object_that_runs_them() {
+    let place = Place::new();
+    let fabric = small_fabric("export", 2, "linux", "linux");
+    place.write("ecmp.yaml", format!("{fabric}routing: ecmp-static\n"));
+    place.write("fabric.yaml", fabric);
+    place.ends(0, &["export", "host", "fabric.yaml", "su001-n001", "--only", "agent", "--out", "x"]);
+    let settings = place.read("x/hosts/su001-n001/closc/nic0.env");
+    let line = |name: &str| {
+        let found = settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        found.unwrap_or_else(|| panic!("{name} in {settings}")).to_owned()
+    };
+    assert_eq!(line("FABRIC"), "export");
+    assert_eq!(line("PORTS"), "nic0p{plane}");
+    assert_eq!(line("METRICS"), "127.0.0.1:9750");
+    // What it names is what the tree has, and marks are those of the path table.
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree"]);
+    let table = line("TABLE").replace("/etc/closc/", "tree/");
+    assert!(place.path(&table).is_file(), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&place.read(&table.replace(".bin", ".json"))).unwrap();
+    assert_eq!(json["nics"][0]["address"], line("NIC"));
+    let codes: Vec<String> = json["qos"]["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|class| class["dscp"].as_array().unwrap())
+        .map(ToString::to_string)
+        .collect();
+    for name in ["DSCP_DATA", "DSCP_AGAIN", "DSCP_CONTROL"] {
+        assert!(codes.contains(&line(name)), "{name} is of no class: {codes:?}");
+    }
+    let cut = &json["qos"]["trimmed"]["last_hop_dscp"];
+    assert_eq!(settings.contains("DSCP_CUT_AT_LAST_HOP"), !cut.is_null());
+
+    place.ends(
+        0,
+        &["export", "kubernetes", "fabric.yaml", "--out", "x", "--agent-image", "registry.example/nic:1"],
+    );
+    let object = kubernetes(&place, "agents.json");
+    assert_eq!((&object["apiVersion"], &object["kind"]), (&"apps/v1".into(), &"DaemonSet".into()));
+    let mut found = BTreeSet::new();
+    keys(&object["spec"]["template"]["spec"], "", &mut found);
+    assert_eq!(
+        found.into_iter().collect::<Vec<_>>().join(" "),
+        "automountServiceAccountToken containers.args containers.command containers.image \
+         containers.livenessProbe.exec.command containers.livenessProbe.periodSeconds \
+         containers.livenessProbe.timeoutSeconds containers.name containers.resources.limits.memory \
+         containers.resources.requests.memory containers.securityContext.allowPrivilegeEscalation \
+         containers.securityContext.capabilities.add containers.securityContext.capabilities.drop \
+         containers.securityContext.readOnlyRootFilesystem containers.securityContext.runAsUser \
+         containers.securityContext.seccompProfile.type containers.volumeMounts.mountPath containers.volumeMounts.name \
+         containers.volumeMounts.readOnly hostNetwork nodeSelector.closc.dev/fabric priorityClassName \
+         terminationGracePeriodSeconds tolerations.operator volumes.hostPath.path volumes.hostPath.type volumes.name"
+    );
+    assert_eq!(object["spec"]["selector"]["matchLabels"], object["spec"]["template"]["metadata"]["labels"]);
+    let container = &object["spec"]["template"]["spec"]["containers"][0];
+    assert_eq!(container["image"], "registry.example/nic:1");
+    assert!(container["args"].as_array().unwrap().contains(&"/etc/closc/nic0.env".into()), "{container}");
+    // Where switches choose the path there is nothing for an agent to read.
+    let refused = ["export", "kubernetes", "ecmp.yaml", "--out", "y", "--agent-image", "i"];
+    let said = place.ends(1, &refused);
+    assert!(said.contains("agents need path tables"), "{said}");
+    place.ends(0, &["export", "kubernetes", "fabric.yaml", "--out", "z"]);
+    assert!(!place.path("z/kubernetes/agents.json").exists());
+}
+
 fn kubernetes(place: &Place, name: &str) -> serde_json::Value {
     serde_json::from_str(&place.read(&format!("x/kubernetes/{name}"))).expect("it is JSON")
 }

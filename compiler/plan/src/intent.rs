@@ -271,6 +271,8 @@ pub struct HostIntent<'a> {
     pub unbound: usize,
     /// Prefix of all NICs of the fabric.
     pub reach: Ipv6Net,
+    /// Whether there are T2s, so that names of groups have zones.
+    pub has_t2: bool,
     /// Whether NIC k of a node is attached to another T0 group than NIC k + 1.
     pub is_rail_optimised: bool,
     /// Queue pairs of a connection: as many as spread over the uplinks, where switches hash them.

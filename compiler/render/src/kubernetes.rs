@@ -2,6 +2,7 @@
 //!
 //! In: a [`ClusterIntent`] and the addresses of nodes. Out: JSON, which `kubectl apply -f` takes, below `kubernetes/`:
 //!
+//! - `agents.json`: the DaemonSet that runs `closc-nic`, a container for each NIC, where NICs write paths into packets;
 //! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the others need; with `host-device/` its
 //!   own instead, whose device plugin counts ports, so that no two pods get the same;
 //! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam for each port (`nic0p3`: the /127 with the T0) and for each NIC
@@ -11,6 +12,7 @@
 //!
 //! Invariants: exactly the fields that the definitions of these objects have; names are those of the ports.
 
+mod agents;
 mod objects;
 
 use closc_plan::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
@@ -18,6 +20,7 @@ use ipnet::Ipv6Net;
 use serde::Serialize;
 
 use crate::Artefact;
+use agents::DaemonSet;
 use objects::{
     CidrPool, Component, DevicePlugin, Global, HostDevice, Ipam, NetworkAttachment, NicClusterPolicy,
     NodePolicy, Object, Rail, RailPool, Resource, Resources, Route, Secondary, Selector, SriovNetwork,
@@ -36,6 +39,8 @@ pub struct Options {
     pub namespace: String,
     /// Release of the network operator, for the versions of its parts; nothing: those it brings along.
     pub release: Option<String>,
+    /// Image with `closc-nic` and `ip`, for agents; nothing: no agents.
+    pub agent_image: Option<String>,
 }
 
 /// Renders every object but the address pools.
@@ -49,14 +54,16 @@ pub fn cluster(intent: &ClusterIntent<'_>, options: &Options) -> Vec<Artefact> {
         image: "sriov-network-device-plugin",
         config: compact(&Resources { resource_list: ports }),
     };
-    vec![
+    let agents = options.agent_image.as_ref().map(|image| file("agents", &agents(intent, options, image)));
+    let common = vec![
         file("nic-cluster-policy", &nic_cluster_policy(options, None)),
         file("sriov/policies", &list(policies)),
         file("sriov/networks", &list(networks)),
         file("host-device/nic-cluster-policy", &nic_cluster_policy(options, Some(plugin))),
         file("host-device/attachments", &list(attachments)),
         file("spectrum-x/rails", &rails(intent, options)),
-    ]
+    ];
+    common.into_iter().chain(agents).collect()
 }
 
 /// Renders the address pool of a port.
@@ -175,6 +182,13 @@ fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
     };
     Object::new("spectrumx.nvidia.com/v1alpha2", "SpectrumXRailPoolConfig", intent.fabric, pool)
         .in_namespace(&options.operator_namespace)
+}
+
+/// The agents of all NICs of a node. What differs between nodes is in files that `closc export host --only agent` writes for each,
+/// so one object serves all.
+fn agents(intent: &ClusterIntent<'_>, options: &Options, image: &str) -> DaemonSet {
+    let names: Vec<String> = intent.nics.iter().map(nic_name).collect();
+    DaemonSet::new(&options.namespace, (LABEL, intent.fabric), image, &names)
 }
 
 fn nic_cluster_policy(options: &Options, plugin: Option<DevicePlugin>) -> Object<NicClusterPolicy> {

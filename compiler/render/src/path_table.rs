@@ -7,6 +7,8 @@
 mod binary;
 mod json;
 
+pub(crate) use json::qos_of;
+
 use closc_artefacts::paths;
 use closc_plan::PathTable;
 

@@ -102,6 +102,8 @@ mod usid_roles;
 mod usid_widths;
 mod usid_zone;
 mod w_absent_anyway;
+mod w_agent_files;
+mod w_agent_values;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
@@ -141,6 +143,8 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Severity, Span};
 
 use crate::draft::Draft;
 use crate::faults;
+
+pub use w_agent_values::AGENT_VALUES;
 
 /// The fabric that the examples of the rules change: two planes of full 256-port switches, without a finding.
 pub const EXAMPLE_BASE: &str = "\
@@ -284,6 +288,7 @@ const CHECKS: &[Check] = checks![
     w_nearest_shares,
     w_watchdog_times,
     w_trim_number,
+    w_agent_values,
     w_no_effect,
     w_absent_anyway,
     w_services_unused,
@@ -291,6 +296,7 @@ const CHECKS: &[Check] = checks![
     w_release_unused,
     w_no_qp_hash,
     w_ecmp_unused,
+    w_agent_files,
 ];
 
 /// Returns every rule of this crate, by code.

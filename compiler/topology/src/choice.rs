@@ -28,12 +28,14 @@ pub enum HostOutput {
     Networkd,
     /// Environment and topology of NCCL, backup ports of VCCL.
     Nccl,
+    /// Settings of `closc-nic`, the agent of a NIC that sprays and probes.
+    Agent,
 }
 
 impl HostOutput {
     /// All of them, in the order of the language.
-    pub const ALL: [HostOutput; 4] =
-        [HostOutput::Nic, HostOutput::Netplan, HostOutput::Networkd, HostOutput::Nccl];
+    pub const ALL: [HostOutput; 5] =
+        [HostOutput::Nic, HostOutput::Netplan, HostOutput::Networkd, HostOutput::Nccl, HostOutput::Agent];
 
     /// Returns the word used in YAML.
     pub fn word(self) -> &'static str {
@@ -42,6 +44,7 @@ impl HostOutput {
             HostOutput::Netplan => "netplan",
             HostOutput::Networkd => "networkd",
             HostOutput::Nccl => "nccl",
+            HostOutput::Agent => "agent",
         }
     }
 }

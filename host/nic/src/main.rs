@@ -15,6 +15,7 @@ use serde_json::Value;
 
 mod bench;
 mod manual;
+mod settings;
 
 /// Sprays packets over every plane of a fabric, probes its paths, leaves bad ones, names broken cables
 #[derive(Debug, Parser)]
@@ -170,6 +171,9 @@ struct RunArgs {
     table: TableArgs,
     #[command(flatten)]
     ports: PortArgs,
+    /// File with options, one a line: TABLE=FILE, DSCP_DATA=10, XDP=yes; what the command line says goes before it
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
     /// TUN device that takes packets to NICs; empty for none
     #[arg(long, default_value = "closc0")]
     tun: String,
@@ -194,6 +198,9 @@ struct RunArgs {
     /// Packets of writes under way to one NIC
     #[arg(long, default_value_t = 192, value_parser = clap::value_parser!(u32).range(1..=512))]
     window: u32,
+    /// Far NICs whose paths are kept at a time; the one used least lately makes room. As many as 3 MiB hold if absent
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    far_nics: Option<u32>,
     /// How paths are chosen: spray over all that are good, flow (one by a hash, as ECMP does), static (the first)
     #[arg(long, default_value = "spray")]
     transport: Transport,
@@ -238,9 +245,15 @@ struct DenyArgs {
     /// T1 uplink, or first and last
     #[arg(long, value_parser = range)]
     t1_uplink: Option<(u16, u16)>,
+    /// Destination zone, from 0
+    #[arg(long)]
+    zone: Option<u16>,
     /// Destination group, from 1
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     group: Option<u16>,
+    /// Downlink of the destination on its T0s, from 1
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    downlink: Option<u16>,
     /// Why: administrator, drain, gray-loss, fault
     #[arg(long, default_value = "administrator")]
     reason: String,
@@ -263,7 +276,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let given = std::env::args_os().collect();
+    let words = match settings::with_file(&Cli::command(), given) {
+        Ok(words) => words,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "closc-nic: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let cli = Cli::parse_from(words);
     match act(&cli) {
         Ok(good) => ExitCode::from(u8::from(!good)),
         Err(error) => {
@@ -363,10 +384,12 @@ fn ban(args: &DenyArgs) -> Ban {
         plane: args.plane,
         uplinks: args.uplink,
         t1_uplinks: args.t1_uplink,
+        zone: args.zone,
         group: args.group.map(|group| group - 1),
+        downlink: args.downlink.map(|downlink| downlink - 1),
         reason: args.reason.clone(),
         until: args.seconds.map(|seconds| now.as_secs_f64() + seconds),
-        ..Ban::default()
+        id: None,
     }
 }
 
@@ -396,6 +419,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
             probe_period_ns: args.probe_period_ms * 1_000_000,
             reorder_ns: args.reorder_us * 1000,
             window: args.window,
+            channels: args.far_nics.map(|nics| nics as usize),
             transport: args.transport,
             port_mbps: args.port_mbps,
             udp_port: args.port,
@@ -409,4 +433,25 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
             ..Options::default()
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the socket takes the command line can say.
+    #[test]
+    fn a_denial_names_whatever_the_socket_takes() {
+        let words = "closc-nic deny --plane 3 --uplink 2-4 --t1-uplink 5 --zone 1 --group 7 --downlink 9 --seconds 60";
+        let Command::Deny(args) = Cli::try_parse_from(words.split(' ')).unwrap().command else {
+            panic!("{words}")
+        };
+        let ban = ban(&args);
+        let names = (ban.plane, ban.uplinks, ban.t1_uplinks, ban.zone, ban.group, ban.downlink);
+        assert_eq!(names, (Some(3), Some((2, 4)), Some((5, 5)), Some(1), Some(6), Some(8)));
+        let Value::Object(json) = serde_json::to_value(&ban).unwrap() else { panic!("{ban:?}") };
+        // Its number is given by the agent; all else has a flag.
+        let keys: Vec<&str> = json.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["downlink", "group", "plane", "reason", "t1_uplinks", "until", "uplinks", "zone"]);
+    }
 }

@@ -17,7 +17,7 @@ use super::number;
 /// What can be exported.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
-    /// Write the files of single nodes: NIC classes, netplan, systemd-networkd, NCCL
+    /// Write the files of single nodes: NIC classes, netplan, systemd-networkd, NCCL, settings of agents
     Host(HostArgs),
     /// Write a Mininet script of P4 switches, BMv2 or embedded ones
     Mininet(MininetArgs),
@@ -94,6 +94,9 @@ pub struct KubernetesArgs {
     /// Namespace of the pods
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
+    /// Image with `closc-nic` and `ip` (iproute2) in it: a DaemonSet is written that runs the agent of each NIC
+    #[arg(long, value_name = "IMAGE", value_parser = outside::image)]
+    pub agent_image: Option<String>,
     /// Release of the NVIDIA network operator, for the versions of its parts, for example `v26.7.0`
     #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,

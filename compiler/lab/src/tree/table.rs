@@ -6,7 +6,7 @@
 use std::net::Ipv6Addr;
 
 use camino::Utf8Path;
-use closc_artefacts::path_table::{self, Document, Qos, Segments};
+use closc_artefacts::path_table::{self, AgentCodes, Document, Qos, Segments};
 use closc_artefacts::paths;
 use closc_nic::agent::Dscp;
 use closc_paths::{Destination, Header, Kind, Reason, Table};
@@ -116,25 +116,10 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     })
 }
 
-/// What hosts mark packets with: data is in the first class that is trimmed, what goes again in the next one, and
-/// acknowledgements in the highest that is neither. Without trimming data is in the first class that has a code point other
-/// than 0.
+/// What hosts mark packets with.
 fn dscp(qos: &Qos) -> Dscp {
-    let code = |class: &path_table::QosClass| class.dscp.first().copied();
-    let mut trimmed = qos.classes.iter().filter(|class| class.trim).filter_map(code);
-    let plain = || qos.classes.iter().filter_map(code).find(|code| *code != 0);
-    let data = trimmed.next().or_else(plain).unwrap_or(0);
-    let cut = qos.trimmed.map_or([None; 2], |t| [Some(t.fabric_dscp), Some(t.last_hop_dscp)]);
-    let free = |class: &&path_table::QosClass| {
-        !class.trim && !class.dscp.iter().any(|code| cut.contains(&Some(*code)) || *code == data)
-    };
-    let control = qos.classes.iter().filter(free).max_by_key(|class| class.traffic_class);
-    Dscp {
-        data,
-        again: trimmed.next().unwrap_or(data),
-        control: control.and_then(code).unwrap_or(0),
-        cut_at_last_hop: cut[1],
-    }
+    let AgentCodes { data, again, control, cut_at_last_hop } = qos.agent_codes();
+    Dscp { data, again, control, cut_at_last_hop }
 }
 
 /// A path that a table names.

@@ -5,6 +5,7 @@ use closc_artefacts::path_table as form;
 use closc_plan::{
     Denied, Destination, PathKind, PathTable, Probe, ProbeKind, Scope, TableNic, TablePlane, TableSegments,
 };
+use closc_qos::profile::Profile;
 use closc_topology::{Role, SegmentPlan};
 
 pub(super) fn bytes(table: &PathTable<'_>) -> Vec<u8> {
@@ -149,17 +150,22 @@ fn probe(table: &PathTable<'_>, probe: &Probe) -> form::Probe {
 }
 
 fn qos(table: &PathTable<'_>) -> form::Qos {
-    let classes = table.qos.classes().map(|class| form::QosClass {
+    qos_of(table.qos, table.payload_mtu)
+}
+
+/// Says what hosts mark packets with.
+pub(crate) fn qos_of(profile: &Profile, payload_mtu: u16) -> form::Qos {
+    let classes = profile.classes().map(|class| form::QosClass {
         name: class.name.as_str().into(),
         dscp: class.dscp.iter().map(|dscp| dscp.get()).collect(),
         traffic_class: class.tc.get(),
         trim: class.trim,
     });
     form::Qos {
-        profile: table.qos.name().as_str().into(),
-        payload_mtu: table.payload_mtu,
+        profile: profile.name().as_str().into(),
+        payload_mtu,
         classes: classes.collect(),
-        trimmed: table.qos.trimming().map(|trimming| form::Trimmed {
+        trimmed: profile.trimming().map(|trimming| form::Trimmed {
             fabric_dscp: trimming.fabric_dscp.get(),
             last_hop_dscp: trimming.last_hop_dscp.get(),
         }),

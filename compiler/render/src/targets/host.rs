@@ -7,10 +7,12 @@
 //! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
 //! - `networkd`: the same as `networkd/*.network`, and where the slots are known `*.link` and a udev rule, which name
 //!   interfaces and RDMA devices by their slot;
+//! - `agent`: `closc/nicN.env`, what the agent of each NIC is started with;
 //! - `nccl`: `nccl.conf`, `vccl.conf`, `backup-ports.json` and, where the slots are known, `nccl-topology.xml`.
 //!
 //! Invariants: interface, RDMA device and RDMA resource of a port have one name, `nic0p3`, a function of NIC and plane.
 
+mod agent;
 mod nccl;
 mod network;
 mod nic;
@@ -35,6 +37,7 @@ pub fn render(
         HostOutput::Netplan => network::netplan(&files),
         HostOutput::Networkd => network::networkd(&files),
         HostOutput::Nccl => nccl::render(&files),
+        HostOutput::Agent => agent::render(&files),
     }
 }
 

@@ -64,6 +64,7 @@ word!(HostOutput, "host file" {
     "netplan" => HostOutput::Netplan,
     "networkd" => HostOutput::Networkd,
     "nccl" => HostOutput::Nccl,
+    "agent" => HostOutput::Agent,
 });
 
 document! {

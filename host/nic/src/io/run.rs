@@ -96,6 +96,12 @@ pub fn read_table(path: &Path) -> Result<Vec<u8>, SetupFault> {
         .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
 }
 
+/// Reads a regular file of text.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let bytes = state::regular(path, most, 0)?;
+    String::from_utf8(bytes).map_err(|_| ErrorKind::InvalidData.into())
+}
+
 /// Opens a table and finds a NIC's downlink in it.
 pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), SetupFault> {
     let table = Table::open(bytes).map_err(|fault| SetupFault::Table(fault.to_string()))?;

@@ -206,6 +206,12 @@ fn parse_image(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Takes the name of an image.
+pub(super) fn image(text: &str) -> Result<String, String> {
+    let wrong = || "an image is a name of letters, digits, `-_./:@`".to_owned();
+    is_image(text).then(|| text.to_owned()).ok_or_else(wrong)
+}
+
 fn is_image(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@".contains(c))
 }

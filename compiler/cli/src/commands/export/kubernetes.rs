@@ -1,5 +1,6 @@
 //! `closc export kubernetes`: objects that hand the NICs of all nodes to pods, with the addresses of the plan.
 
+use anyhow::bail;
 use closc_render::kubernetes::{self, Options};
 
 use crate::args::Args;
@@ -10,10 +11,14 @@ use crate::output::Outcome;
 pub(super) fn run(args: &Args, command: &KubernetesArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
+    if command.agent_image.is_some() && !plan.is_source_routed() {
+        bail!("agents need path tables, which only `routing: srv6-static` has: leave `--agent-image` out");
+    }
     let options = Options {
         operator_namespace: command.operator_namespace.clone(),
         namespace: command.namespace.clone(),
         release: command.release.clone(),
+        agent_image: command.agent_image.clone(),
     };
     let cluster = plan.cluster();
     let mut artefacts = kubernetes::cluster(&cluster, &options);

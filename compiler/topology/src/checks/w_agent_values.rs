@@ -1,0 +1,62 @@
+//! W0711: a plane has more entropy values than the agent of a NIC takes.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::draft::Draft;
+use crate::field;
+
+/// Values of a plane, active and backup together, that `closc-nic` takes: positions are bits of one word in
+/// `host/paths-engine`; a test of `host/nic` compares the two.
+pub const AGENT_VALUES: u64 = 128;
+
+/// A plane has more entropy values than the agent of a NIC takes.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0711",
+    title: "more entropy values than the agent of a NIC takes",
+    what: "In each plane, active and backup entropy values together are at most 128.",
+    why: "`closc-nic` keeps the values of a plane as bits of one word and refuses a path table with more. NICs that spray by \
+           themselves may take them (`closc export mrc`), the agent and jobs of labs do not start.",
+    example: "entropy: { active: 258, backup: 0 }\nhosts: { nic: { speed: 200G, lanes: 2 } }\ntiers:\n  t0: { platform: th5-512x100g, up: 256 }\n  t1: { platform: th5-512x100g }",
+    fix: "Lower `active` or `backup`; the warning may be ignored where no agent runs.",
+};
+
+/// Compares the values of one plane with what the agent takes.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.is_source_routed() {
+        return; // Elsewhere there are no path tables, and W0403 says so.
+    }
+    let planes = draft.planes.max(1);
+    let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));
+    let each = active.div_ceil(planes) + backup.div_ceil(planes);
+    let stated = draft.states(field!("entropy.active")) || draft.states(field!("entropy.backup"));
+    if each <= AGENT_VALUES || !stated {
+        return;
+    }
+    let path = if draft.states(field!("entropy.active")) {
+        field!("entropy.active")
+    } else {
+        field!("entropy.backup")
+    };
+    out.push(
+        Diagnostic::warning(
+            &RULE,
+            format!("{each} entropy values in each plane, `closc-nic` takes {AGENT_VALUES}"),
+        )
+        .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))
+        .help(format!("lower them to {} over all planes, or run no agent", AGENT_VALUES * planes)),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn agents_take_so_many_values_and_no_more() {
+        assert!(codes(RULE.example).contains(&"W0711"), "{:?}", codes(RULE.example));
+        assert_eq!(message(RULE.example, "W0711"), "129 entropy values in each plane, `closc-nic` takes 128");
+        let fits = RULE.example.replace("active: 258", "active: 256");
+        assert!(!codes(&fits).contains(&"W0711"));
+    }
+}
