@@ -42,7 +42,8 @@ const UNNAMED: &[(&str, usize)] = &[
 /// pipelines that enforce
 /// restrictions; of `deploy` two are errors of binding entries to another P4Info, four the documents of a push that is shown
 /// or saved, whose schemas the command line prints, and two say whether an inventory has rules for SONiC, and one for a switch.
-const FACES: &[(&str, usize)] = &[("deploy", 143), ("entries", 21), ("switch", 121)];
+/// Of `switch` one says which ports a packet test judges.
+const FACES: &[(&str, usize)] = &[("deploy", 143), ("entries", 21), ("switch", 122)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

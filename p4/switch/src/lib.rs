@@ -36,5 +36,5 @@ pub use pipeline::{Pipeline, PipelineCache, PipelineError};
 pub use program::Program;
 pub use server::{Endpoint, EndpointError, Load, PACKET_STREAM, PortPacket, Service};
 pub use state::DigestList;
-pub use stf::Script;
+pub use stf::{Script, Watched};
 pub use switch::{Clock, Found, NoPipeline, Outbox, Switch, SwitchConfig};

@@ -83,6 +83,8 @@ pub struct Program {
     pub(crate) egress: Node,
     /// Counter arrays.
     pub(crate) counters: Vec<CounterArray>,
+    /// Counters of tables.
+    pub(crate) direct_counters: Vec<DirectCounter>,
     /// Meter arrays.
     pub(crate) meters: Vec<MeterArray>,
     /// Register arrays.
@@ -181,6 +183,15 @@ pub(crate) struct CounterArray {
     pub(crate) name: String,
     /// Number of counters.
     pub(crate) size: u32,
+}
+
+/// A counter that every entry of a table has.
+#[derive(Debug)]
+pub(crate) struct DirectCounter {
+    /// Name.
+    pub(crate) name: String,
+    /// Name of the table.
+    pub(crate) table: String,
 }
 
 /// A meter array.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use closc_switch::{Engine, EngineConfig, Program, Script};
+use closc_switch::{Engine, EngineConfig, Program, Script, Watched};
 
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -19,7 +19,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 }
 
 /// Runs scripts against a program; returns what went wrong.
-fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize) -> Vec<String> {
+fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize, watched: Watched) -> Vec<String> {
     let name = |path: &Path, problem: String| format!("{}: {problem}", path.display());
     let loaded = std::fs::read(program).map_err(|error| error.to_string());
     let loaded = loaded.and_then(|text| Program::from_json(&text).map_err(|error| error.to_string()));
@@ -31,7 +31,7 @@ fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize) -> Vec<Str
         let text = std::fs::read_to_string(script).map_err(|error| error.to_string())?;
         let script = Script::parse(&text).map_err(|fault| fault.to_string())?;
         let config = EngineConfig { priority_queues, ..EngineConfig::default() };
-        script.run(&mut Engine::new(Arc::clone(&loaded), config)).map_err(|fault| fault.to_string())
+        script.run(&mut Engine::new(Arc::clone(&loaded), config), watched).map_err(|fault| fault.to_string())
     };
     scripts.iter().filter_map(|script| one(script).err().map(|problem| name(script, problem))).collect()
 }
@@ -45,7 +45,7 @@ fn pipelines_of_this_project() {
             listed(&pipeline.join("stf")).into_iter().filter(|path| has_extension(path, "stf")).collect();
         scripts += found.len();
         for program in listed(&pipeline).iter().filter(|path| has_extension(path, "json")) {
-            faults.extend(check(program, &found, 8));
+            faults.extend(check(program, &found, 8, Watched::All));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -64,9 +64,94 @@ fn samples_of_others() {
         let (program, script) = (sample.join(format!("{name}.json")), sample.join(format!("{name}.stf")));
         if program.exists() && script.exists() {
             samples += 1;
-            faults.extend(check(&program, &[script], 1));
+            faults.extend(check(&program, &[script], 1, Watched::Named));
         }
     }
-    println!("{samples} samples");
+    println!("{} of {samples} samples pass", samples - faults.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Runs a script against the fabric pipeline, as one T1 whose packets leave by port 4.
+fn on_fabric(more: &str, watched: Watched) -> Result<(), String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/fabric");
+    let program = std::fs::read(folder.join("fabric.bmv2.json")).expect("it is in the repository");
+    let program = Arc::new(Program::from_json(&program).expect("p4c made it"));
+    let script = std::fs::read_to_string(folder.join("stf/un-t1.stf")).expect("it is in the repository");
+    let kept = |line: &&str| !line.starts_with("expect") && !line.starts_with("check_counter");
+    let script: Vec<&str> = script.lines().filter(kept).collect();
+    let script =
+        Script::parse(&format!("{}\n{more}", script.join("\n"))).map_err(|fault| fault.to_string())?;
+    let config = EngineConfig { priority_queues: 8, ..EngineConfig::default() };
+    script.run(&mut Engine::new(program, config), watched).map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn ports_that_no_line_names_are_judged_only_where_that_is_asked_for() {
+    assert_eq!(on_fabric("", Watched::Named), Ok(()));
+    let fault = on_fabric("", Watched::All).expect_err("port 4 sends");
+    assert!(fault.contains("port 4 sent a packet that nobody expects"), "{fault}");
+    let fault = on_fabric("no_packet", Watched::Named).expect_err("port 4 sends");
+    assert!(fault.contains("port 4 sent a packet that nobody expects"), "{fault}");
+    // A port that packets enter is named, too.
+    assert!(on_fabric("packet 4 00", Watched::Named).is_err());
+}
+
+#[test]
+fn an_expectation_without_digits_is_of_one_packet() {
+    assert_eq!(on_fabric("expect 4", Watched::Named), Ok(()));
+    assert_eq!(on_fabric("expect 4 02****00", Watched::Named), Ok(()));
+    let fault = on_fabric("expect 4\nexpect 4", Watched::Named).expect_err("it sends one");
+    assert!(fault.contains("port 4 sent 1 packets, 2 are expected"), "{fault}");
+    assert!(on_fabric("expect 5", Watched::Named).is_err());
+}
+
+#[test]
+fn direct_counters_are_found_by_their_own_name_and_by_that_of_their_table() {
+    for counter in
+        ["ingress.my_sid_counter($own)", "my_sid_counter(own)", "\"ingress.my_sid\"($own)", "my_sid($own)"]
+    {
+        assert_eq!(
+            on_fabric(&format!("check_counter {counter} packets == 1"), Watched::Named),
+            Ok(()),
+            "{counter}"
+        );
+        let fault =
+            on_fabric(&format!("check_counter {counter}"), Watched::Named).expect_err("it is 1, not 0");
+        assert!(fault.contains("is 1, not == 0"), "{fault}");
+    }
+    let fault =
+        on_fabric("check_counter my_sid($other) packets == 1", Watched::Named).expect_err("no such entry");
+    assert!(fault.contains("no entry has this name"), "{fault}");
+}
+
+#[test]
+fn commands_of_the_control_plane_change_what_they_name() {
+    let program = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/features.json"));
+    let program = Arc::new(Program::from_json(&program.expect("the fixture is there")).expect("p4c made it"));
+    let run = |text: &str| {
+        let script = Script::parse(text).expect("all lines are statements");
+        script.run(&mut Engine::new(program.clone(), EngineConfig::default()), Watched::All)
+    };
+    let good = "counter_write ports 3 7 900\ncheck_counter ports(3) packets == 7\ncheck_counter ports(3) bytes == 900\n\
+                register_write last_seen 1 0xff\nregister_read last_seen 1\nregister_reset last_seen\n\
+                meter_set_rates port_meter 2 0.000005:4 0.00002:5\nmeter_array_set_rates port_meter 0.5:1 1:2\n\
+                meter_get_rates port_meter 15\nmirroring_add 5 3\nmirroring_get 5\n\
+                mc_mgrp_create 1\nmc_node_create 7 1 2\nmc_node_associate 1 0\nmc_node_update 0 3\n\
+                add exact_dst dst:0x0000000000aa broadcast(group:1)\n\
+                packet 1 0000000000aa 000000000000 0000\nexpect 3 0000000000aa\n";
+    assert_eq!(run(good), Ok(()));
+    for bad in [
+        "counter_write ports 16 1 1",
+        "register_read last_seen 8",
+        "register_write last_seen 8 1",
+        "meter_get_rates port_meter 16",
+        "meter_set_rates port_meter 1 -1:2 1:2",
+        "meter_set_rates port_meter 1 1:2",
+        "meter_get_rates rate 0",
+        "mirroring_get 5",
+        "mc_node_update 0 3",
+        "meter_of",
+    ] {
+        assert!(run(bad).is_err(), "{bad}");
+    }
 }

@@ -18,8 +18,8 @@ use std::hash::Hash;
 
 use super::expr::Value as Number;
 use super::{
-    ActionCall, Calculation, Conditional, CounterArray, Field, Header, HeaderType, MeterArray, Profile,
-    Program, RegisterArray, Stack, Table, Union, UnionStack, ValueSet,
+    ActionCall, Calculation, Conditional, CounterArray, DirectCounter, Field, Header, HeaderType, MeterArray,
+    Profile, Program, RegisterArray, Stack, Table, Union, UnionStack, ValueSet,
 };
 use crate::Error;
 use crate::json::Document;
@@ -89,6 +89,7 @@ struct Builder<'a> {
     union_types: HashMap<String, String>,
     aliases: HashMap<(String, String), (String, String)>,
     counters: Vec<CounterArray>,
+    direct_counters: Vec<DirectCounter>,
     counter_names: Index<String>,
     meters: Vec<MeterArray>,
     meter_names: Index<String>,
@@ -129,6 +130,7 @@ impl<'a> Builder<'a> {
             union_types: HashMap::new(),
             aliases: HashMap::new(),
             counters: Vec::new(),
+            direct_counters: Vec::new(),
             counter_names: Index::new("counter array"),
             meters: Vec::new(),
             meter_names: Index::new("meter array"),
@@ -205,6 +207,7 @@ pub(super) fn program(document: &Document) -> Result<Program, Error> {
         ingress,
         egress,
         counters: builder.counters,
+        direct_counters: builder.direct_counters,
         meters: builder.meters,
         registers: builder.registers,
         value_sets: builder.value_sets,

@@ -1,16 +1,24 @@
 //! Runs a script against a data plane.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use num_bigint::BigInt;
 use thiserror::Error;
 
-use super::script::{Expected, Field, Script, Statement};
-use crate::bits;
+use super::script::{CounterIndex, Expected, Field, Script, Statement};
+use super::value::{add_match, key_field, number, put};
 use crate::engine::Engine;
-use crate::program::{self, MatchKind, Program, TableKind, TableMatch};
-use crate::state::{ActionRef, CloneSession, Counter, Entry, GroupMember, Key, MemberAction, Replica, Table};
+use crate::program::{Program, TableKind};
+use crate::state::{ActionRef, Counter, Entry, GroupMember, Key, MemberAction, Table};
+
+/// Which ports are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// Those that a packet or an expectation names, as p4c's runner attaches no others.
+    Named,
+    /// All: a packet to a port that no line names is a fault.
+    All,
+}
 
 /// A line that did not come true.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -26,20 +34,22 @@ pub struct ScriptFault {
 const HIGHEST: i32 = 1 << 30;
 
 /// State of a run.
-struct Runner<'r> {
-    engine: &'r mut Engine,
-    program: Arc<Program>,
+pub(super) struct Runner<'r> {
+    pub(super) engine: &'r mut Engine,
+    pub(super) program: Arc<Program>,
     now_ns: u64,
     sent: Vec<(u32, Vec<u8>)>,
     /// Nodes of multicast trees: instance and ports.
-    nodes: Vec<(u32, Vec<u32>)>,
+    pub(super) nodes: Vec<(u32, Vec<u32>)>,
+    /// Nodes of each multicast group.
+    pub(super) groups: BTreeMap<u32, Vec<usize>>,
     /// Entries by name: table and handle.
     labels: BTreeMap<String, (usize, u32)>,
 }
 
 impl Script {
     /// Runs the script against a data plane.
-    pub fn run(&self, engine: &mut Engine) -> Result<(), ScriptFault> {
+    pub fn run(&self, engine: &mut Engine, watched: Watched) -> Result<(), ScriptFault> {
         let program = Arc::clone(engine.program());
         let mut runner = Runner {
             engine,
@@ -47,18 +57,29 @@ impl Script {
             now_ns: 0,
             sent: Vec::new(),
             nodes: Vec::new(),
+            groups: BTreeMap::new(),
             labels: BTreeMap::new(),
         };
         let mut expected: BTreeMap<u32, Vec<(usize, Option<Expected>)>> = BTreeMap::new();
         let mut last = 0;
+        let (mut all, mut named) = (watched == Watched::All, BTreeSet::new());
         for (line, statement) in &self.statements {
             last = *line;
-            if let Statement::Expect(port, packet) = statement {
-                expected.entry(*port).or_default().push((*line, packet.clone()));
-            } else {
-                runner.statement(statement).map_err(|problem| ScriptFault { line: *line, problem })?;
+            match statement {
+                Statement::Expect(port, packet) => {
+                    expected.entry(*port).or_default().push((*line, packet.clone()));
+                }
+                Statement::NoPacket => all = true,
+                other => {
+                    if let Statement::Packet(port, _) = other {
+                        named.insert(*port);
+                    }
+                    runner.statement(other).map_err(|problem| ScriptFault { line: *line, problem })?;
+                }
             }
         }
+        let judged = |port: &u32| all || named.contains(port) || expected.contains_key(port);
+        runner.sent.retain(|(port, _)| judged(port));
         compare(last, &expected, &runner.sent)
     }
 }
@@ -75,9 +96,6 @@ fn compare(
     }
     for (port, wanted) in expected {
         let frames = by_port.remove(port).unwrap_or_default();
-        if wanted.iter().any(|(_, packet)| packet.is_none()) && !frames.is_empty() {
-            continue;
-        }
         for (at, (line, packet)) in wanted.iter().enumerate() {
             let fault = |problem| ScriptFault { line: *line, problem };
             let Some(frame) = frames.get(at) else {
@@ -166,7 +184,7 @@ impl Runner<'_> {
                 self.check_counter(array, index, *bytes, op, *value)
             }
             Statement::Command(command, args) => self.command(command, args),
-            Statement::Expect(..) | Statement::Nothing => Ok(()),
+            Statement::Expect(..) | Statement::NoPacket | Statement::Nothing => Ok(()),
         }
     }
 
@@ -244,14 +262,14 @@ impl Runner<'_> {
     fn check_counter(
         &self,
         array: &str,
-        index: &str,
+        index: &CounterIndex,
         bytes: bool,
         op: &str,
         value: u64,
     ) -> Result<(), String> {
-        let counter = match index.parse() {
-            Ok(number) => self.counter(array, number)?,
-            Err(_) => self.direct_counter(array, index)?,
+        let counter = match index {
+            CounterIndex::Number(number) => self.counter(array, *number)?,
+            CounterIndex::Entry(label) => self.direct_counter(array, label)?,
         };
         let found = if bytes { counter.bytes } else { counter.packets };
         let holds = match op {
@@ -263,10 +281,20 @@ impl Runner<'_> {
             ">=" => found >= value,
             other => return Err(format!("comparison `{other}` is not known")),
         };
-        if holds { Ok(()) } else { Err(format!("counter `{array}` at {index} is {found}, not {op} {value}")) }
+        let place = match index {
+            CounterIndex::Number(number) => number.to_string(),
+            CounterIndex::Entry(label) => format!("`{label}`"),
+        };
+        if holds { Ok(()) } else { Err(format!("counter `{array}` at {place} is {found}, not {op} {value}")) }
     }
 
-    fn direct_counter(&self, table: &str, label: &str) -> Result<Counter, String> {
+    /// Returns the direct counter of an entry, by the counter's own name or by that of its table.
+    fn direct_counter(&self, name: &str, label: &str) -> Result<Counter, String> {
+        let counters = &self.program.direct_counters;
+        let table = match find(counters.iter().map(|counter| &counter.name), name) {
+            Ok(at) => &counters[at].table,
+            Err(_) => name,
+        };
         let at = find(self.program.tables.iter().map(|t| &t.name), table)?;
         let (_, handle) =
             self.labels.get(label).filter(|(table, _)| *table == at).ok_or("no entry has this name")?;
@@ -274,175 +302,26 @@ impl Runner<'_> {
         Ok(entry.counter)
     }
 
-    fn counter(&self, array: &str, index: u32) -> Result<Counter, String> {
+    pub(super) fn counter(&self, array: &str, index: u32) -> Result<Counter, String> {
         let at = find(self.program.counters.iter().map(|a| &a.name), array)?;
         self.engine.arrays.counters[at]
             .get(index)
             .ok_or_else(|| format!("counter `{array}` has no index {index}"))
     }
-
-    fn command(&mut self, command: &str, args: &[String]) -> Result<(), String> {
-        let arg =
-            |at: usize| args.get(at).map(String::as_str).ok_or(format!("`{command}` needs more arguments"));
-        let small = |at: usize| -> Result<u32, String> {
-            u32::try_from(&number(arg(at)?)?)
-                .map_err(|_| format!("`{command}`: argument {} is too large", at + 1))
-        };
-        match command {
-            "mirroring_add" => {
-                let replicas = vec![Replica { instance: 0, port: small(1)? }];
-                let session = CloneSession { replicas, ..CloneSession::default() };
-                self.engine.replication.sessions.insert(small(0)?, session);
-            }
-            "mirroring_add_mc" => {
-                let replicas = self.engine.replication.replicas(small(1)?).to_vec();
-                let session = CloneSession { replicas, ..CloneSession::default() };
-                self.engine.replication.sessions.insert(small(0)?, session);
-            }
-            "mirroring_delete" => drop(self.engine.replication.sessions.remove(&small(0)?)),
-            "mc_mgrp_create" => drop(self.engine.replication.groups.insert(small(0)?, Vec::new())),
-            "mc_node_create" => {
-                let ports: Result<Vec<u32>, String> = (1..args.len()).map(small).collect();
-                self.nodes.push((small(0)?, ports?));
-            }
-            "mc_node_associate" => {
-                let node = self.nodes.get(small(1)? as usize).ok_or("the node does not exist")?;
-                let group = self.engine.replication.groups.entry(small(0)?).or_default();
-                group.extend(node.1.iter().map(|port| Replica { instance: node.0, port: *port }));
-            }
-            "register_write" => {
-                let at = find(self.program.registers.iter().map(|r| &r.name), arg(0)?)?;
-                let mut words = vec![0; self.program.registers[at].words()];
-                bits::set_big(&mut words, &number(arg(2)?)?);
-                self.engine.arrays.registers[at].set(u64::from(small(1)?), &words);
-            }
-            "register_read" => {
-                let at = find(self.program.registers.iter().map(|r| &r.name), arg(0)?)?;
-                let found = self.engine.arrays.registers[at].get(u64::from(small(1)?));
-                found.ok_or_else(|| format!("register `{}` has no index {}", args[0], args[1]))?;
-            }
-            "counter_read" => drop(self.counter(arg(0)?, small(1)?)?),
-            other => return Err(format!("command `{other}` is not known")),
-        }
-        Ok(())
-    }
 }
 
-/// Finds an object by name, or by the only name that ends with it.
-fn find<'n>(names: impl Iterator<Item = &'n String>, name: &str) -> Result<usize, String> {
-    let suffix = format!(".{name}");
-    let (mut found, mut others) = (None, false);
-    for (at, full) in names.enumerate() {
-        if full == name {
-            return Ok(at);
-        }
-        if full.ends_with(&suffix) {
-            others = found.is_some();
-            found = Some(at);
+/// Finds an object by name, or by the only name that ends with it: after a dot, or else anywhere, as p4c's runner has it.
+pub(super) fn find<'n>(names: impl Iterator<Item = &'n String> + Clone, name: &str) -> Result<usize, String> {
+    if let Some(at) = names.clone().position(|full| full == name) {
+        return Ok(at);
+    }
+    for suffix in [format!(".{name}"), name.to_owned()] {
+        let ending = names.clone().enumerate().filter(|(_, full)| full.ends_with(&suffix));
+        match ending.map(|(at, _)| at).collect::<Vec<_>>()[..] {
+            [] => {}
+            [at] => return Ok(at),
+            _ => return Err(format!("`{name}` is ambiguous")),
         }
     }
-    match found {
-        Some(at) if !others => Ok(at),
-        Some(_) => Err(format!("`{name}` is ambiguous")),
-        None => Err(format!("`{name}` is not known")),
-    }
-}
-
-fn key_field(table: &program::Table, name: &str) -> Result<usize, String> {
-    // Stack elements are written `stack$0` where brackets would not do.
-    let bracketed = match name.split_once('$') {
-        Some((stack, rest)) if rest.starts_with(|c: char| c.is_ascii_digit()) => {
-            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            format!("{stack}[{}]{}", &rest[..end], &rest[end..])
-        }
-        _ => name.to_owned(),
-    };
-    let plain = |key: &str| key.trim_end_matches('$').replace(".$valid", ".valid");
-    let wanted = plain(&bracketed.replace(".isValid()", ".valid"));
-    let exact = table.key.iter().position(|field| plain(&field.name) == wanted);
-    let suffix = format!(".{wanted}");
-    let ending = || table.key.iter().position(|field| plain(&field.name).ends_with(&suffix));
-    exact.or_else(ending).ok_or_else(|| format!("table `{}` has no key field `{name}`", table.name))
-}
-
-/// Adds one field of an entry to its key.
-fn add_match(
-    field: &program::KeyField,
-    matching: TableMatch,
-    value: Option<&str>,
-    key: &mut Key,
-) -> Result<(), String> {
-    let words = |number: &BigInt| {
-        let mut words = vec![0; field.words as usize];
-        put(number, field.bits, &mut words);
-        words
-    };
-    let all: BigInt = (BigInt::from(1) << field.bits) - 1_u8;
-    let (low, high) = match (value, field.kind) {
-        (None, MatchKind::Exact | MatchKind::Valid) => return Err(format!("`{}` is missing", field.name)),
-        (None, MatchKind::Range) => (BigInt::ZERO, all),
-        (None, MatchKind::Lpm | MatchKind::Ternary) => (BigInt::ZERO, BigInt::ZERO),
-        (Some(text), MatchKind::Range) => match text.split_once("..") {
-            Some((low, high)) => (number(low)?, number(high)?),
-            None => (number(text)?, number(text)?),
-        },
-        (Some(text), MatchKind::Exact | MatchKind::Valid) => (number(text)?, all),
-        (Some(text), MatchKind::Lpm | MatchKind::Ternary) => masked(text, field.bits)?,
-    };
-    if field.kind == MatchKind::Lpm && matching == TableMatch::Lpm {
-        key.prefix = high.count_ones();
-    }
-    key.value.extend(words(&low));
-    key.mask.extend(words(&high));
-    Ok(())
-}
-
-trait CountOnes {
-    fn count_ones(&self) -> u32;
-}
-
-impl CountOnes for BigInt {
-    fn count_ones(&self) -> u32 {
-        self.iter_u64_digits().map(u64::count_ones).sum()
-    }
-}
-
-/// Reads a value with its mask: wildcards, a prefix length, or an explicit mask.
-fn masked(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
-    let all: BigInt = (BigInt::from(1) << bits) - 1_u8;
-    if let Some((value, mask)) = text.split_once("&&&") {
-        return Ok((number(value)?, number(mask)?));
-    }
-    if let Some((value, prefix)) = text.split_once('/') {
-        let prefix: u32 = prefix.parse().map_err(|_| format!("`{prefix}` is no prefix length"))?;
-        let low =
-            bits.checked_sub(prefix).ok_or_else(|| format!("prefix {prefix} is longer than {bits} bits"))?;
-        let host: BigInt = (BigInt::from(1) << low) - 1_u8;
-        return Ok((number(value)?, all - host));
-    }
-    if !text.contains('*') {
-        return Ok((number(text)?, all));
-    }
-    let (base, digits) = text.split_at(2.min(text.len()));
-    let (shift, any) = match base {
-        "0x" => (4, 0xf_u8),
-        "0b" => (1, 1),
-        _ => return Err(format!("`{text}`: `*` needs `0x` or `0b`")),
-    };
-    let mask = digits.chars().fold(BigInt::ZERO, |sum, c| (sum << shift) + if c == '*' { 0 } else { any });
-    Ok((number(&text.replace('*', "0"))?, mask))
-}
-
-fn number(text: &str) -> Result<BigInt, String> {
-    let parsed = match text.get(..2) {
-        Some("0x" | "0X") => BigInt::parse_bytes(&text.as_bytes()[2..], 16),
-        Some("0b" | "0B") => BigInt::parse_bytes(&text.as_bytes()[2..], 2),
-        _ => BigInt::parse_bytes(text.as_bytes(), 10),
-    };
-    parsed.ok_or_else(|| format!("`{text}` is no number"))
-}
-
-fn put(value: &BigInt, bits: u32, words: &mut [u64]) {
-    bits::set_big(words, value);
-    bits::truncate(words, bits as usize);
+    Err(format!("`{name}` is not known"))
 }

@@ -1,4 +1,4 @@
-//! The grammar: one statement a line, `#` starts a comment.
+//! The grammar: one statement a line, `#` starts a comment, a name may be in quotes.
 //!
 //! ```text
 //! add TABLE [PRIORITY] FIELD:VALUE... ACTION(PARAMETER:VALUE, ...) [= NAME]
@@ -7,18 +7,24 @@
 //! add TABLE FIELD:VALUE... member(id:ID)      or group(id:ID)
 //! setdefault TABLE ACTION(PARAMETER:VALUE, ...)
 //! packet PORT HEX...
-//! expect PORT [HEX...]            * stands for any digit, a final $ for the end of the packet
-//! no_packet | wait | remove all
-//! mirroring_add SESSION PORT | mirroring_add_mc SESSION GROUP
-//! mc_mgrp_create GROUP | mc_node_create INSTANCE PORT... | mc_node_associate GROUP NODE
-//! register_write ARRAY INDEX VALUE | counter_read ARRAY INDEX
-//! check_counter ARRAY(INDEX) [packets|bytes] [==|!=|<|<=|>|>=] NUMBER
-//! check_counter TABLE(NAME) ...               the direct counter of the entry called so
+//! expect PORT [HEX...]            * stands for any digit, a final $ for the end of the packet; alone: any one packet
+//! no_packet                       ports that no line names send nothing either
+//! wait | remove all
+//! mirroring_add SESSION PORT | mirroring_add_mc SESSION GROUP | mirroring_delete SESSION | mirroring_get SESSION
+//! mc_mgrp_create GROUP | mc_node_create INSTANCE PORT... | mc_node_associate GROUP NODE | mc_node_update NODE PORT...
+//! register_write ARRAY INDEX VALUE | register_read ARRAY INDEX | register_reset ARRAY
+//! counter_read ARRAY INDEX | counter_write ARRAY INDEX PACKETS BYTES
+//! meter_set_rates ARRAY INDEX RATE:BURST... | meter_array_set_rates ARRAY RATE:BURST... | meter_get_rates ARRAY INDEX
+//! check_counter ARRAY(INDEX) [packets|bytes ==|!=|<|<=|>|>= NUMBER]
+//! check_counter COUNTER($NAME) ...            the direct counter of the entry called so; or TABLE(NAME)
 //! ```
 //!
-//! A value is decimal, `0x` or `0b`; `*` in it stands for any digit, `/n` ends a prefix, `&&&` a mask, `..` a range.
+//! A value is decimal, `0x`, `0b` or `0o`; `*` in it stands for any digit, `/n` ends a prefix, `&&&` a mask, `..` a range.
+//! A rate is units in a microsecond.
 
 use thiserror::Error;
+
+use super::line::{Line, Token, without_comment};
 
 /// A script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,18 +100,20 @@ pub(crate) enum Statement {
     },
     /// Sends a packet in by a port.
     Packet(u32, Vec<u8>),
-    /// Expects a packet from a port; any where none is given.
+    /// Expects a packet from a port; any one where none is given.
     Expect(u32, Option<Expected>),
+    /// Expects no packet from ports that no line names.
+    NoPacket,
     /// Removes all entries.
     RemoveAll,
     /// A command of the control plane: name and arguments.
     Command(String, Vec<String>),
     /// Compares a counter.
     CheckCounter {
-        /// The array, or the table of a direct counter.
+        /// The array, or a direct counter or its table.
         array: String,
-        /// Which counter: a number, or the name of an entry.
-        index: String,
+        /// Which counter.
+        index: CounterIndex,
         /// Whether bytes are compared, or packets.
         bytes: bool,
         /// `==` and so on.
@@ -113,8 +121,17 @@ pub(crate) enum Statement {
         /// With what.
         value: u64,
     },
-    /// Says nothing: `wait` and `no_packet`.
+    /// Says nothing: `wait`.
     Nothing,
+}
+
+/// Which counter of an array, or of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CounterIndex {
+    /// That with a number.
+    Number(u32),
+    /// That of the entry with a name.
+    Entry(String),
 }
 
 /// A line that is no statement.
@@ -133,7 +150,7 @@ impl Script {
         let mut statements = Vec::new();
         for (at, line) in text.lines().enumerate() {
             let line_number = at + 1;
-            let line = line.split('#').next().unwrap_or_default().trim();
+            let line = without_comment(line);
             if !line.is_empty() {
                 let statement =
                     statement(line).map_err(|problem| SyntaxFault { line: line_number, problem })?;
@@ -152,6 +169,7 @@ impl Script {
             | Statement::Group { .. }
             | Statement::SetDefault { .. }
             | Statement::Expect(..)
+            | Statement::NoPacket
             | Statement::RemoveAll
             | Statement::Command(..)
             | Statement::CheckCounter { .. }
@@ -168,10 +186,11 @@ fn statement(line: &str) -> Result<Statement, String> {
         "member" => member(rest),
         "group" => group(rest),
         "setdefault" => {
-            let (table, call) =
-                rest.split_once(char::is_whitespace).ok_or("a table and an action are needed")?;
-            let (action, args) = call_of(call.trim())?;
-            Ok(Statement::SetDefault { table: table.to_owned(), action, args })
+            let mut line = Line::of(rest)?;
+            let table = line.word("a table")?;
+            let (action, args) = call_of(&mut line)?;
+            line.end()?;
+            Ok(Statement::SetDefault { table, action, args })
         }
         "packet" => {
             let (port, data) = port_of(rest)?;
@@ -181,77 +200,107 @@ fn statement(line: &str) -> Result<Statement, String> {
             let (port, data) = port_of(rest)?;
             Ok(Statement::Expect(port, expected(&data)?))
         }
-        "wait" | "no_packet" => Ok(Statement::Nothing),
+        "no_packet" => Ok(Statement::NoPacket),
+        "wait" => Ok(Statement::Nothing),
         "remove" => Ok(Statement::RemoveAll),
         "check_counter" => check_counter(rest),
-        command => {
-            let args = rest.split_whitespace().map(str::to_owned).collect();
-            Ok(Statement::Command(command.to_owned(), args))
-        }
+        command => Ok(Statement::Command(command.to_owned(), command_args(rest)?)),
     }
+}
+
+/// Returns the arguments of a command, rates with their colon.
+fn command_args(rest: &str) -> Result<Vec<String>, String> {
+    let mut line = Line::of(rest)?;
+    let mut args = Vec::new();
+    while let Some(mut arg) = line.word_if_any() {
+        if line.take(&Token::Colon) {
+            arg = format!("{arg}:{}", line.word("a burst")?);
+        }
+        args.push(arg);
+    }
+    line.end()?;
+    Ok(args)
 }
 
 fn add(rest: &str) -> Result<Statement, String> {
-    let open = rest.find('(').ok_or("no action with `(` is given")?;
-    let head = rest[..open].trim_end();
-    let (matches, action) =
-        head.rsplit_once(char::is_whitespace).ok_or("a table and an action are needed")?;
-    let close = rest.rfind(')').ok_or("the action has no `)`")?;
-    let after = rest[close + 1..].trim();
-    let label = match after.strip_prefix('=') {
-        Some(label) => Some(label.trim().to_owned()),
-        None if after.is_empty() => None,
-        None => return Err(format!("`{after}` is too much")),
-    };
-    let (_, args) = call_of(&format!("{action}{}", &rest[open..=close]))?;
-    let matches = matches.replace(": ", ":").replace(" :", ":");
-    let mut words = matches.split_whitespace();
-    let table = words.next().ok_or("a table is needed")?.to_owned();
+    let mut line = Line::of(rest)?;
+    let table = line.word("a table")?;
     let (mut priority, mut fields) = (None, Vec::new());
-    for word in words {
-        match word.rsplit_once(':') {
-            Some((name, value)) => fields.push(Field { name: name.to_owned(), value: value.to_owned() }),
-            None => priority = Some(word.parse().map_err(|_| format!("`{word}` is no priority"))?),
+    let (action, args) = loop {
+        let word = line.word("an action with `(`")?;
+        if line.take(&Token::Open) {
+            break (word, args_of(&mut line)?);
+        } else if line.take(&Token::Colon) {
+            fields.push(Field { name: word, value: line.word("a value")? });
+        } else if priority.is_none() {
+            priority = Some(word.parse().map_err(|_| format!("`{word}` is no priority"))?);
+        } else {
+            return Err(format!("`{word}` is too much"));
         }
-    }
-    Ok(Statement::Add { table, priority, fields, action: action.to_owned(), args, label })
+    };
+    let label = match line.operator() {
+        Some(operator) if operator == "=" => Some(line.word("a name behind `=`")?),
+        Some(other) => return Err(format!("`{other}` is too much")),
+        None => None,
+    };
+    line.end()?;
+    Ok(Statement::Add { table, priority, fields, action, args, label })
 }
 
-/// Splits the name of a profile and a number from what follows them.
-fn profile_of(rest: &str) -> Result<(String, u32, &str), String> {
-    let problem = || "a profile and a number are needed".to_owned();
-    let (profile, rest) = rest.split_once(char::is_whitespace).ok_or_else(problem)?;
-    let (id, rest) = rest.trim().split_once(char::is_whitespace).ok_or_else(problem)?;
+/// Takes the name of a profile and a number.
+fn profile_of(line: &mut Line) -> Result<(String, u32), String> {
+    let profile = line.word("a profile")?;
+    let id = line.word("a number")?;
     let id = id.parse().map_err(|_| format!("`{id}` is no number"))?;
-    Ok((profile.to_owned(), id, rest.trim()))
+    Ok((profile, id))
 }
 
 fn member(rest: &str) -> Result<Statement, String> {
-    let (profile, id, call) = profile_of(rest)?;
-    let (action, args) = call_of(call)?;
+    let mut line = Line::of(rest)?;
+    let (profile, id) = profile_of(&mut line)?;
+    let (action, args) = call_of(&mut line)?;
+    line.end()?;
     Ok(Statement::Member { profile, id, action, args })
 }
 
 fn group(rest: &str) -> Result<Statement, String> {
-    let (profile, id, members) = profile_of(rest)?;
+    let mut line = Line::of(rest)?;
+    let (profile, id) = profile_of(&mut line)?;
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number"));
-    let member = |text: &str| match text.split_once('*') {
-        Some((member, weight)) => Ok((number(member)?, number(weight)?)),
-        None => Ok((number(text)?, 1)),
-    };
-    let members: Result<Vec<(u32, u32)>, String> = members.split_whitespace().map(member).collect();
-    Ok(Statement::Group { profile, id, members: members? })
+    let mut members = Vec::new();
+    while let Some(text) = line.word_if_any() {
+        members.push(match text.split_once('*') {
+            Some((member, weight)) => (number(member)?, number(weight)?),
+            None => (number(&text)?, 1),
+        });
+    }
+    line.end()?;
+    Ok(Statement::Group { profile, id, members })
 }
 
-fn call_of(text: &str) -> Result<(String, Vec<Field>), String> {
-    let (name, rest) = text.split_once('(').ok_or_else(|| format!("`{text}` has no `(`"))?;
-    let inside = rest.trim_end().strip_suffix(')').ok_or_else(|| format!("`{text}` has no `)`"))?;
-    let mut args = Vec::new();
-    for part in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once(':').ok_or_else(|| format!("`{part}` is no `name:value`"))?;
-        args.push(Field { name: name.trim().to_owned(), value: value.trim().to_owned() });
+fn call_of(line: &mut Line) -> Result<(String, Vec<Field>), String> {
+    let name = line.word("an action")?;
+    if !line.take(&Token::Open) {
+        return Err(format!("`{name}` has no `(`"));
     }
-    Ok((name.trim().to_owned(), args))
+    Ok((name, args_of(line)?))
+}
+
+/// Takes arguments up to the closing bracket.
+fn args_of(line: &mut Line) -> Result<Vec<Field>, String> {
+    let mut args = Vec::new();
+    loop {
+        if line.take(&Token::Close) {
+            return Ok(args);
+        } else if line.take(&Token::Comma) {
+            continue;
+        }
+        let name = line.word("a parameter or `)`")?;
+        if !line.take(&Token::Colon) {
+            return Err(format!("`{name}` is no `name:value`"));
+        }
+        args.push(Field { name, value: line.word("a value")? });
+    }
 }
 
 fn port_of(rest: &str) -> Result<(u32, String), String> {
@@ -284,17 +333,30 @@ fn expected(data: &str) -> Result<Option<Expected>, String> {
 
 fn check_counter(rest: &str) -> Result<Statement, String> {
     let problem = || "expected `check_counter ARRAY(INDEX) packets == NUMBER`".to_owned();
-    let (array, rest) = rest.split_once('(').ok_or_else(problem)?;
-    let (index, rest) = rest.split_once(')').ok_or_else(problem)?;
-    let index = index.trim().to_owned();
-    let mut words = rest.split_whitespace().peekable();
-    let bytes = words.peek() == Some(&"bytes");
-    if matches!(words.peek(), Some(&("bytes" | "packets"))) {
-        words.next();
+    let mut line = Line::of(rest)?;
+    let array = line.word("a counter")?;
+    if !line.take(&Token::Open) {
+        return Err(problem());
     }
-    let op = words.next().unwrap_or("==").to_owned();
-    let value = words.next().unwrap_or("0").parse().map_err(|_| problem())?;
-    Ok(Statement::CheckCounter { array: array.trim().trim_matches('"').to_owned(), index, bytes, op, value })
+    let index = line.word("an index")?;
+    // `$` marks the name, and is no part of it.
+    let index = match index.parse() {
+        Ok(number) => CounterIndex::Number(number),
+        Err(_) => CounterIndex::Entry(index.strip_prefix('$').unwrap_or(&index).to_owned()),
+    };
+    if !line.take(&Token::Close) {
+        return Err(problem());
+    }
+    let unit = line.word_if_any().map(|unit| unit.to_ascii_lowercase());
+    let bytes = match unit.as_deref() {
+        Some("bytes") => true,
+        Some("packets") | None => false,
+        Some(_) => return Err(problem()),
+    };
+    let op = line.operator().unwrap_or_else(|| "==".to_owned());
+    let value = line.word_if_any().map_or(Ok(0), |value| value.parse()).map_err(|_| problem())?;
+    line.end()?;
+    Ok(Statement::CheckCounter { array, index, bytes, op, value })
 }
 
 #[cfg(test)]
@@ -331,9 +393,39 @@ mod tests {
             matches!(&script.statements[2].1, Statement::Add { label: Some(label), .. } if label == "mine")
         );
         let Statement::CheckCounter { array, index, .. } = &script.statements[3].1 else { panic!("a check") };
-        assert_eq!((array.as_str(), index.as_str()), ("t", "mine"));
+        assert_eq!((array.as_str(), index), ("t", &CounterIndex::Entry("mine".to_owned())));
         assert!(Script::parse("add t a:1 send(port:1) mine").is_err());
         assert!(Script::parse("group p x 1").is_err());
+    }
+
+    #[test]
+    fn quotes_and_marks_are_no_part_of_names() {
+        let text = "add \"c.t\" 3 \"hdr.h.$valid$\" : 0b1 \"c.send\"(\"port\":1) = \"A\"\ncheck_counter cnt($A) bytes >= 3\n\
+                    setdefault \"c.t\" \"c.send\"(port:1)\nmeter_set_rates \"c.m\" 2 0.5:4 1:5\n";
+        let script = Script::parse(text).expect("all lines are statements");
+        let field = |name: &str, value: &str| Field { name: name.to_owned(), value: value.to_owned() };
+        let want = Statement::Add {
+            table: "c.t".to_owned(),
+            priority: Some(3),
+            fields: vec![field("hdr.h.$valid$", "0b1")],
+            action: "c.send".to_owned(),
+            args: vec![field("port", "1")],
+            label: Some("A".to_owned()),
+        };
+        assert_eq!(script.statements[0].1, want);
+        let want = Statement::CheckCounter {
+            array: "cnt".to_owned(),
+            index: CounterIndex::Entry("A".to_owned()),
+            bytes: true,
+            op: ">=".to_owned(),
+            value: 3,
+        };
+        assert_eq!(script.statements[1].1, want);
+        assert!(
+            matches!(&script.statements[2].1, Statement::SetDefault { table, action, .. } if table == "c.t" && action == "c.send")
+        );
+        let rates = ["c.m", "2", "0.5:4", "1:5"].map(str::to_owned).to_vec();
+        assert_eq!(script.statements[3].1, Statement::Command("meter_set_rates".to_owned(), rates));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::hash::{Algorithm, Calculation, HashInput, crc_table};
-use super::super::{CounterArray, Digest, Field, MeterArray, RegisterArray, ValueSet};
+use super::super::{CounterArray, Digest, DirectCounter, Field, MeterArray, RegisterArray, ValueSet};
 use super::operand::{name_pair, parts, text};
 use super::{Builder, check_bits, check_size};
 use crate::{Error, bits, json};
@@ -14,7 +14,12 @@ impl Builder<'_> {
     /// Resolves counters, meters, registers and value sets.
     pub(super) fn arrays(&mut self) -> Result<(), Error> {
         let document = self.document;
-        for array in document.counter_arrays.iter().filter(|array| !array.is_direct) {
+        for array in &document.counter_arrays {
+            if array.is_direct {
+                let table = array.binding.clone().unwrap_or_default();
+                self.direct_counters.push(DirectCounter { name: array.name.clone(), table });
+                continue;
+            }
             let size = check_size(array.size, &format!("counter array `{}`", array.name))?;
             self.counter_names.add(array.name.clone(), self.counters.len())?;
             self.counters.push(CounterArray { name: array.name.clone(), size });
