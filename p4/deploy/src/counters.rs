@@ -1,14 +1,15 @@
 //! What a switch counts, read over P4Runtime by somebody who is no controller of it.
 //!
 //! In: a target. Out: [`Counters`]: per port, class and segment, marks, trims, and drops by their reason. Invariants: reading
-//! asks for no primacy, so a push or a watch is not disturbed; which counter is which comes from the P4Info that the
-//! switch runs; what it answers takes no more memory than a switch of its size has to say.
+//! asks for no primacy, so a push or a watch is not disturbed; which counter is which, and how many ports there can be, comes
+//! from the P4Info that the switch runs; what it answers takes no more memory than a switch of its size has to say.
 
 use std::collections::BTreeMap;
 
 use closc_runtime::client::{Client, ClientError, Options};
 use closc_runtime::info::LookupError;
 use closc_runtime::proto::v1::{self, get_forwarding_pipeline_config_request::ResponseType};
+use closc_runtime::value::Width;
 use closc_runtime::{Info, entry};
 use thiserror::Error;
 use v1::entity::Entity;
@@ -17,12 +18,15 @@ use crate::target::Target;
 
 /// Classes of each port in counters per port and class.
 const CLASSES: u32 = 8;
-/// Front ports that there can be; 510 is the controller, 511 drops.
-const PORTS: u32 = 510;
+/// The most ports of a pipeline, whatever a P4Info says.
+const PORTS_MAX: u32 = 1 << 12;
 /// Reasons that there can be.
 const REASONS: usize = 64;
-/// What the answers of one switch may take in memory: all cells of all ports and as many segments as are ever in a table.
+/// What one answer of a switch may take in memory: as many cells as are asked for at once, or as many segments as are ever in a
+/// table.
 const MEMORY: usize = 16 << 20;
+/// Cells that are asked for at once: those of 512 ports.
+const CELLS: usize = 3 * 512 * CLASSES as usize;
 
 /// Packets and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,6 +95,8 @@ struct Names {
     trimmed: u32,
     drops: u32,
     reasons: BTreeMap<i64, String>,
+    /// Front ports that there can be: numbers below it.
+    ports: u32,
 }
 
 impl CounterReader {
@@ -136,6 +142,7 @@ impl Names {
             trimmed: counter("egress.trimmed")?,
             drops: counter("ingress.drops")?,
             reasons: reasons(&info),
+            ports: ports(&info)?,
         })
     }
 
@@ -155,10 +162,13 @@ impl Names {
             let all: Vec<u32> = counters.received.keys().copied().flat_map(of_port).collect();
             all.into_iter().map(move |cell| cell_of(counter, Some(cell)))
         };
-        let asked = [self.port_class, self.marked, self.trimmed].into_iter().flat_map(cells).collect();
-        for entity in client.read(asked).await? {
-            if let Some(Entity::CounterEntry(entry)) = entity.entity {
-                self.take_cell(&entry, &mut counters);
+        let asked: Vec<v1::Entity> =
+            [self.port_class, self.marked, self.trimmed].into_iter().flat_map(cells).collect();
+        for asked in asked.chunks(CELLS) {
+            for entity in client.read(asked.to_vec()).await? {
+                if let Some(Entity::CounterEntry(entry)) = entity.entity {
+                    self.take_cell(&entry, &mut counters);
+                }
             }
         }
         Ok(counters)
@@ -169,7 +179,7 @@ impl Names {
         if entry.table_id == self.my_sid {
             // The block, and behind it the segment.
             counters.segments.insert((key & 0xffff) as u16, cell);
-        } else if entry.table_id == self.port_role && key < u128::from(PORTS) {
+        } else if entry.table_id == self.port_role && key < u128::from(self.ports) {
             counters.received.insert(key as u16, cell);
         }
     }
@@ -199,6 +209,18 @@ impl Names {
             _ => None,
         };
     }
+}
+
+/// The front ports that there can be: all that the key of a port's entry can say but the last two, which are the controller and
+/// the port that drops; no more than have counters.
+fn ports(info: &Info) -> Result<u32, LookupError> {
+    let numbers = match info.table("ingress.port_role")?.fields().first().map(|field| field.width) {
+        Some(Width::Bits(bits)) => 1_u32.checked_shl(bits).unwrap_or(PORTS_MAX),
+        Some(Width::Text) | None => 0,
+    };
+    let counted = info.counter("egress.port_class")?.size;
+    let counted = u32::try_from(counted).unwrap_or(0) / CLASSES;
+    Ok(numbers.min(PORTS_MAX).saturating_sub(2).min(counted))
 }
 
 /// The reasons of drops by their numbers, as P4Info has them.

@@ -307,3 +307,35 @@ async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
     let lost = missing(&plan, &read_all(&mut readers).await);
     assert!(lost.len() == 1 && lost.get(&cut).is_some_and(|n| *n > 0), "{lost:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ports_above_those_of_v1model_are_counted() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies/lab/ports-512-p4.yaml");
+    let yaml = std::fs::read_to_string(file).expect("it is in the repository");
+    let plan = closc_tests::shape::plan(&yaml);
+    let mut site = Site::start(&plan).await;
+    let nics: Vec<Nic> = plan.fabric().nics().collect();
+    let (from, to) = (nics[0], nics[nics.len() - 1]);
+    let switch = plan.paths(from, to).next().expect("a path").hops[0].switch;
+    let name = site.name(switch);
+    // No T1 is programmed: what leaves for one ends there.
+    site.lab.inventory.devices.retain(|own, _| *own == name);
+    assert!(site.lab.push().await.is_good());
+    let ports = plan.device(switch).ports;
+    let port = ports.iter().max_by_key(|port| port.physical.number).expect("it has ports");
+    let (last, cable) = (port.physical.number, port.connection.as_ref().expect("it is cabled").link);
+    assert_eq!(last, 512);
+    let path = plan.paths(from, to).find(|path| path.hops[0].link == cable).expect("a path by it");
+    let (enters, _) = site.nic(path.first, from);
+    let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
+    site.fabric.inject(enters.node, enters.port, frame(source, path.destination, target));
+    site.fabric.run();
+    site.fabric.inject(enters.node, last.into(), vec![0; 64]);
+    site.fabric.run();
+    let device = &site.lab.inventory.devices[&name];
+    let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let target = Target::from_inventory(&name, device, &site.lab.inventory.defaults, &nothing);
+    let counters = CounterReader::new(target.expect("an address")).read().await.expect("it answers");
+    assert_eq!(counters.received.len(), 512);
+    assert_eq!((counters.received[&last].packets, counters.sent_by(last)), (1, 1));
+}
