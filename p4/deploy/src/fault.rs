@@ -170,7 +170,7 @@ pub struct Refused {
     pub outcome: String,
 }
 
-/// A write that was not wholly applied. Every update is applied, refused, in doubt or unsent.
+/// A write that was not wholly applied. Every update is applied, refused, not tried, in doubt or unsent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteFault {
     /// Updates that were applied.
@@ -181,6 +181,8 @@ pub struct WriteFault {
     pub n_refused: usize,
     /// How many of those were refused because the switch was not as it had been read.
     pub n_conflicts: usize,
+    /// Updates that the switch did not try because of those, however often they were sent.
+    pub aborted: usize,
     /// How many were sent and not answered for.
     pub in_doubt: usize,
     /// How many were not sent.
@@ -197,7 +199,7 @@ impl WriteFault {
         let show = |update| render::update(info, update).to_string();
         let open = error.in_doubt.first().map(|range| range.start).or_else(|| {
             let answered = error.n_applied + error.failed.len();
-            error.cause.as_ref().map(|_| answered)
+            error.cause.as_ref().filter(|_| error.n_aborted == 0).map(|_| answered)
         });
         let refused = error
             .failed
@@ -209,6 +211,7 @@ impl WriteFault {
             refused: refused.collect(),
             n_refused: error.failed.len(),
             n_conflicts: error.failed.iter().filter(|failed| is_conflict(failed.outcome.code)).count(),
+            aborted: error.n_aborted,
             in_doubt: error.in_doubt.iter().map(ExactSizeIterator::len).sum(),
             unsent: error.n_unsent,
             first_open: open.and_then(|place| updates.get(place)).map(show),
@@ -222,6 +225,9 @@ impl fmt::Display for WriteFault {
         write!(f, "{} updates applied", self.applied)?;
         if self.n_refused > 0 {
             write!(f, ", {} refused", self.n_refused)?;
+        }
+        if self.aborted > 0 {
+            write!(f, ", {} not tried by the switch", self.aborted)?;
         }
         if self.in_doubt > 0 {
             write!(f, ", {} in doubt", self.in_doubt)?;

@@ -104,6 +104,47 @@ async fn a_write_may_go_on_after_a_refusal() {
 }
 
 #[tokio::test]
+async fn what_a_target_did_not_try_is_sent_again() {
+    let info = info();
+    let updates = inserts(&info, 25);
+    let wrong = [0, 7, 8, 19].map(|at: usize| updates[at].entity.clone().expect("an insert has one"));
+    let script = Script { refuse_entities: wrong.to_vec(), aborts_rest: true, ..Default::default() };
+    for batch in [25, 1000] {
+        let target = target(script.clone()).await;
+        let session = primary(&target, batches_of(batch, 1)).await;
+        let error = session.write(&updates).await.expect_err("four are refused");
+        let failed: Vec<(usize, Code)> =
+            error.failed.iter().map(|failed| (failed.index, failed.outcome.code)).collect();
+        assert_eq!(failed, [0, 7, 8, 19].map(|at| (at, Code::InvalidArgument)));
+        assert_eq!((error.n_applied, error.n_aborted, error.n_unsent), (21, 0, 0));
+        assert_eq!((target.entities().len(), target.n_writes(), error.cause), (21, 5, None));
+    }
+}
+
+#[tokio::test]
+async fn what_is_never_tried_is_counted_and_no_refusal() {
+    let info = info();
+    let updates = inserts(&info, 100);
+    // Of a hundred that are wrong the first few are named.
+    let wrong = updates.iter().filter_map(|update| update.entity.clone()).collect();
+    let all = target(Script { refuse_entities: wrong, aborts_rest: true, ..Default::default() }).await;
+    let session = primary(&all, batches_of(1000, 1)).await;
+    let error = session.write(&updates).await.expect_err("all are refused");
+    assert_eq!((error.n_applied, error.failed.len(), error.n_aborted, error.n_unsent), (0, 18, 82, 0));
+    assert!(
+        error.describe(&info, 1).contains("18 refused")
+            && error.to_string().contains("82 not tried by the target")
+    );
+    // Where nobody is to blame, the call as a whole failed, which is worth another one.
+    let script = (0..4).fold(Script::default(), |script, at| script.refuse(at, Code::Aborted, "busy"));
+    let busy = target(script).await;
+    let session = primary(&busy, batches_of(1000, 1)).await;
+    let error = session.write(&updates[..2]).await.expect_err("it is busy");
+    assert_eq!((error.n_applied, error.failed.len(), error.n_aborted, busy.n_writes()), (0, 0, 2, 2));
+    assert!(error.cause.is_some_and(|cause| cause.is_transient() && cause.to_string().contains("busy")));
+}
+
+#[tokio::test]
 async fn the_target_checks_what_the_builder_checks() {
     let target = target(Script::default()).await;
     let session = primary(&target, options()).await;

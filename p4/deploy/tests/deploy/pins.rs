@@ -394,3 +394,30 @@ async fn hardware_that_takes_no_other_program_says_why() {
     }
     assert!(lab.targets.values().all(|target| target.n_updates() == 0));
 }
+
+/// Returns the table of an entry.
+fn table_of(entity: &v1::Entity) -> Option<u32> {
+    match &entity.entity {
+        Some(v1::entity::Entity::TableEntry(entry)) => Some(entry.table_id),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn what_hardware_did_not_try_is_tried_and_what_it_refuses_is_named() {
+    let lab = Lab::start(tree_of(&planned(), |_| {})).await;
+    let wanted = wanted(&lab, T0);
+    let mut tables: BTreeMap<u32, usize> = BTreeMap::new();
+    for table in wanted.iter().filter_map(table_of) {
+        *tables.entry(table).or_default() += 1;
+    }
+    let (table, count) = tables.into_iter().max_by_key(|(_, count)| *count).expect("it has entries");
+    let bad = wanted.iter().find(|entity| table_of(entity) == Some(table)).expect("it has one").clone();
+    lab.target().set_script(Script { refuse_entities: vec![bad], aborts_rest: true, ..hardware() });
+    let report = pushed(&lab.fleet()).await;
+    let said = fault(&report, T0);
+    assert!(said.contains("1 refused") && said.contains("not this one"), "{said}");
+    assert!(!said.contains("ABORTED") && !said.contains("not tried"), "{said}");
+    let held = lab.target().entities().iter().filter(|entity| table_of(entity) == Some(table)).count();
+    assert_eq!(held, count - 1);
+}

@@ -16,7 +16,7 @@ use super::options::WriteOptions;
 use super::session::Session;
 use crate::info::Info;
 use crate::order::{Ordered, Phase, Wave};
-use crate::proto::v1;
+use crate::proto::v1::{self, write_request::Atomicity};
 use crate::render;
 use crate::status::{Outcome, unpack};
 
@@ -44,7 +44,7 @@ impl FailedUpdate {
     }
 }
 
-/// A write that did not wholly succeed. Every update is in exactly one of the four: applied, failed, in doubt,
+/// A write that did not wholly succeed. Every update is in exactly one of the five: applied, failed, not tried, in doubt,
 /// not sent.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{endpoint}: {}", summary(self))]
@@ -55,6 +55,8 @@ pub struct WriteError {
     pub n_applied: usize,
     /// Updates that it refused.
     pub failed: Vec<FailedUpdate>,
+    /// Updates that it did not try because of others (`ABORTED`), however often they were sent.
+    pub n_aborted: usize,
     /// Updates that were sent and never answered for: they may or may not be applied.
     pub in_doubt: Vec<Range<usize>>,
     /// Updates that were not sent, or not looked at.
@@ -74,6 +76,9 @@ fn summary(error: &WriteError) -> String {
         ));
     }
     let n_in_doubt: usize = error.in_doubt.iter().map(Range::len).sum();
+    if error.n_aborted > 0 {
+        parts.push(format!("{} not tried by the target", error.n_aborted));
+    }
     if n_in_doubt > 0 {
         parts.push(format!("{n_in_doubt} in doubt"));
     }
@@ -101,11 +106,19 @@ impl WriteError {
     }
 }
 
+/// Rounds in which updates that were not tried are sent again, in a row, without one of them being applied. Each finds
+/// another one that is refused, and thousands that are wrong need not all be named.
+const FRUITLESS_ROUNDS: usize = 16;
+
 /// How far a write has come.
 #[derive(Debug, Default)]
 struct Progress {
     n_applied: usize,
     failed: BTreeMap<usize, Outcome>,
+    /// What the target did not try, of the wave that is written.
+    untried: BTreeMap<usize, Outcome>,
+    /// The same, of which nothing can be made.
+    n_aborted: usize,
     in_doubt: Vec<Range<usize>>,
     cause: Option<ClientError>,
 }
@@ -165,11 +178,58 @@ impl Session {
                 let Some(batch) = batches.next() else { break };
                 in_flight.spawn(self.send_batch(batch));
             }
-            let Some(answer) = in_flight.join_next().await else { return };
+            let Some(answer) = in_flight.join_next().await else { break };
             let (range, result) =
                 answer.expect("a request neither panics nor is aborted while it is waited for");
-            self.note(range, result, progress);
+            let places: Vec<usize> = range.collect();
+            self.note(&places, result, options, progress);
             each(progress.n_applied + progress.failed.len());
+        }
+        self.write_untried(updates, &header, options, progress, each).await;
+    }
+
+    /// Sends again what the target did not try because another update of its batch failed, as SONiC's does with a family of
+    /// tables, until that gets nowhere.
+    async fn write_untried(
+        &self,
+        updates: &[v1::Update],
+        header: &v1::WriteRequest,
+        options: WriteOptions,
+        progress: &mut Progress,
+        each: &mut (dyn FnMut(usize) + Send),
+    ) {
+        let mut fruitless = 0;
+        let mut before = (usize::MAX, usize::MAX);
+        while !progress.untried.is_empty() && progress.cause.is_none() && fruitless < FRUITLESS_ROUNDS {
+            let now = (progress.n_applied, progress.failed.len());
+            if now == before {
+                break;
+            }
+            fruitless = if now.0 == before.0 { fruitless + 1 } else { 0 };
+            before = now;
+            let places: Vec<usize> = std::mem::take(&mut progress.untried).into_keys().collect();
+            let again: Vec<v1::Update> = places.iter().map(|place| updates[*place].clone()).collect();
+            for batch in Batches::new(&again, 0..again.len(), header, options) {
+                let (range, result) = self.send_batch(batch).await;
+                self.note(&places[range], result, options, progress);
+                each(progress.n_applied + progress.failed.len());
+                if progress.cause.is_some() {
+                    break;
+                }
+            }
+        }
+        let left = std::mem::take(&mut progress.untried);
+        progress.n_aborted += left.len();
+        if let Some(outcome) = left.into_values().next().filter(|_| progress.failed.is_empty()) {
+            // Nobody can say which one is to blame, so it is the target as a whole that did not take them.
+            let endpoint = self.client().endpoint().to_owned();
+            progress.cause.get_or_insert(ClientError::Rpc {
+                endpoint,
+                rpc: Rpc::Write,
+                code: outcome.code,
+                message: outcome.message,
+                details: Vec::new(),
+            });
         }
     }
 
@@ -206,13 +266,24 @@ impl Session {
         }
     }
 
-    fn note(&self, range: Range<usize>, result: Result<(), Sent>, progress: &mut Progress) {
+    /// Takes note of the answer to a batch; `places` are those of its updates.
+    fn note(
+        &self,
+        places: &[usize],
+        result: Result<(), Sent>,
+        options: WriteOptions,
+        progress: &mut Progress,
+    ) {
         match result {
-            Ok(()) => progress.n_applied += range.len(),
+            Ok(()) => progress.n_applied += places.len(),
             Err(Sent::Outcomes(outcomes)) => {
-                for (index, outcome) in range.zip(outcomes) {
+                // Where a batch goes as a whole, what was not tried must not go alone.
+                let single = options.atomicity == Atomicity::ContinueOnError;
+                for (index, outcome) in places.iter().copied().zip(outcomes) {
                     if outcome.is_ok() {
                         progress.n_applied += 1;
+                    } else if single && outcome.code == Code::Aborted {
+                        progress.untried.insert(index, outcome);
                     } else {
                         progress.failed.insert(index, outcome);
                     }
@@ -223,11 +294,16 @@ impl Session {
                 progress.cause.get_or_insert(error);
             }
             Err(Sent::InDoubt(error)) => {
-                progress.in_doubt.push(range);
+                progress.in_doubt.extend(runs(places));
                 progress.cause.get_or_insert(error);
             }
         }
     }
+}
+
+/// Returns places that rise as ranges.
+fn runs(places: &[usize]) -> impl Iterator<Item = Range<usize>> {
+    places.chunk_by(|one, next| one + 1 == *next).map(|run| run[0]..run[run.len() - 1] + 1)
 }
 
 impl Progress {
@@ -241,7 +317,7 @@ impl Progress {
         }
         self.in_doubt.sort_by_key(|range| range.start);
         let n_in_doubt: usize = self.in_doubt.iter().map(Range::len).sum();
-        let n_unsent = updates.len() - self.n_applied - self.failed.len() - n_in_doubt;
+        let n_unsent = updates.len() - self.n_applied - self.failed.len() - self.n_aborted - n_in_doubt;
         let failed = self.failed.into_iter();
         let failed =
             failed.map(|(index, outcome)| FailedUpdate { index, update: updates[index].clone(), outcome });
@@ -249,6 +325,7 @@ impl Progress {
             endpoint: endpoint.to_owned(),
             n_applied: self.n_applied,
             failed: failed.collect(),
+            n_aborted: self.n_aborted,
             in_doubt: self.in_doubt,
             n_unsent,
             cause: self.cause.map(Box::new),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tonic::Code;
 
 use crate::client::Rpc;
+use crate::proto::v1;
 use crate::proto::v1::set_forwarding_pipeline_config_request::Action;
 
 /// What happens to one Write.
@@ -31,6 +32,11 @@ pub enum WriteFault {
 pub struct Script {
     /// Updates to refuse, by their number over all Writes, from 0.
     pub refuse_updates: BTreeMap<u64, (Code, String)>,
+    /// Entities that no update may name.
+    pub refuse_entities: Vec<v1::Entity>,
+    /// Whether the first failure of a table ends it in a Write: its other updates are answered `ABORTED` and not tried, as on
+    /// SONiC hardware. Those do not count as updates.
+    pub aborts_rest: bool,
     /// Writes to fail, by their number, from 0.
     pub write_faults: BTreeMap<u64, WriteFault>,
     /// How long to think before each answer.

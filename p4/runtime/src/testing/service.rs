@@ -1,6 +1,6 @@
 //! The service of a fake target.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -112,16 +112,36 @@ impl State {
     fn write(&mut self, info: &Info, updates: &[v1::Update]) -> Vec<Outcome> {
         let rules =
             Rules { table_limit: self.script.table_limit, check_references: self.script.check_references };
-        let mut outcomes = Vec::with_capacity(updates.len());
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(updates.len());
+        let mut ended = BTreeSet::new();
         for update in updates {
+            let table = update.entity.as_ref().and_then(table_of);
+            if ended.contains(&table) {
+                outcomes.push(Outcome::failed(Code::Aborted, "not attempted"));
+                continue;
+            }
             let number = self.n_updates;
             self.n_updates += 1;
-            outcomes.push(match self.script.refuse_updates.get(&number) {
+            let refused = update.entity.as_ref().is_some_and(|own| self.script.refuse_entities.contains(own));
+            let outcome = match self.script.refuse_updates.get(&number) {
                 Some((code, message)) => Outcome::failed(*code, message),
+                None if refused => Outcome::failed(Code::InvalidArgument, "not this one"),
                 None => self.store.apply(info, update, rules),
-            });
+            };
+            if self.script.aborts_rest && !outcome.is_ok() {
+                ended.insert(table);
+            }
+            outcomes.push(outcome);
         }
         outcomes
+    }
+}
+
+/// Returns the table of an entry.
+fn table_of(entity: &v1::Entity) -> Option<u32> {
+    match &entity.entity {
+        Some(v1::entity::Entity::TableEntry(entry)) => Some(entry.table_id),
+        _ => None,
     }
 }
 
