@@ -50,6 +50,11 @@ pub const ENTRIES_OF: [(&str, &str); 2] = [(ENTRIES, "fabric"), (PINS_ENTRIES, "
 /// Addresses, routes and neighbours, for `ip -batch`.
 pub const IP_BATCH: &str = "ip.batch";
 
+/// The files by which switches are known that have neither entries nor the configuration of SONiC, each with the word of what
+/// they run. Of several the first counts.
+pub const CONFIGURATION_OF: [(&str, &str); 4] =
+    [(NVUE_YAML, "nvue"), (EOS_CONF, "eos"), (FRR_CONF, "frr"), (IP_BATCH, "linux")];
+
 /// Devices to make before, for `ip -batch`.
 pub const DEVICES_BATCH: &str = "devices.batch";
 

@@ -358,3 +358,51 @@ fn the_play_brings_a_switch_to_the_tree() {
     let (good, said) = play(&[]);
     assert!(good && said.contains("changed=0"), "{said}");
 }
+
+#[test]
+fn switches_that_nothing_is_pushed_to_are_named_with_what_brings_them_their_files() {
+    let place = Place::new();
+    place.write("frr.yaml", common::small_fabric("frr", 2, "linux", "frr"));
+    place.write("none.yaml", "devices: {}\n");
+    place.ends(0, &["compile", "frr.yaml", "--out", "frr"]);
+    for verb in ["push", "drift", "watch"] {
+        let said = place.ends(1, &[verb, "frr", "--inventory", "none.yaml"]);
+        assert!(
+            said.contains("8 switches run `frr` and nothing is done about them, the first is `p0-t0-001`"),
+            "{said}"
+        );
+        assert!(said.contains("`closc export ansible` writes a play for them"), "{said}");
+    }
+    // A rule of the inventory is what switches that run SONiC lack.
+    place.write("fabric.yaml", fabric(V4));
+    place.ends(0, &["compile", "fabric.yaml", "--out", "sonic"]);
+    let said = place.ends(1, &["drift", "sonic", "--inventory", "none.yaml"]);
+    assert!(
+        said.contains("6 switches run `sonic`") && said.contains("a rule under `sonic` in the inventory"),
+        "{said}"
+    );
+}
+
+#[test]
+fn counters_that_a_collector_does_not_read_are_named() {
+    let place = place(V4);
+    place.write(
+        "rules.yaml",
+        "devices: {}\nsonic:\n- { devices: 'p*', transport: sonic-ssh, address: '{name}' }\n",
+    );
+    let collect = ["collect", "fabric.yaml", "--nic", "none.sock", "--inventory", "rules.yaml", "--for", "1"];
+    let collect = [&collect[..], &["--listen", "127.0.0.1:0"]].concat();
+    let said = place.ends(1, &collect);
+    assert!(
+        said.contains("what 6 switches count that run `sonic` is not read, the first is `p0-t0-001`"),
+        "{said}"
+    );
+    assert!(said.contains("`closc export telemetry` writes what reads their counters"), "{said}");
+    let said = place.ends(1, &[&collect[..], &["--format", "json"]].concat());
+    let line = said.lines().find(|line| line.starts_with("{\"unread\"")).expect("it says so");
+    let unread = serde_json::from_str::<Value>(line).expect("JSON")["unread"].clone();
+    assert_eq!(
+        (&unread["os"], &unread["switches"], &unread["first"]),
+        (&json!("sonic"), &json!(6), &json!("p0-t0-001"))
+    );
+}

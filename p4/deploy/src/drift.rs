@@ -11,6 +11,7 @@ use crate::device_drift::DeviceDrift;
 use crate::event::{EventKind, Observer, Reporter};
 use crate::fault::Fault;
 use crate::fleet::Fleet;
+use crate::left_alone::LeftAlone;
 use crate::options::PushOptions;
 use crate::parallel::each;
 use crate::progress::Progress;
@@ -21,6 +22,9 @@ use crate::progress::Progress;
 pub struct DriftReport {
     /// Every switch by name.
     pub devices: BTreeMap<String, DeviceDrift>,
+    /// Switches of the tree that were not looked at, by what they run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<LeftAlone>,
 }
 
 impl DriftReport {
@@ -68,5 +72,5 @@ pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> 
             (switch.name().to_owned(), drift)
         }
     });
-    DriftReport { devices: found.await.into_iter().collect() }
+    DriftReport { devices: found.await.into_iter().collect(), left_alone: fleet.left_alone.clone() }
 }

@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 
 use crate::difference::Counts;
 use crate::fault::Fault;
+use crate::left_alone::LeftAlone;
 use crate::report::PipelineStep;
 
 /// Something that happened.
@@ -106,6 +107,9 @@ pub enum EventKind {
         devices: usize,
         /// Where metrics are served.
         metrics: String,
+        /// Switches of the tree that are not watched, by what they run.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        left_alone: Vec<LeftAlone>,
     },
     /// A switch that is watched was not as it should be, and is now.
     Repaired {
@@ -151,7 +155,7 @@ impl Event {
                 "differs: {} to insert, {} to modify, {} to delete",
                 updates.insert, updates.modify, updates.delete
             ),
-            EventKind::Watching { devices, metrics } => {
+            EventKind::Watching { devices, metrics, .. } => {
                 format!("watching {devices} switches; metrics at {metrics}")
             }
             EventKind::Repaired { updates, entities } => {

@@ -8,6 +8,7 @@ use closc_runtime::RoleName;
 use thiserror::Error;
 
 use crate::inventory::{Device, Inventory, InventoryError};
+use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
 use crate::member::Member;
 use crate::pair::Pair;
@@ -29,6 +30,8 @@ pub struct Fleet {
     pub configured: Vec<String>,
     /// Members that have a CONFIG_DB which no rule of the inventory brings about.
     pub bare: Vec<String>,
+    /// The others of the tree.
+    pub left_alone: Vec<LeftAlone>,
 }
 
 /// Inventory and tree do not go together.
@@ -168,6 +171,20 @@ impl Fleet {
         }
         self.configured = self.sonic.iter().map(|switch| switch.name.clone()).collect();
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
+    }
+
+    /// Adds which switches of the tree are left alone. `instead` says what closc has for an operating system that it pushes
+    /// nothing to.
+    #[must_use]
+    pub fn with_left_alone(
+        mut self,
+        inventory: &Inventory,
+        tree: &Tree,
+        instead: impl Fn(&str) -> String,
+        select: impl Fn(&str) -> bool,
+    ) -> Self {
+        self.left_alone = left_alone(tree, inventory, &instead, &select);
+        self
     }
 
     /// Returns how many switches there are.

@@ -20,6 +20,7 @@ use crate::difference::{Counts, difference, updates};
 use crate::event::Reporter;
 use crate::fault::{DeviceError, Fault};
 use crate::fleet::Fleet;
+use crate::left_alone::LeftAlone;
 use crate::member::Member;
 use crate::options::PushOptions;
 use crate::parallel::each;
@@ -43,6 +44,8 @@ pub struct Plan {
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
     /// The switches whose CONFIG_DB a push would change, which is no part of a saved plan either.
     pub configured: Vec<String>,
+    /// Switches of the tree that the push does nothing about; no part of a saved plan.
+    pub(crate) left_alone: Vec<LeftAlone>,
 }
 
 /// A plan, or the switches it could not be made for.
@@ -69,7 +72,8 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
         }
     })
     .await;
-    let mut plan = Plan { fabric: fleet.fabric.clone(), ..Plan::default() };
+    let mut plan =
+        Plan { fabric: fleet.fabric.clone(), left_alone: fleet.left_alone.clone(), ..Plan::default() };
     let mut failed = Vec::new();
     for (device, made) in sonic {
         match made {

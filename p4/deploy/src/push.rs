@@ -49,7 +49,8 @@ pub enum PlanTargetError {
 /// Pushes what is wanted to every switch of a fleet.
 pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate: Gate) -> PushReport {
     let jobs = fleet.switches().into_iter().map(Job::Switch);
-    run(jobs.collect(), options, Reporter::new(observer), gate).await
+    let report = run(jobs.collect(), options, Reporter::new(observer), gate).await;
+    PushReport { left_alone: fleet.left_alone.clone(), ..report }
 }
 
 /// Pushes a plan. A switch that is not as it was when the plan was made is refused; switches of the fleet that the

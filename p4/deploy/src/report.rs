@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bind::{self, LeftOut};
 use crate::difference::Counts;
 use crate::fault::Fault;
+use crate::left_alone::LeftAlone;
 
 /// What was done about the pipeline of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +71,9 @@ pub struct PushReport {
     /// Why it ended before its end, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// Switches of the tree that nothing was pushed to, by what they run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<LeftAlone>,
 }
 
 impl PushReport {

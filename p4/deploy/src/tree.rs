@@ -185,6 +185,8 @@ pub struct Tree {
     sonic: BTreeSet<String>,
     /// The switches that have both.
     both: BTreeSet<String>,
+    /// The switches that have neither, each with the word of what it runs.
+    others: BTreeMap<String, &'static str>,
 }
 
 impl Tree {
@@ -192,6 +194,7 @@ impl Tree {
     pub fn open(files: Arc<dyn Files>) -> Result<Self, TreeError> {
         let manifest = Manifest::read(&*files).map_err(|error| TreeError::Manifest(error.to_string()))?;
         let (mut devices, mut sonic, mut both) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut others = BTreeMap::new();
         for (device, files) in manifest.folders(paths::SWITCHES) {
             let has = |name: &str| files.iter().any(|file| file.file_name() == Some(name));
             if let Some((_, pipeline)) = paths::ENTRIES_OF.iter().find(|(file, _)| has(file)) {
@@ -199,15 +202,26 @@ impl Tree {
                 both.extend(has(paths::CONFIG_DB).then(|| device.to_owned()));
             } else if has(paths::CONFIG_DB) {
                 sonic.insert(device.to_owned());
+            } else if let Some((_, os)) = paths::CONFIGURATION_OF.iter().find(|(file, _)| has(file)) {
+                others.insert(device.to_owned(), *os);
             }
         }
-        Ok(Tree { files, devices, sonic, both, fabric: manifest.fabric, listed: Some(manifest.files) })
+        Ok(Tree {
+            files,
+            devices,
+            sonic,
+            both,
+            others,
+            fabric: manifest.fabric,
+            listed: Some(manifest.files),
+        })
     }
 
     /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
     /// digests to compare it with.
     pub fn made(fabric: String, devices: BTreeMap<String, &'static str>, files: Arc<dyn Files>) -> Self {
-        Tree { files, fabric, listed: None, devices, sonic: BTreeSet::new(), both: BTreeSet::new() }
+        let (sonic, both, others) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+        Tree { files, fabric, listed: None, devices, sonic, both, others }
     }
 
     /// Returns the name of the fabric.
@@ -228,6 +242,11 @@ impl Tree {
     /// Returns the switches that have entries and a CONFIG_DB.
     pub(crate) fn both(&self) -> &BTreeSet<String> {
         &self.both
+    }
+
+    /// Returns the switches that nothing is pushed to, each with the word of what it runs.
+    pub(crate) fn others(&self) -> &BTreeMap<String, &'static str> {
+        &self.others
     }
 
     /// Reads the CONFIG_DB of a switch.

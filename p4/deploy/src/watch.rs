@@ -85,7 +85,7 @@ impl Watch {
         let sonic = rows.iter().cloned().zip(fleet.sonic.iter().map(|switch| switch.plane));
         let names = members.iter().cloned().chain(sonic);
         let shared = Arc::new(Shared {
-            board: Board::new(names),
+            board: Board::new(names, fleet.left_alone.clone()),
             reporter: Reporter::new(observer),
             permits: Semaphore::new(options.push.max_parallel.max(1)),
             options,

@@ -1,14 +1,16 @@
 //! `closc collect`: asks the agents of a fabric, names what is broken, keeps denials, serves both.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
 use closc_collect::io::{self, Event, Observer, Session, Settings, names};
 use closc_collect::{Change, Decoded, Item, Options, PathItem, SourceView, Summary, TierItems};
-use closc_deploy::Target;
+use closc_deploy::{LeftAlone, Target};
 use closc_diagnostics::printable;
 use closc_plan::Plan;
+use closc_platform::Os;
 use serde_json::json;
 
 use crate::args::collect::CollectArgs;
@@ -51,7 +53,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         state: command.state.clone(),
         listen: Some(command.listen),
         tls: command.serve.certificates(command.listen)?,
-        switches: switches(command, &input.plan)?,
+        switches: switches(args, command, &input.plan)?,
         web: command.web,
         options: Options {
             apply: command.apply,
@@ -101,7 +103,7 @@ fn is_blind(summary: &Summary) -> bool {
 }
 
 /// The switches whose counters are read: those of the inventory.
-fn switches(command: &CollectArgs, plan: &Plan) -> anyhow::Result<Vec<Target>> {
+fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<Vec<Target>> {
     let Some(path) = &command.inventory else { return Ok(Vec::new()) };
     let site = control::inventory_of(&plan.topology().name, path)?;
     let stranger = site.inventory.devices.keys().find(|name| {
@@ -111,7 +113,43 @@ fn switches(command: &CollectArgs, plan: &Plan) -> anyhow::Result<Vec<Target>> {
     if let Some(name) = stranger {
         bail!("`{path}` has `{name}`, which is no switch of `{}`", plan.topology().name);
     }
-    Ok(site.inventory.targets(&site.files)?)
+    let targets = site.inventory.targets(&site.files)?;
+    for left in unread(plan, &targets) {
+        if args.format == Format::Json && !args.quiet {
+            output::say(json!({ "unread": left }));
+        } else {
+            let LeftAlone { os, switches, first, instead } = left;
+            tracing::warn!(
+                "what {switches} switches count that run `{os}` is not read, the first is `{first}`: {instead}"
+            );
+        }
+    }
+    Ok(targets)
+}
+
+/// Counts the switches of a fabric whose counters are not read, by what they run.
+fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
+    let read: BTreeSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let mut found: BTreeMap<Os, LeftAlone> = BTreeMap::new();
+    for switch in plan.switches() {
+        let (name, os) = (plan.switch_name(switch), plan.os(switch));
+        if read.contains(name.as_str()) {
+            continue;
+        }
+        let instead = if os.is_programmed() {
+            "`devices` of the inventory says where they are"
+        } else {
+            "they have no P4Runtime; `closc export telemetry` writes what reads their counters"
+        };
+        let new = || LeftAlone {
+            os: os.word().to_owned(),
+            switches: 0,
+            first: name.to_string(),
+            instead: instead.to_owned(),
+        };
+        found.entry(os).or_insert_with(new).switches += 1;
+    }
+    found.into_values().collect()
 }
 
 fn human(summary: &Summary) -> String {

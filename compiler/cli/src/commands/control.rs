@@ -11,6 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, Manifest, paths};
 use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
 use closc_files::{FileError, Folder, Reason};
+use closc_platform::Os;
 use closc_provision::site_tree::SiteTree;
 use closc_sonic::Overlay;
 use indicatif::ProgressBar;
@@ -182,6 +183,8 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
     let fleet = fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?;
+    let fleet = fleet.with_left_alone(&site.inventory, &tree, instead, select);
+    warn_left_alone(&fleet);
     if let Some(first) = fleet.bare.first().filter(|_| args.inventory != LAB) {
         tracing::warn!(
             "CONFIG_DB of {} switches is not looked at, as no rule under `sonic` fits them; the first is `{first}`",
@@ -192,6 +195,24 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
         anyhow::bail!("no switch of `{}` is selected that the inventory says how to reach", args.source);
     }
     Ok(fleet)
+}
+
+/// Returns what brings the configuration of an operating system to switches, of those that nothing is pushed to.
+pub(super) fn instead(os: &str) -> String {
+    let has_play = Os::ALL.into_iter().any(|own| own.word() == os && own.has_play());
+    if has_play {
+        "`closc export ansible` writes a play for them".to_owned()
+    } else {
+        "`closc export ansible` writes an inventory with their files, for what the site applies them with"
+            .to_owned()
+    }
+}
+
+/// Says which switches of a tree a command does nothing about.
+pub(super) fn warn_left_alone(fleet: &Fleet) {
+    for left in &fleet.left_alone {
+        tracing::warn!("{}", left.line());
+    }
 }
 
 /// Returns how many switches have CONFIG_DB and nothing else.

@@ -35,7 +35,8 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             .with_context(|| format!("cannot listen on {}", command.listen))?;
         if let Some(address) = watch.address() {
             let metrics = format!("{}://{address}/metrics", command.serve.scheme());
-            let what = EventKind::Watching { devices: fleet.n_switches(), metrics };
+            let left_alone = fleet.left_alone.clone();
+            let what = EventKind::Watching { devices: fleet.n_switches(), metrics, left_alone };
             say(Event { at_ms: 0, device: None, plane: None, what });
         }
         stop.asked().await;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::Plan;
 use super::show::lines;
 use crate::difference::Counts;
+use crate::left_alone::LeftAlone;
 
 /// What a push would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -23,6 +24,9 @@ pub struct Preview {
     devices: BTreeMap<String, DevicePreview>,
     /// Switches that run SONiC, by name.
     sonic: BTreeMap<String, SonicPreview>,
+    /// Switches of the tree that nothing would be pushed to, by what they run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_alone: Vec<LeftAlone>,
 }
 
 /// What a push would do to a switch that speaks P4Runtime.
@@ -91,6 +95,7 @@ impl Preview {
             updates: plan.counts(),
             devices: devices.collect(),
             sonic: sonic.collect(),
+            left_alone: plan.left_alone.clone(),
         }
     }
 }

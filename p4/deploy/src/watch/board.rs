@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::difference::Counts;
 use crate::fault::Fault;
+use crate::left_alone::LeftAlone;
 
 /// What this controller is to a switch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,6 +78,9 @@ impl DeviceStatus {
 pub struct WatchStatus {
     /// The switches by name.
     pub devices: BTreeMap<String, DeviceStatus>,
+    /// Switches of the tree that are not watched, by what they run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<LeftAlone>,
 }
 
 impl WatchStatus {
@@ -95,6 +99,7 @@ impl WatchStatus {
 #[derive(Debug)]
 pub(super) struct Board {
     devices: BTreeMap<String, Mutex<Entry>>,
+    left_alone: Vec<LeftAlone>,
 }
 
 #[derive(Debug, Default)]
@@ -104,12 +109,15 @@ struct Entry {
 }
 
 impl Board {
-    pub(super) fn new(devices: impl Iterator<Item = (String, Option<u8>)>) -> Self {
+    pub(super) fn new(
+        devices: impl Iterator<Item = (String, Option<u8>)>,
+        left_alone: Vec<LeftAlone>,
+    ) -> Self {
         let entry = |plane| {
             let status = DeviceStatus { plane, ..DeviceStatus::default() };
             Mutex::new(Entry { status, in_sync_since: None })
         };
-        Board { devices: devices.map(|(name, plane)| (name, entry(plane))).collect() }
+        Board { devices: devices.map(|(name, plane)| (name, entry(plane))).collect(), left_alone }
     }
 
     fn with(&self, device: &str, change: impl FnOnce(&mut Entry)) {
@@ -148,6 +156,6 @@ impl Board {
             status.in_sync_age_seconds = entry.in_sync_since.map(|since| since.elapsed().as_secs_f64());
             (name.clone(), status)
         });
-        WatchStatus { devices: devices.collect() }
+        WatchStatus { devices: devices.collect(), left_alone: self.left_alone.clone() }
     }
 }

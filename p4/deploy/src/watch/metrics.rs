@@ -115,6 +115,12 @@ fn text(status: &WatchStatus) -> String {
             line(&mut text, "closc_device_updates_total", &labels, count as f64);
         }
     }
+    let help = "Switches of the tree that are not watched, by what they run.";
+    head(&mut text, "closc_devices_left_alone", help, "gauge");
+    for left in &status.left_alone {
+        let labels = format!("{{os=\"{}\"}}", escaped(&left.os));
+        line(&mut text, "closc_devices_left_alone", &labels, left.switches as f64);
+    }
     text
 }
 
@@ -146,13 +152,14 @@ mod tests {
         let device =
             DeviceStatus { plane: Some(3), role: Role::Leading, in_sync: true, ..Default::default() };
         let devices = [("p3-t0-\"1\"".to_owned(), device)].into_iter().collect();
-        let text = text(&WatchStatus { devices });
+        let text = text(&WatchStatus { devices, ..Default::default() });
         assert!(text.contains("# TYPE closc_device_in_sync gauge\n"));
         assert!(text.contains("closc_device_in_sync{device=\"p3-t0-\\\"1\\\"\",plane=\"3\"} 1\n"), "{text}");
         assert!(text.contains(",kind=\"delete\"} 0\n"));
         let differences = BTreeMap::from([("STATIC_ROUTE".to_owned(), 2)]);
         let watched = DeviceStatus { role: Role::Watching, differences, ..Default::default() };
-        let status = WatchStatus { devices: [("t0".to_owned(), watched)].into_iter().collect() };
+        let devices = [("t0".to_owned(), watched)].into_iter().collect();
+        let status = WatchStatus { devices, ..Default::default() };
         let of_watched = super::text(&status);
         assert!(of_watched.contains("closc_device_differences{device=\"t0\",table=\"STATIC_ROUTE\"} 2\n"));
         assert!(!of_watched.contains("closc_device_entities{"), "nobody counts them");

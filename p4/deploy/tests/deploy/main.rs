@@ -8,6 +8,7 @@ mod embedded;
 mod faults;
 mod files;
 mod gnmi;
+mod left_alone;
 mod pair;
 mod pins;
 mod pins_bmv2;

@@ -78,6 +78,8 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let programmed = Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?;
     let options = SonicOptions::default();
     let all = programmed.clone().with_sonic(&site.inventory, &*site.files, &tree, options, |_| true)?;
+    let all = all.with_left_alone(&site.inventory, &tree, control::instead, |_| true);
+    control::warn_left_alone(&all);
     Ok([programmed, all])
 }
 

@@ -1,0 +1,81 @@
+//! Switches of a tree that a command does nothing about: nobody says how they are reached, or closc brings nothing to what
+//! they run.
+//!
+//! In: a tree, an inventory, a selection. Out: [`LeftAlone`], one for each operating system. Invariants: a switch of the
+//! selection takes part, or is counted here.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::inventory::Inventory;
+use crate::tree::Tree;
+
+/// The operating system whose switches an inventory has rules for.
+const WITH_RULES: &str = "sonic";
+
+/// Switches of one operating system that are left alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct LeftAlone {
+    /// What they run, by its word in fabric files.
+    pub os: String,
+    /// How many there are.
+    pub switches: usize,
+    /// The first of them.
+    pub first: String,
+    /// What brings their configuration to them.
+    pub instead: String,
+}
+
+impl LeftAlone {
+    /// Says it to people.
+    pub fn line(&self) -> String {
+        let LeftAlone { os, switches, first, instead } = self;
+        let verb = if *switches == 1 { "switch runs" } else { "switches run" };
+        format!("{switches} {verb} `{os}` and nothing is done about them, the first is `{first}`: {instead}")
+    }
+}
+
+/// Counts the switches that take no part. `instead` says what closc has for an operating system that it pushes nothing to.
+pub(crate) fn left_alone(
+    tree: &Tree,
+    inventory: &Inventory,
+    instead: &dyn Fn(&str) -> String,
+    select: &dyn Fn(&str) -> bool,
+) -> Vec<LeftAlone> {
+    let mut found: BTreeMap<&str, LeftAlone> = BTreeMap::new();
+    let mut add = |name: &str, os: &'static str, instead: String| {
+        let new = || LeftAlone { os: os.to_owned(), switches: 0, first: name.to_owned(), instead };
+        found.entry(os).or_insert_with(new).switches += 1;
+    };
+    if !inventory.has_sonic() {
+        for name in tree.sonic().iter().filter(|name| select(name)) {
+            let instead = "a rule under `sonic` in the inventory says how they are reached";
+            add(name, WITH_RULES, instead.to_owned());
+        }
+    }
+    for (name, os) in tree.others().iter().filter(|(name, _)| select(name)) {
+        add(name, os, instead(os));
+    }
+    found.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_and_several_are_said_differently() {
+        let some = |switches| LeftAlone {
+            os: "frr".to_owned(),
+            switches,
+            first: "p0-t0-001".to_owned(),
+            instead: "do it".to_owned(),
+        };
+        assert!(some(1).line().starts_with("1 switch runs `frr`"));
+        assert!(some(7).line().starts_with("7 switches run `frr`"));
+        assert!(some(7).line().ends_with("the first is `p0-t0-001`: do it"));
+    }
+}
