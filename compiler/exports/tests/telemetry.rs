@@ -67,6 +67,32 @@ fn every_device_is_a_target_once_and_what_is_absent_is_none() {
 }
 
 #[test]
+fn every_nic_has_an_agent_with_a_port_of_its_own() {
+    let plan = closc_tests::shape::plan(
+        "fabric: agents
+planes: 2
+hosts: { groups: 2, per_group: 4, nics_per_node: 4, nic: { speed: 200G, lanes: 2 } }
+tiers:
+  t0: { platform: spectrum4-sn5600-256x100g, os: sonic, up: 1 }
+  t1: { platform: spectrum4-sn5600-256x100g, os: sonic }
+addresses: { management: 10.64.0.0/14 }
+",
+    );
+    let reach = Reach { domain: Some("mgmt.example".to_owned()) };
+    let list: Vec<Value> =
+        serde_json::from_str(&text(&prometheus::agents(&plan, &reach, 9750))).expect("JSON");
+    let pair = |group: &Value| (group["labels"]["nic"].to_string(), group["targets"][0].to_string());
+    let agents: BTreeMap<String, String> = list.iter().map(pair).collect();
+    assert_eq!(agents.len(), plan.fabric().nics().count());
+    let last = agents.last_key_value().expect("there are some");
+    assert!(last.0.ends_with("/nic3\"") && last.1.ends_with(".mgmt.example:9753\""), "{last:?}");
+    assert!(text(&prometheus::scrape(&plan, true)).contains("files: [agents.json]"));
+    assert!(!text(&prometheus::scrape(&plan, false)).contains("agents.json"));
+    let mut out = Vec::new();
+    assert!(prometheus::agents(&plan, &reach, u16::MAX - 2).write(&mut out).is_err(), "no port is left");
+}
+
+#[test]
 fn a_switch_is_asked_for_what_it_counts() {
     let reach = Reach::default();
     let asked = |qos: &str, routing: &str| {

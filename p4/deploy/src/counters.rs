@@ -4,6 +4,8 @@
 //! asks for no primacy, so a push or a watch is not disturbed; which counter is which, and how many ports there can be, comes
 //! from the P4Info that the switch runs; what it answers takes no more memory than a switch of its size has to say.
 
+mod metrics;
+
 use std::collections::BTreeMap;
 
 use closc_runtime::client::{Client, ClientError, Options};
@@ -15,6 +17,8 @@ use thiserror::Error;
 use v1::entity::Entity;
 
 use crate::target::Target;
+pub use metrics::Sums;
+pub(crate) use metrics::escaped;
 
 /// Classes of each port in counters per port and class.
 const CLASSES: u32 = 8;
@@ -87,7 +91,7 @@ pub struct CounterReader {
 
 /// Numbers of the P4Info.
 #[derive(Debug)]
-struct Names {
+pub(crate) struct Names {
     port_role: u32,
     my_sid: u32,
     port_class: u32,
@@ -128,7 +132,8 @@ impl CounterReader {
 }
 
 impl Names {
-    async fn ask(client: &Client) -> Result<Names, CountersError> {
+    /// Asks a switch what its program counts.
+    pub(crate) async fn ask(client: &Client) -> Result<Names, CountersError> {
         let config = client.pipeline(ResponseType::P4infoAndCookie).await?;
         let message = config.and_then(|config| config.p4info).ok_or(CountersError::NoProgram)?;
         let info = Info::new(message).map_err(|error| CountersError::Info(error.to_string()))?;
@@ -146,7 +151,8 @@ impl Names {
         })
     }
 
-    async fn read(&self, client: &Client) -> Result<Counters, ClientError> {
+    /// Reads all counters.
+    pub(crate) async fn read(&self, client: &Client) -> Result<Counters, ClientError> {
         let mut counters = Counters::default();
         let asked =
             vec![with_counters(self.port_role), with_counters(self.my_sid), cell_of(self.drops, None)];

@@ -123,6 +123,11 @@ pub enum EventKind {
         /// Entries that differ, by table; none where it is as it should be.
         objects: BTreeMap<String, u64>,
     },
+    /// The counters of a switch that is watched cannot be read.
+    Uncounted {
+        /// Why not.
+        reason: String,
+    },
     /// This controller became primary of a switch it watches.
     Leading,
     /// Another controller is primary of a switch that this one watches.
@@ -167,6 +172,7 @@ impl Event {
                     objects.iter().map(|(table, count)| format!("{count} of {table}")).collect();
                 format!("differs: {}", counts.join(", "))
             }
+            EventKind::Uncounted { reason } => format!("its counters are not read: {reason}"),
             EventKind::Leading => "this controller is primary".to_owned(),
             EventKind::StandingBy { primary: Some(id) } => {
                 format!("standing by, another controller is primary with election id {id}")

@@ -42,7 +42,7 @@ mod tree;
 mod watch;
 
 pub use bind::BindError;
-pub use counters::{Cell, CounterReader, Counters, CountersError};
+pub use counters::{Cell, CounterReader, Counters, CountersError, Sums};
 pub use device_drift::{DeviceDrift, Difference};
 pub use device_plan::DevicePlan;
 pub use difference::{Change, Counts, difference};

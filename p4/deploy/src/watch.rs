@@ -1,6 +1,6 @@
 //! A watch: keeps switches as they should be, whatever happens to them, until it is asked to stop.
 //!
-//! In: a fleet. Out: [`WatchStatus`], metrics and health at any time. Invariants: each switch is looked after by itself;
+//! In: a fleet. Out: [`WatchStatus`], metrics (counters of switches, too) and health at any time. Invariants: each switch is looked after by itself;
 //! one that is primary reads, compares and repairs, one that is not stands by and takes over when nobody is primary.
 //! So of two watches one leads, and the other takes its place when it dies. A switch that runs SONiC is read and compared,
 //! and nothing is written to it.
@@ -40,12 +40,14 @@ pub struct WatchOptions {
     pub listen: Option<SocketAddr>,
     /// Who may read them, and by which certificate; anybody, without encryption, where there is none.
     pub tls: Option<Certificates>,
+    /// Whether the counters of switches that this watch leads are read too, after each look, and served.
+    pub counters: bool,
 }
 
 impl Default for WatchOptions {
     fn default() -> Self {
         let (push, interval) = (PushOptions::default(), Duration::from_secs(30));
-        WatchOptions { push, interval, listen: None, tls: None }
+        WatchOptions { push, interval, listen: None, tls: None, counters: false }
     }
 }
 
@@ -167,7 +169,8 @@ fn answer(board: &Board, request: &Request) -> Answer {
     match request.path.as_str() {
         _ if request.is_post => Answer::text(405, "only GET\n"),
         "/metrics" => metrics::answer(&board.status()),
+        "/metrics/switch" => metrics::of_switch(board, request),
         "/healthz" => health::answer(&board.status()),
-        _ => Answer::text(404, "try /metrics or /healthz\n"),
+        _ => Answer::text(404, "try /metrics, /metrics/switch?of=NAME or /healthz\n"),
     }
 }

@@ -145,6 +145,9 @@ pub struct WatchArgs {
     /// Where metrics and health are served
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9560")]
     pub listen: SocketAddr,
+    /// Read what switches count after each look and serve it with the metrics: ports, classes, segments, marks, trims, drops
+    #[arg(long)]
+    pub counters: bool,
     #[command(flatten)]
     pub serve: ServeArgs,
 }

@@ -23,6 +23,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
         interval: Duration::from_secs(command.interval),
         listen: Some(command.listen),
         tls: command.serve.certificates(command.listen)?,
+        counters: command.counters,
     };
     let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let observer = observer(args, Arc::clone(&audit));

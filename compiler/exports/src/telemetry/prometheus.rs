@@ -1,6 +1,6 @@
 //! Prometheus: lists of targets for `file_sd_configs`, and jobs that use them.
 //!
-//! In: a plan, and how devices are reached. Out: `prometheus/switches.json`, `nodes.json`, `prometheus.yml`. Invariants: a target is a
+//! In: a plan, and how devices are reached. Out: `prometheus/switches.json`, `nodes.json`, `agents.json`, `prometheus.yml`. Invariants: a target is a
 //! line, with labels of its own; addresses without a port are for exporters that ask the device themselves (blackbox, SNMP).
 
 use std::io;
@@ -53,8 +53,24 @@ pub fn nodes<'a>(plan: &'a Plan, reach: &'a Reach, port: u16) -> Result<File<'a>
     }))
 }
 
-/// Returns the jobs: what closc, gNMIc and node exporters serve.
-pub fn scrape(plan: &Plan) -> File<'_> {
+/// Returns the agents of all NICs. Each has a port of its own: `first` is that of the first NIC of a node.
+pub fn agents<'a>(plan: &'a Plan, reach: &'a Reach, first: u16) -> File<'a> {
+    File::new("prometheus/agents.json", move |out| {
+        let agents = plan.fabric().nics().map(|nic| {
+            let (node, number) = plan.topology().node_of(nic);
+            let port = first.checked_add(number.into()).ok_or_else(|| {
+                io::Error::other(format!("port {first} leaves none for NIC {number} of a node"))
+            })?;
+            let mut labels = node_labels(plan, node);
+            labels.insert("nic".to_owned(), json!(plan.topology().naming.nic(node, number)));
+            Ok((authority(&reach.node(plan, node), port), labels))
+        });
+        write(out, agents)
+    })
+}
+
+/// Returns the jobs: what closc, gNMIc and node exporters serve, and agents where they are listed.
+pub fn scrape(plan: &Plan, agents: bool) -> File<'_> {
     let streams = gnmic::targets(plan).next().is_some();
     File::new("prometheus/prometheus.yml", move |out| {
         writeln!(out, "# The whole of a prometheus.yml, or one of `scrape_config_files` (from 2.43).")?;
@@ -64,6 +80,9 @@ pub fn scrape(plan: &Plan) -> File<'_> {
         let streamed = streams.then(|| ("gnmic", GNMIC.to_string()));
         for (job, address) in own.into_iter().chain(streamed) {
             writeln!(out, "  - job_name: {job}\n    static_configs: [{{ targets: [{}] }}]", json!(address))?;
+        }
+        if agents {
+            writeln!(out, "  - job_name: closc-nic\n    file_sd_configs: [{{ files: [agents.json] }}]")?;
         }
         writeln!(out, "  - job_name: node\n    file_sd_configs: [{{ files: [nodes.json] }}]")
     })

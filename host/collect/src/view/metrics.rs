@@ -85,17 +85,13 @@ fn switches(text: &mut Text, collector: &Collector) {
         .collect();
     let mut rows: [Vec<Row>; 5] = Default::default();
     for (name, counters) in &listed {
-        let received = counters.received.values().map(|cell| cell.packets).sum::<u64>();
-        rows[0].push((labels(&[("switch", name)]), received as f64));
-        for (at, cells) in [&counters.sent, &counters.marked, &counters.trimmed].into_iter().enumerate() {
-            let mut classes: BTreeMap<u8, u64> = BTreeMap::new();
-            for ((_, class), cell) in cells {
-                *classes.entry(*class).or_default() += cell.packets;
-            }
+        let sums = counters.sums();
+        rows[0].push((labels(&[("switch", name)]), sums.received as f64));
+        for (at, classes) in [sums.sent, sums.marked, sums.trimmed].into_iter().enumerate() {
             let row = |(class, n): (u8, u64)| {
                 (labels(&[("switch", name), ("class", &class.to_string())]), n as f64)
             };
-            rows[1 + at].extend(classes.into_iter().filter(|(_, n)| *n > 0).map(row));
+            rows[1 + at].extend(classes.into_iter().map(row));
         }
         let drop = |(reason, cell): (&String, &Cell)| {
             (labels(&[("switch", name), ("reason", reason)]), cell.packets as f64)
@@ -118,39 +114,7 @@ fn switches(text: &mut Text, collector: &Collector) {
 pub(crate) fn switch_metrics(collector: &Collector, name: &str) -> Option<String> {
     let switch = collector.plan().topology().naming.parse_switch(name)?;
     let counters = collector.switches().of(switch)?;
-    let mut text = Text::default();
-    let port = |port: u16| labels(&[("switch", name), ("port", &port.to_string())]);
-    let came = counters.received.iter();
-    let rows = came.clone().map(|(at, cell)| (port(*at), cell.packets as f64));
-    text.family("port_received_packets_total", "counter", "Packets that came in by a port.", rows);
-    let rows = came.map(|(at, cell)| (port(*at), cell.bytes as f64));
-    text.family("port_received_bytes_total", "counter", "Bytes that came in by a port.", rows);
-    let both = |at: &(u16, u8)| {
-        labels(&[("switch", name), ("port", &at.0.to_string()), ("class", &at.1.to_string())])
-    };
-    let cells = [
-        ("port_sent", "that went out by a port", &counters.sent, true),
-        ("port_ecn_marked", "that were marked on their way out", &counters.marked, false),
-        ("port_trimmed", "that were cut short on their way out", &counters.trimmed, false),
-    ];
-    for (family, what, cells, has_bytes) in cells {
-        let rows = cells.iter().map(|(at, cell)| (both(at), cell.packets as f64));
-        text.family(&format!("{family}_packets_total"), "counter", &format!("Packets {what}."), rows);
-        if has_bytes {
-            let rows = cells.iter().map(|(at, cell)| (both(at), cell.bytes as f64));
-            text.family(&format!("{family}_bytes_total"), "counter", &format!("Bytes {what}."), rows);
-        }
-    }
-    let segment = |(sid, cell): (&u16, &Cell)| {
-        (labels(&[("switch", name), ("segment", &format!("{sid:04x}"))]), cell.packets as f64)
-    };
-    let rows = counters.segments.iter().map(segment);
-    text.family("segment_packets_total", "counter", "Packets that a segment handled.", rows);
-    let drop = |(reason, cell): (&String, &Cell)| {
-        (labels(&[("switch", name), ("reason", reason)]), cell.packets as f64)
-    };
-    text.family("switch_dropped_total", "counter", "Packets dropped.", counters.drops.iter().map(drop));
-    Some(text.0)
+    Some(counters.metrics("closc_collect", ("switch", name)))
 }
 
 fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {

@@ -1,11 +1,12 @@
 //! What is known about each switch that is watched.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::counters::Counters;
 use crate::difference::Counts;
 use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
@@ -59,6 +60,9 @@ pub struct DeviceStatus {
     /// Seconds since it was last found, or brought, to where it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_sync_age_seconds: Option<f64>,
+    /// What it counted when it was last looked at, where that is read. Gone with the connection, so what is old is not served.
+    #[serde(skip)]
+    pub counters: Option<Arc<Counters>>,
 }
 
 impl DeviceStatus {
@@ -118,6 +122,12 @@ impl Board {
             Mutex::new(Entry { status, in_sync_since: None })
         };
         Board { devices: devices.map(|(name, plane)| (name, entry(plane))).collect(), left_alone }
+    }
+
+    /// Returns what a switch counted last.
+    pub(super) fn counters(&self, device: &str) -> Option<Arc<Counters>> {
+        let entry = self.devices.get(device)?.lock().unwrap_or_else(PoisonError::into_inner);
+        entry.status.counters.clone()
     }
 
     fn with(&self, device: &str, change: impl FnOnce(&mut Entry)) {

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::board::Role;
 use super::{Shared, end};
+use crate::counters::{CountersError, Names};
 use crate::device::{self, above, load};
 use crate::difference::Counts;
 use crate::event::EventKind;
@@ -30,8 +31,13 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
     let name = member.target.name.clone();
     let reporter = shared.reporter.of_device(&name, member.target.plane);
     let member = Member { wanted: remember(member.wanted), ..member };
-    let mut keeper =
-        Keeper { member, shared: &shared, progress: Progress::new(reporter), failed_in_a_row: 0 };
+    let mut keeper = Keeper {
+        member,
+        shared: &shared,
+        progress: Progress::new(reporter),
+        failed_in_a_row: 0,
+        counting: Counting::Unasked,
+    };
     // Thousands of switches that lost their controller at once must not all come back at once.
     let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
     while let Some(fault) = keeper.session(&mut stopped).await {
@@ -41,7 +47,9 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
             break;
         }
     }
-    shared.board.change(&name, |status| (status.role, status.in_sync) = (Role::Away, false));
+    shared.board.change(&name, |status| {
+        (status.role, status.in_sync, status.counters) = (Role::Away, false, None);
+    });
 }
 
 /// Returns what was wanted first, ever after. A watch keeps to the tree that it was started with: files that are
@@ -74,6 +82,17 @@ struct Keeper<'s> {
     progress: Progress,
     /// Connections that ended without a switch in sync.
     failed_in_a_row: u32,
+    counting: Counting,
+}
+
+/// What is known of the counters of the program that a switch runs.
+enum Counting {
+    /// The switch was not asked since it was connected, or got another program.
+    Unasked,
+    /// They can be read.
+    By(Names),
+    /// They cannot.
+    Never,
 }
 
 impl Keeper<'_> {
@@ -85,7 +104,10 @@ impl Keeper<'_> {
         self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
         self.progress.report(EventKind::Trouble { fault: fault.clone() });
         self.shared.board.fail(self.name(), fault);
-        self.shared.board.change(self.name(), |status| status.role = Role::Away);
+        self.shared.board.change(self.name(), |status| {
+            (status.role, status.counters) = (Role::Away, None);
+        });
+        self.counting = Counting::Unasked;
     }
 
     /// Lives through one connection, to its end; `None` where the watch was stopped.
@@ -157,7 +179,7 @@ impl Keeper<'_> {
             | Primacy::Closed { .. } => EventKind::StandingBy { primary: None },
         });
         self.shared.board.change(self.name(), |status| {
-            (status.role, status.in_sync, status.fault) = (role, false, None);
+            (status.role, status.in_sync, status.fault, status.counters) = (role, false, None, None);
         });
     }
 
@@ -198,6 +220,9 @@ impl Keeper<'_> {
         match self.check(session).await {
             Ok(()) => {
                 self.failed_in_a_row = 0;
+                if self.shared.options.counters {
+                    self.count(session).await;
+                }
                 Ok(Some(interval))
             }
             Err(fault) if fault.kind() == "not-primary" => Ok(None),
@@ -217,8 +242,31 @@ impl Keeper<'_> {
         pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
     }
 
+    /// Reads what the switch counts over the connection that there is. A failure is no fault of what the switch holds: it shows in
+    /// the metrics, and as an event where the program cannot be asked at all.
+    async fn count(&mut self, session: &Session) {
+        let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
+        let client = session.client();
+        let limit = self.shared.options.push.timeout;
+        if matches!(self.counting, Counting::Unasked) {
+            self.counting = match timeout(limit, Names::ask(client)).await {
+                Ok(Ok(names)) => Counting::By(names),
+                Ok(Err(CountersError::Client(_))) | Err(_) => Counting::Unasked,
+                Ok(Err(error)) => {
+                    self.progress.report(EventKind::Uncounted { reason: error.to_string() });
+                    Counting::Never
+                }
+            };
+        }
+        let read = match &self.counting {
+            Counting::By(names) => timeout(limit, names.read(client)).await.ok().and_then(Result::ok),
+            Counting::Unasked | Counting::Never => None,
+        };
+        self.shared.board.change(self.name(), |status| status.counters = read.map(Arc::new));
+    }
+
     /// Reads the switch, compares, and repairs what differs; no longer than one switch may take.
-    async fn check(&self, session: &Session) -> Result<(), Fault> {
+    async fn check(&mut self, session: &Session) -> Result<(), Fault> {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
         let limit = self.shared.options.push.timeout;
         let mut sent = Counts::default();
@@ -237,13 +285,14 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    async fn check_once(&self, session: &Session, sent: &mut Counts) -> Result<usize, Fault> {
+    async fn check_once(&mut self, session: &Session, sent: &mut Counts) -> Result<usize, Fault> {
         let desired = load(self.member.wanted.clone()).await?;
         let desired = device::bind(session.client(), desired, &self.progress).await?;
         let program = &desired.program;
         let commit = self.shared.options.push.commit;
         let step = device::set_pipeline(session, program, commit, &self.progress).await?;
         if step != PipelineStep::Unchanged {
+            self.counting = Counting::Unasked;
             self.progress.report(EventKind::PipelineSet { step });
             self.shared.board.change(self.name(), |status| status.pipelines_set += 1);
         }

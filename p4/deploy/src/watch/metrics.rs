@@ -1,10 +1,12 @@
 //! Metrics in the text format of Prometheus.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use closc_http::Answer;
+use closc_http::{Answer, Request};
 
-use super::board::{DeviceStatus, Role, WatchStatus};
+use super::board::{Board, DeviceStatus, Role, WatchStatus};
+use crate::counters::{Sums, escaped};
 
 /// One family of metrics with a value for each switch.
 struct Family {
@@ -82,8 +84,24 @@ fn flag(holds: bool) -> f64 {
 }
 
 pub(super) fn answer(status: &WatchStatus) -> Answer {
+    of_text(text(status))
+}
+
+/// Says all that one switch counts.
+pub(super) fn of_switch(board: &Board, request: &Request) -> Answer {
+    let name = request.query.split('&').find_map(|part| part.strip_prefix("of=")).unwrap_or_default();
+    match board.counters(name) {
+        Some(counters) => of_text(counters.metrics("closc_device", ("device", name))),
+        None => Answer::text(
+            404,
+            "no counters of such a switch are read: with `--counters`, of switches whose primary this watch is\n",
+        ),
+    }
+}
+
+fn of_text(body: String) -> Answer {
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    Answer { status: 200, content_type, headers: &[], body: text(status) }
+    Answer { status: 200, content_type, headers: &[], body }
 }
 
 fn text(status: &WatchStatus) -> String {
@@ -121,16 +139,56 @@ fn text(status: &WatchStatus) -> String {
         let labels = format!("{{os=\"{}\"}}", escaped(&left.os));
         line(&mut text, "closc_devices_left_alone", &labels, left.switches as f64);
     }
+    counters(&mut text, status);
     text
+}
+
+/// Sums of what switches count; what a port or a segment counts is asked for switch by switch.
+fn counters(text: &mut String, status: &WatchStatus) {
+    let help = "1 if the counters of the switch were read when it was last looked at.";
+    head(text, "closc_device_counted", help, "gauge");
+    for (name, device) in status.devices.iter().filter(|(_, device)| device.role != Role::Watching) {
+        line(text, "closc_device_counted", &labels(name, device, ""), flag(device.counters.is_some()));
+    }
+    let counted: Vec<(&String, &DeviceStatus, Sums)> = status
+        .devices
+        .iter()
+        .filter_map(|(name, device)| Some((name, device, device.counters.as_ref()?.sums())))
+        .collect();
+    if counted.is_empty() {
+        return;
+    }
+    head(text, "closc_device_received_packets_total", "Packets that came in.", "counter");
+    for (name, device, sums) in &counted {
+        let labels = labels(name, device, "");
+        line(text, "closc_device_received_packets_total", &labels, sums.received as f64);
+    }
+    let families: [(&str, &str, fn(&Sums) -> &BTreeMap<u8, u64>); 3] = [
+        ("closc_device_sent_packets_total", "Packets that went out, by class.", |sums| &sums.sent),
+        ("closc_device_ecn_marked_packets_total", "Of these, how many were marked.", |sums| &sums.marked),
+        ("closc_device_trimmed_packets_total", "Of these, how many were cut short.", |sums| &sums.trimmed),
+    ];
+    for (family, help, of) in families {
+        head(text, family, help, "counter");
+        for (name, device, sums) in &counted {
+            for (class, count) in of(sums) {
+                let labels = labels(name, device, &format!(",class=\"{class}\""));
+                line(text, family, &labels, *count as f64);
+            }
+        }
+    }
+    head(text, "closc_device_dropped_packets_total", "Packets that were dropped, by reason.", "counter");
+    for (name, device, _) in &counted {
+        for (reason, cell) in device.counters.iter().flat_map(|counters| &counters.drops) {
+            let labels = labels(name, device, &format!(",reason=\"{}\"", escaped(reason)));
+            line(text, "closc_device_dropped_packets_total", &labels, cell.packets as f64);
+        }
+    }
 }
 
 fn labels(name: &str, device: &DeviceStatus, more: &str) -> String {
     let plane = device.plane.map(|plane| format!(",plane=\"{plane}\"")).unwrap_or_default();
     format!("{{device=\"{}\"{plane}{more}}}", escaped(name))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 fn head(text: &mut String, name: &str, help: &str, kind: &str) {
@@ -143,8 +201,6 @@ fn line(text: &mut String, name: &str, labels: &str, value: f64) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]

@@ -339,3 +339,62 @@ async fn ports_above_those_of_v1model_are_counted() {
     assert_eq!(counters.received.len(), 512);
     assert_eq!((counters.received[&last].packets, counters.sent_by(last)), (1, 1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watch_serves_what_switches_count_while_it_leads() {
+    use closc_deploy::{Role, Watch, WatchOptions};
+    let plan = planned(2, 2, 2);
+    let mut site = Site::start(&plan).await;
+    assert!(site.lab.push().await.is_good());
+    let seen = site.walk_everything();
+    let (switch, packets) = seen.first_key_value().expect("packets passed a switch");
+    let name = site.name(*switch);
+    let start = async |election, counters| {
+        let mut inventory = site.lab.inventory.clone();
+        inventory.defaults.election_id = Some(election);
+        let lab = Lab { files: site.lab.files.clone(), targets: BTreeMap::new(), inventory };
+        let options = WatchOptions {
+            push: options(),
+            interval: std::time::Duration::from_millis(50),
+            listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+            counters,
+            ..WatchOptions::default()
+        };
+        Watch::start(&lab.fleet(), options, silent()).await.expect("loopback has a port")
+    };
+    let watch = start(2, true).await;
+    let all = || watch.status().count(|device| device.counters.is_some()) == seen.len();
+    crate::support::eventually("every switch was counted", all).await;
+    let address = watch.address().expect("it listens");
+    let get = async |path: &str| {
+        crate::watch::get(address, &format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")).await
+    };
+    let metrics = get("/metrics").await;
+    let plane = plane_of(&name).expect("it has one");
+    for line in [
+        format!("\nclosc_device_counted{{device=\"{name}\",plane=\"{plane}\"}} 1\n"),
+        format!("\nclosc_device_received_packets_total{{device=\"{name}\",plane=\"{plane}\"}} {packets}\n"),
+        format!(
+            "\nclosc_device_sent_packets_total{{device=\"{name}\",plane=\"{plane}\",class=\"0\"}} {packets}\n"
+        ),
+    ] {
+        assert!(metrics.contains(&line), "{line}{metrics}");
+    }
+    let one = get(&format!("/metrics/switch?of={name}")).await;
+    assert!(
+        one.contains(&format!("\nclosc_device_port_received_packets_total{{device=\"{name}\",port=\"1\"}} ")),
+        "{one}"
+    );
+    assert!(get("/metrics/switch?of=p9-t9-999").await.starts_with("HTTP/1.1 404 "));
+    // One that stands by has none, and what is not asked for is not read.
+    let standby = start(1, true).await;
+    let stands_by = || standby.status().count(|device| device.role == Role::StandingBy) == seen.len();
+    crate::support::eventually("the other one stands by", stands_by).await;
+    assert_eq!(standby.status().count(|device| device.counters.is_some()), 0);
+    standby.stop().await;
+    assert_eq!(watch.stop().await.count(|device| device.counters.is_some()), 0, "what is old is not kept");
+    let without = start(3, false).await;
+    let in_sync = || without.status().count(|device| device.in_sync) == seen.len();
+    crate::support::eventually("all are in sync", in_sync).await;
+    assert_eq!(without.stop().await.count(|device| device.counters.is_some()), 0);
+}

@@ -12,7 +12,7 @@ use crate::support::{Lab, PATIENCE, T0, compiled, eventually, held, options, str
 
 fn watch_options() -> WatchOptions {
     let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    WatchOptions { push: options(), interval: Duration::from_millis(20), listen, tls: None }
+    WatchOptions { push: options(), interval: Duration::from_millis(20), listen, ..WatchOptions::default() }
 }
 
 async fn started(fleet: &Fleet) -> Watch {
@@ -204,7 +204,7 @@ async fn of_three_exactly_one_leads() {
     }
 }
 
-async fn get(address: SocketAddr, request: &str) -> String {
+pub(crate) async fn get(address: SocketAddr, request: &str) -> String {
     let talk = async {
         let mut stream = tokio::net::TcpStream::connect(address).await?;
         stream.write_all(request.as_bytes()).await?;

@@ -144,6 +144,10 @@ pub(crate) struct TelemetryArgs {
     /// Port of the node exporter of nodes
     #[arg(long, value_name = "PORT", default_value_t = 9100, value_parser = clap::value_parser!(u16).range(1..))]
     pub node_exporter: u16,
+    /// Port at which the agent of the first NIC of a node serves metrics (`closc-nic run --metrics`); that of the next NIC is one
+    /// higher. Without it agents are in no list
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub agent_metrics: Option<u16>,
     /// Collector that SONiC switches send samples of packets to, port 6343 unless given: an overlay for `push --overlay` is
     /// written; may be given twice
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = parse_collector)]

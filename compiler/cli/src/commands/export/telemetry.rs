@@ -24,8 +24,15 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
     let mut files = vec![
         prometheus::switches(plan, &reach)?,
         prometheus::nodes(plan, &reach, command.node_exporter)?,
-        prometheus::scrape(plan),
+        prometheus::scrape(plan, command.agent_metrics.is_some()),
     ];
+    if let Some(first) = command.agent_metrics {
+        ensure!(
+            plan.is_source_routed(),
+            "`--agent-metrics`: hosts of this fabric do not choose paths, so there are no agents"
+        );
+        files.push(prometheus::agents(plan, &reach, first));
+    }
     if gnmic::targets(plan).next().is_some() {
         files.push(gnmic::configuration(plan, &reach, &asking)?);
     }
@@ -50,7 +57,7 @@ fn notes(plan: &Plan, command: &TelemetryArgs) {
         let (word, telemetry) = (os.word(), os.telemetry());
         if telemetry.gnmi.is_none() {
             let instead = if os.is_programmed() {
-                "`closc watch` serves their counters"
+                "`closc watch --counters` serves what they count"
             } else {
                 "a node exporter serves their counters"
             };
@@ -61,6 +68,11 @@ fn notes(plan: &Plan, command: &TelemetryArgs) {
                 "note: {count} switches run `{word}`: the overlay of sFlow is for SONiC and says nothing to them"
             ));
         }
+    }
+    if plan.is_source_routed() && command.agent_metrics.is_none() {
+        output::say(
+            "note: agents of NICs are in no list: `--agent-metrics PORT` says where they serve theirs",
+        );
     }
     for (os, port) in command.gnmi_port.iter().filter(|(os, _)| count(*os) == 0) {
         output::say(format!("note: no switch runs `{}`: port {port} is in no file", os.word()));
