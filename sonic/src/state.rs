@@ -1,13 +1,19 @@
-//! What the daemons of a switch made of its configuration: ports that are up, routes and segments that are programmed.
+//! What the daemons of a switch made of its configuration: ports that are up, routes and segments that are programmed, buffers
+//! and PFC that are applied; and who is at the other end of its cables.
 //!
-//! In: a configuration, and what `sonic-db-dump -n APPL_DB` prints. Out: [`StateFault`]s, what is asked for and not there.
+//! In: a configuration, and what `sonic-db-dump` prints of APPL_DB, and of parts of other databases where that is read. Out:
+//! [`StateFault`]s, what is asked for and not there.
 //! Invariants: addresses are compared as numbers, not as text; what is there and not asked for is nobody's fault, because
 //! daemons add routes of their own.
+
+mod buffers;
+mod neighbours;
+mod pauses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use crate::config_db::{ConfigDb, DumpMember, Field, ParseError, json};
+use crate::config_db::{ConfigDb, DumpMember, Entry, Field, ParseError, json};
 
 /// Something that a configuration asks for, and that the switch does not do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +35,47 @@ pub enum StateFault {
         /// Its key in `SRV6_MY_SIDS`.
         key: String,
     },
+    /// A buffer that is not applied, or otherwise.
+    Buffer {
+        /// The table of APPL_DB.
+        table: &'static str,
+        /// Its place there.
+        place: String,
+        /// The field that differs, what is wanted, and what is there; nothing where the whole entry is missing.
+        field: Option<(String, String, String)>,
+    },
+    /// More than the switch has.
+    Room {
+        /// Of what.
+        what: String,
+        /// How much is wanted.
+        wanted: u64,
+        /// How much there is.
+        room: u64,
+    },
+    /// A port that pauses other priorities.
+    Pauses {
+        /// Its name.
+        port: String,
+        /// A bit for each priority.
+        wanted: u8,
+        /// The same of the chip.
+        live: u8,
+    },
+    /// A port with another neighbour than planned.
+    Neighbour {
+        /// Its name.
+        port: String,
+        /// Who is planned there: device and port.
+        wanted: String,
+        /// Who is there, in its own words; nobody is seen where there is nothing.
+        seen: Option<String>,
+    },
+    /// No neighbour is seen at any port.
+    Blind {
+        /// Ports that are up and have a switch at the other end.
+        ports: usize,
+    },
 }
 
 /// A route: VRF, address, length.
@@ -37,22 +84,36 @@ type Route<'a> = (&'a str, IpAddr, u8);
 /// A segment: lengths of block, node, function and argument, and the address.
 type Segment<'a> = ([&'a str; 4], IpAddr);
 
-/// What APPL_DB says.
+/// What the databases of the switch say.
 #[derive(Default)]
 struct Applied<'a> {
     ports: BTreeMap<&'a str, Option<&'a str>>,
     routes: BTreeSet<Route<'a>>,
     segments: BTreeSet<Segment<'a>>,
+    /// Entries of buffers, by their place in APPL_DB.
+    buffers: BTreeMap<&'a str, &'a Entry>,
+    /// What LLDP sees, by port.
+    neighbours: BTreeMap<&'a str, &'a Entry>,
+    /// How much there is of buffers, `global` and by port (STATE_DB).
+    rooms: BTreeMap<&'a str, &'a Entry>,
+    /// Ports of the chip by their ids (ASIC_DB).
+    chip_ports: BTreeMap<&'a str, &'a Entry>,
+    /// The ids by the names of ports (COUNTERS_DB).
+    ids: Option<&'a Entry>,
 }
 
-/// Compares what a switch is to do with what its daemons made of it.
+/// Compares what a switch is to do with what its daemons made of it. `dump` is one dump, or a list of those of several databases.
 ///
 /// # Errors
 ///
 /// Returns an error where the dump is none.
 pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, ParseError> {
-    let read: BTreeMap<String, DumpMember> = json(dump)?;
-    let applied = Applied::of(&read);
+    let read: Vec<BTreeMap<String, DumpMember>> =
+        if dump.trim_start().starts_with('[') { json(dump)? } else { vec![json(dump)?] };
+    let mut applied = Applied::default();
+    for dump in &read {
+        applied.add(dump);
+    }
     let mut faults = Vec::new();
     for (port, entry) in config.table("PORT") {
         if entry.get("admin_status") != Some(&Field::from("up")) {
@@ -76,6 +137,9 @@ pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, Pa
             faults.push(StateFault::Segment { key: key.clone() });
         }
     }
+    buffers::faults(config, &applied, &mut faults);
+    pauses::faults(config, &applied, &mut faults);
+    neighbours::faults(config, &applied, &mut faults);
     Ok(faults)
 }
 
@@ -83,8 +147,7 @@ pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, Pa
 const DEFAULT: &str = "default";
 
 impl<'a> Applied<'a> {
-    fn of(read: &'a BTreeMap<String, DumpMember>) -> Self {
-        let mut made = Applied::default();
+    fn add(&mut self, read: &'a BTreeMap<String, DumpMember>) {
         for (name, member) in read {
             let DumpMember::Hash(entry) = member else { continue };
             match name.split_once(':') {
@@ -93,14 +156,42 @@ impl<'a> Applied<'a> {
                         Some(Field::Text(status)) => Some(status.as_str()),
                         _ => None,
                     };
-                    made.ports.insert(port, status);
+                    self.ports.insert(port, status);
                 }
-                Some(("ROUTE_TABLE", rest)) => made.routes.extend(route(rest)),
-                Some(("SRV6_MY_SID_TABLE", rest)) => made.segments.extend(segment(rest)),
-                _ => {}
+                Some(("ROUTE_TABLE", rest)) => self.routes.extend(route(rest)),
+                Some(("SRV6_MY_SID_TABLE", rest)) => self.segments.extend(segment(rest)),
+                Some(("LLDP_ENTRY_TABLE", port)) => {
+                    self.neighbours.insert(port, entry);
+                }
+                Some(("ASIC_STATE", rest)) => {
+                    let id = rest.strip_prefix("SAI_OBJECT_TYPE_PORT:");
+                    self.chip_ports.extend(id.map(|id| (id, entry)));
+                }
+                Some(_) if buffers::is_applied(name) => {
+                    self.buffers.insert(name, entry);
+                }
+                None if name == "COUNTERS_PORT_NAME_MAP" => self.ids = Some(entry),
+                _ => {
+                    let port = name.strip_prefix("BUFFER_MAX_PARAM_TABLE|");
+                    self.rooms.extend(port.map(|port| (port, entry)));
+                }
             }
         }
-        made
+    }
+
+    /// Says whether a port is up.
+    fn is_up(&self, port: &str) -> bool {
+        self.ports.get(port).copied().flatten() == Some("up")
+    }
+
+    /// Returns how much there is of something.
+    fn room(&self, of: &str, field: &str) -> Option<u64> {
+        self.rooms.get(of)?.get(field)?.to_string().parse().ok()
+    }
+
+    /// Returns what the chip has of a port.
+    fn chip_port(&self, port: &str) -> Option<&'a Entry> {
+        self.chip_ports.get(self.ids?.get(port)?.to_string().as_str()).copied()
     }
 }
 
@@ -200,5 +291,115 @@ mod tests {
         let other = good.replace("TABLE:32:16:16:0:", "TABLE:32:16:0:16:").replace(":Vrf-a:", ":Vrf-b:");
         assert_eq!(state_faults(&config, &other).expect("right").len(), 2);
         assert!(state_faults(&config, "no JSON").is_err());
+    }
+
+    /// A switch with buffers, PFC and neighbours, each entry as a daemon applies it.
+    const WHOLE: &str = r#"{
+        "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "buffer_model": "traditional" } },
+        "LLDP": { "GLOBAL": { "enabled": "true" } },
+        "PORT": { "Ethernet0": { "admin_status": "up" }, "Ethernet8": { "admin_status": "up" } },
+        "BUFFER_POOL": { "ingress": { "size": "100", "type": "ingress" }, "egress": { "size": "90", "type": "egress" } },
+        "BUFFER_PROFILE": { "lossless": { "pool": "ingress", "xoff": "7" } },
+        "BUFFER_PG": { "Ethernet0|3-4": { "profile": "lossless" } },
+        "PORT_QOS_MAP": { "Ethernet0": { "pfc_enable": "3,4" }, "Ethernet8": {} },
+        "DEVICE_NEIGHBOR": { "Ethernet0": { "name": "p0-t1-001", "port": "Ethernet64" },
+                             "Ethernet8": { "name": "su001-n001", "port": "nic0p0" } },
+        "DEVICE_NEIGHBOR_METADATA": { "p0-t1-001": {} }
+    }"#;
+
+    /// What its daemons make of that, as keys and fields.
+    const APPLIED: [(&str, &str); 12] = [
+        ("PORT_TABLE:Ethernet0", r#"{ "oper_status": "up" }"#),
+        ("PORT_TABLE:Ethernet8", r#"{ "oper_status": "up" }"#),
+        ("BUFFER_POOL_TABLE:ingress", r#"{ "size": "100", "type": "ingress" }"#),
+        ("BUFFER_POOL_TABLE:egress", r#"{ "size": "90", "type": "egress" }"#),
+        (
+            "BUFFER_PROFILE_TABLE:lossless",
+            r#"{ "pool": "[BUFFER_POOL_TABLE:ingress]", "xoff": "7", "more": "1" }"#,
+        ),
+        ("BUFFER_PG_TABLE:Ethernet0:3-4", r#"{ "profile": "lossless" }"#),
+        (
+            "LLDP_ENTRY_TABLE:Ethernet0",
+            r#"{ "lldp_rem_sys_name": "P0-T1-001.example", "lldp_rem_port_id": "etp17",
+                                            "lldp_rem_port_desc": "p0-t0-001:Ethernet0" }"#,
+        ),
+        ("BUFFER_MAX_PARAM_TABLE|global", r#"{ "mmu_size": "100" }"#),
+        ("BUFFER_MAX_PARAM_TABLE|Ethernet0", r#"{ "max_priority_groups": "8" }"#),
+        ("COUNTERS_PORT_NAME_MAP", r#"{ "Ethernet0": "oid:0x1", "Ethernet8": "oid:0x2" }"#),
+        ("ASIC_STATE:SAI_OBJECT_TYPE_PORT:oid:0x1", r#"{ "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL": "24" }"#),
+        ("ASIC_STATE:SAI_OBJECT_TYPE_PORT:oid:0x2", r#"{ "NULL": "NULL" }"#),
+    ];
+
+    /// Looks at a switch, one entry replaced or taken away.
+    fn looked_at(change: Option<(&str, Option<&str>)>) -> Vec<StateFault> {
+        let mut members: BTreeMap<&str, &str> = APPLIED.into();
+        match change {
+            Some((key, Some(fields))) => drop(members.insert(key, fields)),
+            Some((key, None)) => drop(members.remove(key).expect("it was there")),
+            None => {}
+        }
+        let dumps: Vec<String> =
+            members.iter().map(|(key, fields)| format!("{{ {key:?}: {} }}", hash(fields))).collect();
+        let config = ConfigDb::parse(WHOLE).expect("right");
+        state_faults(&config, &format!("[{}]", dumps.join(","))).expect("right")
+    }
+
+    #[test]
+    fn buffers_that_are_not_applied_are_named() {
+        assert_eq!(looked_at(None), []);
+        let missing = |table, place: &str| StateFault::Buffer { table, place: place.to_owned(), field: None };
+        let place = "BUFFER_PG_TABLE:Ethernet0:3-4";
+        assert_eq!(looked_at(Some((place, None))), [missing("BUFFER_PG_TABLE", place)]);
+        let place = "BUFFER_PROFILE_TABLE:lossless";
+        let other = looked_at(Some((place, Some(r#"{ "pool": "ingress", "xoff": "9" }"#))));
+        let field = Some(("xoff".to_owned(), "7".to_owned(), "9".to_owned()));
+        let place = place.to_owned();
+        assert_eq!(other, [StateFault::Buffer { table: "BUFFER_PROFILE_TABLE", place, field }]);
+        let small = looked_at(Some(("BUFFER_MAX_PARAM_TABLE|global", Some(r#"{ "mmu_size": "95" }"#))));
+        let what = "bytes of ingress pools".to_owned();
+        assert_eq!(small, [StateFault::Room { what, wanted: 100, room: 95 }]);
+        let few = r#"{ "max_priority_groups": "4" }"#;
+        let few = looked_at(Some(("BUFFER_MAX_PARAM_TABLE|Ethernet0", Some(few))));
+        let what = "BUFFER_PG of Ethernet0, by max_priority_groups".to_owned();
+        assert_eq!(few, [StateFault::Room { what, wanted: 5, room: 4 }]);
+    }
+
+    #[test]
+    fn ports_that_pause_other_priorities_are_named() {
+        let chip = "ASIC_STATE:SAI_OBJECT_TYPE_PORT:oid:0x";
+        let pauses = |port: &str, wanted, live| StateFault::Pauses { port: port.to_owned(), wanted, live };
+        let none = looked_at(Some((&format!("{chip}1"), Some("{}"))));
+        assert_eq!(none, [pauses("Ethernet0", 0b1_1000, 0)]);
+        let some = r#"{ "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL": "8" }"#;
+        assert_eq!(looked_at(Some((&format!("{chip}2"), Some(some)))), [pauses("Ethernet8", 0, 8)]);
+        let separate = r#"{ "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_MODE": "SAI_PORT_PRIORITY_FLOW_CONTROL_MODE_SEPARATE",
+                            "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_TX": "24" }"#;
+        assert_eq!(looked_at(Some((&format!("{chip}1"), Some(separate)))), []);
+        assert_eq!(looked_at(Some(("COUNTERS_PORT_NAME_MAP", None))), [], "the chip was not read");
+    }
+
+    #[test]
+    fn neighbours_that_are_not_the_planned_ones_are_named() {
+        let key = "LLDP_ENTRY_TABLE:Ethernet0";
+        let seen =
+            |port: &str, words: &str| looked_at(Some((&format!("LLDP_ENTRY_TABLE:{port}"), Some(words))));
+        let by_name = r#"{ "lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "Ethernet64" }"#;
+        assert_eq!(seen("Ethernet0", by_name), []);
+        let alias = r#"{ "lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "etp17", "lldp_rem_port_desc": "up" }"#;
+        assert_eq!(seen("Ethernet0", alias), [], "an alias says nothing here");
+        assert_eq!(seen("Ethernet0", r#"{ "lldp_rem_chassis_id": "02:00:00:00:00:01" }"#), []);
+        let swapped = seen("Ethernet0", &by_name.replace("64", "68"));
+        assert!(
+            matches!(&swapped[..], [StateFault::Neighbour { port, wanted, seen: Some(seen) }]
+                if port == "Ethernet0" && wanted == "p0-t1-001 Ethernet64" && seen == "p0-t1-001 Ethernet68"),
+            "{swapped:?}"
+        );
+        let described = alias.replace("\"up\"", "\"p0-t0-001:Ethernet4\"");
+        assert_eq!(seen("Ethernet0", &described).len(), 1, "the other end is for another port");
+        assert_eq!(seen("Ethernet0", &by_name.replace("t1-001", "t1-002")).len(), 1);
+        // A node need not speak, but what it says counts.
+        assert_eq!(seen("Ethernet8", r#"{ "lldp_rem_sys_name": "su001-n002" }"#).len(), 1);
+        let nobody = looked_at(Some((key, None)));
+        assert!(matches!(&nobody[..], [StateFault::Neighbour { seen: None, .. }]), "{nobody:?}");
     }
 }

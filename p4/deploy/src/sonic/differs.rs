@@ -45,7 +45,47 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
             "SRV6_MY_SID_TABLE",
             Difference::Missing { wanted: format!("the segment of SRV6_MY_SIDS|{key}") },
         ),
+        StateFault::Buffer { table, place, field: None } => {
+            (table, Difference::Missing { wanted: place.clone() })
+        }
+        StateFault::Buffer { table, place, field: Some((name, wanted, live)) } => {
+            let line = |value: &str| format!("{place}.{name} {value}");
+            (table, Difference::Changed { wanted: line(wanted), live: line(live) })
+        }
+        StateFault::Room { what, wanted, room } => {
+            let line = |number: &u64| format!("{number} {what}");
+            (
+                "BUFFER_MAX_PARAM_TABLE",
+                Difference::Changed { wanted: line(wanted), live: format!("room for {}", line(room)) },
+            )
+        }
+        StateFault::Pauses { port, wanted, live } => {
+            let line = |bits: u8| format!("{port} pauses {}", priorities(bits));
+            ("PORT_QOS_MAP", Difference::Changed { wanted: line(*wanted), live: line(*live) })
+        }
+        StateFault::Neighbour { port, wanted, seen: Some(seen) } => {
+            let line = |who: &str| format!("{port} to {who}");
+            ("LLDP_ENTRY_TABLE", Difference::Changed { wanted: line(wanted), live: line(seen) })
+        }
+        StateFault::Neighbour { port, wanted, seen: None } => {
+            ("LLDP_ENTRY_TABLE", Difference::Missing { wanted: format!("{port} to {wanted}") })
+        }
+        StateFault::Blind { ports } => (
+            "LLDP_ENTRY_TABLE",
+            Difference::Missing {
+                wanted: format!(
+                    "a neighbour at any of {ports} ports with a switch behind them: does LLDP run?"
+                ),
+            },
+        ),
     }
+}
+
+/// Names priorities, a bit each.
+fn priorities(bits: u8) -> String {
+    let set: Vec<String> =
+        (0..8).filter(|number| bits >> number & 1 == 1).map(|number: u8| number.to_string()).collect();
+    if set.is_empty() { "no priority".to_owned() } else { format!("priorities {}", set.join(",")) }
 }
 
 fn shown(entry: &closc_sonic::Entry) -> String {

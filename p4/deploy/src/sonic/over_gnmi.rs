@@ -27,6 +27,21 @@ const SET_LIMIT: Duration = Duration::from_mins(15);
 /// Sets of one attempt; a switch that needs more never comes to an end.
 const SETS_MAX: usize = 64;
 
+/// Where daemons say what they made of a configuration: database, table, and what is between it and a key.
+const APPLIED: [(&str, &str, &str); 11] = [
+    ("APPL_DB", "PORT_TABLE", ":"),
+    ("APPL_DB", "ROUTE_TABLE", ":"),
+    ("APPL_DB", "SRV6_MY_SID_TABLE", ":"),
+    ("APPL_DB", "BUFFER_POOL_TABLE", ":"),
+    ("APPL_DB", "BUFFER_PROFILE_TABLE", ":"),
+    ("APPL_DB", "BUFFER_PG_TABLE", ":"),
+    ("APPL_DB", "BUFFER_QUEUE_TABLE", ":"),
+    ("APPL_DB", "BUFFER_PORT_INGRESS_PROFILE_LIST_TABLE", ":"),
+    ("APPL_DB", "BUFFER_PORT_EGRESS_PROFILE_LIST_TABLE", ":"),
+    ("APPL_DB", "LLDP_ENTRY_TABLE", ":"),
+    ("STATE_DB", "BUFFER_MAX_PARAM_TABLE", "|"),
+];
+
 /// How often a switch is read back that is not there: its server may start again after a Set.
 const READ_BACK: u32 = 8;
 
@@ -242,15 +257,20 @@ impl OverGnmi<'_> {
 
     /// Reads what the daemons of the switch made of the configuration, in the form of `sonic-db-dump`.
     pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
-        let line = Line { database: "APPL_DB", ..self.connect(options, progress).await? };
+        let mut line = Line { database: "APPL_DB", ..self.connect(options, progress).await? };
         line.progress.begin(line.reading());
         let mut dump = serde_json::Map::new();
-        for table in ["PORT_TABLE", "ROUTE_TABLE", "SRV6_MY_SID_TABLE"] {
+        // Ports of ASIC_DB are among everything else there, and are not asked for over gNMI.
+        for (database, table, separator) in APPLIED {
+            line.database = database;
             let Some(text) = line.value(gnmi::path(line.database, &[table])).await? else { continue };
             let entries: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
                 .map_err(|error| line.invalid(&format!("table `{table}` is no object: {error}")))?;
             for (key, fields) in entries {
-                dump.insert(format!("{table}:{key}"), serde_json::json!({ "type": "hash", "value": fields }));
+                dump.insert(
+                    format!("{table}{separator}{key}"),
+                    serde_json::json!({ "type": "hash", "value": fields }),
+                );
             }
         }
         Ok(serde_json::Value::Object(dump).to_string())

@@ -105,7 +105,12 @@ impl SonicSwitch {
             StateFault::Port { port, status: None } => known.values().any(|p| **p == *port).then_some(port),
             StateFault::Port { status: Some(_), .. }
             | StateFault::Route { .. }
-            | StateFault::Segment { .. } => None,
+            | StateFault::Segment { .. }
+            | StateFault::Buffer { .. }
+            | StateFault::Room { .. }
+            | StateFault::Pauses { .. }
+            | StateFault::Neighbour { .. }
+            | StateFault::Blind { .. } => None,
         });
         Ok(absent.collect())
     }

@@ -31,9 +31,16 @@ pub(super) fn read(state: &str) -> String {
     ))
 }
 
-/// Prints what daemons made of the configuration.
+/// Prints what daemons made of the configuration, as a list: APPL_DB, how much room buffers have, and of the chip the ports with
+/// their names.
 pub(super) fn read_state() -> String {
-    whole("sonic-db-dump -n APPL_DB -y </dev/null\n")
+    whole(
+        "echo '['; sonic-db-dump -n APPL_DB -y </dev/null\n\
+         echo ','; sonic-db-dump -n STATE_DB -k 'BUFFER_MAX_PARAM_TABLE|*' -y </dev/null\n\
+         echo ','; sonic-db-dump -n COUNTERS_DB -k COUNTERS_PORT_NAME_MAP -y </dev/null\n\
+         echo ','; sonic-db-dump -n ASIC_DB -k 'ASIC_STATE:SAI_OBJECT_TYPE_PORT:*' -y </dev/null\n\
+         echo ']'\n",
+    )
 }
 
 /// Compares the switch with what was read, arms the way back, then applies patches one after the other, or a whole file.

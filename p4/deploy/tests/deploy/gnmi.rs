@@ -454,6 +454,15 @@ fn what_an_inventory_says_is_checked() {
     assert!(said.contains("and a password need `tls`") && !said.contains("not-a-secret"), "{said}");
 }
 
+/// What daemons make of the old tree.
+fn up() -> Value {
+    serde_json::json!({
+        "PORT_TABLE": { "Ethernet0": { "oper_status": "up" } },
+        "ROUTE_TABLE": { "fd00:1::/48": {}, "fd00:2::/48": {} },
+        "BUFFER_POOL_TABLE": { "egress": { "size": "1" } },
+    })
+}
+
 #[tokio::test]
 async fn a_watch_says_what_differs_and_writes_nothing() {
     let switches = of(GnmiSwitch::start(OLD, None));
@@ -466,9 +475,7 @@ async fn a_watch_says_what_differs_and_writes_nothing() {
         !status.in_sync && status.differences.contains_key("ROUTE_TABLE"),
         "nothing is programmed: {status:?}"
     );
-    let routes = serde_json::json!({ "fd00:1::/48": {}, "fd00:2::/48": {} });
-    switches[NAME].lock().applied =
-        serde_json::json!({ "PORT_TABLE": { "Ethernet0": { "oper_status": "up" } }, "ROUTE_TABLE": routes });
+    switches[NAME].lock().applied = up();
     eventually("it is as it should be", || watch.status().is_good()).await;
     switches[NAME].lock().running["STATIC_ROUTE"]["fd00:1::/48"]["nexthop"] = Value::from("fe80::7");
     eventually("it differs", || !watch.status().is_good()).await;
@@ -492,8 +499,10 @@ async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for(
     let shown = found.show();
     assert!(shown.contains("PORT_TABLE:Ethernet0.oper_status down"), "{shown}");
     assert!(shown.contains("the route of STATIC_ROUTE|fd00:1::/48"), "{shown}");
-    let routes = serde_json::json!({ "fd00:1::/48": {}, "fd00:2::/48": {} });
-    let up =
-        serde_json::json!({ "PORT_TABLE": { "Ethernet0": { "oper_status": "up" } }, "ROUTE_TABLE": routes });
-    assert!(look(up).await.is_clean());
+    assert!(shown.contains("BUFFER_POOL_TABLE:egress"), "{shown}");
+    assert!(look(up()).await.is_clean());
+    // How much room there is comes from another database.
+    let mut small = up();
+    small["BUFFER_MAX_PARAM_TABLE"] = serde_json::json!({ "global": { "mmu_size": "0" } });
+    assert!(look(small).await.show().contains("room for 0 bytes of pools"));
 }

@@ -39,6 +39,10 @@ const NEW: &str = r#"{
     "SWITCH_HASH": { "GLOBAL": { "ecmp_hash": ["DST_IP", "SRC_IP"] } }
 }"#;
 
+/// What its daemons make of that.
+const UP: &str =
+    r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "up" }, "BUFFER_POOL_TABLE:egress": { "size": "1" } }"#;
+
 const NAME: &str = "p0-t0-001";
 
 /// The variable that has every test run here; without it the longer ones skip.
@@ -310,14 +314,20 @@ async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for(
     };
     assert!(look(false).await.is_clean());
     put(&switch.path("appl.json"), r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "down" } }"#, 0o600);
+    put(&switch.path("STATE_DB.json"), r#"{ "BUFFER_MAX_PARAM_TABLE|global": { "mmu_size": "0" } }"#, 0o600);
     let found = look(true).await;
-    assert!(found.show().contains("PORT_TABLE:Ethernet0.oper_status down"), "{found:?}");
+    for line in
+        ["PORT_TABLE:Ethernet0.oper_status down", "BUFFER_POOL_TABLE:egress", "room for 0 bytes of pools"]
+    {
+        assert!(found.show().contains(line), "{line}: {}", found.show());
+    }
+    std::fs::remove_file(switch.path("STATE_DB.json")).expect("it was put there");
     let options = WatchOptions { interval: Duration::from_millis(100), ..WatchOptions::default() };
     let fleet = switch.fleet(NEW, SonicOptions::default());
     let watch = Watch::start(&fleet, options, silent()).await.expect("nobody listens");
     let is_down = || watch.status().devices[NAME].differences.contains_key("PORT_TABLE");
     eventually("a watch sees the port that is down", is_down).await;
-    put(&switch.path("appl.json"), r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "up" } }"#, 0o600);
+    put(&switch.path("appl.json"), UP, 0o600);
     assert!(look(true).await.is_clean());
     eventually("and that it is up", || watch.status().is_good()).await;
     watch.stop().await;

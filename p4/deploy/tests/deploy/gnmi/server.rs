@@ -172,7 +172,7 @@ impl Switch {
                 Err(_) => of_redis(&self.running, steps),
             },
             ("CONFIG_DB", None) => of_redis(&self.running, steps),
-            ("APPL_DB", _) => of_redis(&self.applied, steps),
+            ("APPL_DB" | "STATE_DB", _) => of_redis(&self.applied, steps),
             _ => Err("Invalid target".to_owned()),
         }
     }

@@ -109,9 +109,10 @@ def redis(fields):
     return made or {"NULL": "NULL"}
 
 
-def dump_applied():
-    """What the daemons made of the configuration: appl.json has it as the switch prints it."""
-    hashes = {key: {"type": "hash", "ttl": -0.001, "value": fields} for key, fields in load("appl.json").items()}
+def dump_applied(name):
+    """What the daemons made of the configuration: a file has it as the switch prints it; none is an empty database."""
+    entries = load(name) if os.path.exists(path(name)) else {}
+    hashes = {key: {"type": "hash", "ttl": -0.001, "value": fields} for key, fields in entries.items()}
     print(json.dumps(hashes, indent=2))
 
 
@@ -193,9 +194,11 @@ if NAME == "config":
     config()
 elif NAME == "sonic-db-dump":
     if "APPL_DB" in WORDS:
-        dump_applied()
-    else:
+        dump_applied("appl.json")
+    elif "CONFIG_DB" in WORDS:
         dump()
+    else:
+        dump_applied(next(word for word in WORDS if word.endswith("_DB")) + ".json")
 elif NAME == "sonic-cfggen":
     print(json.dumps(load("db.json")))
 elif NAME == "systemd-run":

@@ -1,0 +1,88 @@
+//! Who is at the other end of each port, as LLDP sees it.
+//!
+//! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: a name is compared without its
+//! domain and without its case; a port is compared where its words say it: SONiC sends an alias, which the other end's
+//! configuration alone knows, and the description, which closc writes as `DEVICE:PORT` of this end. Nodes need not speak
+//! LLDP; what they say counts.
+
+use super::{Applied, StateFault};
+use crate::config_db::{ConfigDb, Entry};
+
+/// Finds ports with another neighbour than planned, or with none where a switch is planned.
+pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+    let own = config.text("DEVICE_METADATA", "localhost", "hostname").unwrap_or_default();
+    let speaks = config.text("LLDP", "GLOBAL", "enabled") == Some("true");
+    let mut unseen = Vec::new();
+    for port in config.table("DEVICE_NEIGHBOR").keys() {
+        let field = |name| config.text("DEVICE_NEIGHBOR", port, name).unwrap_or_default();
+        let planned = Planned { own: (own, port), far: (field("name"), field("port")) };
+        match applied.neighbours.get(port.as_str()) {
+            Some(seen) if planned.is(seen) => {}
+            Some(seen) => faults.push(planned.fault(Some(said(seen)))),
+            None if !applied.is_up(port) || !speaks => {}
+            None if config.entry("DEVICE_NEIGHBOR_METADATA", planned.far.0).is_none() => {}
+            None => unseen.push(planned.fault(None)),
+        }
+    }
+    if applied.neighbours.is_empty() && unseen.len() > 1 {
+        faults.push(StateFault::Blind { ports: unseen.len() });
+    } else {
+        faults.extend(unseen);
+    }
+}
+
+/// Both ends of a cable of the plan: device and port.
+struct Planned<'a> {
+    own: (&'a str, &'a str),
+    far: (&'a str, &'a str),
+}
+
+impl Planned<'_> {
+    fn fault(&self, seen: Option<String>) -> StateFault {
+        let wanted = format!("{} {}", self.far.0, self.far.1);
+        StateFault::Neighbour { port: self.own.1.to_owned(), wanted, seen }
+    }
+
+    /// Says whether what LLDP sees can be what is planned.
+    fn is(&self, seen: &Entry) -> bool {
+        let system = text(seen, "lldp_rem_sys_name");
+        // Something that sends no name may be the right one.
+        if system.is_empty() {
+            return true;
+        }
+        if !is_same_device(&system, self.far.0) {
+            return false;
+        }
+        let words = [text(seen, "lldp_rem_port_id"), text(seen, "lldp_rem_port_desc")];
+        if words.iter().any(|word| word == self.far.1) {
+            return true;
+        }
+        let described = words.iter().filter_map(|word| word.rsplit_once(':'));
+        let mut described = described.filter(|(device, _)| is_same_device(device, self.own.0));
+        if let Some((_, port)) = described.next() {
+            return port == self.own.1;
+        }
+        // A name as that of the port is one of another port, and an alias says nothing here.
+        !words.iter().any(|word| family(word) == family(self.far.1))
+    }
+}
+
+fn said(seen: &Entry) -> String {
+    let words = ["lldp_rem_sys_name", "lldp_rem_port_id", "lldp_rem_port_desc"].map(|name| text(seen, name));
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+fn text(entry: &Entry, name: &str) -> String {
+    entry.get(name).map(ToString::to_string).unwrap_or_default()
+}
+
+fn is_same_device(one: &str, other: &str) -> bool {
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    short(one) == short(other)
+}
+
+/// The letters that names of ports of a device begin with.
+fn family(port: &str) -> &str {
+    port.trim_end_matches(|c: char| !c.is_ascii_alphabetic())
+}

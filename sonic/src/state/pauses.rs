@@ -1,0 +1,34 @@
+//! PFC: which priorities the chip pauses.
+//!
+//! In: `PORT_QOS_MAP` of a configuration, ports of ASIC_DB and their names of COUNTERS_DB. Out: faults. Invariants: orchagent takes
+//! that table from CONFIG_DB and copies it nowhere, so ASIC_DB alone shows what became of it; where that was not read,
+//! nothing is judged.
+
+use super::{Applied, StateFault};
+use crate::config_db::ConfigDb;
+
+/// The attribute of a port: a bit for each priority.
+const PRIORITIES: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL";
+
+/// The same for what a port sends, where both directions differ.
+const SENT: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_TX";
+
+/// Whether both directions differ.
+const MODE: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_MODE";
+
+/// Finds ports that pause other priorities.
+pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+    for port in config.table("PORT_QOS_MAP").keys() {
+        let Some(attributes) = applied.chip_port(port) else { continue };
+        let text = |name: &str| attributes.get(name).map(ToString::to_string);
+        let is_separate = text(MODE).is_some_and(|mode| mode.ends_with("_SEPARATE"));
+        let live = text(if is_separate { SENT } else { PRIORITIES });
+        let live = live.and_then(|bits| bits.parse().ok()).unwrap_or(0);
+        let wanted = config.text("PORT_QOS_MAP", port, "pfc_enable").unwrap_or_default();
+        let numbers = wanted.split(',').filter_map(|number| number.trim().parse::<u32>().ok());
+        let wanted = numbers.filter(|number| *number < 8).fold(0_u8, |bits, number| bits | 1 << number);
+        if live != wanted {
+            faults.push(StateFault::Pauses { port: port.clone(), wanted, live });
+        }
+    }
+}
