@@ -509,6 +509,25 @@ fn sflow_is_an_overlay_that_configurations_take() {
     let config: serde_json::Value = serde_json::from_str(&config).expect("JSON");
     assert_eq!(config["SFLOW_COLLECTOR"]["collector1"]["collector_ip"], "192.0.2.9");
 
+    assert!(
+        said.contains("note: 8 switches run `sonic`, and nothing has them put metadata into packets"),
+        "{said}"
+    );
+
+    let nvue = file.replace("os: sonic", "os: nvue");
+    place.write("nvue.yaml", format!("{nvue}\naddresses: {{ management: 10.64.0.0/14 }}\n"));
+    let telemetry = ["export", "telemetry", "nvue.yaml", "--sflow", "192.0.2.9", "--out", "n"];
+    assert!(place.ends(0, &telemetry).lines().any(|line| line == "n/overlay/sflow.yaml"));
+    place.ends(0, &["export", "ansible", "nvue.yaml", "--overlay", "n/overlay", "--out", "b"]);
+    let config =
+        std::fs::read_to_string(place.path("b/ansible/files/p0-t0-001/nvue.yaml")).expect("it is there");
+    assert!(config.contains("      sflow:\n        state: enabled\n"), "{config}");
+
+    let kernel = small_fabric("kernel", 2, "linux", "linux");
+    place.write("kernel.yaml", format!("{kernel}\naddresses: {{ management: 10.64.0.0/14 }}\n"));
+    let said = place.ends(1, &["export", "telemetry", "kernel.yaml", "--sflow", "192.0.2.9", "--out", "k"]);
+    assert!(said.contains("`linux`: hsflowd") && !place.path("k").exists(), "{said}");
+
     let none = ["export", "telemetry", "fabric.yaml", "--sflow", "0.0.0.0", "--out", "t"];
     assert!(place.ends(64, &none).contains("it is an address"));
     place.write("linux.yaml", small_fabric("kernel", 2, "linux", "linux"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use closc_exports::File;
 use closc_exports::telemetry::gnmic::{self, Asking};
-use closc_exports::telemetry::{Reach, prometheus, sflow};
+use closc_exports::telemetry::{Reach, prometheus};
 use closc_plan::Plan;
 use serde_json::Value;
 
@@ -139,15 +139,4 @@ addresses: { management: \"fd00:64::/64\" }
     assert!(bare.parse::<std::net::Ipv6Addr>().is_ok(), "{bare}");
     let gnmic = text(&gnmic::configuration(&plan, &reach, &asking).expect("they have addresses"));
     assert!(gnmic.contains(&format!("address: \"[{bare}]:50052\"")), "{gnmic}");
-}
-
-#[test]
-fn samples_go_to_two_collectors_at_most() {
-    let collector = |port: u16| std::net::SocketAddr::from(([192, 0, 2, 9], port));
-    let two = [collector(6343), collector(7000)];
-    let overlay: Value = serde_json::from_str(&text(&sflow::overlay(&two).expect("two"))).expect("JSON");
-    let rows = &overlay["tables"]["SFLOW_COLLECTOR"];
-    assert_eq!(rows["collector2"]["collector_port"], "7000", "{rows}");
-    let three = [collector(1), collector(2), collector(3)];
-    assert!(sflow::overlay(&three).is_err());
 }

@@ -167,6 +167,13 @@ pub enum PortNaming {
     },
 }
 
+impl PortNaming {
+    /// Returns EOS's name of the management port: on a chassis that of whichever supervisor is in charge.
+    pub fn eos_management(self) -> &'static str {
+        if matches!(self, PortNaming::Chassis { .. }) { "Management0" } else { "Management1" }
+    }
+}
+
 /// SONiC's names for a SKU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sonic {

@@ -13,8 +13,24 @@ pub struct Telemetry {
     pub gnmi: Option<Gnmi>,
     /// The port of Prometheus's node exporter, where one runs beside.
     pub node_exporter: Option<u16>,
-    /// Whether sFlow is in tables that an overlay can add.
-    pub sflow: bool,
+    /// How a site adds samples of packets (sFlow).
+    pub sflow: Sflow,
+    /// Why nothing is put into packets on their way (INT, IFA, IOAM).
+    pub without_inband: String,
+}
+
+/// How a site adds samples of packets (sFlow).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sflow {
+    /// Tables of CONFIG_DB.
+    ConfigDb,
+    /// A tree of YAML, below `set`.
+    Nvue,
+    /// Lines of EOS.
+    Eos,
+    /// Not at all, and why.
+    Not(String),
 }
 
 /// A gNMI server.

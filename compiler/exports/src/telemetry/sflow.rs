@@ -1,27 +1,46 @@
 //! sFlow: samples of packets, from switches that send them.
 //!
-//! In: collectors. Out: `overlay/sflow.json`, which `--overlay` adds to CONFIG_DB. Invariants: it has tables of the site only; a switch
-//! samples one packet in as many as its port has Mb/s, SONiC's own default, as the model takes no rate for all ports.
+//! In: a plan and collectors. Out: what the site adds, in the form that each operating system takes: `overlay/sflow.json` for CONFIG_DB
+//! and `overlay/sflow.yaml` for Cumulus Linux, which `--overlay` adds, and `eos/sflow-PLATFORM.conf`, lines of EOS. Invariants: nothing
+//! of it is closc's; a port is sampled once in as many packets as it has Mb/s, which is SONiC's own default, and where there is one
+//! rate for all ports, it is that of the fastest; what leaves by the management port says so where its VRF is not the fabric's.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use closc_plan::Plan;
+use closc_platform::Platform;
+use closc_platform::telemetry::Sflow;
+use closc_topology::Switch;
 use serde_json::{Map, Value, json};
 
 use crate::{File, Refusal};
 
-/// How many collectors a switch takes (SONiC's model `sonic-sflow`).
+/// How many collectors are taken: those of SONiC's model `sonic-sflow`, the fewest.
 const COLLECTORS: u64 = 2;
 
-/// Returns the overlay.
+/// Speeds that NVUE has a rate for (`system.sflow.sampling-rate`), in Mb/s.
+const NVUE_SPEEDS: [(&str, u32); 8] = [
+    ("speed-10g", 10_000),
+    ("speed-25g", 25_000),
+    ("speed-40g", 40_000),
+    ("speed-50g", 50_000),
+    ("speed-100g", 100_000),
+    ("speed-200g", 200_000),
+    ("speed-400g", 400_000),
+    ("speed-800g", 800_000),
+];
+
+/// Returns the files of all forms that the switches of a plan take; none where none takes one.
 ///
 /// # Errors
 ///
 /// Refuses more collectors than a switch takes.
-pub fn overlay(collectors: &[SocketAddr]) -> Result<File<'_>, Refusal> {
+pub fn files<'a>(plan: &'a Plan, collectors: &'a [SocketAddr]) -> Result<Vec<File<'a>>, Refusal> {
     let count = collectors.len() as u64;
     if count > COLLECTORS {
         return Err(Refusal::TooMany {
-            format: "SFLOW_COLLECTOR",
+            format: "sFlow",
             what: "collectors",
             arithmetic: format!("{count} options `--sflow`"),
             count,
@@ -29,8 +48,55 @@ pub fn overlay(collectors: &[SocketAddr]) -> Result<File<'_>, Refusal> {
             help: "give the nearest two",
         });
     }
-    Ok(File::new("overlay/sflow.json", move |out| {
-        let rows: Map<String, Value> = (1..).zip(collectors).map(|(number, to)| row(number, to)).collect();
+    let (mut has_config_db, mut has_nvue) = (false, false);
+    let mut eos: BTreeMap<&str, Boxes<'_>> = BTreeMap::new();
+    for switch in plan.switches() {
+        let platform = plan.topology().hardware(switch).0;
+        match &plan.os(switch).telemetry().sflow {
+            Sflow::ConfigDb => has_config_db = true,
+            Sflow::Nvue => has_nvue = true,
+            Sflow::Eos => {
+                let boxes = eos.entry(&platform.id).or_insert(Boxes { platform, count: 0, mbps: 0 });
+                boxes.count += 1;
+                boxes.mbps = boxes.mbps.max(fastest(plan, switch));
+            }
+            Sflow::Not(_) => {}
+        }
+    }
+    let mut files = Vec::new();
+    if has_config_db {
+        files.push(config_db(collectors));
+    }
+    // Switches without a management address are reached through the fabric.
+    let is_managed =
+        plan.switches().next().is_some_and(|switch| plan.addresses().management(switch).is_some());
+    if has_nvue {
+        files.push(nvue(collectors, is_managed));
+    }
+    files.extend(eos.into_values().map(|boxes| eos_lines(boxes, collectors, is_managed)));
+    Ok(files)
+}
+
+/// Switches of a platform.
+struct Boxes<'a> {
+    platform: &'a Platform,
+    count: usize,
+    mbps: u32,
+}
+
+/// The speed of the fastest port that a switch has.
+fn fastest(plan: &Plan, switch: Switch) -> u32 {
+    let blocks = plan.topology().blocks(switch).into_iter().filter(|block| block.count > 0);
+    blocks.map(|block| block.breakout.speed.mbps()).max().unwrap_or_default()
+}
+
+fn config_db(collectors: &[SocketAddr]) -> File<'_> {
+    let row = |(number, to): (u32, &SocketAddr)| {
+        let row = json!({ "collector_ip": to.ip(), "collector_port": to.port().to_string() });
+        (format!("collector{number}"), row)
+    };
+    File::new("overlay/sflow.json", move |out| {
+        let rows: Map<String, Value> = (1..).zip(collectors).map(row).collect();
         let tables = json!({
             "FEATURE": { "sflow": { "state": "enabled" } },
             "SFLOW": { "global": { "admin_state": "up", "agent_id": "Loopback0" } },
@@ -38,10 +104,43 @@ pub fn overlay(collectors: &[SocketAddr]) -> Result<File<'_>, Refusal> {
             "SFLOW_SESSION": { "all": { "admin_state": "up" } },
         });
         writeln!(out, "{:#}", json!({ "tables": tables }))
-    }))
+    })
 }
 
-fn row(number: u32, to: &SocketAddr) -> (String, Value) {
-    let row = json!({ "collector_ip": to.ip(), "collector_port": to.port().to_string() });
-    (format!("collector{number}"), row)
+fn nvue(collectors: &[SocketAddr], is_managed: bool) -> File<'_> {
+    File::new("overlay/sflow.yaml", move |out| {
+        let interface = if is_managed { "eth0" } else { "lo" };
+        writeln!(
+            out,
+            "set:\n  system:\n    sflow:\n      state: enabled\n      agent: {{ interface: {interface} }}\n      collector:"
+        )?;
+        for to in collectors {
+            let by = if is_managed { ", interface: eth0" } else { "" };
+            writeln!(out, "        \"{}\": {{ port: {}{by} }}", to.ip(), to.port())?;
+        }
+        writeln!(out, "      sampling-rate:")?;
+        NVUE_SPEEDS.into_iter().try_for_each(|(key, mbps)| writeln!(out, "        {key}: {mbps}"))
+    })
 }
+
+/// Every port of a switch is sampled as soon as `sflow run` is there.
+fn eos_lines<'a>(boxes: Boxes<'a>, collectors: &'a [SocketAddr], is_managed: bool) -> File<'a> {
+    let Boxes { platform, count, mbps } = boxes;
+    File::new(format!("eos/sflow-{}.conf", platform.id), move |out| {
+        let (vrf, source) = if is_managed {
+            ("vrf MGMT ", platform.panel.naming.eos_management())
+        } else {
+            ("", "Loopback0")
+        };
+        writeln!(out, "! {count} switches of platform {}.\nsflow sample {mbps}", platform.id)?;
+        for to in collectors {
+            // The port that EOS takes for said is left out, as it leaves it out itself.
+            let port = if to.port() == PORT { String::new() } else { format!(" {}", to.port()) };
+            writeln!(out, "sflow {vrf}destination {}{port}", to.ip())?;
+        }
+        writeln!(out, "sflow {vrf}source-interface {source}\nsflow run")
+    })
+}
+
+/// The port of sFlow (IANA).
+pub const PORT: u16 = 6343;

@@ -125,7 +125,7 @@ impl ManagementView {
             IpAddr::V6(_) => ("ipv6", "::/0"),
         };
         ManagementView {
-            port: if matches!(naming, PortNaming::Chassis { .. }) { "Management0" } else { "Management1" },
+            port: naming.eos_management(),
             family,
             address: management.address.to_string(),
             default,

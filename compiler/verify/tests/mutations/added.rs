@@ -190,3 +190,34 @@ fn what_is_added_everywhere_is_found_or_named() {
     missed.extend(wrong("drops at random", "WRED_PROFILE", &report, Found("V1106")));
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
+
+/// What a site adds to all switches of a system in lines of its own: file, where, what, and its name in the report.
+#[rustfmt::skip] // A table: one row a line.
+const LINES: [(Base, &str, &str, &str, &str); 4] = [
+    (Base::ChosenEos, "eos.conf", "end\n", "sflow sample 100000\nsflow vrf MGMT destination 192.0.2.9\nsflow run\nend\n", "`sflow`"),
+    (Base::ChosenEos, "eos.conf", "   no switchport\n", "   sflow enable\n   no switchport\n", "`sflow`"),
+    (Base::Nvue, "nvue.yaml", "    system:\n", "    system:\n      sflow: { state: enabled }\n", "`system.sflow`"),
+    (Base::Nvue, "nvue.yaml", "        ipv6:\n", "        sflow: { sample-rate: 9 }\n        ipv6:\n", "`interface.swp*.sflow`"),
+];
+
+#[test]
+fn lines_of_the_site_are_named() {
+    let trees = Trees::of(&[Base::ChosenEos, Base::Nvue]);
+    for (base, file, at, with, name) in LINES {
+        let mut tree: Memory = trees.tree(base).clone();
+        let mut changed = 0;
+        for bytes in tree.files.iter_mut().filter(|(path, _)| path.file_name() == Some(file)).map(|own| own.1)
+        {
+            let text = std::str::from_utf8(bytes).expect("text");
+            // Ports come before the loopback and the management port, which have no sFlow.
+            let first = text.find("swp").unwrap_or(0);
+            let place = first + text[first..].find(at).unwrap_or_else(|| panic!("no {at:?}"));
+            *bytes = [&text[..place], with, &text[place + at.len()..]].concat().into_bytes();
+            changed += 1;
+        }
+        assert!(changed > 3, "{changed}");
+        common::sign(&mut tree, "shape", base.routing());
+        let report = verify(&tree, base::options()).expect("the tree can be read");
+        assert_eq!(wrong(file, name, &report, Named), None);
+    }
+}

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use clap::ValueEnum;
 use closc_exports::containerlab::CONTAINERS;
 use closc_exports::schedule::labels::Keys;
+use closc_exports::telemetry::sflow;
 use closc_platform::Os;
 use closc_qos::units::Bytes;
 
@@ -128,7 +129,7 @@ pub(crate) struct ResourcesArgs {
 pub(crate) struct TelemetryArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `gnmic.yaml`, `prometheus/` and `overlay/` into
+    /// Folder to write `gnmic.yaml`, `prometheus/`, `overlay/` and `eos/` into
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
     /// Domain that the names of switches and nodes are in; without it switches are asked at their management addresses
@@ -148,18 +149,15 @@ pub(crate) struct TelemetryArgs {
     /// higher. Without it agents are in no list
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub agent_metrics: Option<u16>,
-    /// Collector that SONiC switches send samples of packets to, port 6343 unless given: an overlay for `push --overlay` is
-    /// written; may be given twice
+    /// Collector that switches send samples of packets to, port 6343 unless given: what to add to their configurations is written,
+    /// for SONiC and Cumulus Linux as an overlay, for EOS as lines; may be given twice
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = parse_collector)]
     pub sflow: Vec<SocketAddr>,
 }
 
-/// The port of sFlow (IANA).
-const SFLOW: u16 = 6343;
-
 fn parse_collector(text: &str) -> Result<SocketAddr, String> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-    let plain = || bare.parse::<IpAddr>().ok().map(|address| SocketAddr::new(address, SFLOW));
+    let plain = || bare.parse::<IpAddr>().ok().map(|address| SocketAddr::new(address, sflow::PORT));
     match text.parse::<SocketAddr>().ok().or_else(plain) {
         Some(to) if to.port() > 0 && !to.ip().is_unspecified() => Ok(to),
         Some(_) | None => {

@@ -1,13 +1,14 @@
 //! `closc export telemetry`: what reads the counters of a fabric that runs.
 //!
-//! In: a fabric file. Out: below a folder `gnmic.yaml`, `prometheus/`, and `overlay/` where sFlow is asked for. Invariants: switches
-//! that a file does not speak of are counted, with what to do instead.
+//! In: a fabric file. Out: below a folder `gnmic.yaml`, `prometheus/`, and where sFlow is asked for `overlay/` and `eos/`. Invariants:
+//! switches that a file does not speak of are counted, with what to do instead, or why there is nothing.
 
 use anyhow::ensure;
 use closc_exports::telemetry::gnmic::{self, Asking};
 use closc_exports::telemetry::{Reach, prometheus, sflow};
 use closc_plan::Plan;
 use closc_platform::Os;
+use closc_platform::telemetry::Sflow;
 
 use super::{list_below, stream};
 use crate::args::Args;
@@ -37,12 +38,13 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
         files.push(gnmic::configuration(plan, &reach, &asking)?);
     }
     if !command.sflow.is_empty() {
-        let takes = |switch| plan.os(switch).telemetry().sflow;
+        let sampled = sflow::files(plan, &command.sflow)?;
         ensure!(
-            plan.switches().any(takes),
-            "`--sflow`: no switch of this fabric runs SONiC, which the overlay is for"
+            !sampled.is_empty(),
+            "`--sflow`: no switch of this fabric is told by files of closc to send samples; {}",
+            reasons(plan)
         );
-        files.push(sflow::overlay(&command.sflow)?);
+        files.extend(sampled);
     }
     if !args.quiet {
         notes(plan, command);
@@ -50,10 +52,24 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
     list_below(args, &command.out, stream(&command.out, &files)?)
 }
 
+/// The systems of a fabric with the number of switches that run each.
+fn systems(plan: &Plan) -> impl Iterator<Item = (Os, usize)> {
+    let count = |os: Os| plan.switches().filter(|switch| plan.os(*switch) == os).count();
+    Os::ALL.into_iter().map(move |os| (os, count(os))).filter(|(_, count)| *count > 0)
+}
+
+/// Why systems of a fabric have no file for sFlow.
+fn reasons(plan: &Plan) -> String {
+    let reason = |(os, _): (Os, usize)| match &os.telemetry().sflow {
+        Sflow::Not(why) => Some(format!("`{}`: {why}", os.word())),
+        Sflow::ConfigDb | Sflow::Nvue | Sflow::Eos => None,
+    };
+    systems(plan).filter_map(reason).collect::<Vec<_>>().join("; ")
+}
+
 /// Says of which switches nothing is asked, and why.
 fn notes(plan: &Plan, command: &TelemetryArgs) {
-    let count = |os: Os| plan.switches().filter(|switch| plan.os(*switch) == os).count();
-    for (os, count) in Os::ALL.into_iter().map(|os| (os, count(os))).filter(|(_, count)| *count > 0) {
+    for (os, count) in systems(plan) {
         let (word, telemetry) = (os.word(), os.telemetry());
         if telemetry.gnmi.is_none() {
             let instead = if os.is_programmed() {
@@ -63,18 +79,30 @@ fn notes(plan: &Plan, command: &TelemetryArgs) {
             };
             output::say(format!("note: {count} switches run `{word}` and have no gNMI server: {instead}"));
         }
-        if !command.sflow.is_empty() && !telemetry.sflow {
-            output::say(format!(
-                "note: {count} switches run `{word}`: the overlay of sFlow is for SONiC and says nothing to them"
-            ));
+        match &telemetry.sflow {
+            _ if command.sflow.is_empty() => {}
+            Sflow::Not(why) => {
+                output::say(format!(
+                    "note: {count} switches run `{word}`, and no file is for their sFlow: {why}"
+                ));
+            }
+            Sflow::Eos => output::say(format!(
+                "note: {count} switches run `{word}`: the lines in `eos/` are for the part of their configuration that is yours"
+            )),
+            Sflow::ConfigDb | Sflow::Nvue => {}
         }
+        let why = &telemetry.without_inband;
+        output::say(format!(
+            "note: {count} switches run `{word}`, and nothing has them put metadata into packets (INT, IFA): {why}"
+        ));
     }
     if plan.is_source_routed() && command.agent_metrics.is_none() {
         output::say(
             "note: agents of NICs are in no list: `--agent-metrics PORT` says where they serve theirs",
         );
     }
-    for (os, port) in command.gnmi_port.iter().filter(|(os, _)| count(*os) == 0) {
+    let has = |os: Os| systems(plan).any(|(own, _)| own == os);
+    for (os, port) in command.gnmi_port.iter().filter(|(os, _)| !has(*os)) {
         output::say(format!("note: no switch runs `{}`: port {port} is in no file", os.word()));
     }
 }

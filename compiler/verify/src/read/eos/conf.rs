@@ -21,7 +21,7 @@ use crate::read::text_routes::TextRoutes;
 use crate::read::value::parse;
 
 /// What a site sets as it likes: first words of commands, each a mode or a line.
-const OF_SITE: [&str; 18] = [
+const OF_SITE: [&str; 19] = [
     "aaa",
     "alias",
     "clock",
@@ -35,6 +35,7 @@ const OF_SITE: [&str; 18] = [
     "management",
     "ntp",
     "radius-server",
+    "sflow",
     "snmp-server",
     "spanning-tree",
     "tacacs-server",
@@ -211,6 +212,7 @@ impl<'a> Reader<'a> {
             }
             ["ipv6", "address", address] => port.addresses.push(parse(address)?),
             ["service-profile", profile] => self.qos.attach(index, profile),
+            ["sflow", ..] | ["no", "sflow", ..] => self.not_judged("sflow"),
             _ => return Err(Refusal::Unknown),
         }
         Ok(())
@@ -305,11 +307,15 @@ impl<'a> Reader<'a> {
     }
 
     fn site(&mut self, command: &str) {
+        self.not_judged(command);
+        self.context.push(Context::Site);
+    }
+
+    fn not_judged(&mut self, command: &str) {
         let named = format!("`{command}` in `{FILE}`");
         if !self.device.not_judged.contains(&named) {
             self.device.not_judged.push(named);
         }
-        self.context.push(Context::Site);
     }
 
     fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::place::FILE;
+use super::system::of_site;
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::read::error::ReadError;
 use crate::read::value::parse;
@@ -155,6 +156,7 @@ impl Panel {
             }
         }
         let attached = attached(&mut own, device)?;
+        of_site(&mut own, "interface.swp*", "sflow", device);
         own.finish(device);
         let index = self.index(name);
         self.attached.insert(index, attached);

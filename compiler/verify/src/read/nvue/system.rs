@@ -9,7 +9,7 @@ use crate::model::device::{Device, FaultKind};
 use crate::read::error::ReadError;
 
 /// What a site sets as it likes, below `system`.
-const OF_SITE: [&str; 15] = [
+const OF_SITE: [&str; 16] = [
     "aaa",
     "api",
     "cli",
@@ -20,6 +20,7 @@ const OF_SITE: [&str; 15] = [
     "message",
     "ntp",
     "security",
+    "sflow",
     "snmp-server",
     "ssh-server",
     "syslog",
@@ -83,8 +84,9 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
 }
 
 /// Names what is the site's.
-fn of_site(fields: &mut Fields<'_>, of: &str, key: &'static str, device: &mut Device<'_>) {
-    if fields.take(key).is_some() {
-        device.not_judged.push(format!("`{of}.{key}` in `{FILE}`"));
+pub(super) fn of_site(fields: &mut Fields<'_>, of: &str, key: &'static str, device: &mut Device<'_>) {
+    let named = format!("`{of}.{key}` in `{FILE}`");
+    if fields.take(key).is_some() && !device.not_judged.contains(&named) {
+        device.not_judged.push(named);
     }
 }
