@@ -11,10 +11,10 @@ pub(crate) mod site;
 
 pub(crate) use routes::{Forwarding, Routes};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::net::Ipv6Addr;
+use std::net::{Ipv6Addr, SocketAddrV6, UdpSocket};
 use std::os::unix::fs::DirBuilderExt as _;
 
 use camino::Utf8Path;
@@ -65,6 +65,13 @@ pub(crate) trait Routed {
 
     /// Sends flows, those of a node together, and says what was seen of each.
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
+
+    /// Waits until routers have found ways around cables that are not where they belong, as far as there are any. Where
+    /// nobody looks for ways there is nothing to wait for.
+    fn reroute(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
+        let _ = dead;
+        watch.check()
+    }
 }
 
 /// Ports and cables that are broken and mended while packets flow: nobody waits for silence.
@@ -92,6 +99,9 @@ pub(crate) trait Breakable {
     /// Waits until no port speaks by itself any more.
     fn settle(&mut self) -> Result<(), LabError>;
 
+    /// Opens sockets for datagrams in the namespace of a device; several may have one address and port.
+    fn sockets(&mut self, device: DeviceId, ends: &[SocketAddrV6]) -> Result<Vec<UdpSocket>, LabError>;
+
     /// Starts a program in the namespace of a device.
     fn start(
         &mut self,
@@ -118,6 +128,8 @@ pub(crate) struct Flow {
 /// What was seen of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
+    /// Ports it left by.
+    pub(crate) left: Vec<PortId>,
     /// Ports it came in by.
     pub(crate) entered: Vec<PortId>,
     /// Nodes that accepted it, each time.

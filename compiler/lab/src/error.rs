@@ -31,7 +31,7 @@ pub enum LabError {
     /// Switches choose the path, and labs walk paths that hosts choose.
     #[error(
         "fabric `{fabric}` has `routing: {routing}`, and {what} needs paths that hosts write (`srv6-static`); \
-         `closc lab up`, `test` and `run` send flows over it instead"
+         `closc lab test`, `cut` and `miswire` send flows over it instead, and `lab job` on target `linux`"
     )]
     Routing {
         /// The fabric.
@@ -94,8 +94,18 @@ pub enum LabError {
         standing: String,
     },
     /// Only kernels break cables while packets flow.
-    #[error("a job runs on the kernel's SRv6 (target `linux`), and this lab is on target `{target}`")]
+    #[error(
+        "a job on a lab runs on switches of the kernel (target `linux`), and this lab is on target `{target}`"
+    )]
     NoJob {
+        /// The target of the lab.
+        target: Target,
+    },
+    /// Ports of other targets do not go down.
+    #[error(
+        "ports of target `{target}` have no carrier that goes down; without `--down` the cable is cut and both ports stay up"
+    )]
+    NoCarrier {
         /// The target of the lab.
         target: Target,
     },

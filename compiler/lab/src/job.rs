@@ -7,7 +7,8 @@
 //! Timeline, Record --> Statistics --expect--> Verdict --> Report --> text, Markdown, JSON, SVG
 //! ```
 //!
-//! `virtual_time` does the same on embedded switches, with a clock that is moved.
+//! `virtual_time` does the same on embedded switches, with a clock that is moved; `flows` where switches choose the path, with
+//! queue pairs on the nodes' own sockets.
 //!
 //! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: everything but `agents` and `run` is
 //! pure and tested without a network; what was started is ended, what was broken is mended, however it ends.
@@ -15,9 +16,12 @@
 mod agents;
 mod ask;
 mod charge;
+mod course;
+mod flows;
 mod orders;
 mod pattern;
 mod plot;
+mod queue_pair;
 mod record;
 mod report;
 mod run;
@@ -31,6 +35,7 @@ mod verdict;
 mod virtual_time;
 
 pub use closc_nic::choose::Transport;
+pub use flows::fits as fits_flows;
 pub use orders::Orders;
 pub use pattern::{Pattern, Work};
 pub use plot::svg;

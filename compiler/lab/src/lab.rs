@@ -33,7 +33,7 @@ use crate::target::Target;
 use crate::test::{self, TestReport};
 use crate::tree::{DeviceKind, Tree};
 pub use fault::Fault;
-pub use faults::{CutReport, MiswireReport};
+pub use faults::{CutReport, Ends, MiswireReport};
 pub use folder::{leave as leave_private, make as make_private};
 use site::Removed;
 use state::{Guard, State};

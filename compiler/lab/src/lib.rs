@@ -41,7 +41,7 @@ pub use backend::site::LinkLayer;
 pub use error::{LabError, TreeFault};
 pub use feature::Feature;
 pub use lab::{
-    CutReport, DownReport, Fault, Lab, MiswireReport, Status, TreeGuard, UpReport, down, inventory,
+    CutReport, DownReport, Ends, Fault, Lab, MiswireReport, Status, TreeGuard, UpReport, down, inventory,
     leave_private, list, make_private,
 };
 pub use name::{DeviceName, FabricName, Interface, NameFault};

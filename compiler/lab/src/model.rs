@@ -148,11 +148,6 @@ impl Model {
         leading
     }
 
-    /// Returns the name of the device that a port belongs to.
-    pub(crate) fn device_of(&self, port: PortId) -> &str {
-        &self.devices[self.end(port).0.0].name
-    }
-
     /// Returns the device of a name.
     pub fn device(&self, name: &str) -> Option<DeviceId> {
         self.devices.binary_search_by(|device| device.name.as_str().cmp(name)).ok().map(DeviceId)
@@ -286,6 +281,11 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// Returns how many planes there are.
+    pub(crate) fn planes(&self) -> usize {
+        self.cables.iter().map(|cable| usize::from(cable.plane) + 1).max().unwrap_or(0)
     }
 
     /// Tells whether an address is in the block of a plane.

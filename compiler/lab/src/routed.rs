@@ -1,9 +1,12 @@
 //! The test of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop.
 //!
-//! In: the routes of kernels, and what was seen of flows. Out: a [`TestReport`]. Invariants: a flow is delivered only if
-//! the node of its destination, and nobody else, accepted it; at every device it leaves by a port of the route that
-//! holds for it; and what a group of next hops gets of many flows is what its weights say, within a bound that chance
-//! passes once in 10^12, as far as no device of the same kind has chosen before.
+//! In: the routes of kernels, and what was seen of flows. Out: a [`TestReport`], and what it tells of cables. Invariants: a flow
+//! is delivered only if the node of its destination, and nobody else, accepted it; at every device it leaves by a port of the
+//! route that holds for it, and comes in at the other end of that port's cable; and what a group of next hops gets of many
+//! flows is what its weights say, within a bound that chance passes once in 10^12, as far as no device of the same kind has
+//! chosen before.
+
+mod cables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +17,13 @@ use crate::model::{DeviceId, Model, PortId};
 use crate::progress::Watch;
 use crate::sample::Extent;
 use crate::test::{FlowName, ShareMismatch, Spread, TestReport};
+use crate::trace::Finding;
 use crate::tree::Tree;
 
 /// Flows of a test, if nobody asks for another number, and of a pair.
 const FLOWS: u64 = 65_536;
+/// Flows of a search for cables: fewer, as some of them go in rings.
+const FLOWS_OF_SEARCH: u64 = 8192;
 const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 /// The source port of the first flow of a pair.
 const FIRST_PORT: u16 = 20_000;
@@ -34,16 +40,47 @@ pub(crate) fn run(
     extent: Extent,
     watch: &Watch<'_>,
 ) -> Result<TestReport, LabError> {
+    let wanted = match extent {
+        Extent::Everything => FLOWS,
+        Extent::Sample { paths, .. } => paths,
+    };
+    Ok(walk(tree, model, routed, wanted, watch)?.report)
+}
+
+/// The same with fewer flows, and what they and the routes tell of cables; `before` is what the routes were before.
+pub(crate) fn search(
+    tree: &Tree,
+    model: &Model,
+    routed: &mut dyn Routed,
+    before: Option<&[Routes]>,
+    watch: &Watch<'_>,
+) -> Result<(TestReport, Vec<Finding>), LabError> {
+    let Walked { report, routes, seen } = walk(tree, model, routed, FLOWS_OF_SEARCH, watch)?;
+    let before = before.unwrap_or(&routes);
+    let findings = cables::findings(model, &seats(tree, model), (before, &routes), &seen);
+    Ok((report, findings))
+}
+
+/// What became of flows.
+struct Walked {
+    report: TestReport,
+    routes: Vec<Routes>,
+    seen: Vec<Seen>,
+}
+
+fn walk(
+    tree: &Tree,
+    model: &Model,
+    routed: &mut dyn Routed,
+    wanted: u64,
+    watch: &Watch<'_>,
+) -> Result<Walked, LabError> {
     let seats = seats(tree, model);
     let pairs: Vec<(Seat, Seat)> = seats
         .iter()
         .flat_map(|from| seats.iter().filter(|to| to.address != from.address).map(|to| (*from, *to)))
         .filter(|(from, to)| from.node != to.node)
         .collect();
-    let wanted = match extent {
-        Extent::Everything => FLOWS,
-        Extent::Sample { paths, .. } => paths,
-    };
     let each = (wanted / pairs.len().max(1) as u64).clamp(*FLOWS_OF_PAIR.start(), *FLOWS_OF_PAIR.end());
     let flows: Vec<Flow> = pairs
         .iter()
@@ -68,7 +105,7 @@ pub(crate) fn run(
     for (flow, seen) in flows.iter().zip(&seen) {
         judge.take(flow, seen);
     }
-    Ok(judge.finish())
+    Ok(Walked { report: judge.finish(), routes, seen })
 }
 
 /// Sends flows until the routes after them are those before them: what was seen of flows while routers changed their
@@ -90,6 +127,40 @@ fn settled(
     Err(LabError::Changing { tries: TRIES })
 }
 
+/// Where a flow was followed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// To its node.
+    There,
+    /// To a device that did not send it on.
+    Kept(DeviceId),
+    /// To a port that no route names.
+    Unnamed(PortId),
+    /// Into a cable, and not out of its other end.
+    Between(PortId),
+    /// Round in a ring.
+    Ring(DeviceId),
+}
+
+impl End {
+    fn said(self, model: &Model) -> String {
+        let device = |at: DeviceId| &model.devices[at.0].name;
+        match self {
+            End::There => "it came to its node".to_owned(),
+            End::Kept(at) => format!("{} did not send it on", device(at)),
+            End::Unnamed(port) => format!("it left by {}, which no route names", model.port_name(port)),
+            End::Between(port) => {
+                format!(
+                    "it left by {} and did not come in at {}",
+                    model.port_name(port),
+                    model.port_name(port.far())
+                )
+            }
+            End::Ring(at) => format!("it went in a ring over {}", device(at)),
+        }
+    }
+}
+
 /// How many flows left a device by each port of a route.
 type Tallies = BTreeMap<(DeviceId, usize), BTreeMap<String, u64>>;
 
@@ -104,20 +175,17 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn take(&mut self, flow: &Flow, seen: &Seen) {
         self.report.packets += 1;
-        let strayed = self.follow(flow, seen);
+        let end = self.follow(flow, seen);
         let (counter, what) = match seen.accepted.as_slice() {
-            [node] if *node == flow.to => match strayed {
-                None => {
+            [node] if *node == flow.to => match end {
+                End::There => {
                     self.report.delivered += 1;
                     return;
                 }
-                Some(at) => (&mut self.report.strayed, format!("left {at} by a port that no route names")),
+                other => (&mut self.report.strayed, other.said(self.model)),
             },
             [] if seen.unsent => (&mut self.report.lost, "its node has no route for it".to_owned()),
-            [] => {
-                let last = seen.entered.last().map_or("its node", |port| self.model.device_of(*port));
-                (&mut self.report.lost, format!("lost; last seen at {last}"))
-            }
+            [] => (&mut self.report.lost, format!("lost: {}", end.said(self.model))),
             [node] => {
                 let name = &self.model.devices[node.0].name;
                 (&mut self.report.misdelivered, format!("accepted by {name}"))
@@ -133,23 +201,20 @@ impl Judge<'_> {
         });
     }
 
-    /// Follows a flow from port to port, and counts what devices chose; returns the device it left otherwise than its
-    /// routes say.
-    fn follow(&mut self, flow: &Flow, seen: &Seen) -> Option<String> {
+    /// Follows a flow from port to port, and counts what devices chose.
+    fn follow(&mut self, flow: &Flow, seen: &Seen) -> End {
         let mut at = flow.from;
         let mut chosen = BTreeSet::new();
-        for _ in 0..=seen.entered.len() {
+        for _ in 0..=seen.left.len() {
             if at == flow.to {
-                return None;
+                return End::There;
             }
-            let left = seen.entered.iter().find(|port| self.model.end(port.far()).0 == at);
-            // Where nothing came out of any of its cables, the packet is lost, which is reported elsewhere.
-            let left: PortId = left?.far();
-            let (number, route) = self.routes[at.0].of(flow.source, flow.destination)?;
+            let left = seen.left.iter().find(|port| self.model.end(**port).0 == at);
+            let Some(left) = left.copied() else { return End::Kept(at) };
             let (_, port) = self.model.end(left);
-            if !route.hops.iter().any(|(hop, _)| hop == port) {
-                return Some(self.model.devices[at.0].name.clone());
-            }
+            let route = self.routes[at.0].of(flow.source, flow.destination);
+            let named = route.filter(|(_, route)| route.hops.iter().any(|(hop, _)| hop == port));
+            let Some((number, route)) = named else { return End::Unnamed(left) };
             if route.hops.len() > 1 {
                 // All kernels share one hash, and programs have the same one with seeds: what is left after the first
                 // choice of a kind of device is no sample.
@@ -159,9 +224,12 @@ impl Judge<'_> {
                     *tally.entry(port.to_owned()).or_default() += 1;
                 }
             }
+            if !seen.entered.contains(&left.far()) {
+                return End::Between(left);
+            }
             at = self.model.end(left.far()).0;
         }
-        Some(self.model.devices[at.0].name.clone())
+        End::Ring(at)
     }
 
     fn finish(mut self) -> TestReport {

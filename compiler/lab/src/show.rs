@@ -86,7 +86,11 @@ fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> f
         report.pairs, report.packets, report.delivered, report.lost, report.misdelivered
     )?;
     if report.strayed + report.damaged > 0 {
-        writeln!(f, "{} left by a port that no route names, {} damaged", report.strayed, report.damaged)?;
+        writeln!(
+            f,
+            "{} came another way than routes and cables say, {} damaged",
+            report.strayed, report.damaged
+        )?;
     }
     shown(f, &report.failed_flows, |flow| {
         format!("{} port {} -> {}: {}", flow.from, flow.source_port, flow.to, flow.what)
@@ -171,6 +175,10 @@ impl fmt::Display for Finding {
                 writeln!(f, "found: {device} takes packets in and does not forward them")?;
                 evidence
             }
+            Finding::Unused { cable, evidence } => {
+                writeln!(f, "found: no route leads over {cable} any more")?;
+                evidence
+            }
         };
         shown(f, evidence, Clone::clone)
     }
@@ -178,16 +186,34 @@ impl fmt::Display for Finding {
 
 impl fmt::Display for CutReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cut {}\n{}", self.cut, self.probes)?;
+        let how = if self.down { ", both ports down" } else { "" };
+        writeln!(f, "cut {}{how}", self.cut)?;
+        self.probes.iter().try_for_each(|probes| write!(f, "{probes}"))?;
+        self.test.iter().try_for_each(|test| write!(f, "{test}"))?;
+        self.findings.iter().try_for_each(|finding| write!(f, "{finding}"))?;
         if !self.is_found() {
-            let why = match (self.probes.is_fine(), self.probes.accused.is_empty()) {
-                (true, _) => "every probe returned: no NIC of its side has a probe over it",
-                (false, true) => "probes are lost, and what they have in common is more than one cable",
-                (false, false) => "what the losses point at is something else",
-            };
-            writeln!(f, "not found: {} ({why})", self.cut)?;
+            writeln!(f, "not found: {} ({})", self.cut, self.why())?;
         }
         Ok(())
+    }
+}
+
+impl CutReport {
+    /// Why the cable was not found.
+    fn why(&self) -> &'static str {
+        let Some(probes) = &self.probes else {
+            return match (self.findings.is_empty(), self.test.as_ref().is_some_and(TestReport::keeps_weights))
+            {
+                (true, _) => "no flow takes it",
+                (false, true) => "what flows and routes point at is not it alone",
+                (false, false) => "groups of next hops got another part than their weight says",
+            };
+        };
+        match (probes.is_fine(), probes.accused.is_empty()) {
+            (true, _) => "every probe returned: no NIC of its side has a probe over it",
+            (false, true) => "probes are lost, and what they have in common is more than one cable",
+            (false, false) => "what the losses point at is something else",
+        }
     }
 }
 

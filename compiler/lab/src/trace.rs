@@ -67,6 +67,28 @@ pub enum Finding {
         /// What says so.
         evidence: Vec<String>,
     },
+    /// Routes led over a cable, at both of its ends, and none does any more.
+    Unused {
+        /// The cable.
+        cable: String,
+        /// What says so.
+        evidence: Vec<String>,
+    },
+}
+
+impl Finding {
+    /// Returns the cables that it names.
+    pub(crate) fn cables(&self) -> Vec<&str> {
+        match self {
+            Finding::Swapped { first, second, .. } => vec![first, second],
+            Finding::Misplugged { cable, .. }
+            | Finding::Cut { cable, .. }
+            | Finding::Unused { cable, .. } => {
+                vec![cable]
+            }
+            Finding::Silent { .. } => Vec::new(),
+        }
+    }
 }
 
 /// Tests, and looks for the cause of what is lost.
@@ -95,7 +117,7 @@ fn diagnose(
         for (path, step) in over(&paths, *port, &suspects) {
             watch.check()?;
             let mate = pulse(model, backend, path, step)?;
-            found.ends.insert(*port, mate);
+            found.take(*port, mate);
             if mate != Mate::Unreached {
                 break;
             }
@@ -135,7 +157,7 @@ fn over<'a, 'p>(
 
 /// Where a suspect cable leads from one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mate {
+pub(crate) enum Mate {
     /// To the port it belongs to.
     Right {
         /// Whether the device there sent them on, as they asked.
@@ -186,13 +208,20 @@ fn pulse(
     Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
 }
 
+/// Where suspect cables lead.
 #[derive(Debug, Default)]
-struct Found {
+pub(crate) struct Found {
     ends: BTreeMap<PortId, Mate>,
 }
 
 impl Found {
-    fn findings(&self, model: &Model) -> Vec<Finding> {
+    /// Takes where a cable leads from a port.
+    pub(crate) fn take(&mut self, port: PortId, mate: Mate) {
+        self.ends.insert(port, mate);
+    }
+
+    /// Says what that means.
+    pub(crate) fn findings(&self, model: &Model) -> Vec<Finding> {
         let cables: BTreeSet<CableId> = self.ends.keys().map(|port| port.cable()).collect();
         let mut findings = Vec::new();
         let mut silent: BTreeMap<usize, Vec<String>> = BTreeMap::new();

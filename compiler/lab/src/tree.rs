@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::cables::Kind;
-use closc_artefacts::paths;
+use closc_artefacts::{Routing, paths};
 use rayon::prelude::*;
 
 pub(crate) use contents::Contents;
@@ -142,6 +142,16 @@ impl Tree {
     /// Tells whether hosts write the path into packets; otherwise switches choose it.
     pub fn is_source_routed(&self) -> bool {
         self.contents.routing().is_source_routed()
+    }
+
+    /// Returns who chooses the path, and how.
+    pub(crate) fn routing(&self) -> Routing {
+        self.contents.routing()
+    }
+
+    /// Tells whether switches speak BGP.
+    pub(crate) fn speaks_bgp(&self) -> bool {
+        self.contents.routing().speaks_bgp()
     }
 
     /// Refuses a tree whose switches choose the path, for what follows paths that hosts write.

@@ -10,7 +10,7 @@ use closc_deploy::{Counts, Fleet, Inventory, PushOptions, PushReport, Tree, open
 use closc_lab::model::CableId;
 use closc_lab::probe::Accused;
 use closc_lab::trace::Finding;
-use closc_lab::{Extent, Interrupt, Lab, LabError, LinkLayer, Target, Watch};
+use closc_lab::{Ends, Extent, Interrupt, Lab, LabError, LinkLayer, Target, Watch};
 
 use common::{Compiled, compile, quietly, shipped};
 
@@ -52,7 +52,7 @@ fn cables_go_back_where_a_miswire_is_interrupted() {
             };
             let watch = Watch::new(&stop, &interrupt);
             let error = if cut {
-                lab.cut(a, &watch).map(drop)
+                lab.cut(a, Ends::Up, &watch).map(drop)
             } else {
                 lab.miswire(a, b, LinkLayer::Open, &watch).map(drop)
             };
@@ -123,8 +123,10 @@ fn a_cut_cable_is_found_and_mended_by_the_next_up() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "ec");
     program(&compiled);
     let name = "p1-t0-002--p1-t1-001";
-    let report = quietly(|watch| lab.cut(name, watch)).unwrap();
-    assert!(matches!(report.probes.accused.as_slice(), [Accused::Cable { cable, .. }] if cable == name));
+    let report = quietly(|watch| lab.cut(name, Ends::Up, watch)).unwrap();
+    assert!(
+        matches!(report.probes.as_ref().unwrap().accused.as_slice(), [Accused::Cable { cable, .. }] if cable == name)
+    );
     assert_eq!(lab.status().changes, [format!("{name} is cut")]);
     let (test, findings) = quietly(|watch| lab.diagnose(watch)).unwrap();
     assert!(test.lost > 0, "{test}");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use closc_lab::probe::Accused;
 use closc_lab::trace::Finding;
-use closc_lab::{Interrupt, Lab, LabError, LinkLayer, Watch};
+use closc_lab::{Ends, Interrupt, Lab, LabError, LinkLayer, Watch};
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
@@ -203,10 +203,10 @@ fn a_cut_cable_is_found_by_self_probes() {
     let fine = quietly(|watch| up.lab().probe(watch)).unwrap();
     assert!(fine.is_fine() && fine.accused.is_empty(), "{fine}");
     for name in ["p0-t0-001--p0-t1-002", "su002-n001/nic0.p1"] {
-        let report = quietly(|watch| up.lab().cut(name, watch)).unwrap();
-        let accused = report.probes.accused.as_slice();
+        let report = quietly(|watch| up.lab().cut(name, Ends::Up, watch)).unwrap();
+        let accused = report.probes.as_ref().unwrap().accused.as_slice();
         assert!(matches!(accused, [Accused::Cable { cable, .. }] if cable == name), "{report}");
-        let error = quietly(|watch| up.lab().cut(name, watch)).unwrap_err();
+        let error = quietly(|watch| up.lab().cut(name, Ends::Up, watch)).unwrap_err();
         assert!(matches!(error, LabError::CableInUse { .. }), "{error}");
         quietly(|watch| up.lab().restore(watch)).unwrap();
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use closc_artefacts::Folder;
 use closc_deploy::{Fleet, Inventory, PushOptions, Tree, open_gate, push, silent};
-use closc_lab::{Extent, Lab, LabError, LinkLayer, Target};
+use closc_lab::trace::Finding;
+use closc_lab::{Ends, Extent, Lab, LabError, LinkLayer, Target};
 
 use common::{Compiled, compile, quietly, shipped};
 
@@ -48,16 +49,39 @@ fn prove(yaml: &str, fabric: &str) {
     let (sample, again) = (sample(), sample());
     assert!(sample.is_fine() && sample.packets == 300, "{sample}");
     assert_eq!(sample, again, "the same flows take the same ways");
-    // What needs paths that hosts write is said.
-    for error in [
-        quietly(|watch| lab.probe(watch)).unwrap_err(),
-        quietly(|watch| lab.cut("p0-t0-001--p0-t1-001", watch)).unwrap_err(),
-        quietly(|watch| lab.miswire("a", "b", LinkLayer::Open, watch)).unwrap_err(),
-    ] {
-        assert!(matches!(error, LabError::Routing { .. }), "{error}");
-    }
+    // What needs paths that hosts write is said, and what needs a carrier.
+    let error = quietly(|watch| lab.probe(watch)).unwrap_err();
+    assert!(matches!(error, LabError::Routing { .. }), "{error}");
+    let error = quietly(|watch| lab.cut("p0-t0-001--p0-t1-002", Ends::Down, watch)).unwrap_err();
+    assert!(matches!(error, LabError::NoCarrier { .. }), "{error}");
+    break_cables(&mut lab);
     assert_eq!(lab.down().unwrap().fabric, compiled.fabric);
     assert!(!compiled.options.runtime.exists(), "nothing is left behind");
+}
+
+/// Switches go on to use a cable that is cut or moved, as nobody tells them: what they lose is what its weight says, and cables
+/// are found by where flows come in.
+fn break_cables(lab: &mut Lab) {
+    for cable in ["p0-t0-001--p0-t1-001", "su003-n002/nic0.p1"] {
+        let report = quietly(|watch| lab.cut(cable, Ends::Up, watch)).unwrap();
+        assert!(report.is_found(), "{report}");
+        assert!(matches!(&report.findings[..], [Finding::Cut { .. }]), "{report}");
+        let test = report.test.unwrap();
+        assert!(test.lost > 0 && test.lost + test.delivered == test.packets, "{test}");
+        quietly(|watch| lab.restore(watch)).unwrap();
+    }
+    // Of one T0, of two T0s of two planes.
+    for (first, second) in
+        [("p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"), ("p0-t0-002--p0-t1-001", "p1-t0-003--p1-t1-002#2")]
+    {
+        let report = quietly(|watch| lab.miswire(first, second, LinkLayer::Open, watch)).unwrap();
+        let found = matches!(&report.findings[..], [Finding::Swapped { first: a, second: b, .. }]
+            if (a.as_str(), b.as_str()) == (first, second));
+        assert!(found && !report.test.is_fine(), "{report}");
+        quietly(|watch| lab.restore(watch)).unwrap();
+    }
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine(), "whole again: {report}");
 }
 
 #[test]

@@ -55,13 +55,16 @@ pub enum LabCommand {
         #[arg(long)]
         keep: bool,
     },
-    /// Cut a cable, probe, and say which cable is cut
+    /// Cut a cable, send probes, or flows where switches choose the path, and say which cable is cut
     Cut {
         /// Lab
         #[command(flatten)]
         lab: LabArgs,
         /// Cable
         cable: String,
+        /// Take both ports down, too, which switches of the kernel notice; otherwise both stay up and nothing arrives
+        #[arg(long)]
+        down: bool,
         /// Leave the cable cut
         #[arg(long)]
         keep: bool,

@@ -17,8 +17,8 @@ use closc_compile::CompileError;
 use closc_lab::test::TestReport;
 use closc_lab::tree::Digests;
 use closc_lab::{
-    CutReport, DownReport, Interrupt, Lab, LabError, LinkLayer, MiswireReport, Options, Progress, Status,
-    UpReport, Watch, privilege,
+    CutReport, DownReport, Ends, Interrupt, Lab, LabError, LinkLayer, MiswireReport, Options, Progress,
+    Status, UpReport, Watch, privilege,
 };
 use closc_plan::Plan;
 use indicatif::ProgressBar;
@@ -48,7 +48,7 @@ pub(crate) const LABS: Document<Items<Status>> = Document::new("closc-labs/1");
 /// What the walk found of two cables that were swapped.
 pub(crate) const MISWIRE: Document<MiswireReport> = Document::new("closc-lab-miswire/1");
 
-/// What probes found of a cable that was cut.
+/// What probes or flows found of a cable that was cut.
 pub(crate) const CUT: Document<CutReport> = Document::new("closc-lab-cut/1");
 
 /// What was taken down.
@@ -97,12 +97,15 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
                 print(args, &MISWIRE, &report, report.test.misdelivered == 0)
             })
         }
-        LabCommand::Cut { lab, cable, keep } => with_lab(args, lab, &options, &watch, |tree, options| {
-            let mut lab = Lab::open(tree, options)?;
-            let report = lab.cut(cable, &watch)?;
-            restore_unless(*keep, &mut lab, &watch)?;
-            print(args, &CUT, &report, report.is_found())
-        }),
+        LabCommand::Cut { lab, cable, down, keep } => {
+            with_lab(args, lab, &options, &watch, |tree, options| {
+                let mut lab = Lab::open(tree, options)?;
+                let ends = if *down { Ends::Down } else { Ends::Up };
+                let report = lab.cut(cable, ends, &watch)?;
+                restore_unless(*keep, &mut lab, &watch)?;
+                print(args, &CUT, &report, report.is_found())
+            })
+        }
         LabCommand::Job(command) => job::run(args, command, &options, &watch),
         LabCommand::Restore(lab) => with_lab(args, lab, &options, &watch, |tree, options| {
             let mut lab = Lab::open(tree, options)?;

@@ -73,7 +73,7 @@ const ALL: &[Described] = &[
     described(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),
     described(&import::IMPORT, &["import"], "What was made of the cables of a plant."),
     described(&init::INIT, &["init"], "The fabric file that was written."),
-    described(&lab::CUT, &["lab cut"], "What probes found of a cable that was cut."),
+    described(&lab::CUT, &["lab cut"], "What probes or flows found of a cable that was cut."),
     described(&lab::DOWN, &["lab down"], "What was taken down."),
     described(&lab::job::JOBS, &["lab job"], "What jobs over a lab came to."),
     described(&lab::MISWIRE, &["lab miswire"], "What the walk found of two cables that were swapped."),

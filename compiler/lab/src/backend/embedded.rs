@@ -111,14 +111,13 @@ impl Embedded {
         Ok(self.readers.insert(readers))
     }
 
-    /// Takes the frames of flows that entered ports, with what nodes accept of them.
-    fn take(&self, hosts: &Hosts, frames: &[Frame], seen: &mut [Seen]) {
+    /// Takes the frames of flows by the ports that they passed.
+    fn take(&self, frames: &[Frame], seen: &mut [Seen], mut take: impl FnMut(&mut Seen, PortId, &[u8])) {
         for frame in frames {
             let tag = hosts::tag(&frame.bytes).filter(|tag| tag.batch == self.batch);
             let flow = tag.and_then(|tag| seen.get_mut(tag.number as usize));
             if let (Some(port), Some(flow)) = (self.model.port_of(frame.port), flow) {
-                flow.entered.push(port);
-                flow.accepted.extend(hosts.accept(port, &frame.bytes));
+                take(flow, port, &frame.bytes);
             }
         }
     }
@@ -155,10 +154,15 @@ impl Routed for Embedded {
                     None => seen[number].unsent = true,
                 }
             }
-            let Answer::Frames(frames) = self.ask(&Request::Follow(frames))? else {
+            self.take(&frames, &mut seen, |flow, port, _| flow.left.push(port));
+            let Answer::Passed { left, entered } = self.ask(&Request::Follow(frames))? else {
                 return Err(LabError::Process("flows were answered with something else".to_owned()));
             };
-            self.take(&hosts, &frames, &mut seen);
+            self.take(&left, &mut seen, |flow, port, _| flow.left.push(port));
+            self.take(&entered, &mut seen, |flow, port, bytes| {
+                flow.entered.push(port);
+                flow.accepted.extend(hosts.accept(port, bytes));
+            });
             first += some.len();
         }
         watch.step("send flows", first as u64, flows.len() as u64);

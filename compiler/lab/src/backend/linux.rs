@@ -20,7 +20,7 @@ mod site;
 mod stations;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use features::check as check_features;
@@ -35,7 +35,7 @@ use camino::Utf8PathBuf;
 
 use super::{Backend, Counters, Flow, PortCounter, Quiet, Routed, Routes, Seen, Sink};
 use crate::LabError;
-use crate::model::{Model, PortId};
+use crate::model::{CableId, Model, PortId};
 use crate::packet::Packet;
 use crate::progress::Watch;
 use crate::tree::{GroupTable, Tree};
@@ -114,6 +114,10 @@ impl Routed for Linux {
         let seen = watchers.exchange(&self.namespaces, flows, &self.carriers, watch);
         self.watchers = Some(watchers);
         seen
+    }
+
+    fn reroute(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
+        self.find_ways(dead, watch)
     }
 }
 

@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 use std::os::fd::AsFd as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use closc_artefacts::Routing;
 use closc_nic::agent::{EventView, unit_max};
 use closc_nic::api::Request;
 use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss, Silence, Unanswered};
@@ -19,22 +20,22 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::agents::{Agents, How};
 use super::ask::{Line, Status, Written};
 use super::charge::{Touched, Witness};
+use super::course::{Course, LOOK, join};
 use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
 use super::pattern::Work;
-use super::record::{Change, Loss, Mark, Message, Record, Sample, Word};
+use super::record::{Change, Loss, Message, Record, Sample, Word};
 use super::report::{Report, Setting};
-use super::scenario::{Action, Scenario, ScenarioFault};
+use super::scenario::{Scenario, ScenarioFault};
 use super::seat::{Seat, seats};
 use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::model::CableId;
+use crate::name::FabricName;
 use crate::progress::Watch;
 use crate::tree::Tree;
 use crate::{Lab, LabError};
 
-/// The longest that anybody sleeps before looking at who asked for the end.
-const LOOK: Duration = Duration::from_millis(20);
 /// NICs that one machine is asked to carry.
 const NICS_MAX: usize = 256;
 
@@ -66,6 +67,17 @@ pub enum JobError {
         /// The most.
         most: u32,
     },
+    /// Nobody writes paths there.
+    #[error(
+        "hosts of fabric `{fabric}` (`routing: {routing}`) have no paths to spray over, as switches choose: give `--transport flow`, \
+         one flow for each two NICs, or `static`, all of the same ports"
+    )]
+    NoSpray {
+        /// The fabric.
+        fabric: FabricName,
+        /// Its routing.
+        routing: Routing,
+    },
     /// A packet takes longer than agents wait.
     #[error(
         "a packet of {unit} bytes takes {:.1} ms to leave a port of {port_mbps} Mb/s, and agents of NICs lose patience after \
@@ -90,8 +102,10 @@ pub fn run(
     orders: &Orders,
     watch: &Watch<'_>,
 ) -> Result<Report, JobError> {
-    lab.tree().needs_paths("`lab job`")?;
     lab.breakable()?;
+    if !lab.tree().is_source_routed() {
+        return super::flows::run(lab, scenario, orders, watch);
+    }
     let seats = seats(lab.tree(), lab.model());
     fits(seats.len() as u64)?;
     unit_fits(lab.tree(), orders)?;
@@ -155,36 +169,7 @@ struct Stage<'a> {
     agents: &'a Agents,
     seats: &'a [Seat],
     orders: &'a Orders,
-    started: Instant,
-    /// How long new messages are sent.
-    duration: Duration,
-    /// When the first step is done.
-    first_step: Duration,
-    /// Every step is done.
-    stepped: AtomicBool,
-    /// All messages arrived or are given up.
-    finished: AtomicBool,
-    /// Somebody failed: all end.
-    failed: AtomicBool,
-}
-
-impl Stage<'_> {
-    fn now_ns(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64
-    }
-
-    fn is_over(&self) -> bool {
-        self.finished.load(Ordering::SeqCst) || self.failed.load(Ordering::SeqCst)
-    }
-
-    /// Runs a part; where it fails, the others end too.
-    fn part<R>(&self, work: impl FnOnce() -> Result<R, LabError>) -> Result<R, LabError> {
-        let done = work();
-        if done.is_err() {
-            self.failed.store(true, Ordering::SeqCst);
-        }
-        done
-    }
+    course: Course,
 }
 
 #[expect(clippy::too_many_arguments, reason = "what a job consists of, once")]
@@ -198,26 +183,17 @@ fn perform(
     work: Work,
     watch: &Watch<'_>,
 ) -> Result<Record, LabError> {
-    let stage = Stage {
-        agents,
-        seats,
-        orders,
-        started: Instant::now(),
-        duration: scenario.duration,
-        first_step: timeline.steps.first().map_or(scenario.duration, |step| step.at),
-        stepped: AtomicBool::new(false),
-        finished: AtomicBool::new(false),
-        failed: AtomicBool::new(false),
-    };
+    let stage = Stage { agents, seats, orders, course: Course::begin(scenario.duration, timeline) };
     let stage = &stage;
     thread::scope(|scope| {
-        let sampler = scope.spawn(move || stage.part(|| Sampler::new(stage)?.watch(stage)));
+        let course = &stage.course;
+        let sampler = scope.spawn(move || course.part(|| Sampler::new(stage)?.watch(stage)));
         let driver = scope.spawn(move || {
-            let sent = stage.part(|| Driver::new(work).drive(stage, watch));
-            stage.finished.store(true, Ordering::SeqCst);
+            let sent = course.part(|| Driver::new(work).drive(stage, watch));
+            course.finished.store(true, Ordering::SeqCst);
             sent
         });
-        let marks = stage.part(|| follow(lab, stage, timeline, watch));
+        let marks = course.part(|| course.follow(lab, timeline, watch));
         let (sent, seen) = (join(driver), join(sampler));
         let (messages, end_ns) = sent?;
         let mut record = seen?;
@@ -225,57 +201,6 @@ fn perform(
         (record.messages, record.end_ns) = (messages, end_ns);
         Ok(record)
     })
-}
-
-fn join<R>(handle: thread::ScopedJoinHandle<'_, R>) -> R {
-    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Does the steps of the timeline, each at its time, until the job is over.
-fn follow(
-    lab: &mut Lab,
-    stage: &Stage<'_>,
-    timeline: &Timeline,
-    watch: &Watch<'_>,
-) -> Result<Vec<Mark>, LabError> {
-    let mut marks = Vec::with_capacity(timeline.steps.len());
-    let total = stage.duration.as_millis() as u64;
-    let wait = |until: Option<Duration>| -> Result<bool, LabError> {
-        loop {
-            watch.check()?;
-            let passed = stage.started.elapsed();
-            watch.step("run the job", (passed.as_millis() as u64).min(total), total + 1);
-            if stage.is_over() {
-                return Ok(false);
-            }
-            match until {
-                Some(until) if passed >= until => return Ok(true),
-                Some(until) => thread::sleep(LOOK.min(until.saturating_sub(passed))),
-                None => thread::sleep(LOOK),
-            }
-        }
-    };
-    for step in &timeline.steps {
-        if !wait(Some(step.at))? {
-            break;
-        }
-        let began_ns = stage.now_ns();
-        let done = match &step.action {
-            Action::Break(fault) => lab.strike(fault, watch),
-            Action::Restore(name) => lab.mend(name.as_deref(), watch).map(drop),
-        };
-        let failed = match done {
-            Ok(()) => None,
-            // This machine cannot do this one, and the job goes on; the verdict names it.
-            Err(error @ (LabError::NoLoss { .. } | LabError::Overlap { .. })) => Some(error.to_string()),
-            Err(error) => return Err(error),
-        };
-        marks.push(Mark { span_ns: (began_ns, stage.now_ns()), failed });
-    }
-    stage.stepped.store(true, Ordering::SeqCst);
-    wait(None)?;
-    watch.step("run the job", 1, 1);
-    Ok(marks)
 }
 
 /// A message under way.
@@ -307,11 +232,9 @@ impl Driver {
         loop {
             watch.check()?;
             let by_number = stage.orders.messages.is_some();
-            // A machine under load does steps late, and none without traffic.
-            let lasts = stage.started.elapsed() < stage.duration || !stage.stepped.load(Ordering::SeqCst);
-            let sending = by_number || lasts;
+            let sending = by_number || stage.course.lasts();
             if let Some(every) = stage.orders.every {
-                let passed = stage.started.elapsed().as_nanos() / every.as_nanos().max(1);
+                let passed = stage.course.started.elapsed().as_nanos() / every.as_nanos().max(1);
                 self.work.allow_bursts(passed as u64 + 1);
             }
             for from in 0..nics {
@@ -323,8 +246,8 @@ impl Driver {
             let over = if by_number { self.work.is_done() } else { !sending && self.work.under_way() == 0 };
             let quiet = moved.elapsed() > stage.orders.patience;
             let given_up = quiet && (by_number || !sending);
-            if over || given_up || stage.failed.load(Ordering::SeqCst) {
-                return Ok((self.messages, stage.now_ns()));
+            if over || given_up || stage.course.failed.load(Ordering::SeqCst) {
+                return Ok((self.messages, stage.course.now_ns()));
             }
             self.wait()?;
             for from in 0..nics {
@@ -343,7 +266,7 @@ impl Driver {
             Some(line) => line,
             None => stage.agents.line(from)?,
         };
-        let at_ns = stage.now_ns();
+        let at_ns = stage.course.now_ns();
         let to_address = stage.seats[to].address;
         let request = Request::Write {
             to: to_address,
@@ -442,7 +365,7 @@ impl Sampler {
 
     fn watch(mut self, stage: &Stage<'_>) -> Result<Record, LabError> {
         loop {
-            let over = stage.is_over();
+            let over = stage.course.is_over();
             let began = Instant::now();
             self.sample(stage)?;
             if over {
@@ -458,14 +381,14 @@ impl Sampler {
 
     fn sample(&mut self, stage: &Stage<'_>) -> Result<(), LabError> {
         let mut received = Vec::with_capacity(self.watched.len());
-        let began_ns = stage.now_ns();
+        let began_ns = stage.course.now_ns();
         (self.wrong_bytes, self.repeated, self.planes) = (0, 0, Vec::new());
         let mut rtts = Vec::new();
         for (at, agent) in self.watched.iter_mut().enumerate() {
             let fault = |error: std::io::Error| stage.agents.fault(at, error);
-            let asked_ns = stage.now_ns();
+            let asked_ns = stage.course.now_ns();
             let status: Status = agent.line.ask(&Request::Status {}).map_err(fault)?;
-            let took_ns = stage.now_ns() - asked_ns;
+            let took_ns = stage.course.now_ns() - asked_ns;
             if took_ns < agent.offset.1 {
                 let middle = i128::from(asked_ns + took_ns / 2);
                 agent.offset = (middle - i128::from(status.now_ns), took_ns);
@@ -479,10 +402,10 @@ impl Sampler {
                 self.planes.iter_mut().zip(&channel.sent).for_each(|(sum, sent)| *sum += sent);
             }
         }
-        if stage.started.elapsed() < stage.first_step && !rtts.is_empty() {
+        if stage.course.started.elapsed() < stage.course.first_step && !rtts.is_empty() {
             self.rtt_ns = (rtts.iter().sum::<f64>() * 1e3 / rtts.len() as f64) as u64;
         }
-        let at_ns = began_ns.midpoint(stage.now_ns());
+        let at_ns = began_ns.midpoint(stage.course.now_ns());
         self.samples.push(Sample { at_ns, received });
         for (at, agent) in self.watched.iter_mut().enumerate() {
             agent.listen().map_err(|error| stage.agents.fault(at, error))?;
@@ -498,7 +421,7 @@ impl Sampler {
             repeated: self.repeated,
             planes: self.planes,
             rtt_ns: self.rtt_ns,
-            wanted_ns: stage.orders.messages.is_none().then_some(stage.duration.as_nanos() as u64),
+            wanted_ns: stage.orders.messages.is_none().then_some(stage.course.duration.as_nanos() as u64),
             ..Record::default()
         };
         for (from, agent) in self.watched.into_iter().enumerate() {

@@ -23,6 +23,12 @@ pub struct Bound {
     pub standing: Vec<Fault>,
 }
 
+/// What says how much is left of a pattern while something is broken.
+pub(super) trait Remains {
+    /// Returns what is left while these faults stand.
+    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left;
+}
+
 /// A scenario on a fabric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
@@ -34,15 +40,15 @@ pub struct Timeline {
 
 impl Timeline {
     /// Looks up every name of a scenario, and computes what should be left of the goodput of a pattern.
-    pub fn bind(
+    pub(super) fn bind(
         scenario: &Scenario,
         model: &Model,
-        spread: &Spread,
+        paths: &dyn Remains,
         work: &Work,
     ) -> Result<Timeline, ScenarioFault> {
         let mut standing: Vec<(Fault, Harm)> = Vec::new();
         let mut steps = Vec::with_capacity(scenario.steps.len());
-        let mut plan = vec![remains(spread, work, &standing)];
+        let mut plan = vec![paths.left(work, &standing)];
         for step in &scenario.steps {
             let fault = |what: String| ScenarioFault::at(step.place, what);
             match &step.action {
@@ -67,7 +73,7 @@ impl Timeline {
                     }
                 }
             }
-            plan.push(remains(spread, work, &standing));
+            plan.push(paths.left(work, &standing));
             let now = standing.iter().map(|(fault, _)| fault.clone()).collect();
             steps.push(Bound { at: step.at, action: step.action.clone(), standing: now });
         }
@@ -75,15 +81,16 @@ impl Timeline {
     }
 }
 
-/// What is left while something is broken.
-fn remains(spread: &Spread, work: &Work, standing: &[(Fault, Harm)]) -> Left {
-    let mut dead: BTreeSet<CableId> = BTreeSet::new();
-    for (_, harm) in standing {
-        match harm {
-            Harm::Down(_) | Harm::Swapped(..) => dead.extend(harm.cables()),
-            // Paths over it are left as soon as they lose a packet; others of the plane remain.
-            Harm::Lossy(..) => {}
+impl Remains for Spread {
+    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left {
+        let mut dead: BTreeSet<CableId> = BTreeSet::new();
+        for (_, harm) in standing {
+            match harm {
+                Harm::Down(_) | Harm::Swapped(..) => dead.extend(harm.cables()),
+                // Paths over it are left as soon as they lose a packet; others of the plane remain.
+                Harm::Lossy(..) => {}
+            }
         }
+        Spread::left(self, work, &dead)
     }
-    spread.left(work, &dead)
 }

@@ -67,7 +67,7 @@ pub fn simulate(
     watch: &Watch<'_>,
 ) -> Result<Report, JobError> {
     let tree = Tree::read_with(folder, digests)?;
-    tree.needs_paths("`lab job`")?;
+    tree.needs_paths("`lab job` in virtual time, whose NICs are agents that write segments,")?;
     let model = Model::of(&tree)?;
     let seats = seats(&tree, &model);
     fits(seats.len() as u64, orders)?;

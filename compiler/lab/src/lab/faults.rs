@@ -7,12 +7,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Lab;
+use super::fault::Fault;
 use super::state::Change;
 use crate::LabError;
+use crate::backend::Routes;
 use crate::backend::site::{LinkLayer, Moves};
 use crate::model::{CableId, PortId};
 use crate::probe::ProbeReport;
 use crate::progress::Watch;
+use crate::routed;
 use crate::test::TestReport;
 use crate::trace::{self, Finding};
 
@@ -32,15 +35,40 @@ pub struct MiswireReport {
 pub struct CutReport {
     /// The cable.
     pub cut: String,
-    /// What self-probes found.
-    pub probes: ProbeReport,
+    /// Whether both ends lost their carrier.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub down: bool,
+    /// What self-probes found, where hosts write the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes: Option<ProbeReport>,
+    /// What became of flows, where switches choose the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestReport>,
+    /// What flows and routes say about the cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 impl CutReport {
-    /// Tells whether self-probes point at the cable.
+    /// Tells whether self-probes, or flows and routes, point at the cable and at no other.
     pub fn is_found(&self) -> bool {
-        self.probes.accuses(&self.cut)
+        match &self.probes {
+            Some(probes) => probes.accuses(&self.cut),
+            None => {
+                let named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
+                named == [self.cut.as_str()] && self.test.as_ref().is_some_and(TestReport::keeps_weights)
+            }
+        }
     }
+}
+
+/// What the ends of a cable that is cut notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// Nothing: both ports stay up, and nothing arrives.
+    Up,
+    /// Both ports go down.
+    Down,
 }
 
 impl Lab {
@@ -64,7 +92,6 @@ impl Lab {
         link_layer: LinkLayer,
         watch: &Watch<'_>,
     ) -> Result<MiswireReport, LabError> {
-        self.tree.needs_paths("`lab miswire`")?;
         let (a, b) = (self.untouched(first)?, self.untouched(second)?);
         let name = |cable: CableId| self.model.cable_name(cable).to_owned();
         let swapped = (name(a), name(b));
@@ -72,12 +99,26 @@ impl Lab {
             return Err(LabError::CableInUse { name: swapped.0, why: "is named twice" });
         }
         watch.check()?;
+        let before = self.routes()?;
         self.remember(Change::Swapped(swapped.0.clone(), swapped.1.clone()))?;
         let ends = [a, b].map(|cable| [cable.lower(), cable.upper()]).concat();
         let pairs = vec![(a.lower(), Some(b.upper())), (b.lower(), Some(a.upper()))];
         self.site.rewire(&Moves { ends, pairs, link_layer }, watch)?;
-        let (test, findings) = self.diagnose(watch)?;
+        self.reroute(&[a, b], watch)?;
+        let (test, findings) = self.look(before.as_deref(), watch)?;
         Ok(MiswireReport { swapped, test, findings })
+    }
+
+    /// Returns the routes of all devices, where switches choose the path.
+    fn routes(&mut self) -> Result<Option<Vec<Routes>>, LabError> {
+        let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
+        routed.map(|routed| routed.routes()).transpose()
+    }
+
+    /// Waits for routers, where there are any.
+    fn reroute(&mut self, dead: &[CableId], watch: &Watch<'_>) -> Result<(), LabError> {
+        let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
+        routed.map_or(Ok(()), |routed| routed.reroute(&dead.iter().copied().collect(), watch))
     }
 
     /// Puts cables back where the work with them failed or was interrupted.
@@ -100,34 +141,68 @@ impl Lab {
         }
     }
 
-    /// Sends packets over every path and looks for the cause of what is lost.
+    /// Sends packets over every path, or flows between all NICs, and looks for the cause of what is lost.
     pub fn diagnose(&mut self, watch: &Watch<'_>) -> Result<(TestReport, Vec<Finding>), LabError> {
+        self.look(None, watch)
+    }
+
+    fn look(
+        &mut self,
+        before: Option<&[Routes]>,
+        watch: &Watch<'_>,
+    ) -> Result<(TestReport, Vec<Finding>), LabError> {
+        if !self.tree.is_source_routed()
+            && let Some(routed) = self.site.routed()
+        {
+            return routed::search(&self.tree, &self.model, routed, before, watch);
+        }
         trace::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 
-    /// Cuts a cable so that both ports stay up and nothing arrives, and lets self-probes find it. The cable
-    /// stays cut until [`Lab::restore`]; where this fails or is interrupted, every cable goes back.
-    pub fn cut(&mut self, cable: &str, watch: &Watch<'_>) -> Result<CutReport, LabError> {
-        let outcome = self.sever(cable, watch);
+    /// Cuts a cable, so that both ports stay up and nothing arrives or so that both go down, and lets self-probes find it, or
+    /// flows and routes where switches choose the path. The cable stays cut until [`Lab::restore`]; where this fails or is
+    /// interrupted, every cable goes back.
+    pub fn cut(&mut self, cable: &str, ends: Ends, watch: &Watch<'_>) -> Result<CutReport, LabError> {
+        let outcome = self.sever(cable, ends, watch);
         self.or_undo(outcome, watch)
     }
 
-    fn sever(&mut self, cable: &str, watch: &Watch<'_>) -> Result<CutReport, LabError> {
-        self.tree.needs_paths("`lab cut`")?;
+    fn sever(&mut self, cable: &str, ends: Ends, watch: &Watch<'_>) -> Result<CutReport, LabError> {
         let cable = self.untouched(cable)?;
         let cut = self.model.cable_name(cable).to_owned();
         watch.check()?;
-        self.remember(Change::Cut(cut.clone()))?;
-        let ends = vec![cable.lower(), cable.upper()];
-        let pairs = ends.iter().map(|end| (*end, None)).collect();
-        self.site.rewire(&Moves { ends, pairs, link_layer: LinkLayer::Open }, watch)?;
-        Ok(CutReport { cut, probes: self.probe(watch)? })
+        let before = self.routes()?;
+        match ends {
+            Ends::Up => {
+                self.remember(Change::Cut(cut.clone()))?;
+                let ends = vec![cable.lower(), cable.upper()];
+                let pairs = ends.iter().map(|end| (*end, None)).collect();
+                self.site.rewire(&Moves { ends, pairs, link_layer: LinkLayer::Open }, watch)?;
+            }
+            Ends::Down => {
+                let target = self.state.target;
+                if self.site.breakable().is_none() {
+                    return Err(LabError::NoCarrier { target });
+                }
+                self.strike(&Fault::Cut(cut.clone()), watch)?;
+            }
+        }
+        let down = ends == Ends::Down;
+        if before.is_none() {
+            let probes = Some(self.probe(watch)?);
+            return Ok(CutReport { cut, down, probes, test: None, findings: Vec::new() });
+        }
+        self.reroute(&[cable], watch)?;
+        let (test, findings) = self.look(before.as_deref(), watch)?;
+        Ok(CutReport { cut, down, probes: None, test: Some(test), findings })
     }
 
     /// Puts every cable back where it belongs. This is not interrupted: half of it would be worse than none.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let watch = &watch.to_the_end();
-        self.mend(None, watch)?;
+        if self.mend(None, watch)? {
+            self.reroute(&[], watch)?;
+        }
         let names = self.state.changes.iter().flat_map(|change| match change {
             Change::Swapped(a, b) => vec![a.clone(), b.clone()],
             Change::Cut(cable) => vec![cable.clone()],
@@ -141,7 +216,8 @@ impl Lab {
         let pairs = cables.iter().map(|cable| (cable.lower(), Some(cable.upper()))).collect();
         self.site.rewire(&Moves { ends, pairs, link_layer: LinkLayer::AsConfigured }, watch)?;
         self.state.changes.clear();
-        self.state.save(&self.options.runtime)
+        self.state.save(&self.options.runtime)?;
+        self.reroute(&[], watch)
     }
 
     /// Finds a cable that is where it belongs.

@@ -9,7 +9,7 @@ use super::Lab;
 use super::fault::{Fault, Harm};
 use super::state::Change;
 use crate::LabError;
-use crate::backend::Breakable;
+use crate::backend::{Breakable, Flow, Routes, Seen};
 use crate::model::{CableId, DeviceId, PortId};
 use crate::progress::Watch;
 use crate::tree::Tree;
@@ -66,6 +66,23 @@ impl Lab {
         self.state.changes.retain(|change| !is_mended(change));
         self.state.save(&self.options.runtime)?;
         Ok(true)
+    }
+
+    /// Sends flows and follows them; nothing was seen where routes changed meanwhile. Sockets of the lab are closed then, so that
+    /// nodes have their ports.
+    pub(crate) fn flows(
+        &mut self,
+        flows: &[Flow],
+        watch: &Watch<'_>,
+    ) -> Result<(Vec<Routes>, Option<Vec<Seen>>), LabError> {
+        let target = self.state.target;
+        let routed = self.site.routed().ok_or(LabError::NoJob { target })?;
+        let before = routed.routes()?;
+        let seen = routed.flows(flows, watch)?;
+        let after = routed.routes()?;
+        let same = before == after;
+        self.site.leave();
+        Ok((after, same.then_some(seen)))
     }
 
     /// Returns the tree that it was brought up from.

@@ -144,7 +144,12 @@ impl TestReport {
             && self.unnamed == 0
             && self.port_mismatches.is_empty()
             && self.segment_mismatches.is_empty()
-            && self.spread.as_ref().is_none_or(|spread| spread.mismatches.is_empty())
+            && self.keeps_weights()
+    }
+
+    /// Tells whether groups of next hops got what their weights say.
+    pub fn keeps_weights(&self) -> bool {
+        self.spread.as_ref().is_none_or(|spread| spread.mismatches.is_empty())
     }
 }
 

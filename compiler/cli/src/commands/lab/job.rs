@@ -49,10 +49,15 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
             None => JobTarget::Linux,
         });
         let fabric = read.fabric.to_string();
+        // Where switches choose the path nodes send by themselves.
+        let has_agents = read.is_source_routed();
         drop(read);
         let reports = match target {
             JobTarget::Embedded => simulated(tree, options, command, &scenario, &transports, watch),
-            JobTarget::Linux => on_linux(tree, options, command, &scenario, &transports, watch)?,
+            JobTarget::Linux => {
+                let program = if has_agents { program(command)? } else { Utf8PathBuf::new() };
+                on_linux((tree, &program), options, command, &scenario, &transports, watch)?
+            }
         };
         let reports = reports.map_err(|error| placed(error, command))?;
         if let Some(path) = &command.plot {
@@ -77,15 +82,14 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
 /// Says for what a plan is compiled: a job without a target runs in virtual time where P4 programs switches. Refuses what can be
 /// known before it is compiled.
 fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
-    if !plan.is_source_routed() {
-        let (fabric, routing) = (plan.name().parse()?, plan.routing());
-        return Err(LabError::Routing { fabric, routing, what: "`lab job`" }.into());
-    }
     let is_virtual = match command.target {
         Some(target) => target == JobTarget::Embedded,
         None => plan.switches().any(|switch| plan.os(switch).is_programmed()),
     };
     let nics = plan.fabric().counts().nics;
+    if !plan.is_source_routed() {
+        return hashed(plan, command, is_virtual);
+    }
     if is_virtual {
         let rate = command.port_mbps.unwrap_or(VIRTUAL_MBPS);
         job::fits_virtual_time(nics, &orders(command, Utf8PathBuf::new(), command.transport, rate))?;
@@ -94,6 +98,21 @@ fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
     job::fits_kernel(nics)?;
     without_stalls(command)?;
     program(command)?;
+    Ok(Purpose::Lab)
+}
+
+/// The same of a fabric whose switches choose the path.
+fn hashed(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Purpose> {
+    let (fabric, routing) = (plan.name().parse()?, plan.routing());
+    if is_virtual {
+        let what = "`lab job` in virtual time, whose NICs are agents that write segments,";
+        return Err(LabError::Routing { fabric, routing, what }.into());
+    }
+    job::fits_kernel(plan.fabric().counts().nics)?;
+    without_stalls(command)?;
+    for transport in std::iter::once(command.transport).chain(command.beside) {
+        job::fits_flows(&orders(command, Utf8PathBuf::new(), transport, LINUX_MBPS), &fabric, routing)?;
+    }
     Ok(Purpose::Lab)
 }
 
@@ -126,7 +145,7 @@ fn simulated(
 }
 
 fn on_linux(
-    tree: &Utf8Path,
+    (tree, program): (&Utf8Path, &Utf8Path),
     options: &Options,
     command: &JobArgs,
     scenario: &Scenario,
@@ -134,7 +153,6 @@ fn on_linux(
     watch: &Watch<'_>,
 ) -> anyhow::Result<Reports> {
     without_stalls(command)?;
-    let program = program(command)?;
     let (mut lab, was_up) = match Lab::open(tree, options) {
         Ok(lab) => (lab, true),
         Err(LabError::NotUp { .. }) => (Lab::up(tree, options, watch)?.0, false),
@@ -142,7 +160,7 @@ fn on_linux(
     };
     let rate = command.port_mbps.unwrap_or(LINUX_MBPS);
     let one = |transport: &Transport| {
-        job::run(&mut lab, scenario, &orders(command, program.clone(), *transport, rate), watch)
+        job::run(&mut lab, scenario, &orders(command, program.to_owned(), *transport, rate), watch)
     };
     let reports: Reports = transports.iter().map(one).collect();
     let keeps = was_up || (command.keep && reports.is_ok());

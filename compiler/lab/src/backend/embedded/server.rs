@@ -243,7 +243,7 @@ impl Site {
         let Some(request) = Request::read(stream)? else { return Ok(Turn::Gone) };
         let (answer, turn) = match request {
             Request::Exchange(frames) => (Answer::Frames(self.exchange(frames)), Turn::Next),
-            Request::Follow(frames) => (Answer::Frames(self.follow(frames)), Turn::Next),
+            Request::Follow(frames) => (self.follow(frames), Turn::Next),
             Request::Plug { out, pairs } => (self.rewire(&out, &pairs), Turn::Next),
             Request::Where => (Answer::Address(address.to_owned()), Turn::Next),
             Request::Stop => (Answer::Done, Turn::Stop),
@@ -253,27 +253,43 @@ impl Site {
     }
 
     fn exchange(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
+        let left = self.carry(frames).into_iter();
+        left.filter_map(|left| Some(Frame { port: self.mate(left.port)?, ..left })).collect()
+    }
+
+    /// Puts packets into cables and returns those that leave ports of switches without a switch at the other end.
+    fn carry(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
         for frame in frames {
             if let Some(end) = self.mate(frame.port).and_then(|mate| self.ends[mate as usize]) {
                 self.fabric.inject(end.node, end.port, frame.bytes);
             }
         }
         let mut out = Vec::new();
-        let (numbers, mates) = (&self.numbers, &self.mates);
+        let numbers = &self.numbers;
         self.fabric.run_until(u64::MAX, |Delivery { node, port, frame, .. }| {
-            let mate = numbers.get(&LinkEnd { node, port }).and_then(|number| mates[*number as usize]);
-            out.extend(mate.map(|port| Frame { port, bytes: frame }));
+            let number = numbers.get(&LinkEnd { node, port });
+            out.extend(number.map(|port| Frame { port: *port, bytes: frame }));
         });
         out
     }
 
-    /// What enters ports of switches, and then what comes out of the fabric.
-    fn follow(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
+    /// What enters ports, and what leaves those of switches.
+    fn follow(&mut self, frames: Vec<Frame>) -> Answer {
         self.fabric.keep_entered();
-        let left = self.exchange(frames);
-        let entered = self.fabric.entered().into_iter();
-        let frame = |(end, bytes)| Some(Frame { port: *self.numbers.get(&end)?, bytes });
-        entered.filter_map(frame).chain(left).collect()
+        let mut left = self.carry(frames);
+        let own = |(end, bytes)| Some(Frame { port: *self.numbers.get(&end)?, bytes });
+        let mut entered: Vec<Frame> = self.fabric.entered().into_iter().filter_map(own).collect();
+        let out =
+            left.iter().filter_map(|frame| Some(Frame { port: self.mate(frame.port)?, ..frame.clone() }));
+        let out: Vec<Frame> = out.collect();
+        // What came in by a port has left the one that is plugged in there, which nodes know of their own.
+        let sender = |frame: &Frame| {
+            let mate = self.mate(frame.port).filter(|mate| self.ends[*mate as usize].is_some())?;
+            Some(Frame { port: mate, ..frame.clone() })
+        };
+        left.extend(entered.iter().filter_map(sender));
+        entered.extend(out);
+        Answer::Passed { left, entered }
     }
 
     fn rewire(&mut self, out: &[u32], pairs: &[(u32, u32)]) -> Answer {

@@ -22,7 +22,7 @@ pub(super) struct Frame {
 pub(super) enum Request {
     /// Puts packets into the cables of NIC ports; the answer is what comes out of such cables.
     Exchange(Vec<Frame>),
-    /// The same; the answer is what comes in by every port, of switches too.
+    /// The same; the answer is what passes every port, of switches too.
     Follow(Vec<Frame>),
     /// Pulls the cables out of some ports and connects others.
     Plug {
@@ -42,6 +42,13 @@ pub(super) enum Request {
 pub(super) enum Answer {
     /// Packets.
     Frames(Vec<Frame>),
+    /// Packets by the ports of switches that they left by, and by all ports that they came in by.
+    Passed {
+        /// Those that left.
+        left: Vec<Frame>,
+        /// Those that came in.
+        entered: Vec<Frame>,
+    },
     /// An address.
     Address(String),
     /// It is done.
@@ -88,6 +95,11 @@ impl Answer {
             Answer::Address(text) => message(out, 2, text.as_bytes()),
             Answer::Done => message(out, 3, &[]),
             Answer::Failed(text) => message(out, 4, text.as_bytes()),
+            Answer::Passed { left, entered } => {
+                let left = encode(left);
+                let length = u32::try_from(left.len()).map_err(|_| malformed())?;
+                message(out, 5, &[&length.to_be_bytes(), left.as_slice(), &encode(entered)].concat())
+            }
         }
     }
 
@@ -99,6 +111,7 @@ impl Answer {
             2 => Some(Answer::Address(text(&bytes))),
             3 => Some(Answer::Done),
             4 => Some(Answer::Failed(text(&bytes))),
+            5 => passed(&bytes),
             _ => None,
         };
         answer.ok_or_else(malformed)
@@ -166,6 +179,12 @@ fn decode(mut bytes: &[u8]) -> Option<Vec<Frame>> {
     Some(frames)
 }
 
+fn passed(bytes: &[u8]) -> Option<Answer> {
+    let (length, rest) = word(bytes)?;
+    let (left, entered) = rest.split_at_checked(length as usize)?;
+    Some(Answer::Passed { left: decode(left)?, entered: decode(entered)? })
+}
+
 fn plug(bytes: &[u8]) -> Option<Request> {
     let (count, mut rest) = word(bytes)?;
     let mut ports = Vec::new();
@@ -204,7 +223,8 @@ mod tests {
             assert_eq!(Request::read(&mut input).unwrap(), Some(request));
         }
         assert_eq!(Request::read(&mut input).unwrap(), None);
-        for answer in [Answer::Frames(frames), Answer::Failed("no".into()), Answer::Done] {
+        let passed = Answer::Passed { left: frames[1..].to_vec(), entered: frames.clone() };
+        for answer in [Answer::Frames(frames), passed, Answer::Failed("no".into()), Answer::Done] {
             let mut bytes = Vec::new();
             answer.write(&mut bytes).unwrap();
             assert_eq!(Answer::read(&mut bytes.as_slice()).unwrap(), answer);

@@ -6,8 +6,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io;
+use std::net::{SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
+
+use socket2::{Domain, Protocol, Socket, Type};
 
 use super::Linux;
 use super::apply::{Place, configure, open_link_layer, spread_routes};
@@ -59,7 +63,7 @@ impl Breakable for Linux {
         watch: &Watch<'_>,
     ) -> Result<(), LabError> {
         // Open sockets belong to interfaces that go away.
-        (self.stations, self.sightings) = (None, None);
+        (self.stations, self.watchers, self.sightings) = (None, None, None);
         let ends: Vec<PortId> = cables.iter().flat_map(|cable| [cable.lower(), cable.upper()]).collect();
         for port in &ends {
             let (device, name) = self.model.end(*port);
@@ -88,7 +92,13 @@ impl Breakable for Linux {
     }
 
     fn settle(&mut self) -> Result<(), LabError> {
-        settle(self, &Watch::unwatched())
+        if self.tree.is_source_routed() { settle(self, &Watch::unwatched()) } else { Ok(()) }
+    }
+
+    fn sockets(&mut self, device: DeviceId, ends: &[SocketAddrV6]) -> Result<Vec<UdpSocket>, LabError> {
+        let namespace = &self.namespaces[device.0];
+        let what = format!("open sockets on `{}`", namespace.device);
+        namespace.run(|| ends.iter().map(open).collect::<io::Result<_>>().map_err(LabError::io(what)))
     }
 
     fn start(&mut self, device: DeviceId, command: &mut Command) -> Result<Child, LabError> {
@@ -115,6 +125,15 @@ impl Linux {
         }
         Ok(())
     }
+}
+
+/// Opens a socket that waits for nothing. It is not connected, so that what it sends has the hash of its addresses and ports.
+fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_reuse_port(true)?;
+    socket.bind(&SocketAddr::V6(*end).into())?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }
 
 /// A program that drops so many packets of a million, in the form that `tc` takes.

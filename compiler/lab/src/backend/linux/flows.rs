@@ -1,16 +1,17 @@
-//! Flows between NICs: sent by the sockets of their nodes, seen at every port that they come in by.
+//! Flows between NICs: sent by the sockets of their nodes, seen at every port that they come in or leave by.
 //!
 //! In: flows. Out: what was seen of each. Invariants: a flow is one datagram, sent by a socket of its own as any program
 //! would, so that the node's kernel hashes it; ports are only listened to, and what is seen is known by its number.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv6Addr, UdpSocket};
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::thread::sleep;
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::libc;
 use nix::net::if_::if_nametoindex;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
@@ -37,7 +38,6 @@ const BUFFER: usize = 16 << 20;
 const PATIENCE_MS: u16 = 100;
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
-const ETH_P_IPV6: u16 = 0x86dd;
 
 /// Who listens.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(super) struct Watchers {
 #[derive(Debug)]
 struct Watcher {
     device: DeviceId,
-    /// Receives every IPv6 frame that comes in.
+    /// Receives every frame that comes in or goes out: the kernel shows those that go out to whoever asks for all protocols.
     wire: Socket,
     /// Receives what a node accepts.
     accepted: Option<UdpSocket>,
@@ -149,13 +149,15 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
         };
         let datagram = inner.bytes();
         let one = || -> io::Result<()> {
+            // Not connected: what a connected socket sends has a hash of the socket's own, which kernels on the way take for that
+            // of the flow, so that the same addresses and ports would lead another way each time.
             let socket = UdpSocket::bind((flow.source, flow.source_port))?;
-            socket.connect((flow.destination, UDP_PORT))?;
+            let to = SocketAddr::from((flow.destination, UDP_PORT));
             // In two parts, so that the kernel computes the checksum and leaves none to the device (RFC 768 over RFC 8200
             // section 8.1): a switch that is a process receives what veth devices have not filled in.
             let (first, rest) = packet::payload(&datagram).split_at(PART);
-            SockRef::from(&socket).send_with_flags(first, MSG_MORE)?;
-            socket.send(rest).map(drop)
+            SockRef::from(&socket).send_to_with_flags(first, &to.into(), MSG_MORE)?;
+            socket.send_to(rest, to).map(drop)
         };
         match one() {
             Ok(()) => {}
@@ -173,7 +175,7 @@ fn is_unreachable(error: &io::Error) -> bool {
 
 impl Watcher {
     fn open(model: &Model, device: DeviceId) -> io::Result<Watcher> {
-        let protocol = Protocol::from(i32::from(ETH_P_IPV6.to_be()));
+        let protocol = Protocol::from(i32::from((libc::ETH_P_ALL as u16).to_be()));
         let wire = Socket::new(Domain::PACKET, Type::DGRAM, Some(protocol))?;
         wire.set_nonblocking(true)?;
         setsockopt(&wire, sockopt::RcvBufForce, &BUFFER)?;
@@ -198,10 +200,11 @@ impl Watcher {
         loop {
             match recvfrom::<LinkAddr>(self.wire.as_raw_fd(), buffer) {
                 Ok((length, from)) => {
-                    let port = from.and_then(|address| self.ports.get(&address.ifindex()));
+                    let port = from.and_then(|address| Some((self.ports.get(&address.ifindex())?, address)));
                     let flow = number(packet::payload(&buffer[..length]), batch);
-                    if let (Some(port), Some(flow)) = (port, flow.and_then(|number| seen.get_mut(number))) {
-                        flow.entered.push(*port);
+                    if let (Some((port, from)), Some(flow)) = (port, flow.and_then(|at| seen.get_mut(at))) {
+                        let leaves = from.pkttype() == libc::PACKET_OUTGOING;
+                        if leaves { &mut flow.left } else { &mut flow.entered }.push(*port);
                         any = true;
                     }
                 }

@@ -3,11 +3,11 @@
 //! In: the tree's NICs and the routes of every device. Out: a pair that some choice of next hops does not join.
 //! Invariants: every choice is tried, so what is joined is joined whatever kernels choose.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use crate::backend::Routes;
-use crate::model::{DeviceId, Model};
+use crate::model::{CableId, DeviceId, Model};
 use crate::tree::{DeviceKind, Tree};
 
 /// A NIC of a node.
@@ -31,12 +31,19 @@ pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
         .collect()
 }
 
-/// Returns the first pair of NICs that some choice of next hops does not join, if there is one.
-pub(crate) fn unjoined(seats: &[Seat], model: &Model, routes: &[Routes]) -> Option<(Ipv6Addr, Ipv6Addr)> {
+/// Returns the first pair of NICs that some choice of next hops does not join, or joins over a cable that is not where it
+/// belongs, if there is one.
+pub(crate) fn unjoined(
+    seats: &[Seat],
+    model: &Model,
+    routes: &[Routes],
+    dead: &BTreeSet<CableId>,
+) -> Option<(Ipv6Addr, Ipv6Addr)> {
+    let net = Net { model, routes, dead };
     for to in seats {
         let mut known: BTreeMap<DeviceId, bool> = BTreeMap::from([(to.node, true)]);
         for from in seats.iter().filter(|from| from.node != to.node) {
-            if !joins(from.node, from.address, *to, model, routes, &mut known) {
+            if !joins(from.node, from.address, *to, net, &mut known) {
                 return Some((from.address, to.address));
             }
             // What a node does holds for its own source alone.
@@ -46,26 +53,33 @@ pub(crate) fn unjoined(seats: &[Seat], model: &Model, routes: &[Routes]) -> Opti
     None
 }
 
+/// Where packets can go.
+#[derive(Clone, Copy)]
+struct Net<'a> {
+    model: &'a Model,
+    routes: &'a [Routes],
+    dead: &'a BTreeSet<CableId>,
+}
+
+impl Net<'_> {
+    /// The device behind a port.
+    fn next(self, at: DeviceId, port: &str) -> Option<DeviceId> {
+        let port = self.model.port(at, port).filter(|port| !self.dead.contains(&port.cable()))?;
+        Some(self.model.end(port.far()).0)
+    }
+}
+
 /// Tells whether every choice from a device leads to a NIC.
-fn joins(
-    at: DeviceId,
-    from: Ipv6Addr,
-    to: Seat,
-    model: &Model,
-    routes: &[Routes],
-    known: &mut BTreeMap<DeviceId, bool>,
-) -> bool {
+fn joins(at: DeviceId, from: Ipv6Addr, to: Seat, net: Net<'_>, known: &mut BTreeMap<DeviceId, bool>) -> bool {
     if let Some(known) = known.get(&at) {
         return *known;
     }
     // Whoever comes back here goes in a ring.
     known.insert(at, false);
-    let next = |port: &str| model.port(at, port).map(|port| model.end(port.far()).0);
-    let joined = routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
+    let joined = net.routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
         let mut hops = route.hops.iter();
         !route.hops.is_empty()
-            && hops
-                .all(|(port, _)| next(port).is_some_and(|next| joins(next, from, to, model, routes, known)))
+            && hops.all(|(port, _)| net.next(at, port).is_some_and(|next| joins(next, from, to, net, known)))
     });
     known.insert(at, joined);
     joined

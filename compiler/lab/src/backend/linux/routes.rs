@@ -33,6 +33,15 @@ struct Hop {
     dev: Option<String>,
     #[serde(default)]
     weight: Option<u32>,
+    #[serde(default)]
+    flags: Vec<String>,
+}
+
+impl Hop {
+    /// Tells whether the kernel passes it over: its port is down, and other next hops of the route are not.
+    fn is_dead(&self) -> bool {
+        self.flags.iter().any(|flag| flag == "dead")
+    }
 }
 
 /// Asks the kernels of all namespaces.
@@ -59,8 +68,9 @@ fn parse(text: &str) -> Result<Routes, String> {
         let to = prefix(&line.dst)?;
         let from = line.from.as_deref().map(prefix).transpose()?;
         let drops = line.r#type.as_deref().is_some_and(|kind| kind != "unicast");
+        let alive = line.nexthops.into_iter().filter(|hop| !hop.is_dead());
         let mut hops: Vec<(String, u32)> =
-            line.nexthops.into_iter().filter_map(|hop| Some((hop.dev?, hop.weight.unwrap_or(1)))).collect();
+            alive.filter_map(|hop| Some((hop.dev?, hop.weight.unwrap_or(1)))).collect();
         if hops.is_empty() && !drops {
             hops.extend(line.dev.map(|dev| (dev, 1)));
         }
@@ -84,7 +94,8 @@ mod tests {
         let routes = parse(
             r#"[{"dst":"fd00:1::1","dev":"sr0","metric":256},
                 {"dst":"fd00:1::/48","from":"fd00:1::1","nexthops":[{"gateway":"fd00::b","dev":"nic0p0","weight":1,"flags":[]},
-                    {"gateway":"fd00::c","dev":"nic0p1","weight":3,"flags":[]}],"metric":1024},
+                    {"gateway":"fd00::c","dev":"nic0p1","weight":3,"flags":[]},
+                    {"gateway":"fd00::d","dev":"nic0p2","weight":1,"flags":["dead","linkdown"]}],"metric":1024},
                 {"type":"blackhole","dst":"fd00:1::/48","dev":"lo","metric":4096},
                 {"dst":"fd00:1::/48","via":{"family":"inet6","host":"fe80::1"},"dev":"eth1","metric":1024},
                 {"type":"unreachable","dst":"default","dev":"lo","metric":4294967295}]"#,

@@ -26,6 +26,8 @@ const SETTLE_TRIES: u32 = 200;
 /// How often, and at what distance, it is looked whether routes lead everywhere. BGP takes seconds on an idle machine.
 const CONVERGE: Duration = Duration::from_millis(500);
 const CONVERGE_TRIES: u32 = 360;
+/// After so many readings that are the same, routers have found all ways that they find. Timers of sessions are 9 s.
+const STILL: u32 = 24;
 
 impl Site for Linux {
     fn foreign(&self) -> Vec<String> {
@@ -62,7 +64,7 @@ impl Site for Linux {
     /// Besides moving cables, configures the devices again that this concerns.
     fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError> {
         // Open sockets belong to interfaces that go away.
-        (self.stations, self.sightings) = (None, None);
+        self.leave();
         for port in &moves.ends {
             let (device, name) = self.model.end(*port);
             self.namespaces[device.0].run(|| unplug(name, &self.namespaces[device.0].device))?;
@@ -76,7 +78,10 @@ impl Site for Linux {
         self.raise_loose(&plugs)?;
         let devices: BTreeSet<usize> = moves.ends.iter().map(|port| self.model.end(*port).0.0).collect();
         self.configure_some(&devices.into_iter().collect::<Vec<_>>(), watch)?;
-        settle(self, watch)?;
+        // Routers never fall silent.
+        if self.tree.is_source_routed() {
+            settle(self, watch)?;
+        }
         if moves.link_layer == LinkLayer::Open {
             let met = moves.pairs.iter().filter_map(|(from, to)| Some((*from, (*to)?)));
             let both: Vec<_> = met.flat_map(|(from, to)| [(from, to), (to, from)]).collect();
@@ -111,17 +116,38 @@ impl Linux {
         for _ in 0..CONVERGE_TRIES {
             watch.check()?;
             let now = self.routes()?;
-            let open = joined::unjoined(&seats, &self.model, &now);
+            let open = joined::unjoined(&seats, &self.model, &now, &BTreeSet::new());
             if open.is_none() && now == last {
                 return Ok(());
             }
             last = now;
             sleep(CONVERGE);
         }
-        let pair = joined::unjoined(&seats, &self.model, &last);
+        let pair = joined::unjoined(&seats, &self.model, &last, &BTreeSet::new());
         Err(LabError::Unjoined {
             pair: pair.map(|(from, to)| format!("{from} and {to}")).unwrap_or_default(),
         })
+    }
+
+    /// Waits until routers lead around cables, or until their routes have not changed for so long that there is no other way.
+    pub(super) fn find_ways(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
+        if !self.tree.speaks_bgp() {
+            return watch.check();
+        }
+        let seats = joined::seats(&self.tree, &self.model);
+        let (mut last, mut same) = (Vec::new(), 0);
+        for _ in 0..CONVERGE_TRIES {
+            watch.check()?;
+            let now = self.routes()?;
+            same = if now == last { same + 1 } else { 0 };
+            let led = same > 0 && joined::unjoined(&seats, &self.model, &now, dead).is_none();
+            if led || same == STILL {
+                return Ok(());
+            }
+            last = now;
+            sleep(CONVERGE);
+        }
+        Err(LabError::Changing { tries: CONVERGE_TRIES })
     }
 
     /// Makes the namespaces of all devices.

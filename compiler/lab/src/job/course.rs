@@ -1,0 +1,120 @@
+//! The course of a job on this machine: its clock, who is done with what, and the steps of the scenario.
+//!
+//! In: a timeline, a lab. Out: marks of the steps. Invariants: each step is done at its time and not before; where one part fails,
+//! the others end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::record::Mark;
+use super::scenario::Action;
+use super::timeline::Timeline;
+use crate::progress::Watch;
+use crate::{Lab, LabError};
+
+/// The longest that anybody sleeps before looking at who asked for the end.
+pub(super) const LOOK: Duration = Duration::from_millis(20);
+
+/// What the parts of a job know of each other.
+pub(super) struct Course {
+    pub(super) started: Instant,
+    /// How long new messages are sent.
+    pub(super) duration: Duration,
+    /// When the first step is done.
+    pub(super) first_step: Duration,
+    /// Every step is done.
+    pub(super) stepped: AtomicBool,
+    /// All messages arrived or are given up.
+    pub(super) finished: AtomicBool,
+    /// Somebody failed: all end.
+    pub(super) failed: AtomicBool,
+}
+
+impl Course {
+    /// Begins now.
+    pub(super) fn begin(duration: Duration, timeline: &Timeline) -> Course {
+        Course {
+            started: Instant::now(),
+            duration,
+            first_step: timeline.steps.first().map_or(duration, |step| step.at),
+            stepped: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// Tells whether new messages are sent: a machine under load does steps late, and none without traffic.
+    pub(super) fn lasts(&self) -> bool {
+        self.started.elapsed() < self.duration || !self.stepped.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.finished.load(Ordering::SeqCst) || self.failed.load(Ordering::SeqCst)
+    }
+
+    /// Runs a part; where it fails, the others end too.
+    pub(super) fn part<R>(&self, work: impl FnOnce() -> Result<R, LabError>) -> Result<R, LabError> {
+        let done = work();
+        if done.is_err() {
+            self.failed.store(true, Ordering::SeqCst);
+        }
+        done
+    }
+
+    /// Does the steps of the timeline, each at its time, until the job is over.
+    pub(super) fn follow(
+        &self,
+        lab: &mut Lab,
+        timeline: &Timeline,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Mark>, LabError> {
+        let mut marks = Vec::with_capacity(timeline.steps.len());
+        let total = self.duration.as_millis() as u64;
+        let wait = |until: Option<Duration>| -> Result<bool, LabError> {
+            loop {
+                watch.check()?;
+                let passed = self.started.elapsed();
+                watch.step("run the job", (passed.as_millis() as u64).min(total), total + 1);
+                if self.is_over() {
+                    return Ok(false);
+                }
+                match until {
+                    Some(until) if passed >= until => return Ok(true),
+                    Some(until) => thread::sleep(LOOK.min(until.saturating_sub(passed))),
+                    None => thread::sleep(LOOK),
+                }
+            }
+        };
+        for step in &timeline.steps {
+            if !wait(Some(step.at))? {
+                break;
+            }
+            let began_ns = self.now_ns();
+            let done = match &step.action {
+                Action::Break(fault) => lab.strike(fault, watch),
+                Action::Restore(name) => lab.mend(name.as_deref(), watch).map(drop),
+            };
+            let failed = match done {
+                Ok(()) => None,
+                // This machine cannot do this one, and the job goes on; the verdict names it.
+                Err(error @ (LabError::NoLoss { .. } | LabError::Overlap { .. })) => Some(error.to_string()),
+                Err(error) => return Err(error),
+            };
+            marks.push(Mark { span_ns: (began_ns, self.now_ns()), failed });
+        }
+        self.stepped.store(true, Ordering::SeqCst);
+        wait(None)?;
+        watch.step("run the job", 1, 1);
+        Ok(marks)
+    }
+}
+
+/// Waits for a part.
+pub(super) fn join<R>(handle: thread::ScopedJoinHandle<'_, R>) -> R {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

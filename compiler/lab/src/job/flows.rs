@@ -1,0 +1,204 @@
+//! A job on a fabric whose switches choose the path: queue pairs on sockets of the nodes, one flow for each two NICs.
+//!
+//! ```text
+//! pattern, NICs --> flows: addresses and ports --sent once, followed hop by hop--> the way of each
+//! ways, routes --hashed--> what should be left after each step
+//! flows --nodes: queue pairs, sockets--> Record --> Report
+//! ```
+//!
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: the way of a flow is what was seen of a datagram with its
+//! addresses and ports, both there and back; the fabric is whole again when this returns.
+
+mod hashed;
+mod nodes;
+
+use std::collections::BTreeSet;
+use std::thread;
+
+use closc_nic::choose::Transport;
+
+use super::charge::Touched;
+use super::course::{Course, join};
+use super::orders::Orders;
+use super::pattern::Work;
+use super::record::Record;
+use super::report::{Report, Setting};
+use super::run::JobError;
+use super::scenario::Scenario;
+use super::timeline::Timeline;
+use super::verdict::judge;
+use crate::backend::linux::joined;
+use crate::backend::{Flow, Seen};
+use crate::model::{DeviceId, Model, PortId};
+use crate::name::FabricName;
+use crate::progress::Watch;
+use crate::{Lab, LabError};
+use closc_artefacts::Routing;
+use hashed::Hashed;
+use nodes::Nodes;
+
+/// The source port of the first flow.
+const FIRST_PORT: u16 = 20_000;
+/// So many ports are used.
+const PORTS: u64 = 40_000;
+/// How often ways are looked up while routes change.
+const TRIES: u32 = 20;
+
+/// Two NICs of which one sends to the other, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pair {
+    from: usize,
+    to: usize,
+    source_port: u16,
+    /// Ports that packets leave by, and those that acknowledgements do.
+    ways: [Vec<PortId>; 2],
+}
+
+/// Refuses what needs paths that hosts write.
+pub fn fits(orders: &Orders, fabric: &FabricName, routing: Routing) -> Result<(), JobError> {
+    match orders.transport {
+        Transport::Flow | Transport::Static => Ok(()),
+        Transport::Spray => Err(JobError::NoSpray { fabric: fabric.clone(), routing }),
+    }
+}
+
+/// Runs a job.
+pub(super) fn run(
+    lab: &mut Lab,
+    scenario: &Scenario,
+    orders: &Orders,
+    watch: &Watch<'_>,
+) -> Result<Report, JobError> {
+    fits(orders, &lab.tree().fabric, lab.tree().routing())?;
+    let seats = joined::seats(lab.tree(), lab.model());
+    super::run::fits(seats.len() as u64)?;
+    let names = names(lab.model(), &seats);
+    let work = orders.work(seats.len());
+    lab.restore(watch)?;
+    let (mut pairs, routes) = {
+        let mut pairs = pairs(&work, seats.len(), orders);
+        let routes = look(lab, &seats, &mut pairs, watch)?;
+        (pairs, routes)
+    };
+    pairs.sort_by_key(|pair| (pair.from, pair.to));
+    let hashed = Hashed::new(lab.tree().speaks_bgp(), lab.model(), &seats, &pairs, &routes);
+    let timeline = Timeline::bind(scenario, lab.model(), &hashed, &work)?;
+    drop(hashed);
+    let nodes = Nodes::open(lab, &seats, &pairs, orders)?;
+    let record = perform(lab, scenario, &timeline, nodes, work, watch);
+    lab.restore(watch)?;
+    let mut record = record?;
+    let way = |from: usize, to: usize| pairs.iter().find(|pair| (pair.from, pair.to) == (from, to));
+    Touched::of(&timeline.steps, lab.model())?.charge(&mut record.losses, &record.marks, |word| {
+        let ways = way(word.from, word.to).map(|pair| pair.ways.concat()).unwrap_or_default();
+        ways.into_iter().map(PortId::cable).collect()
+    });
+    let setting = Setting::of(orders, names.len(), false);
+    let mut report = Report::of(setting, &names, &timeline, &record);
+    report.unmet = judge(&report, &timeline, &scenario.expect);
+    Ok(report)
+}
+
+fn perform(
+    lab: &mut Lab,
+    scenario: &Scenario,
+    timeline: &Timeline,
+    nodes: Nodes,
+    work: Work,
+    watch: &Watch<'_>,
+) -> Result<Record, LabError> {
+    let course = &Course::begin(scenario.duration, timeline);
+    thread::scope(|scope| {
+        let driver = scope.spawn(move || {
+            let seen = course.part(|| nodes.drive(work, course, watch));
+            course.finished.store(true, std::sync::atomic::Ordering::SeqCst);
+            seen
+        });
+        let marks = course.part(|| course.follow(lab, timeline, watch));
+        let mut record = join(driver)?;
+        record.marks = marks?;
+        Ok(record)
+    })
+}
+
+/// Names NICs by their nodes, and by their number where a node has several.
+fn names(model: &Model, seats: &[joined::Seat]) -> Vec<String> {
+    let of = |node: DeviceId| seats.iter().filter(move |seat| seat.node == node);
+    let name = |seat: &joined::Seat| {
+        let number = of(seat.node).position(|own| own.address == seat.address).unwrap_or_default();
+        format!("{}/nic{number}", model.devices[seat.node.0].name)
+    };
+    seats.iter().map(name).collect()
+}
+
+/// Who sends to whom, by which ports.
+fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
+    let port = |from: usize, to: usize| match orders.transport {
+        // All flows have the same, so that switches tell them by addresses alone.
+        Transport::Spray | Transport::Static => FIRST_PORT,
+        Transport::Flow => {
+            let number = orders.seed.wrapping_mul(7919).wrapping_add((from * nics + to) as u64);
+            FIRST_PORT + (number % PORTS) as u16
+        }
+    };
+    let each = |from: usize| {
+        work.destinations(from).into_iter().map(move |to| Pair {
+            from,
+            to,
+            source_port: port(from, to),
+            ways: [Vec::new(), Vec::new()],
+        })
+    };
+    (0..nics).flat_map(each).collect()
+}
+
+/// Sends a datagram of every flow and back, and notes the ways; returns the routes that held meanwhile.
+fn look(
+    lab: &mut Lab,
+    seats: &[joined::Seat],
+    pairs: &mut [Pair],
+    watch: &Watch<'_>,
+) -> Result<Vec<crate::backend::Routes>, JobError> {
+    let flow = |from: usize, to: usize, source_port| Flow {
+        from: seats[from].node,
+        source: seats[from].address,
+        source_port,
+        to: seats[to].node,
+        destination: seats[to].address,
+    };
+    let mut flows: Vec<Flow> = Vec::with_capacity(2 * pairs.len());
+    flows.extend(pairs.iter().map(|pair| flow(pair.from, pair.to, pair.source_port)));
+    flows.extend(pairs.iter().map(|pair| flow(pair.to, pair.from, pair.source_port)));
+    // Those of a node are sent together.
+    let mut order: Vec<usize> = (0..flows.len()).collect();
+    order.sort_by_key(|at| flows[*at].from);
+    let sorted: Vec<Flow> = order.iter().map(|at| flows[*at]).collect();
+    for _ in 0..TRIES {
+        let (routes, seen) = lab.flows(&sorted, watch)?;
+        let Some(seen) = seen else { continue };
+        let mut ways = vec![Vec::new(); flows.len()];
+        for (at, (flow, seen)) in order.iter().zip(sorted.iter().zip(&seen)) {
+            ways[*at] = way(lab.model(), flow, seen).ok_or_else(|| LabError::Unjoined {
+                pair: format!("{} and {}", flow.source, flow.destination),
+            })?;
+        }
+        let back = ways.split_off(pairs.len());
+        for (pair, ways) in pairs.iter_mut().zip(ways.into_iter().zip(back)) {
+            pair.ways = [ways.0, ways.1];
+        }
+        return Ok(routes);
+    }
+    Err(LabError::Changing { tries: TRIES }.into())
+}
+
+/// The ports that a flow left by, in order; nothing where it did not arrive.
+fn way(model: &Model, flow: &Flow, seen: &Seen) -> Option<Vec<PortId>> {
+    let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
+    let (mut at, mut way) = (flow.from, Vec::new());
+    while at != flow.to && way.len() < left.len() {
+        let port = left.iter().copied().find(|port| model.end(*port).0 == at)?;
+        way.push(port);
+        at = model.end(port.far()).0;
+    }
+    (at == flow.to && seen.accepted == [flow.to]).then_some(way)
+}

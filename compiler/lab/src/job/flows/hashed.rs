@@ -1,0 +1,137 @@
+//! What is left of flows that switches place by a hash, while something is broken.
+//!
+//! In: the ways of flows on a whole fabric, the routes of all devices, what is broken. Out: [`Left`]. Invariants: a flow keeps its
+//! way as long as no group on it changes; where one changes, what is expected of the hash counts. Without a routing protocol a
+//! device notices its own ports alone; with one, switches lead around what cannot be reached, and nodes, which speak none, do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use super::super::pattern::{Pattern, Work};
+use super::super::spread::Left;
+use super::super::timeline::Remains;
+use super::Pair;
+use crate::backend::Routes;
+use crate::backend::linux::joined::Seat;
+use crate::lab::fault::{Fault, Harm};
+use crate::model::{CableId, DeviceId, Model, PortId};
+use crate::tree::DeviceKind;
+
+/// Flows on a whole fabric.
+pub(super) struct Hashed<'a> {
+    has_protocol: bool,
+    model: &'a Model,
+    seats: &'a [Seat],
+    pairs: &'a [Pair],
+    routes: &'a [Routes],
+}
+
+/// What is broken.
+#[derive(Debug, Default)]
+struct Broken {
+    /// Ports that are down, which their device notices.
+    down: BTreeSet<PortId>,
+    /// Cables that carry nothing.
+    dead: BTreeSet<CableId>,
+}
+
+/// A direction of a pair.
+#[derive(Clone, Copy)]
+struct Way<'w> {
+    from: Ipv6Addr,
+    to: Seat,
+    ports: &'w [PortId],
+}
+
+impl<'a> Hashed<'a> {
+    pub(super) fn new(
+        has_protocol: bool,
+        model: &'a Model,
+        seats: &'a [Seat],
+        pairs: &'a [Pair],
+        routes: &'a [Routes],
+    ) -> Hashed<'a> {
+        Hashed { has_protocol, model, seats, pairs, routes }
+    }
+
+    /// The ports that a device has a route over, with their weights.
+    fn group(&self, at: DeviceId, way: Way<'_>) -> Vec<(PortId, f64)> {
+        let route = self.routes[at.0].of(way.from, way.to.address).map(|(_, route)| route);
+        let hops = route.into_iter().flat_map(|route| &route.hops);
+        hops.filter_map(|(hop, weight)| Some((self.model.port(at, hop)?, f64::from(*weight)))).collect()
+    }
+
+    /// Those of them that are left.
+    fn left_of(&self, at: DeviceId, way: Way<'_>, broken: &Broken) -> Vec<(PortId, f64)> {
+        let learns = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
+        let stays = |port: &PortId| {
+            if learns { self.reaches(*port, way, broken) } else { !broken.down.contains(port) }
+        };
+        self.group(at, way).into_iter().filter(|(port, _)| stays(port)).collect()
+    }
+
+    /// Tells whether some way leads from a port to a NIC, as routers find out.
+    fn reaches(&self, port: PortId, way: Way<'_>, broken: &Broken) -> bool {
+        if broken.dead.contains(&port.cable()) {
+            return false;
+        }
+        let next = self.model.end(port.far()).0;
+        next == way.to.node || self.group(next, way).iter().any(|(port, _)| self.reaches(*port, way, broken))
+    }
+
+    /// The share of packets that arrive: 0 or 1 as long as no group on the way changes.
+    fn share(&self, at: DeviceId, way: Way<'_>, chosen: bool, broken: &Broken) -> f64 {
+        if at == way.to.node {
+            return 1.0;
+        }
+        let (group, left) = (self.group(at, way), self.left_of(at, way, broken));
+        let on = |port: PortId, chosen: bool| {
+            if broken.dead.contains(&port.cable()) {
+                return 0.0;
+            }
+            self.share(self.model.end(port.far()).0, way, chosen, broken)
+        };
+        let own = way.ports.iter().copied().find(|port| self.model.end(*port).0 == at).filter(|_| chosen);
+        if let Some(own) = own.filter(|_| left.len() == group.len()) {
+            return on(own, true);
+        }
+        let all: f64 = left.iter().map(|(_, weight)| weight).sum();
+        if all > 0.0 { left.iter().map(|(port, weight)| weight / all * on(*port, false)).sum() } else { 0.0 }
+    }
+
+    /// The share of a pair's packets that arrive and whose acknowledgement does.
+    fn pair(&self, pair: &Pair, chosen: bool, broken: &Broken) -> f64 {
+        let ends = [pair.from, pair.to].map(|at| self.seats[at]);
+        let one = |from: Seat, to: Seat, ports: &[PortId]| {
+            self.share(from.node, Way { from: from.address, to, ports }, chosen, broken)
+        };
+        one(ends[0], ends[1], &pair.ways[0]) * one(ends[1], ends[0], &pair.ways[1])
+    }
+}
+
+impl Remains for Hashed<'_> {
+    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left {
+        let mut broken = Broken::default();
+        for (_, harm) in standing {
+            match harm {
+                Harm::Down(ports) => {
+                    broken.down.extend(ports);
+                    broken.dead.extend(harm.cables());
+                }
+                Harm::Swapped(..) => broken.dead.extend(harm.cables()),
+                Harm::Lossy(..) => {}
+            }
+        }
+        // Whoever sends to several in turn waits for those that hear nothing, in a ring all do.
+        let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
+        for pair in self.pairs {
+            let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };
+            *senders.entry(sender).or_insert(1.0) *= self.pair(pair, true, &broken);
+        }
+        let goodput = senders.values().sum::<f64>() / senders.len().max(1) as f64;
+        // Whatever the hash chose: what switches have ways for.
+        let expected = self.pairs.iter().map(|pair| self.pair(pair, false, &broken)).sum::<f64>();
+        // Shares of thirds need not add up to a whole.
+        Left { goodput: goodput.min(1.0), paths: (expected / self.pairs.len().max(1) as f64).min(1.0) }
+    }
+}

@@ -1,0 +1,260 @@
+//! A queue pair of a host that has no paths to choose: one flow, every packet of which has the same addresses and ports.
+//!
+//! In: messages, acknowledgements, the time. Out: packets to send, messages that arrived. Invariants: no I/O and no clock of its
+//! own; a packet is sent again until it is acknowledged, and the flow never moves to other ports, so a path that switches take
+//! away holds it until they give it another; after a silence only the oldest packet is sent, less and less often.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Packets under way at most.
+const WINDOW: usize = 32;
+/// The shortest time after which a packet is sent again, and the longest.
+const RESEND_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
+
+/// A packet to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Outgoing {
+    /// Its number.
+    pub(super) number: u64,
+    /// Bytes of the message that it carries.
+    pub(super) bytes: u32,
+    /// When it was sent last, where it is sent again: it counts as lost then.
+    pub(super) lost: Option<u64>,
+}
+
+/// A message that is acknowledged as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Done {
+    /// What the caller knows it by.
+    pub(super) message: usize,
+    /// Packets sent for it, and those of them that were sent again.
+    pub(super) packets: (u64, u64),
+}
+
+/// A packet under way.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    at_ns: u64,
+    bytes: u32,
+    message: usize,
+    /// It was sent again since anything was heard.
+    is_asked: bool,
+}
+
+/// A message of which something is not acknowledged.
+#[derive(Debug, Clone, Copy, Default)]
+struct Open {
+    left: u64,
+    packets: (u64, u64),
+}
+
+/// The side that sends.
+#[derive(Debug, Clone)]
+pub(super) struct Sender {
+    unit: u32,
+    next: u64,
+    /// Messages with bytes that were not sent yet.
+    queue: VecDeque<(usize, u64)>,
+    open: BTreeMap<usize, Open>,
+    under_way: BTreeMap<u64, Sent>,
+    /// Mean round trip; 0 before the first.
+    round_trip_ns: u64,
+    /// Times in a row that the oldest packet was sent again and nothing was heard.
+    silent: u32,
+}
+
+impl Sender {
+    /// A sender of packets of so many bytes.
+    pub(super) fn new(unit: u32) -> Sender {
+        Sender {
+            unit: unit.max(1),
+            next: 0,
+            queue: VecDeque::new(),
+            open: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            round_trip_ns: 0,
+            silent: 0,
+        }
+    }
+
+    /// Takes a message to send.
+    pub(super) fn order(&mut self, message: usize, bytes: u64) {
+        let bytes = bytes.max(1);
+        self.queue.push_back((message, bytes));
+        let left = bytes.div_ceil(u64::from(self.unit));
+        self.open.insert(message, Open { left, packets: (0, 0) });
+    }
+
+    /// When there is something to send; nothing as long as only acknowledgements change that.
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        let oldest = self.under_way.values().next().map(|sent| sent.at_ns + self.resend_ns());
+        if self.has_room() { Some(0) } else { oldest }
+    }
+
+    /// The next packet, if there is one now.
+    pub(super) fn take(&mut self, now_ns: u64) -> Option<Outgoing> {
+        let resend_ns = self.resend_ns();
+        // Whoever heard nothing for long asks with one packet whether anybody is there; whoever hears sends each again in turn.
+        let some = if self.silent > 0 { 1 } else { WINDOW };
+        let late = self.under_way.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
+        if let Some((number, sent)) = late {
+            let lost = sent.at_ns;
+            self.silent += u32::from(sent.is_asked);
+            (sent.at_ns, sent.is_asked) = (now_ns, true);
+            let (number, bytes, message) = (*number, sent.bytes, sent.message);
+            self.count(message, true);
+            return Some(Outgoing { number, bytes, lost: Some(lost) });
+        }
+        if !self.has_room() {
+            return None;
+        }
+        let (message, left) = self.queue.front_mut()?;
+        let bytes = (*left).min(u64::from(self.unit)) as u32;
+        let message = *message;
+        *left -= u64::from(bytes);
+        if *left == 0 {
+            self.queue.pop_front();
+        }
+        let number = self.next;
+        self.next += 1;
+        self.under_way.insert(number, Sent { at_ns: now_ns, bytes, message, is_asked: false });
+        self.count(message, false);
+        Some(Outgoing { number, bytes, lost: None })
+    }
+
+    /// Takes word that a packet arrived as it was sent at a time; returns the message that is whole by it.
+    pub(super) fn acknowledged(&mut self, number: u64, sent_ns: u64, now_ns: u64) -> Option<Done> {
+        let sent = self.under_way.remove(&number)?;
+        self.silent = 0;
+        self.under_way.values_mut().for_each(|sent| sent.is_asked = false);
+        let took_ns = now_ns.saturating_sub(sent_ns);
+        self.round_trip_ns =
+            if self.round_trip_ns == 0 { took_ns } else { (7 * self.round_trip_ns + took_ns) / 8 };
+        let open = self.open.get_mut(&sent.message)?;
+        open.left -= 1;
+        if open.left > 0 {
+            return None;
+        }
+        let packets = open.packets;
+        self.open.remove(&sent.message);
+        Some(Done { message: sent.message, packets })
+    }
+
+    /// When each packet that nobody acknowledged was sent last.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = u64> + '_ {
+        self.under_way.values().map(|sent| sent.at_ns)
+    }
+
+    /// Mean round trip; nothing before the first.
+    pub(super) fn round_trip_ns(&self) -> Option<u64> {
+        (self.round_trip_ns > 0).then_some(self.round_trip_ns)
+    }
+
+    fn has_room(&self) -> bool {
+        self.silent == 0 && self.under_way.len() < WINDOW && !self.queue.is_empty()
+    }
+
+    fn resend_ns(&self) -> u64 {
+        let usual = (4 * self.round_trip_ns).clamp(*RESEND_NS.start(), *RESEND_NS.end());
+        (usual << self.silent.min(6)).min(*RESEND_NS.end())
+    }
+
+    fn count(&mut self, message: usize, is_again: bool) {
+        if let Some(open) = self.open.get_mut(&message) {
+            open.packets.0 += 1;
+            open.packets.1 += u64::from(is_again);
+        }
+    }
+}
+
+/// The side that receives.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Receiver {
+    /// Everything below it has come.
+    whole: u64,
+    beyond: BTreeSet<u64>,
+}
+
+impl Receiver {
+    /// Takes a packet; tells whether it is the first of its number.
+    pub(super) fn take(&mut self, number: u64) -> bool {
+        let is_new = number >= self.whole && self.beyond.insert(number);
+        while self.beyond.remove(&self.whole) {
+            self.whole += 1;
+        }
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn drain(sender: &mut Sender, now_ns: u64) -> Vec<Outgoing> {
+        std::iter::from_fn(|| sender.take(now_ns)).collect()
+    }
+
+    #[test]
+    fn a_message_is_done_when_all_of_it_is_acknowledged() {
+        let mut sender = Sender::new(1000);
+        sender.order(7, 2500);
+        sender.order(8, 10);
+        let sent: Vec<(u64, u32)> = drain(&mut sender, 0).iter().map(|own| (own.number, own.bytes)).collect();
+        assert_eq!(sent, [(0, 1000), (1, 1000), (2, 500), (3, 10)]);
+        assert_eq!(
+            (sender.acknowledged(3, 0, MS), sender.acknowledged(3, 0, MS)),
+            (Some(Done { message: 8, packets: (1, 0) }), None)
+        );
+        assert_eq!((sender.acknowledged(0, 0, MS), sender.acknowledged(2, 0, MS)), (None, None));
+        assert_eq!(sender.acknowledged(1, 0, MS), Some(Done { message: 7, packets: (3, 0) }));
+        assert_eq!((sender.next_ns(), sender.unanswered().count()), (None, 0));
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_is_sent_again_less_and_less_often_until_somebody_answers() {
+        let mut sender = Sender::new(1000);
+        sender.order(0, 3000);
+        assert_eq!(drain(&mut sender, 0).len(), 3);
+        let (mut now_ns, mut times) = (0, Vec::new());
+        while now_ns < 5000 * MS {
+            now_ns = sender.next_ns().expect("the oldest").max(now_ns);
+            let again = drain(&mut sender, now_ns);
+            assert!(again.iter().all(|own| own.lost.is_some()), "{again:?}");
+            times.push((now_ns / MS, again.len()));
+        }
+        let asked: Vec<u64> = times.iter().map(|(at, _)| *at).collect();
+        assert_eq!(asked[..5], [20, 40, 80, 160, 320]);
+        assert_eq!(times[0].1, 3);
+        assert!(times[1..].iter().all(|(_, count)| *count == 1), "{times:?}");
+        assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= 1000), "{asked:?}");
+        // Somebody answers: the others follow at once, and new ones too.
+        sender.order(1, 1000);
+        assert_eq!(sender.acknowledged(0, now_ns - MS, now_ns), None);
+        let back: Vec<u64> = drain(&mut sender, now_ns + MS).iter().map(|own| own.number).collect();
+        assert_eq!(back, [1, 2, 3]);
+        for number in 1..4 {
+            sender.acknowledged(number, now_ns + MS, now_ns + 2 * MS);
+        }
+        assert_eq!(sender.next_ns(), None);
+    }
+
+    #[test]
+    fn a_window_is_not_passed() {
+        let mut sender = Sender::new(1);
+        sender.order(0, 1000);
+        assert_eq!(drain(&mut sender, 0).len(), WINDOW);
+        sender.acknowledged(5, 0, 1);
+        assert_eq!(drain(&mut sender, 1).len(), 1);
+    }
+
+    #[test]
+    fn a_packet_counts_once() {
+        let mut receiver = Receiver::default();
+        let taken: Vec<bool> =
+            [0, 2, 2, 1, 0, 3, 9, 2].into_iter().map(|number| receiver.take(number)).collect();
+        assert_eq!(taken, [true, true, false, true, false, true, true, false]);
+        assert_eq!((receiver.whole, receiver.beyond.len()), (4, 1));
+    }
+}

@@ -1,0 +1,110 @@
+//! Which cables are to blame, where switches choose the path: from the ports by which flows left and came in, and from routes
+//! that are no longer there.
+//!
+//! In: routes before and after, what was seen of flows. Out: [`Finding`]s. Invariants: nothing is asked of who moved the cables;
+//! only flows that pass no device twice are evidence, as of others nobody knows what came first; a cable is accused by a
+//! direction in which everything fails that went in, so losses now and then accuse nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use crate::backend::linux::joined::Seat;
+use crate::backend::{Routes, Seen};
+use crate::model::{CableId, DeviceId, Model, PortId};
+use crate::trace::{Finding, Found, Mate};
+use crate::tree::DeviceKind;
+
+/// Says what flows and routes tell of cables.
+pub(super) fn findings(
+    model: &Model,
+    seats: &[Seat],
+    (before, after): (&[Routes], &[Routes]),
+    seen: &[Seen],
+) -> Vec<Finding> {
+    let mut ways = Ways::default();
+    seen.iter().for_each(|seen| ways.take(model, seen));
+    let mut found = ways.found().findings(model);
+    let accused: BTreeSet<String> = found.iter().flat_map(Finding::cables).map(str::to_owned).collect();
+    let (before, after) = (used(model, seats, before), used(model, seats, after));
+    let mut left: BTreeMap<CableId, Vec<String>> = BTreeMap::new();
+    for port in before.difference(&after) {
+        let evidence = format!("routes led out of {} before, and none does now", model.port_name(*port));
+        left.entry(port.cable()).or_default().push(evidence);
+    }
+    // A device that has no other way to somebody has lost a port's worth of routes for a fault that is elsewhere.
+    for (cable, evidence) in left.into_iter().filter(|(_, evidence)| evidence.len() == 2) {
+        let cable = model.cable_name(cable).to_owned();
+        if !accused.contains(&cable) {
+            found.push(Finding::Unused { cable, evidence });
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the ports that routes between NICs leave by.
+fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet<PortId> {
+    let mut used = BTreeSet::new();
+    for (at, device) in model.devices.iter().enumerate() {
+        let own = DeviceId(at);
+        // Routes of nodes hold for their own sources.
+        let sources: Vec<Ipv6Addr> = match device.kind {
+            DeviceKind::Switch => vec![Ipv6Addr::UNSPECIFIED],
+            DeviceKind::Node => seats.iter().filter(|s| s.node == own).map(|s| s.address).collect(),
+        };
+        for to in seats.iter().filter(|to| to.node != own) {
+            let routes = sources.iter().filter_map(|from| routes[at].of(*from, to.address));
+            let ports = routes.flat_map(|(_, route)| &route.hops).filter_map(|(hop, _)| model.port(own, hop));
+            used.extend(ports);
+        }
+    }
+    used
+}
+
+/// What became of flows behind the ports that they left by.
+#[derive(Debug, Default)]
+struct Ways {
+    ports: BTreeMap<PortId, Behind>,
+}
+
+/// What became of flows behind a port.
+#[derive(Debug, Default)]
+struct Behind {
+    left: u64,
+    /// They did not come in at the other end.
+    missing: u64,
+    /// Where they came in, coming from nowhere that is known.
+    met: BTreeMap<PortId, u64>,
+}
+
+impl Ways {
+    fn take(&mut self, model: &Model, seen: &Seen) {
+        let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
+        let entered: BTreeSet<PortId> = seen.entered.iter().copied().collect();
+        let devices: BTreeSet<DeviceId> = entered.iter().map(|port| model.end(*port).0).collect();
+        let is_straight = left.len() == seen.left.len() && devices.len() == seen.entered.len();
+        if !is_straight {
+            return;
+        }
+        let astray: Vec<PortId> =
+            entered.iter().copied().filter(|port| !left.contains(&port.far())).collect();
+        for port in left {
+            let behind = self.ports.entry(port).or_default();
+            behind.left += 1;
+            if !entered.contains(&port.far()) {
+                behind.missing += 1;
+                astray.iter().for_each(|port| *behind.met.entry(*port).or_default() += 1);
+            }
+        }
+    }
+
+    fn found(self) -> Found {
+        let mut found = Found::default();
+        for (port, behind) in self.ports.into_iter().filter(|(_, behind)| behind.missing == behind.left) {
+            // Each of them came in there; of several, which is one more that a path may have, the first.
+            let met = behind.met.into_iter().find(|(_, times)| *times == behind.missing);
+            found.take(port, met.map_or(Mate::Nowhere, |(port, _)| Mate::Other(port)));
+        }
+        found
+    }
+}
