@@ -58,6 +58,9 @@ pub const CONFIGURATION_OF: [(&str, &str); 4] =
 /// Devices to make before, for `ip -batch`.
 pub const DEVICES_BATCH: &str = "devices.batch";
 
+/// Queues of a switch, for `tc -batch`.
+pub const TC_BATCH: &str = "tc.batch";
+
 /// What congestion control of a node needs to know of the longest path.
 pub const DELAY: &str = "delay.json";
 

@@ -45,6 +45,7 @@ const KERNEL: &[(&str, &str)] = &[
     ("sysctl.conf", "sysctl -q -p /etc/closc/sysctl.conf"),
     ("devices.batch", "ip -force -batch /etc/closc/devices.batch"),
     ("ip.batch", "ip -batch /etc/closc/ip.batch"),
+    ("tc.batch", "tc -batch /etc/closc/tc.batch"),
     ("routes.batch", "ip -batch /etc/closc/routes.batch"),
 ];
 
@@ -81,6 +82,7 @@ pub const CONTAINERS: &[Container] = &[
             ("sysctl.conf", "/etc/closc/sysctl.conf"),
             ("devices.batch", "/etc/closc/devices.batch"),
             ("ip.batch", "/etc/closc/ip.batch"),
+            ("tc.batch", "/etc/closc/tc.batch"),
         ],
         run: KERNEL,
     },
@@ -98,6 +100,7 @@ pub const LINUX: Container = Container {
         ("sysctl.conf", "/etc/closc/sysctl.conf"),
         ("devices.batch", "/etc/closc/devices.batch"),
         ("ip.batch", "/etc/closc/ip.batch"),
+        ("tc.batch", "/etc/closc/tc.batch"),
         ("routes.batch", "/etc/closc/routes.batch"),
     ],
     run: KERNEL,

@@ -12,6 +12,7 @@ pub(crate) mod ip;
 mod kernel;
 mod sysctl;
 mod table;
+mod tc;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ pub(crate) use frr::Router;
 pub(crate) use ip::Command;
 pub(crate) use kernel::KernelFiles;
 pub(crate) use sysctl::Sysctl;
+pub(crate) use tc::Queueing;
 
 pub use batch::{Batch, Neighbour, Segment};
 pub use cables::{CableEnd, CableRow};

@@ -20,6 +20,7 @@ use closc_topology::Switch;
 pub use buffer::SwitchBuffers;
 use kind::FullPanel;
 pub use kind::PortKind;
+use mark::Room;
 
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
@@ -31,7 +32,7 @@ pub struct SwitchQos {
     pub kinds: Vec<PortKind>,
     /// Kind of each port, by index in [`DeviceIntent::ports`]; nothing for a port without a cable.
     pub ports: Vec<Option<usize>>,
-    /// Its buffer, divided; absent on targets without one of their own, which neither pause nor mark.
+    /// Its buffer, divided; absent on targets without one of their own, which do not pause.
     pub buffers: Option<SwitchBuffers>,
     /// When each queue is marked, by kind of port; a queue that is not marked is left out.
     pub marks: Vec<BTreeMap<Queue, EcnThresholds>>,
@@ -47,8 +48,13 @@ impl SwitchQos {
         let full = FullPanel::of(&intent.platform.panel, &intent.ports);
         let buffers =
             buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds, full)).transpose()?;
-        let marks = match &buffers {
-            Some(buffers) => mark::marks(intent, &kinds, buffers, full)?,
+        let room = match (&buffers, intent.os.queue_packets()) {
+            (Some(buffers), _) => Some(Room::Shared { buffers, full }),
+            (None, Some(packets)) => Some(Room::Own { packets }),
+            (None, None) => None,
+        };
+        let marks = match room {
+            Some(room) => mark::marks(intent, &kinds, room)?,
             None => vec![BTreeMap::new(); kinds.len()],
         };
         let watchdog = intent.qos.watchdog().map(|watchdog| watchdog.times(full.ports));

@@ -101,6 +101,7 @@ struct Facts {
     trim_priority_max: Option<u8>,
     #[serde(default)]
     shares_thresholds: bool,
+    queue_packets: Option<u32>,
     releases: Option<Releases>,
     telemetry: Telemetry,
     capabilities: Row,
@@ -187,6 +188,12 @@ impl Os {
         self.facts().shares_thresholds
     }
 
+    /// Returns how many packets of full size a queue takes, where queues are those of a kernel: each has a length of its own,
+    /// and no chip knows of them.
+    pub fn queue_packets(self) -> Option<u32> {
+        self.facts().queue_packets
+    }
+
     /// Returns its releases, where they differ in what is written for them.
     pub fn releases(self) -> Option<&'static Releases> {
         self.facts().releases.as_ref()
@@ -213,6 +220,14 @@ impl Os {
     /// Returns what a profile asks of a switch and closc does not render for it.
     pub fn lost(self, profile: &Profile) -> Vec<Capability> {
         asked(profile).into_iter().filter(|capability| !self.renders(*capability)).collect()
+    }
+
+    /// Returns the same on a switch whose chip queues packets: what a kernel queues does not pass there.
+    pub fn lost_on_chip(self, profile: &Profile) -> Vec<Capability> {
+        match self.queue_packets() {
+            Some(_) => asked(profile),
+            None => self.lost(profile),
+        }
     }
 }
 
@@ -282,8 +297,9 @@ mod tests {
     fn no_qos_asks_for_nothing() {
         assert_eq!(asked(&Preset::None.profile()), []);
         for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::None) {
-            let lost = Os::Frr.lost(&preset.profile());
+            let lost = Os::Frr.lost_on_chip(&preset.profile());
             assert!(lost.contains(&Capability::Classes), "{preset}: {lost:?}");
+            assert!(!Os::Frr.lost(&preset.profile()).contains(&Capability::Classes), "{preset}");
         }
     }
 

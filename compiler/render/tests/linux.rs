@@ -187,3 +187,76 @@ fn large_fabrics_have_path_tables_only() {
     let large = FABRIC.replace("groups: 4", "groups: 64").replace("per_group: 2", "per_group: 16");
     assert_eq!(routes(&plan(&large), "su001-n001"), None);
 }
+
+/// The same with another profile.
+fn queues(qos: &str, name: &str) -> Vec<String> {
+    let plan = plan(&format!("{FABRIC}qos: {qos}\n"));
+    commands(&text(&switch(&plan, name), "tc.batch")).into_iter().map(str::to_owned).collect()
+}
+
+/// Lines of a port that begin with a word.
+fn of_port<'l>(lines: &'l [String], port: &str, word: &str) -> Vec<&'l str> {
+    let of_port = |line: &&String| line.starts_with(word) && line.contains(&format!(" dev {port} "));
+    lines.iter().filter(of_port).map(String::as_str).collect()
+}
+
+#[test]
+fn queues_are_strict_bands_then_weights_and_mark_where_the_profile_does() {
+    let t0 = queues("lossy-trim", "p0-t0-001");
+    for (port, marks) in [("eth1", 0), ("eth501", 2)] {
+        let lines = of_port(&t0, port, "qdisc");
+        assert!(
+            lines[0]
+                .contains(" root handle 1: ets bands 5 strict 1 quanta 18432 27648 129024 9216 priomap 4 4 ")
+        );
+        assert_eq!(lines.len(), 1 + 5, "{lines:?}");
+        let found: Vec<_> = lines.iter().filter(|line| line.contains(": red ")).collect();
+        assert_eq!(found.len(), marks, "{port}");
+        assert!(
+            found.iter().all(|line| line.ends_with(" ecn nodrop") && line.contains(" probability 0.20 "))
+        );
+        let filters = of_port(&t0, port, "filter");
+        assert_eq!(filters[0], format!("filter del dev {port} parent 1:"));
+        assert!(filters[1].ends_with("pref 2 u32 match ip6 priority 0x10 0xfc flowid 1:4"), "{}", filters[1]);
+        assert!(filters.last().unwrap().ends_with("pref 101 u32 match u32 0 0 flowid 1:5"));
+    }
+    let t1 = queues("lossy-trim", "p0-t1-001");
+    assert_eq!(of_port(&t1, "eth1", "qdisc").iter().filter(|line| line.contains(": red ")).count(), 2);
+}
+
+#[test]
+fn every_preset_has_queues_and_none_has_no_line() {
+    assert_eq!(queues("none", "p0-t0-001"), Vec::<String>::new());
+    for (preset, bands) in [
+        ("lossless", "bands 4 strict 2 quanta 82944 9216"),
+        ("meta-roce", "bands 4 strict 2 quanta 82944 9216"),
+        ("nvidia-roce", "bands 3 strict 1 quanta 9216 9216"),
+        ("sonic-azure", "bands 7 quanta 9216 9216 9874 9874 9216 9216 9216"),
+        ("sonic-ai-lossy", "bands 7 quanta 9216 50688 50688 50688 41472 18432 9216"),
+    ] {
+        let lines = queues(preset, "p0-t1-001");
+        let roots = of_port(&lines, "eth1", "qdisc");
+        assert!(roots[0].contains(bands), "{preset}: {}", roots[0]);
+    }
+    // Marks at ports to NICs too, and thresholds that are chosen.
+    let azure = queues("sonic-azure", "p0-t0-001");
+    let red = of_port(&azure, "eth1", "qdisc").into_iter().find(|line| line.contains(": red ")).unwrap();
+    assert!(
+        red.contains("limit 9216000 min 1048576 max 2097152 avpkt 1000 burst 1049 probability 0.05"),
+        "{red}"
+    );
+    // Bulk is 11 to 40: five masks, and the class of the switch itself has no code point.
+    let ai = queues("sonic-ai-lossy", "p0-t0-001");
+    assert_eq!(of_port(&ai, "eth1", "filter").iter().filter(|line| line.contains(" pref 5 ")).count(), 5);
+    assert!(of_port(&ai, "eth1", "filter").iter().all(|line| !line.contains(" pref 7 ")));
+}
+
+#[test]
+fn thresholds_that_are_chosen_make_longer_queues() {
+    let chosen = "{ base: lossy-trim, classes: { data: { ecn: { thresholds: { min: 900, max: 20MB, probability: 100 } } } } }";
+    let lines = queues(chosen, "p0-t0-001");
+    let red =
+        of_port(&lines, "eth501", "qdisc").into_iter().find(|line| line.contains(" max 20000000 ")).unwrap();
+    assert!(red.contains("limit 40000000 min 900 "), "{red}");
+    assert!(red.contains(" avpkt 900 burst 1 probability 0.999999 "), "{red}");
+}

@@ -23,7 +23,7 @@ mod wire;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use features::check as check_features;
+pub use features::{check as check_features, lacking_queues};
 
 pub(crate) use command::ip_batch;
 pub(crate) use namespace::{Namespace, create, delete, exists};

@@ -10,6 +10,7 @@ use super::contents::Contents;
 use super::frr::Router;
 use super::ip::Command;
 use super::sysctl::Sysctl;
+use super::tc::Queueing;
 use super::{Device, Tree};
 use crate::error::{LabError, TreeFault};
 
@@ -62,11 +63,20 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::ROUTES_BATCH, Command::read_all)
     }
 
+    /// Reads the queues of a switch; none where it has no such file.
+    pub(crate) fn queues(&self) -> Result<Vec<Queueing>, LabError> {
+        if !self.contents.has(self.folder.join(paths::TC_BATCH)) {
+            return Ok(Vec::new());
+        }
+        self.read(paths::TC_BATCH, Queueing::read_all)
+    }
+
     /// Reads all of them, to see that they can be read.
     pub(super) fn check(&self) -> Result<(), LabError> {
         self.sysctls()?;
         self.devices()?;
         self.router()?;
+        self.queues()?;
         self.routes().map(drop)
     }
 

@@ -1,29 +1,74 @@
 //! When each queue is marked.
 //!
-//! In: the intent of a switch, its kinds of ports and its buffer. Out: thresholds by kind and queue. Invariants: a
-//! queue is marked before it is full or pauses its senders; where the profile does not mark the last hop, no queue
-//! of a port to a NIC is.
+//! In: the intent of a switch, its kinds of ports and the room that its queues have. Out: thresholds by kind and queue.
+//! Invariants: a queue is marked before it is full or pauses its senders; where the profile does not mark the last hop, no
+//! queue of a port to a NIC is.
 
 use std::collections::BTreeMap;
 
 use closc_qos::codes::Queue;
 use closc_qos::ecn::{Ecn, EcnContext, EcnError, EcnThresholds, Limit};
 use closc_qos::profile::Class;
+use closc_qos::units::Bytes;
 
 use super::kind::FullPanel;
 use super::{PortKind, SwitchBuffers};
 use crate::intent::DeviceIntent;
 
+/// The longest queue of a kernel that has a threshold: what its averages have bits for (`red_check_params`).
+const LONGEST: Bytes = Bytes(1 << 29);
+
+/// The room that queues have.
+#[derive(Clone, Copy)]
+pub(super) enum Room<'a> {
+    /// A part of a buffer that all share, of a panel full of ports.
+    Shared { buffers: &'a SwitchBuffers, full: FullPanel },
+    /// Each has its own, of so many packets of full size, and more where chosen thresholds ask for it.
+    Own { packets: u32 },
+}
+
+impl Room<'_> {
+    /// What thresholds are whole numbers of.
+    fn cell(self) -> Bytes {
+        match self {
+            Room::Shared { buffers, .. } => buffers.memory.cell,
+            Room::Own { .. } => Bytes(1),
+        }
+    }
+
+    /// What the upper threshold of a class must stay below.
+    fn limit(self, class: &Class, rule: Ecn, mtu: Bytes) -> Limit {
+        match self {
+            Room::Shared { buffers, full } => {
+                // Computed thresholds hold even when every port of the panel is full. Chosen ones are taken as they are,
+                // as long as one full port can reach them.
+                let users = match rule {
+                    Ecn::Computed(_) => full.ports,
+                    Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Fill(_) => 1,
+                };
+                if class.pfc {
+                    Limit::Xoff(buffers.share(class.ingress_threshold, users))
+                } else {
+                    Limit::Queue(buffers.share(class.egress_threshold, users))
+                }
+            }
+            Room::Own { packets } => Limit::Queue(match rule {
+                Ecn::Fill(_) => Bytes(mtu.0.saturating_mul(packets.into())),
+                Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Computed(_) => LONGEST,
+            }),
+        }
+    }
+}
+
 pub(super) fn marks(
     intent: &DeviceIntent<'_>,
     kinds: &[PortKind],
-    buffers: &SwitchBuffers,
-    full: FullPanel,
+    room: Room<'_>,
 ) -> Result<Vec<BTreeMap<Queue, EcnThresholds>>, EcnError> {
     let of_kind = |kind: &PortKind| {
         let mut found = BTreeMap::new();
         for (queue, classes) in intent.qos.queues() {
-            if let Some(thresholds) = thresholds(intent, kind, classes[0], full, buffers)? {
+            if let Some(thresholds) = thresholds(intent, kind, classes[0], room)? {
                 found.insert(queue, thresholds);
             }
         }
@@ -37,27 +82,15 @@ fn thresholds(
     intent: &DeviceIntent<'_>,
     kind: &PortKind,
     class: &Class,
-    full: FullPanel,
-    buffers: &SwitchBuffers,
+    room: Room<'_>,
 ) -> Result<Option<EcnThresholds>, EcnError> {
     let rule = intent.qos.ecn_rule(class, kind.place);
-    // Computed thresholds hold even when every port of the panel is full. Chosen ones are taken as they are, as long as one
-    // full port can reach them.
-    let users = match rule {
-        Ecn::Computed(_) => full.ports,
-        Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Fill(_) => 1,
-    };
-    let limit = if class.pfc {
-        Limit::Xoff(buffers.share(class.ingress_threshold, users))
-    } else {
-        Limit::Queue(buffers.share(class.egress_threshold, users))
-    };
     rule.thresholds(&EcnContext {
         speed: kind.speed,
-        cell: buffers.memory.cell,
+        cell: room.cell(),
         mtu: kind.mtu,
         place: kind.place,
         base_rtt: intent.base_rtt,
-        limit,
+        limit: room.limit(class, rule, kind.mtu),
     })
 }

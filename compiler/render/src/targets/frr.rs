@@ -3,7 +3,7 @@
 //! In: a [`DeviceIntent`]. Out: for each switch
 //!
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
-//! - `ip.batch`, ports and static neighbours, which FRR does not set;
+//! - `ip.batch`, ports and static neighbours, which FRR does not set, and `tc.batch`, their queues;
 //! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces are in the order of `show
 //!   running-config`; segments do not: there they come before the locators that they need;
 //! - `daemons`, which of FRR's daemons run.
@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::Target;
 use super::bgp::BgpView;
+use super::linux::queues::QueuesView;
 use super::order::natural;
 use super::routes::{RouteView, routes};
 use crate::{Artefact, RenderError, Templates};
@@ -26,17 +27,18 @@ use crate::{Artefact, RenderError, Templates};
 pub struct Frr;
 
 /// Files of a switch and their templates.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     (paths::DAEMONS, "frr/daemons.j2"),
     (paths::DEVICES_BATCH, "linux/devices.batch.j2"),
     (paths::FRR_CONF, "frr/frr.conf.j2"),
     (paths::IP_BATCH, "frr/ip.batch.j2"),
     (paths::SYSCTL_CONF, "linux/switch.sysctl.j2"),
+    (paths::TC_BATCH, "linux/tc.batch.j2"),
 ];
 
 impl Target for Frr {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
-        let view = View::of(intent);
+        let view = View::of(intent)?;
         let render = |(file, template): (&str, &str)| {
             let text = templates.render(template, &intent.name, &view)?;
             Ok(Artefact::new(paths::switch(&intent.name, file), text))
@@ -60,6 +62,7 @@ pub(super) struct View<'a> {
     routes: Vec<RouteView<'a>>,
     locators: Vec<LocatorView>,
     bgp: Option<BgpView<'a>>,
+    queues: Option<QueuesView<'a>>,
 }
 
 /// An interface with its address.
@@ -99,9 +102,9 @@ struct LocatorView {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Self {
+    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Result<Self, RenderError> {
         let linked = |port: &'a PortIntent| Some(PortView::of(intent, port, port.connection.as_ref()?));
-        View {
+        Ok(View {
             name: &intent.name,
             fabric: intent.fabric,
             bgpd: bgpd(intent.routing),
@@ -111,7 +114,8 @@ impl<'a> View<'a> {
             routes: routes(intent),
             locators: intent.srv6.as_ref().map(locators).unwrap_or_default(),
             bgp: BgpView::of(intent),
-        }
+            queues: QueuesView::of(intent)?,
+        })
     }
 }
 

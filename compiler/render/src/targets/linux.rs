@@ -6,6 +6,7 @@
 //! - `devices.batch`, the one device that segments are bound to; `ip` has no verb that creates a device or
 //!   accepts the one that is there, so this file is run with `ip -force`;
 //! - `ip.batch`, everything else, by `replace` verbs only: running it twice changes nothing;
+//! - for switches `tc.batch`, the queues of their ports;
 //! - for nodes of small fabrics `routes.batch`, one encapsulating route for each NIC elsewhere. It is a file of
 //!   its own because the kernel refuses next hops over ports without a carrier, so it is applied after both
 //!   ends of every cable are up.
@@ -13,6 +14,7 @@
 //! Invariants: nothing names a port that has no cable, so that a batch never fails on a port that is not there.
 
 mod host;
+pub(super) mod queues;
 mod routes;
 mod switch;
 
@@ -31,11 +33,12 @@ pub struct Linux;
 
 impl Target for Linux {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
-        let view = switch::View::of(intent);
+        let view = switch::View::of(intent)?;
         let files = [
             (paths::SYSCTL_CONF, "linux/switch.sysctl.j2"),
             (paths::DEVICES_BATCH, "linux/devices.batch.j2"),
             (paths::IP_BATCH, "linux/switch.batch.j2"),
+            (paths::TC_BATCH, "linux/tc.batch.j2"),
         ];
         render_all(paths::switch, &intent.name, &files, &view, templates)
     }

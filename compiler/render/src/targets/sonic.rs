@@ -41,7 +41,7 @@ impl Target for Sonic {
         let mut artefacts =
             vec![Artefact::new(path(paths::CONFIG_DB), config_db(intent, Routed::ByConfiguration)?)];
         if intent.bgp.is_some() {
-            let text = templates.render("sonic/frr.conf.j2", &intent.name, &frr::View::of(intent))?;
+            let text = templates.render("sonic/frr.conf.j2", &intent.name, &frr::View::of(intent)?)?;
             artefacts.push(Artefact::new(path(paths::FRR_CONF), text));
         }
         Ok(artefacts)

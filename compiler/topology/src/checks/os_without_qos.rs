@@ -14,7 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0716",
     title: "QoS would be dropped: the target renders none of it",
     what: "On every switch with a packet buffer of its own, closc renders for the operating system all that the QoS \
-           profile asks for; `qos: none` asks for nothing. `closc explain targets` lists what is rendered where.",
+           profile asks for; `qos: none` asks for nothing. `closc explain targets` lists what is rendered where; queues of a \
+           kernel (FRR) do not count there, as packets do not pass them.",
     why: "Packets would be marked, paused and trimmed below such a switch and not on it: a fabric that is said to be \
           lossless loses packets there, and one that trims drops them without a word.",
     example: "tiers: { t1: { os: frr } }",
@@ -29,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if !hardware.platform.supports(hardware.os) {
             continue;
         }
-        let lost = hardware.os.lost(profile);
+        let lost = hardware.os.lost_on_chip(profile);
         if !lost.is_empty() {
             out.push(refusal(draft, profile, hardware, &lost));
         }
@@ -48,14 +49,17 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
     };
     let why = match hardware.os.support(lost[0]) {
         Support::Not(why) | Support::Part(why) => diagnostic.note(format!("`{os}`: {why}")),
-        Support::Whole => diagnostic,
+        Support::Whole => diagnostic.note(format!(
+            "`{os}`: closc writes queues of the kernel, and on `{}` the chip queues packets",
+            hardware.platform.id
+        )),
     };
     why.help(way_out(draft.catalogue, profile, &hardware.platform))
 }
 
 /// Names a system that renders the profile on this hardware; where there is none, hardware that has one.
 fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
-    let whole = |os: &&Os| os.lost(profile).is_empty();
+    let whole = |os: &&Os| os.lost_on_chip(profile).is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {
         return format!("use `os: {}`, or say `qos: none`", os.word());
     }

@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "a software switch has less QoS than the profile asks for",
     what: "Software switches render all that the QoS profile asks for beside pauses (those have W0701), or \
            `qos: none` says that nothing is asked for.",
-    why: "Hosts mark packets as the profile says, and such a switch treats them all alike: a lab shows paths, and not \
-          how queues behave.",
+    why: "What the message names is not there: a kernel has classes, weights and marks, and drops where the fabric trims or \
+          pauses. A lab shows paths, and not how full queues behave.",
     example: "hosts: { nic: { speed: 400G, lanes: 2 } }\n\
            tiers:\n\
            \x20 t0: { platform: linux, os: linux, up: 128, down: { breakout: 1x200G } }\n\
@@ -66,8 +66,7 @@ mod tests {
     fn labs_are_warned_of_what_they_do_not_show() {
         assert_eq!(
             message(&lab("linux", "linux", "lossy-trim"), "W0703"),
-            "no traffic classes, scheduler weights, buffer thresholds, ECN marking and packet trimming for `linux` on \
-             `linux`"
+            "no buffer thresholds and packet trimming for `linux` on `linux`"
         );
         assert_eq!(
             message(&lab("bmv2", "p4", "lossy-trim"), "W0703"),

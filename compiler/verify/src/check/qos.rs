@@ -54,7 +54,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
         .flat_map(|(id, switch)| sorts(fabric, id, switch))
         .collect();
     let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
-    let model = common(&sorts);
+    let model = common(fabric, &sorts);
     if let Some(model) = &model {
         findings.meant(&CLASSES, "code points of ports", &model.dscp_to_class);
         findings.meant(&PAUSES, "paused priorities of ports", &model.pauses);
@@ -134,15 +134,22 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
 }
 
 /// What most ports have in common: code points and pauses.
-fn common(sorts: &[Sort]) -> Option<Arc<PortQos>> {
+fn common(fabric: &Fabric, sorts: &[Sort]) -> Option<Arc<PortQos>> {
     /// Traffic class of each code point, and paused priorities.
     type Common<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
     let mut votes: BTreeMap<Common<'_>, (u64, &Arc<PortQos>)> = BTreeMap::new();
-    for sort in sorts {
+    let pauses = |sort: &Sort| pauses_and_trims(fabric, sort);
+    let some = sorts.iter().any(pauses);
+    for sort in sorts.iter().filter(|sort| !some || pauses(sort)) {
         let vote = votes.entry((&sort.qos.dscp_to_class, &sort.qos.pauses)).or_insert((0, &sort.qos));
         vote.0 += sort.count;
     }
     votes.into_values().max_by_key(|(count, _)| *count).map(|(_, qos)| Arc::clone(qos))
+}
+
+/// Tells whether the language of a port has words for pauses and trimming.
+fn pauses_and_trims(fabric: &Fabric, sort: &Sort) -> bool {
+    fabric.switch(sort.switch).is_some_and(|switch| switch.language.quality.pauses_and_trims())
 }
 
 struct Work<'a> {
@@ -179,11 +186,17 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.sort.qos);
         self.code_points(&qos);
-        self.pauses(&qos);
+        // What a language has no words for is named when the fabric is checked.
+        let says_all = pauses_and_trims(self.fabric, self.sort);
+        if says_all {
+            self.pauses(&qos);
+        }
         // Which classes are trimmed is known from path tables only.
         if !self.classes.is_empty() {
-            self.trimming(&qos);
-            self.trimmed_marks(&qos);
+            if says_all {
+                self.trimming(&qos);
+                self.trimmed_marks(&qos);
+            }
             self.marks(&qos);
         }
     }

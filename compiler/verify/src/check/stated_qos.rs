@@ -126,7 +126,7 @@ fn ports(
         };
         let quality = switch.language.quality;
         let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
-            if matches!(quality, Quality::Ports(_)) {
+            if matches!(quality, Quality::Ports(_)) && !needs_none(quality, &stated.qos) {
                 findings.broken(broken("has no quality of service of its own"));
             }
             continue;
@@ -157,6 +157,11 @@ fn ports(
             sound.insert(sort);
         }
     }
+}
+
+/// Tells whether a port may be left as it comes: where classes have queues of their own, one class needs nothing said.
+fn needs_none(quality: Quality, stated: &StatedQos) -> bool {
+    !quality.pauses_and_trims() && stated.classes.len() == 1
 }
 
 /// A kind of port, and what is stated of it.
@@ -200,7 +205,9 @@ impl Compared<'_> {
 
     fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = self.classes().into_iter().collect();
-        faults.extend(self.trimming());
+        if self.quality.pauses_and_trims() {
+            faults.extend(self.trimming());
+        }
         if self.ranked {
             faults.extend(ranked::faults(self));
         } else if let Quality::Ports(bounds) = self.quality {

@@ -103,6 +103,18 @@ pub(crate) enum Bounds {
     /// All lossless classes have one share and all others another, pauses have room by the length of their cable, and the
     /// watchdog counts looks.
     Shared,
+    /// Each queue has a length of its own and its part of the port; nothing is shared, paused, watched or trimmed.
+    Lengths,
+}
+
+impl Quality {
+    /// Tells whether it has words for pauses and trimming.
+    pub(crate) fn pauses_and_trims(self) -> bool {
+        match self {
+            Quality::Ports(Bounds::Lengths) => false,
+            Quality::Unstated | Quality::Ports(Bounds::Each | Bounds::Shared) | Quality::Whole => true,
+        }
+    }
 }
 
 /// What a port with link-local addresses does.

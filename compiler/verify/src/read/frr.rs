@@ -1,5 +1,5 @@
 //! The room of FRRouting on Linux: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
-//! neighbours, and what runs beside.
+//! neighbours, `tc.batch` for queues, and what runs beside.
 
 mod bgp;
 pub(crate) mod conf;
@@ -11,11 +11,17 @@ use super::linux::{self, surroundings};
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Asks, Language};
+use crate::model::language::{Asks, Bounds, Language, Quality};
 
 /// The language.
-pub(crate) static LANGUAGE: Language =
-    Language { name: "frr", wire: [false, true, false], asks: Asks::Nobody, place: find, ..Language::TEXT };
+pub(crate) static LANGUAGE: Language = Language {
+    name: "frr",
+    wire: [false, true, false],
+    asks: Asks::Nobody,
+    quality: Quality::Ports(Bounds::Lengths),
+    place: find,
+    ..Language::TEXT
+};
 
 /// How it is read.
 pub(crate) static ROOM: Room = Room {
@@ -26,14 +32,17 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: surroundings::DEVICES, with: always },
         Wanted { name: surroundings::SETTINGS, with: always },
         Wanted { name: daemons::FILE, with: always },
+        Wanted { name: linux::queues::FILE, with: always },
     ],
     read,
 };
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    let texts = [place::FILE, linux::place::FILE, surroundings::DEVICES, surroundings::SETTINGS];
-    let [conf, ports, devices, settings] = texts.map(|name| files.text(name));
-    let mut device = conf::read(&LANGUAGE, [conf?, ports?, devices?, settings?], circumstances.routing)?;
+    let names = [place::FILE, linux::place::FILE, linux::queues::FILE];
+    let [conf, ports, queues] = names.map(|name| files.text(name));
+    let [devices, settings] = [surroundings::DEVICES, surroundings::SETTINGS].map(|name| files.text(name));
+    let texts = ([conf?, ports?, queues?], [devices?, settings?]);
+    let mut device = conf::read(&LANGUAGE, texts, circumstances.routing)?;
     let text = String::from_utf8_lossy(files.bytes(daemons::FILE));
     for message in daemons::faults(&text, circumstances.routing.speaks_bgp()) {
         device.fault(FaultKind::Setting, daemons::FILE, vec!["=yes".to_owned()], message);

@@ -1,8 +1,9 @@
-//! The room of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`, on switches and nodes.
+//! The room of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`, on switches and nodes; `tc.batch` on switches.
 
 pub(crate) mod batch;
 pub(crate) mod node;
 pub(crate) mod place;
+pub(crate) mod queues;
 pub(crate) mod surroundings;
 pub(crate) mod switch;
 
@@ -10,7 +11,7 @@ use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
-use crate::model::language::{Asks, Language, Spreading};
+use crate::model::language::{Asks, Bounds, Language, Quality, Spreading};
 
 /// Members of a group by weight: the kernel's weights end at 256.
 const WIDTH: u64 = 256;
@@ -20,6 +21,7 @@ pub(crate) static LANGUAGE: Language = Language {
     name: "linux",
     wire: [false, true, false],
     asks: Asks::Nobody,
+    quality: Quality::Ports(Bounds::Lengths),
     spreading: Spreading::Weighted(WIDTH),
     place: find,
     ..Language::TEXT
@@ -32,16 +34,18 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: place::FILE, with: always },
         Wanted { name: surroundings::DEVICES, with: always },
         Wanted { name: surroundings::SETTINGS, with: always },
+        Wanted { name: queues::FILE, with: always },
     ],
     read,
 };
 
 fn read<'a>(files: &Files<'a>, _: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    let [ports, devices, settings] =
-        [place::FILE, surroundings::DEVICES, surroundings::SETTINGS].map(|name| files.text(name));
-    switch::read(&LANGUAGE, ports?, devices?, settings?)
+    let [ports, devices, settings, queues] =
+        [place::FILE, surroundings::DEVICES, surroundings::SETTINGS, queues::FILE]
+            .map(|name| files.text(name));
+    switch::read(&LANGUAGE, ports?, queues?, [devices?, settings?])
 }
 
 fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    (place::FILE, place::needles(about))
+    place::find(about)
 }

@@ -9,7 +9,7 @@ use crate::model::language::Language;
 use crate::model::pipeline::PipelineNames;
 
 /// Most files that a switch is read from.
-pub(crate) const FILES_MAX: usize = 5;
+pub(crate) const FILES_MAX: usize = 6;
 
 /// A language, and how it is read.
 pub(crate) struct Room {

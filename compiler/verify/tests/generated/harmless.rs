@@ -121,6 +121,7 @@ pub(crate) const REASONS: &[Reason] = &[
         LARGER,
         "any metric above that of other routes",
     ),
+    because("tc.batch", "", &[How::Twice], "the kernel does the same again"),
     because("manifest.json *", "source", &[], "what it was compiled from"),
     because("manifest.json *", "inputs", &[], "what it was compiled from"),
     because("manifest.json *", "closc", &[], "what compiled it"),

@@ -112,12 +112,12 @@ const UNITS: &[&str] =
     &["networkd/50-closc-nic0p0.network", "networkd/50-closc-nic0p0.link", "networkd/60-closc-rdma.rules"];
 
 const TEXTS: Texts = &[
-    (Base::Frr, PODS, &["frr.conf", "daemons", "ip.batch", "devices.batch", "sysctl.conf"]),
+    (Base::Frr, PODS, &["frr.conf", "daemons", "ip.batch", "tc.batch", "devices.batch", "sysctl.conf"]),
     (Base::ChosenFrr, PODS, &["frr.conf"]),
     (Base::Bgp, ZONES, &["frr.conf", "daemons", "ip.batch", "sysctl.conf"]),
     (Base::BgpGap, ZONES, &["frr.conf"]),
     (Base::BgpSonic, PODS, &["frr.conf"]),
-    (Base::Linux, PODS, &["ip.batch", "devices.batch", "sysctl.conf"]),
+    (Base::Linux, PODS, &["ip.batch", "tc.batch", "devices.batch", "sysctl.conf"]),
     (Base::ChosenLinux, PODS, &["ip.batch", "sysctl.conf"]),
     (Base::ChosenZones, ZONES, &["ip.batch"]),
     (Base::Linux, NODES, &["ip.batch", "devices.batch", "sysctl.conf", "routes.batch"]),

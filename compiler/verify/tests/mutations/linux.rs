@@ -1,7 +1,7 @@
 //! Damage to switches that are a Linux kernel, to fabrics of three tiers, with parallel cables, and with exceptions.
 
 use crate::Mutation;
-use crate::base::Base::{Declared, Linux, Parallel, Zones};
+use crate::base::Base::{Declared, Frr, Linux, Parallel, Zones};
 use crate::common::damage::Damage::{All, Behind, Exchange, Gone, Lost, More, Same, Text, Twice};
 
 const T0: &str = "switches/p0-t0-001/ip.batch";
@@ -89,4 +89,70 @@ pub(crate) const TIERS: &[Mutation] = &[
     ("both uSIDs over one of two cables", Parallel, T0, Text("via fd00:c105:2:1000:1:2:0:b dev eth502", "via fd00:c105:2:1000:1:1:0:b dev eth501"), "V0604"),
     ("route to a switch that is declared absent", Declared, T0, More("route replace fcbb:bbbb:4002::/48 via fd00:c105:2:1000:1:2:0:b dev eth502\n"), "V0603"),
     ("port of a cable that is declared absent is on", Declared, "switches/p1-t1-001/ip.batch", All("dev eth2", "dev eth1"), "V0204"),
+];
+
+const QUEUES_T0: &str = "switches/p0-t0-001/tc.batch";
+const QUEUES_FRR: &str = "switches/p0-t0-002/tc.batch";
+
+/// The first port to a NIC, and the first uplink.
+const NIC: &str = "qdisc replace dev eth1 root";
+const UP: &str = "qdisc replace dev eth501 root";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const QUEUES: &[Mutation] = &[
+    ("no queues", Linux, QUEUES_T0, Gone, "V1106"),
+    ("no bands at a port", Linux, QUEUES_T0, Lost(NIC), "V0102"),
+    ("another discipline", Linux, QUEUES_T0, Text("handle 1: ets", "handle 1: htb"), "V0102"),
+    ("a discipline below another", Linux, QUEUES_T0, Text("dev eth1 root handle 1:", "dev eth1 root handle 2:"), "V0102"),
+    ("control is not strict", Linux, QUEUES_T0, Text("bands 5 strict 1 quanta", "bands 5 quanta 9216"), "V1106"),
+    ("a weighted queue is strict", Linux, QUEUES_T0, Text("strict 1 quanta 18432", "strict 2 quanta"), "V1106"),
+    ("another weight", Linux, QUEUES_T0, Text("27648", "37648"), "V1106"),
+    ("a weight that is off by a packet", Linux, QUEUES_T0, Text("129024", "138240"), "V1106"),
+    ("turns in which nothing fits", Linux, QUEUES_T0, Text("quanta 18432 27648 129024 9216", "quanta 200 300 1400 100"), "V1106"),
+    ("a band without a weight", Linux, QUEUES_T0, Text("quanta 18432 27648", "quanta 18432"), "V0102"),
+    ("more bands", Linux, QUEUES_T0, Text("bands 5", "bands 6"), "V0102"),
+    ("fewer bands", Linux, QUEUES_T0, Text("bands 5 strict 1 quanta 18432 27648", "bands 4 strict 1 quanta 18432"), "V0102"),
+    ("other packets in the band of control", Linux, QUEUES_T0, Text("priomap 4", "priomap 0"), "V1106"),
+    ("a band as the kernel has it", Linux, QUEUES_T0, Lost("dev eth1 parent 1:3"), "V1106"),
+    ("two queues exchanged", Linux, QUEUES_T0, Exchange("handle 12:", "handle 13:"), "V1106"),
+    ("a queue that no class has", Linux, QUEUES_T0, Text("handle 13:", "handle 17:"), "V1106"),
+    ("a shorter queue", Linux, QUEUES_T0, Text("limit 9216000", "limit 921600"), "V1106"),
+    ("a queue that counts packets", Linux, QUEUES_T0, Text("bfifo limit 9216000", "pfifo limit 1000"), "V0102"),
+    ("marks at the last hop", Linux, QUEUES_T0, Behind(NIC, "handle 11: bfifo limit 9216000", "handle 21: red limit 9216000 min 75062 max 300248 avpkt 988 burst 76 probability 0.20 bandwidth 10000mbit ecn nodrop"), "V1104"),
+    ("no marks on an uplink", Linux, QUEUES_T0, Behind(UP, "handle 21: red limit 9216000 min 75062 max 300248 avpkt 988 burst 76 probability 0.20 bandwidth 10000mbit ecn nodrop", "handle 11: bfifo limit 9216000"), "V1104"),
+    ("marks begin elsewhere", Linux, QUEUES_T0, Text("min 75062", "min 64812"), "V1106"),
+    ("marks are certain elsewhere", Linux, QUEUES_T0, Text("max 300248", "max 399248"), "V1106"),
+    ("marks that are certain before they begin", Linux, QUEUES_T0, Text("max 300248", "max 748"), "V0102"),
+    ("marks of another probability", Linux, QUEUES_T0, Text("probability 0.20", "probability 0.90"), "V1106"),
+    ("marks behind the end of the queue", Linux, QUEUES_T0, Text("red limit 9216000", "red limit 300248"), "V0102"),
+    ("drops instead of marks", Linux, QUEUES_T0, Text(" ecn nodrop", ""), "V1106"),
+    ("drops of what cannot be marked", Linux, QUEUES_T0, Text(" nodrop", ""), "V1106"),
+    ("drops beyond the upper threshold", Linux, QUEUES_T0, Text(" nodrop", " nodrop harddrop"), "V0102"),
+    ("averages over many packets", Linux, QUEUES_T0, Text("burst 76", "burst 900"), "V1106"),
+    ("averages that `tc` refuses", Linux, QUEUES_T0, Text("burst 76", "burst 5"), "V1106"),
+    ("an empty queue is forgotten late", Linux, QUEUES_T0, Text("bandwidth 10000mbit", "bandwidth 10mbit"), "V1106"),
+    ("a code point of another class", Linux, QUEUES_T0, Text("pref 2 u32 match ip6 priority 0x10", "pref 2 u32 match ip6 priority 0x14"), "V1101"),
+    ("a code point of another band", Linux, QUEUES_T0, Text("0x10 0xfc flowid 1:4", "0x10 0xfc flowid 1:3"), "V1106"),
+    ("two classes exchanged", Linux, QUEUES_T0, Exchange("pref 2 u32 match ip6 priority 0x10", "pref 3 u32 match ip6 priority 0x20"), "V1106"),
+    ("a code point without a class", Linux, QUEUES_T0, Lost("priority 0x40"), "V1101"),
+    ("more code points in a class", Linux, QUEUES_T0, Text("0xb8 0xfc", "0xb0 0xf0"), "V1101"),
+    ("code points and marks in one", Linux, QUEUES_T0, Text("0xb8 0xfc", "0xb8 0xff"), "V1106"),
+    ("code points of the other family", Linux, QUEUES_T0, Text("protocol ipv6 pref 7 u32 match ip6 priority", "protocol ip pref 7 u32 match ip tos"), "V0102"),
+    ("no class for other code points", Linux, QUEUES_T0, Lost("pref 101"), "V1101"),
+    ("other code points come first", Linux, QUEUES_T0, Text("pref 101 u32", "pref 1 u32"), "V1101"),
+    ("filters of an earlier file stay", Linux, QUEUES_T0, Lost("filter del dev eth1"), "V0103"),
+    ("filters are removed again", Linux, QUEUES_T0, More("filter del dev eth1 parent 1:\n"), "V1101"),
+    ("filters of a port that has none", Linux, QUEUES_T0, Text("filter del dev eth1 parent 1:", "filter del dev eth77 parent 1:"), "V0102"),
+    ("queues of a port that is not there", Linux, QUEUES_T0, All("dev eth1 ", "dev eth77 "), "V0204"),
+    ("a policer", Linux, QUEUES_T0, Text("0xb8 0xfc flowid 1:1", "0xb8 0xfc flowid 1:1 action police rate 1mbit burst 10k drop"), "V0102"),
+    ("queues of another tier", Linux, QUEUES_T0, Same("switches/p0-t1-001/tc.batch"), "V0204"),
+];
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const QUEUES_BESIDE_FRR: &[Mutation] = &[
+    ("no queues beside FRR", Frr, QUEUES_FRR, Gone, "V1106"),
+    ("no marks beside FRR", Frr, QUEUES_FRR, Text(" ecn nodrop", ""), "V1106"),
+    ("a code point of another class beside FRR", Frr, QUEUES_FRR, Text("priority 0x10", "priority 0x14"), "V1101"),
+    ("control is not strict beside FRR", Frr, QUEUES_FRR, Text("bands 5 strict 1 quanta", "bands 5 quanta 9216"), "V1106"),
+    ("a word of `tc` that nobody knows beside FRR", Frr, QUEUES_FRR, Text("bfifo", "pfifo_fast"), "V0102"),
 ];

@@ -39,7 +39,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 41] = [
+const TABLES: [&[Mutation]; 43] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -50,6 +50,8 @@ const TABLES: [&[Mutation]; 41] = [
     frr::BESIDE,
     linux::SWITCHES,
     linux::TIERS,
+    linux::QUEUES,
+    linux::QUEUES_BESIDE_FRR,
     hosts::NODES,
     hosts::SPRAYS,
     p4::ENTRIES,

@@ -4,13 +4,15 @@
 //! commands before; it is applied with the rights that a network needs, and no more.
 
 use std::fs;
+use std::sync::Once;
 
-use super::command::{ip_batch, ip_batch_make};
+use super::command::{ip_batch, ip_batch_make, tc_batch};
+use super::features::lacking_queues;
 use super::namespace::{Namespace, each};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::progress::Watch;
-use crate::tree::{Command, KernelFiles, Sysctl, Tree};
+use crate::tree::{Command, KernelFiles, Queueing, Sysctl, Tree};
 
 /// A device: where it is, and what it is called in the tree.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +27,7 @@ impl Place<'_> {
     }
 }
 
-/// Applies sysctls, devices and batch of every device given.
+/// Applies sysctls, devices, batch and queues of every device given.
 pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) -> Result<(), LabError> {
     let done = std::sync::atomic::AtomicU64::new(0);
     each(places.iter().map(|place| place.namespace), jobs, |at| {
@@ -34,6 +36,7 @@ pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) ->
         sysctls(&files.sysctls()?, device)?;
         ip_batch_make(&Command::write_all(&files.devices()?), device)?;
         ip_batch(&Command::write_all(&files.batch()?), device)?;
+        queues(&files.queues()?, device)?;
         let number = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         watch.step("configure devices", number, places.len() as u64);
         Ok(())
@@ -51,6 +54,19 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
         ip_batch(&Command::write_all(&routes), &places[at].namespace.device)
     })?;
     Ok(())
+}
+
+/// Sets up queues, where this machine has what they need. What it lacks is said once: a lab shows paths without them.
+fn queues(commands: &[Queueing], device: &str) -> Result<(), LabError> {
+    static SAID: Once = Once::new();
+    if commands.is_empty() {
+        return Ok(());
+    }
+    if let Some(lacking) = lacking_queues() {
+        SAID.call_once(|| tracing::warn!("no queues in this lab: this machine has no {lacking}"));
+        return Ok(());
+    }
+    tc_batch(&Queueing::write_all(commands), device)
 }
 
 /// Writes settings below `/proc/sys/net`, which shows the namespace of the calling thread.

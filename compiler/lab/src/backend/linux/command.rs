@@ -1,6 +1,6 @@
-//! Running `ip`.
+//! Running `ip` and `tc`.
 //!
-//! Invariants: `ip` gets a process group of its own, so that Ctrl-C on the terminal reaches only the lab, which then
+//! Invariants: either gets a process group of its own, so that Ctrl-C on the terminal reaches only the lab, which then
 //! cleans up with more of it.
 
 use std::io::Write as _;
@@ -51,6 +51,17 @@ pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
     Err(refused("ip -force -batch", device, &message))
 }
 
+/// Runs lines of `tc` commands in the namespace of the calling thread.
+pub(super) fn tc_batch(lines: &str, device: &str) -> Result<(), LabError> {
+    let output = run("tc", &["-batch", "-"], lines, device)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr);
+    let line = failed_line(&message).and_then(|at| lines.lines().nth(at - 1));
+    Err(refused(line.unwrap_or("tc -batch"), device, &message))
+}
+
 /// Runs `ip` in the namespace of the calling thread and returns what it prints.
 pub(super) fn ip_output(arguments: &[&str], device: &str) -> Result<String, LabError> {
     let output = ip(arguments, "", device)?;
@@ -60,13 +71,17 @@ pub(super) fn ip_output(arguments: &[&str], device: &str) -> Result<String, LabE
     Err(refused(&format!("ip {}", arguments.join(" ")), device, &String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Runs `ip` with something on its standard input.
+fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
+    run("ip", arguments, input, device)
+}
+
+/// Runs a program with something on its standard input.
 ///
 /// A signal of the terminal may reach it between its start and the moment in which its group becomes its own. Then it has
 /// done nothing yet, and is started again: the lab decides what a signal means.
-fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
+fn run(program: &str, arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
     loop {
-        let output = ip_once(arguments, input, device)?;
+        let output = run_once(program, arguments, input, device)?;
         let by = output.status.signal().and_then(|signal| Signal::try_from(signal).ok());
         if !matches!(by, Some(Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP)) {
             return Ok(output);
@@ -74,9 +89,9 @@ fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError>
     }
 }
 
-fn ip_once(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
-    let what = || format!("run `ip {}` for `{device}`", arguments.join(" "));
-    let mut child = Command::new("ip")
+fn run_once(program: &str, arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
+    let what = || format!("run `{program} {}` for `{device}`", arguments.join(" "));
+    let mut child = Command::new(program)
         .args(arguments)
         .process_group(0)
         .stdin(Stdio::piped())

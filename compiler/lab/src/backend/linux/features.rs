@@ -1,12 +1,13 @@
 //! What a lab needs of the machine, tried out in a namespace that nobody sees.
 
 use std::panic::resume_unwind;
+use std::sync::OnceLock;
 use std::thread;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
 
-use super::command::{ip_batch, version};
+use super::command::{ip_batch, tc_batch, version};
 use crate::LabError;
 use crate::feature::Feature;
 use crate::privilege;
@@ -35,6 +36,41 @@ const TRIALS: [(Feature, &str); 6] = [
          nexthop replace id 2 group 1\nroute replace 2001:db8:1::2/128 nhid 2\n",
     ),
 ];
+
+/// What is tried of `tc`, in order: all that a `tc.batch` asks for.
+const QUEUES: [(&str, &str); 3] = [
+    (
+        "`ets`: Linux 5.6 with CONFIG_NET_SCH_ETS",
+        "qdisc replace dev lo root handle 1: ets bands 2 strict 1 quanta 9216 priomap 1 1\n\
+         qdisc replace dev lo parent 1:1 handle 11: bfifo limit 9216000\n",
+    ),
+    (
+        "`red` that drops nothing early: Linux 5.6 with CONFIG_NET_SCH_RED",
+        "qdisc replace dev lo parent 1:2 handle 22: red limit 9216000 min 40000 max 160000 avpkt 1000 burst 40 \
+         probability 0.2 bandwidth 10000mbit ecn nodrop\n",
+    ),
+    (
+        "`u32`: CONFIG_NET_CLS_U32",
+        "filter del dev lo parent 1:\n\
+         filter add dev lo parent 1: protocol ipv6 pref 7 u32 match ip6 priority 0xb8 0xfc flowid 1:1\n",
+    ),
+];
+
+/// Returns the first that this machine lacks of what queues need; nothing where it has all. It is tried once.
+pub fn lacking_queues() -> Option<&'static str> {
+    static LACKING: OnceLock<Option<&'static str>> = OnceLock::new();
+    *LACKING.get_or_init(|| {
+        thread::scope(|scope| scope.spawn(try_queues).join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
+fn try_queues() -> Option<&'static str> {
+    if unshare(CloneFlags::CLONE_NEWNET).is_err() || privilege::of_namespaces().is_err() {
+        return Some("namespaces for this user");
+    }
+    let lacks = |lines: &str| tc_batch(lines, "a trial namespace").is_err();
+    QUEUES.iter().find(|(_, lines)| lacks(lines)).map(|(what, _)| *what)
+}
 
 /// Checks that this process may make namespaces and that kernel and tools can do what a lab needs.
 pub fn check() -> Result<(), LabError> {

@@ -4,10 +4,12 @@ use closc_plan::{DeviceIntent, Hop, PortIntent, Route, Target};
 use serde::Serialize;
 
 use super::Port;
+use super::queues::QueuesView;
+use crate::RenderError;
 
 /// A switch.
 #[derive(Debug, Serialize)]
-pub(super) struct View {
+pub(super) struct View<'a> {
     name: String,
     fabric: String,
     loopback: String,
@@ -17,6 +19,7 @@ pub(super) struct View {
     /// Own segments, /48; empty where routing does not use them.
     segments: Vec<String>,
     routes: Vec<Line>,
+    queues: Option<QueuesView<'a>>,
 }
 
 /// A route: either a way or a blackhole.
@@ -34,9 +37,9 @@ struct NextHop {
     weight: u16,
 }
 
-impl View {
-    pub(super) fn of(intent: &DeviceIntent<'_>) -> View {
-        View {
+impl<'a> View<'a> {
+    pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Result<Self, RenderError> {
+        Ok(View {
             name: intent.name.to_string(),
             fabric: intent.fabric.to_owned(),
             loopback: intent.system.loopback.to_string(),
@@ -49,7 +52,8 @@ impl View {
                 .map(|locator| locator.prefix.to_string())
                 .collect(),
             routes: intent.routes.iter().map(|r| line(intent, r)).collect(),
-        }
+            queues: QueuesView::of(intent)?,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: settings as the reader names them: `queue 3`, `watchdog timeout`, `egress of queue 3` and so on. Invariants: what is
 //! not stated must not be there; a share of the buffer that the language has no word for is the nearest that it has.
 
+mod lengths;
 mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,11 @@ use crate::model::stated::StatedClass;
 
 /// Returns what is not as stated.
 pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
+    if bounds == Bounds::Lengths {
+        let mut faults = lengths::faults(port);
+        faults.extend(maps(port));
+        return faults;
+    }
     let mut faults = queues(port, bounds);
     faults.extend(maps(port));
     faults.extend(pauses(port));

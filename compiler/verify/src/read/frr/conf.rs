@@ -16,17 +16,17 @@ use crate::model::device::{Device, FaultKind, Hop, Port, Ports, Route, Segment, 
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::linux::place::FILE as PORTS;
-use crate::read::linux::{batch, surroundings, switch};
+use crate::read::linux::{batch, queues, surroundings, switch};
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::parse;
 
 /// FRR 10.5.0 installs no static segment (FRR issue 20092).
 const BROKEN: &str = "10.5.0";
 
-/// Reads a switch: its configuration, its ports, what is beside.
+/// Reads a switch: its configuration, its ports and their queues; what is beside.
 pub(crate) fn read<'a>(
     language: &'static Language,
-    [conf, file, devices, settings]: [&'a str; 4],
+    ([conf, file, queues], [devices, settings]): ([&'a str; 3], [&str; 2]),
     routing: Routing,
 ) -> Result<Device<'a>, ReadError> {
     let (mut device, mut ports) = configuration(conf, language, routing)?;
@@ -36,6 +36,7 @@ pub(crate) fn read<'a>(
     for line in lines {
         switch::port(&mut device, &mut ports, line).map_err(beside)?;
     }
+    queues::read(queues, &mut device, &mut ports)?;
     device.ports = ports.finish();
     surroundings::surroundings(&mut device, devices, settings, true);
     Ok(device)

@@ -1,4 +1,4 @@
-//! Where something is in `frr.conf`, or in the `ip.batch` beside it.
+//! Where something is in `frr.conf`, or in the files of the kernel beside it.
 
 use crate::model::about::About;
 use crate::read::linux;
@@ -36,6 +36,6 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
         | About::Length(_)
         | About::Qos(_)
         | About::Headroom(_)
-        | About::Mac(_) => (linux::place::FILE, linux::place::needles(about)),
+        | About::Mac(_) => linux::place::find(about),
     }
 }

@@ -1,5 +1,6 @@
-//! Where something is in `ip.batch`.
+//! Where something is in `ip.batch`, or in the `tc.batch` beside it.
 
+use super::queues;
 use crate::model::about::About;
 
 /// Ports, addresses, neighbours, routes.
@@ -9,7 +10,15 @@ pub(crate) const FILE: &str = closc_artefacts::paths::IP_BATCH;
 /// segment goes away when the port goes down.
 pub(crate) const SEGMENT_DEVICE: &str = "sr0";
 
-/// Returns what to look for, outermost first.
+/// Returns the file, and what to look for, outermost first.
+pub(crate) fn find(about: About<'_>) -> (&'static str, Vec<String>) {
+    match about {
+        About::Qos(name) => (queues::FILE, vec![format!("qdisc replace dev {name} root")]),
+        _ => (FILE, needles(about)),
+    }
+}
+
+/// Returns what to look for in `ip.batch`, outermost first.
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     match about {
         About::Device

@@ -1,9 +1,9 @@
-//! Reads a switch that is a Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`.
+//! Reads a switch that is a Linux kernel: `ip.batch`, `tc.batch`, `devices.batch` and `sysctl.conf`.
 
 use std::borrow::Cow;
 
 use super::batch::{Action, Command, Line, Scope};
-use super::{batch, surroundings};
+use super::{batch, queues, surroundings};
 use crate::model::device::{Device, FaultKind, Hop, Ports, Route, Segment, Via};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
@@ -14,8 +14,8 @@ use crate::read::linux::place::SEGMENT_DEVICE;
 pub(crate) fn read<'a>(
     language: &'static Language,
     file: &'a str,
-    devices: &str,
-    settings: &str,
+    queues: &'a str,
+    [devices, settings]: [&str; 2],
 ) -> Result<Device<'a>, ReadError> {
     let mut device = Device::new(language);
     let mut ports = Ports::default();
@@ -24,6 +24,7 @@ pub(crate) fn read<'a>(
     for line in lines {
         command(&mut device, &mut ports, line)?;
     }
+    queues::read(queues, &mut device, &mut ports)?;
     device.ports = ports.finish();
     surroundings::surroundings(&mut device, devices, settings, true);
     Ok(device)

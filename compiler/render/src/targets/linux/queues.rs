@@ -1,0 +1,236 @@
+//! The queues of a switch that is a kernel: what the template of `tc.batch` sees.
+//!
+//! In: the intent and what the plan worked out. Out: [`QueuesView`]; nothing where the profile asks for nothing. Invariants: a
+//! queue of the profile is a band of `ets`, strict ones first and higher numbers before lower ones; a code point is looked up
+//! at one place of the outer header (`u32`), whatever is inside.
+
+use closc_plan::{DeviceIntent, PortIntent, SwitchQos};
+use closc_platform::capability::asked;
+use closc_qos::codes::{Dscp, Queue};
+use closc_qos::ecn::EcnThresholds;
+use closc_qos::profile::{Class, Profile, Scheduler};
+use serde::Serialize;
+
+use crate::RenderError;
+
+/// The last link speed that `tc` has 32 bits for, in round numbers: above it is no other, as it only sets how fast an empty
+/// queue is forgotten.
+const RATE_MAX_MBPS: u32 = 10_000;
+
+/// Bytes of a packet in the averages of `red`; the last of a queue's worth of them counts half.
+const PACKET: u64 = 1_000;
+
+/// The queues of a switch.
+#[derive(Debug, Serialize)]
+pub(in crate::targets) struct QueuesView<'a> {
+    profile: &'a str,
+    /// How many there are.
+    bands: usize,
+    /// How many of them go first; empty for none.
+    strict: String,
+    /// The band of whatever is not IPv6, for each of the 16 priorities that the kernel knows, counted from 0.
+    others: String,
+    filters: Vec<Filter>,
+    ports: Vec<Port<'a>>,
+}
+
+/// Code points of a class.
+#[derive(Debug, Serialize)]
+struct Filter {
+    pref: u32,
+    what: String,
+    band: String,
+}
+
+/// A port with a cable.
+#[derive(Debug, Serialize)]
+struct Port<'a> {
+    name: &'a str,
+    /// What is at the other end, for people.
+    far: &'a str,
+    /// Bytes that each weighted band may send in a turn; empty for none.
+    quanta: String,
+    rate: String,
+    bands: Vec<Band>,
+}
+
+#[derive(Debug, Serialize)]
+struct Band {
+    number: String,
+    handle: String,
+    /// The most that waits in it.
+    bytes: u64,
+    marks: Option<Marks>,
+}
+
+/// When packets are marked.
+#[derive(Debug, Serialize)]
+struct Marks {
+    least: u64,
+    most: u64,
+    packet: u64,
+    burst: u64,
+    probability: String,
+}
+
+/// A queue of the profile.
+struct Own {
+    queue: Queue,
+    /// Absent: before all others.
+    weight: Option<u8>,
+}
+
+impl<'a> QueuesView<'a> {
+    /// Returns the queues of a switch; nothing where its profile asks for nothing.
+    pub(in crate::targets) fn of(intent: &'a DeviceIntent<'a>) -> Result<Option<Self>, RenderError> {
+        let profile = intent.qos;
+        let Some(packets) = intent.os.queue_packets().filter(|_| !asked(profile).is_empty()) else {
+            return Ok(None);
+        };
+        let fault = |source| RenderError::Qos { device: intent.name.to_string(), source };
+        let switch = SwitchQos::of(intent).map_err(fault)?;
+        let queues = ordered(profile);
+        let port = |(port, kind): (&'a PortIntent, &Option<usize>)| {
+            Some(self::port(port, &queues, packets, &switch.marks[(*kind)?]))
+        };
+        let strict = queues.iter().filter(|own| own.weight.is_none()).count();
+        let default = band(&queues, profile.default_class());
+        Ok(Some(QueuesView {
+            profile: profile.name().as_str(),
+            bands: queues.len(),
+            strict: if strict == 0 { String::new() } else { strict.to_string() },
+            others: vec![default.to_string(); 16].join(" "),
+            filters: filters(profile, &queues),
+            ports: intent.ports.iter().zip(&switch.ports).filter_map(port).collect(),
+        }))
+    }
+}
+
+/// The queues of a profile in the order of their bands.
+fn ordered(profile: &Profile) -> Vec<Own> {
+    let own = |(queue, classes): (&Queue, &Vec<&Class>)| {
+        let weight = match classes[0].scheduler {
+            Scheduler::Strict => None,
+            Scheduler::Dwrr(weight) => Some(weight.get()),
+        };
+        Own { queue: *queue, weight }
+    };
+    let mut queues: Vec<Own> = profile.queues().iter().map(own).collect();
+    queues.sort_by_key(|own| (own.weight.is_some(), std::cmp::Reverse(own.queue)));
+    queues
+}
+
+/// The band of a class, counted from 0.
+fn band(queues: &[Own], class: &Class) -> usize {
+    queues.iter().position(|own| own.queue == class.queue).expect("every class has a queue of the profile")
+}
+
+/// Classes of a band are those of `ets`, which counts from 1 and in hexadecimal digits.
+fn number(at: usize) -> String {
+    format!("{:x}", at + 1)
+}
+
+/// The code points of every class but that of all others, which comes last.
+fn filters(profile: &Profile, queues: &[Own]) -> Vec<Filter> {
+    let default = profile.default_class();
+    let of_class = |class: &Class, first: u32, what: String| Filter {
+        pref: first + u32::from(class.tc.get()),
+        what,
+        band: number(band(queues, class)),
+    };
+    let mut filters = Vec::new();
+    for class in profile.classes().filter(|class| class.name != default.name) {
+        let blocks = blocks(&class.dscp).into_iter();
+        filters.extend(
+            blocks.map(|(tos, mask)| of_class(class, 1, format!("ip6 priority {tos:#04x} {mask:#04x}"))),
+        );
+    }
+    filters.push(of_class(default, 101, "u32 0 0".to_owned()));
+    filters
+}
+
+/// Code points as traffic-class bytes with masks: as few as cover them and nothing else.
+fn blocks(codes: &[Dscp]) -> Vec<(u8, u8)> {
+    let mut left: Vec<u8> = codes.iter().map(|code| code.get()).collect();
+    left.sort_unstable();
+    left.dedup();
+    let mut found = Vec::new();
+    while let Some(first) = left.first().copied() {
+        let fits = |size: &u8| {
+            first % size == 0 && (first..first + size).all(|code| left.binary_search(&code).is_ok())
+        };
+        let size = [32, 16, 8, 4, 2].into_iter().find(fits).unwrap_or(1);
+        left.retain(|code| *code >= first + size);
+        found.push((first << 2, !(size - 1) << 2));
+    }
+    found
+}
+
+fn port<'a>(
+    port: &'a PortIntent,
+    queues: &[Own],
+    packets: u32,
+    marks: &std::collections::BTreeMap<Queue, EcnThresholds>,
+) -> Port<'a> {
+    let least = queues.iter().filter_map(|own| own.weight).min().map_or(1, u64::from);
+    // The smallest quantum is a whole packet, so that every turn sends something.
+    let quantum = |weight: u8| (u64::from(port.mtu) * u64::from(weight) + least / 2) / least;
+    let quanta: Vec<String> =
+        queues.iter().filter_map(|own| own.weight).map(|weight| quantum(weight).to_string()).collect();
+    let bytes = u64::from(packets) * u64::from(port.mtu);
+    let band = |(at, own): (usize, &Own)| {
+        let marks = marks.get(&own.queue);
+        let first = if marks.is_some() { 0x20 } else { 0x10 };
+        Band {
+            number: number(at),
+            handle: format!("{:x}", first + own.queue.get()),
+            bytes: marks.map_or(bytes, |marks| bytes.max(2 * marks.max().0)),
+            marks: marks.map(self::marks),
+        }
+    };
+    Port {
+        name: &port.physical.name,
+        far: &port.description,
+        quanta: quanta.join(" "),
+        rate: format!("{}mbit", port.physical.speed.mbps().min(RATE_MAX_MBPS)),
+        bands: queues.iter().enumerate().map(band).collect(),
+    }
+}
+
+/// A burst as long as the lower threshold, so that the average is half of what is there and half of what was: `tc` then takes
+/// the shortest memory that it has (`tc_red_eval_ewma`).
+fn marks(marks: &EcnThresholds) -> Marks {
+    let least = marks.min().0;
+    let burst = least.div_ceil(PACKET).max(1);
+    Marks {
+        least,
+        most: marks.max().0,
+        packet: least.div_ceil(burst).max(1),
+        burst,
+        probability: match marks.probability().get() {
+            // `tc` counts in parts of 2^32, and has no bit for the whole.
+            100 => "0.999999".to_owned(),
+            percent => format!("0.{percent:02}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_points_are_few_masks() {
+        let codes = |codes: &[u8]| -> Vec<Dscp> {
+            codes.iter().map(|code| Dscp::new(*code).expect("a code point")).collect()
+        };
+        let bulk: Vec<u8> = (11..=40).collect();
+        let meant = [(0x2c, 0xfc), (0x30, 0xf0), (0x40, 0xc0), (0x80, 0xe0), (0xa0, 0xfc)];
+        assert_eq!(blocks(&codes(&bulk)), meant);
+        assert_eq!(blocks(&codes(&[46])), [(0xb8, 0xfc)]);
+        assert_eq!(blocks(&codes(&[16, 12])), [(0x30, 0xfc), (0x40, 0xfc)]);
+        assert_eq!(blocks(&[]), []);
+        let all: Vec<u8> = (0..64).collect();
+        assert_eq!(blocks(&codes(&all)), [(0x00, 0x80), (0x80, 0x80)]);
+    }
+}

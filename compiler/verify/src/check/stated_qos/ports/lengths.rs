@@ -1,0 +1,93 @@
+//! Queues of a kernel: each has its part of the port and a length of its own.
+//!
+//! In: settings as the reader names them: `queue 3`, `length of queue 3`, `rate of queue 3`. Invariants: what is not stated
+//! must not be there; shares are as exact as whole bytes are.
+
+use std::collections::BTreeMap;
+
+use super::super::Compared;
+
+/// Packets of full size that fit into a queue.
+const PACKETS: u64 = 1_000;
+
+/// The last speed that averages are told of, in Mb/s.
+const RATE_MAX: u64 = 10_000;
+
+/// Returns what is not as stated.
+pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+    let mut faults = served(port);
+    let Some(of_port) = port.of_port else {
+        faults.push("is on a side of which no port is stated".to_owned());
+        return faults;
+    };
+    let queued = port.queued();
+    for queue in queued.keys() {
+        let number =
+            |what: &str| port.qos.settings.get(&format!("{what} of queue {queue}"))?.parse::<u64>().ok();
+        // Marks come long before the end.
+        let marks = of_port.marks.get(queue);
+        let meant = marks.map_or(0, |marks| 2 * marks.1).max(PACKETS * u64::from(of_port.mtu));
+        let found = number("length");
+        if found != Some(meant) {
+            faults
+                .push(format!("has room for {} bytes in queue {queue} and not {meant}", found.unwrap_or(0)));
+        }
+        let meant = marks.map(|_| RATE_MAX.min(of_port.speed_mbps.into()));
+        let found = number("rate");
+        if found != meant {
+            let show = |rate: Option<u64>| rate.map_or("nothing".to_owned(), |rate| format!("{rate} Mb/s"));
+            faults.push(format!("averages queue {queue} by {} and not {}", show(found), show(meant)));
+        }
+    }
+    let least = quanta(port).into_values().min();
+    if let Some(least) = least.filter(|least| *least < u64::from(of_port.mtu)) {
+        faults.push(format!("has turns of {least} bytes, in which a packet of {} does not fit", of_port.mtu));
+    }
+    faults
+}
+
+/// Bytes in a turn of each weighted queue.
+fn quanta(port: &Compared<'_>) -> BTreeMap<u8, u64> {
+    let quantum = |(name, value): (&String, &String)| {
+        let queue = name.strip_prefix("queue ")?.parse().ok()?;
+        Some((queue, value.strip_prefix("quantum ")?.parse().ok()?))
+    };
+    port.qos.settings.iter().filter_map(quantum).collect()
+}
+
+/// Strict queues go first, higher ones before lower ones; the others share what is left by their weights.
+fn served(port: &Compared<'_>) -> Vec<String> {
+    let queued = port.queued();
+    let mut faults = Vec::new();
+    let strict = queued.iter().rev().filter(|(_, class)| class.weight.is_none());
+    let meant: BTreeMap<u8, String> =
+        strict.enumerate().map(|(at, (queue, _))| (*queue, format!("strict {at}"))).collect();
+    let quanta = quanta(port);
+    let of_least = queued
+        .iter()
+        .filter_map(|(queue, class)| Some((u64::from(class.weight?), *quanta.get(queue)?)))
+        .min();
+    for (queue, class) in &queued {
+        let found = port.qos.settings.get(&format!("queue {queue}")).map_or("nothing", String::as_str);
+        let fits = match (class.weight, quanta.get(queue), of_least) {
+            (None, ..) => meant.get(queue).is_some_and(|meant| meant == found),
+            (Some(weight), Some(own), Some((least, quantum))) => {
+                let weight = u64::from(weight);
+                // Either is rounded to whole bytes.
+                own.saturating_mul(least).abs_diff(quantum.saturating_mul(weight)) <= weight.max(least)
+            }
+            (Some(_), ..) => false,
+        };
+        if !fits {
+            let meant = match class.weight {
+                None => meant.get(queue).cloned().unwrap_or_default(),
+                Some(weight) => format!("a weight of {weight}"),
+            };
+            faults.push(format!("serves queue {queue} as `{found}`, and {meant} is stated"));
+        }
+    }
+    let others = port.qos.settings.keys().filter_map(|name| name.strip_prefix("queue ")?.parse::<u8>().ok());
+    let strange = others.filter(|queue| !queued.contains_key(queue));
+    faults.extend(strange.map(|queue| format!("sets queue {queue}, which no class has")));
+    faults
+}

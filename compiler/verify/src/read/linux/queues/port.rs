@@ -1,0 +1,252 @@
+//! The queues of one port, as commands leave them.
+
+use std::collections::BTreeMap;
+
+use super::{BANDS_MAX, PRIORITIES, class, red};
+use crate::model::qos::PortQos;
+use crate::read::value::parse;
+
+/// What the kernel has of a port.
+#[derive(Debug, Default)]
+pub(super) struct Port {
+    root: Root,
+    /// By band, from 0.
+    queues: BTreeMap<usize, Queue>,
+    /// In the order in which they were added.
+    filters: Vec<Filter>,
+    /// Whether those of an earlier file are gone.
+    is_cleared: bool,
+}
+
+/// `ets`.
+#[derive(Debug, Default)]
+struct Root {
+    bands: usize,
+    strict: usize,
+    quanta: Vec<u64>,
+    priorities: Vec<usize>,
+}
+
+/// What is below a band.
+#[derive(Debug)]
+struct Queue {
+    handle: usize,
+    bytes: u64,
+    marks: Option<red::Marks>,
+}
+
+/// Code points of a class.
+#[derive(Debug)]
+pub(super) struct Filter {
+    pref: u32,
+    byte: u8,
+    mask: u8,
+    band: usize,
+}
+
+impl Port {
+    /// Takes `ets`: what was below bands that it no longer has goes away.
+    pub(super) fn root(&mut self, mut rest: &[&str]) -> Result<(), String> {
+        let mut root = Root::default();
+        while let Some((word, values)) = rest.split_first() {
+            let numbers = values.iter().take_while(|value| value.bytes().all(|byte| byte.is_ascii_digit()));
+            let (values, others) = values.split_at(numbers.count());
+            match (*word, values) {
+                ("bands", [bands]) => root.bands = parse(bands)?,
+                ("strict", [strict]) => root.strict = parse(strict)?,
+                ("quanta", quanta) => {
+                    root.quanta = quanta.iter().map(|quantum| parse(quantum)).collect::<Result<_, _>>()?;
+                }
+                ("priomap", bands) => {
+                    root.priorities = bands.iter().map(|band| parse(band)).collect::<Result<_, _>>()?;
+                }
+                _ => return Err(format!("`{}` is no part of `ets` that the proof knows", rest.join(" "))),
+            }
+            rest = others;
+        }
+        root.check()?;
+        self.queues.retain(|band, _| *band < root.bands);
+        self.root = root;
+        Ok(())
+    }
+
+    fn has(&self, band: usize) -> Result<(), String> {
+        if band < self.root.bands {
+            return Ok(());
+        }
+        Err(format!("there is no band 1:{:x}, `ets` has {}", band + 1, self.root.bands))
+    }
+
+    /// Takes what is below a band.
+    pub(super) fn queue(
+        &mut self,
+        band: usize,
+        handle: usize,
+        (kind, rest): (&str, &[&str]),
+    ) -> Result<(), String> {
+        self.has(band)?;
+        let (bytes, marks) = match (kind, rest) {
+            ("bfifo", ["limit", bytes]) => (parse(bytes)?, None),
+            ("red", rest) => {
+                let (bytes, marks) = red::read(rest)?;
+                (bytes, Some(marks))
+            }
+            _ => return Err(format!("`{kind} {}` is no queue that the proof knows", rest.join(" "))),
+        };
+        match (handle >> 4, marks.is_some()) {
+            (1, false) | (2, true) => {}
+            (1, true) => {
+                return Err(format!("`red` with the handle of one that does not mark: `{handle:x}:`"));
+            }
+            (2, false) => return Err(format!("`bfifo` with the handle of one that marks: `{handle:x}:`")),
+            _ => return Err(format!("`{handle:x}:` names no queue of the profile")),
+        }
+        if self.queues.iter().any(|(other, queue)| *other != band && queue.handle == handle) {
+            return Err(format!("there are two queues with handle {handle:x}:"));
+        }
+        self.queues.insert(band, Queue { handle, bytes, marks });
+        Ok(())
+    }
+
+    /// Forgets all filters, also those of an earlier file.
+    pub(super) fn clear(&mut self) {
+        self.filters.clear();
+        self.is_cleared = true;
+    }
+
+    /// Takes a filter, from its match on.
+    pub(super) fn filter(&mut self, pref: u32, words: &[&str]) -> Result<(), String> {
+        let (byte, mask, to) = match words {
+            ["ip6", "priority", byte, mask, to @ ..] => (self::byte(byte)?, self::byte(mask)?, to),
+            ["u32", "0", "0", "at", "0", to @ ..] | ["u32", "0", "0", to @ ..] => (0, 0, to),
+            _ => return Err(format!("`{}` is none of the matches that the proof knows", words.join(" "))),
+        };
+        let ["flowid" | "classid", to] = to else {
+            return Err(format!("`{}` is no class that a filter leads to", to.join(" ")));
+        };
+        let band = class(to)?;
+        self.has(band)?;
+        self.filters.push(Filter { pref, byte: byte & mask, mask, band });
+        Ok(())
+    }
+
+    /// Returns what packets meet, and what is wrong with it.
+    pub(super) fn finish(mut self) -> (PortQos, Vec<String>) {
+        let mut faults = Vec::new();
+        // Filters of one `pref` are looked at in the order in which they were added.
+        self.filters.sort_by_key(|filter| filter.pref);
+        let mut qos = PortQos::default();
+        for band in 0..self.root.bands {
+            self.band(band, &mut qos, &mut faults);
+        }
+        let mut bands: BTreeMap<u8, usize> = BTreeMap::new();
+        for filter in &self.filters {
+            self.judge(filter, &mut bands, &mut faults);
+        }
+        for (class, band) in &bands {
+            let Some(queue) = self.queues.get(band) else { continue };
+            qos.class_to_queue.insert(*class, queue.number());
+            if let Some(marks) = &queue.marks {
+                qos.marks.insert(*class, (marks.least, marks.most, marks.percent));
+            }
+        }
+        for code in 0..64_u8 {
+            let first = self.filters.iter().find(|filter| (code << 2) & filter.mask == filter.byte);
+            let class = first.and_then(|filter| traffic_class(filter.pref));
+            qos.dscp_to_class.extend(class.map(|class| (code, class)));
+        }
+        let others = self.filters.iter().find(|filter| filter.mask == 0);
+        match (others, self.root.priorities.first()) {
+            (None, _) => {
+                faults.push("has no class for code points that no filter names".to_owned());
+            }
+            (Some(others), Some(_)) => {
+                let strays = self.root.priorities.iter().find(|band| **band != others.band);
+                faults.extend(strays.map(|band| {
+                    let meant = others.band;
+                    format!("queues packets that are not IPv6 by band {band} and not by {meant}")
+                }));
+            }
+            (Some(_), None) => {}
+        }
+        if !self.is_cleared {
+            faults.push("keeps filters of an earlier file".to_owned());
+        }
+        faults.dedup();
+        (qos, faults)
+    }
+
+    fn band(&self, band: usize, qos: &mut PortQos, faults: &mut Vec<String>) {
+        let Some(queue) = self.queues.get(&band) else {
+            faults.push(format!("leaves band 1:{:x} to the kernel's default", band + 1));
+            return;
+        };
+        let number = queue.number();
+        let served = match band.checked_sub(self.root.strict) {
+            None => format!("strict {band}"),
+            Some(weighted) => format!("quantum {}", self.root.quanta.get(weighted).copied().unwrap_or(0)),
+        };
+        if qos.settings.insert(format!("queue {number}"), served).is_some() {
+            faults.push(format!("has queue {number} twice"));
+        }
+        qos.settings.insert(format!("length of queue {number}"), queue.bytes.to_string());
+        if let Some(marks) = &queue.marks {
+            qos.settings.insert(format!("rate of queue {number}"), marks.rate_mbps.to_string());
+            faults.extend(marks.fault().map(|fault| format!("{fault} in queue {number}")));
+        }
+    }
+
+    /// Says what is wrong with a filter, and where its class is queued.
+    fn judge(&self, filter: &Filter, bands: &mut BTreeMap<u8, usize>, faults: &mut Vec<String>) {
+        if filter.mask & 3 != 0 {
+            faults.push("looks for marks of congestion beside code points".to_owned());
+        }
+        match traffic_class(filter.pref) {
+            None => faults.push(format!("has a filter whose `pref` {} names no traffic class", filter.pref)),
+            Some(class) => {
+                if *bands.entry(class).or_insert(filter.band) != filter.band {
+                    faults.push(format!("has more than one band for class {class}"));
+                }
+            }
+        }
+    }
+}
+
+impl Root {
+    fn check(&self) -> Result<(), String> {
+        if self.bands == 0 || self.bands > BANDS_MAX {
+            return Err(format!("`ets` has {} bands, and takes 1 to {BANDS_MAX}", self.bands));
+        }
+        let Some(weighted) = self.bands.checked_sub(self.strict) else {
+            return Err(format!("`ets` has {} strict bands of {}", self.strict, self.bands));
+        };
+        if self.quanta.len() != weighted || self.quanta.contains(&0) {
+            return Err(format!("`ets` has {} weights for {weighted} bands", self.quanta.len()));
+        }
+        if self.priorities.len() != PRIORITIES {
+            return Err(format!("`ets` maps {} of {PRIORITIES} priorities", self.priorities.len()));
+        }
+        match self.priorities.iter().find(|band| **band >= self.bands) {
+            Some(band) => Err(format!("`ets` maps a priority to band {band} of {}", self.bands)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Queue {
+    /// The queue of the profile.
+    fn number(&self) -> u8 {
+        (self.handle & 0xf) as u8
+    }
+}
+
+/// The traffic class that a filter names by its `pref`: 1 and the class, 101 and that of what no other names.
+fn traffic_class(pref: u32) -> Option<u8> {
+    let class = pref.checked_sub(101).or_else(|| pref.checked_sub(1))?;
+    u8::try_from(class).ok().filter(|class| *class < 16)
+}
+
+fn byte(text: &str) -> Result<u8, String> {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    u8::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no byte in hexadecimal digits"))
+}

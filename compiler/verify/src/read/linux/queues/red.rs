@@ -1,0 +1,102 @@
+//! `red`: a queue that marks.
+//!
+//! Invariants: what `tc` refuses is an error; what marks otherwise than by the queue as it is now is a fault.
+
+use crate::read::value::parse;
+
+/// Bits of a queue's length for which averages have room, with the shortest memory (`red_check_params`).
+const BYTES_MAX: u64 = 1 << 30;
+
+/// When packets are marked.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    pub(super) least: u64,
+    pub(super) most: u64,
+    pub(super) percent: u64,
+    packet: u64,
+    burst: u64,
+    /// How fast an empty queue is forgotten.
+    pub(super) rate_mbps: u64,
+    marks: bool,
+    keeps: bool,
+}
+
+/// Reads its words; returns the most that waits in it besides.
+pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
+    let (mut bytes, mut marks) = (0, Marks::default());
+    loop {
+        words = match words {
+            ["limit", text, rest @ ..] => {
+                bytes = parse(text)?;
+                rest
+            }
+            ["min", text, rest @ ..] => {
+                marks.least = parse(text)?;
+                rest
+            }
+            ["max", text, rest @ ..] => {
+                marks.most = parse(text)?;
+                rest
+            }
+            ["avpkt", text, rest @ ..] => {
+                marks.packet = parse(text)?;
+                rest
+            }
+            ["burst", text, rest @ ..] => {
+                marks.burst = parse(text)?;
+                rest
+            }
+            ["probability", text, rest @ ..] => {
+                marks.percent = percent(text)?;
+                rest
+            }
+            ["bandwidth", text, rest @ ..] => {
+                let rate = text.strip_suffix("mbit").unwrap_or_default();
+                marks.rate_mbps = parse(rate)?;
+                rest
+            }
+            ["ecn", rest @ ..] => {
+                marks.marks = true;
+                rest
+            }
+            ["nodrop", rest @ ..] => {
+                marks.keeps = true;
+                rest
+            }
+            [] => break,
+            _ => return Err(format!("`{}` is no part of `red` that the proof knows", words.join(" "))),
+        };
+    }
+    if marks.least >= marks.most || marks.most >= BYTES_MAX || bytes <= marks.most {
+        let Marks { least, most, .. } = marks;
+        return Err(format!("{least} to {most} of {bytes} bytes is no range to mark in"));
+    }
+    Ok((bytes, marks))
+}
+
+/// A probability in whole hundredths; `tc` has no word for the whole, so what is next to it stands for it.
+fn percent(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0.").filter(|digits| digits.len() == 2).unwrap_or_default();
+    match (text, digits.parse()) {
+        ("0.999999", _) => Ok(100),
+        (_, Ok(percent)) => Ok(percent),
+        _ => Err(format!("`{text}` is no probability in hundredths")),
+    }
+}
+
+impl Marks {
+    /// Says what keeps it from marking by the queue as it is, and from keeping what it cannot mark.
+    pub(super) fn fault(&self) -> Option<String> {
+        if !self.marks || !self.keeps {
+            return Some("drops early".to_owned());
+        }
+        // Packets that a burst has beyond the lower threshold: `tc` looks for a memory in which they fit
+        // (`tc_red_eval_ewma`); in the shortest one fit so many.
+        let beyond = (self.burst as f64) + 1.0 - (self.least as f64) / (self.packet as f64);
+        let shortest = 2.0 * (1.0 - 0.5_f64.powf(self.burst as f64));
+        if self.packet == 0 || beyond < 1.0 {
+            return Some("has averages of packets and bursts that `tc` refuses".to_owned());
+        }
+        (beyond > shortest).then(|| "forgets late how long the queue was".to_owned())
+    }
+}
