@@ -334,8 +334,10 @@ mod tests {
     fn looked_at(change: Option<(&str, Option<&str>)>) -> Vec<StateFault> {
         let mut members: BTreeMap<&str, &str> = APPLIED.into();
         match change {
-            Some((key, Some(fields))) => drop(members.insert(key, fields)),
-            Some((key, None)) => drop(members.remove(key).expect("it was there")),
+            Some((key, Some(fields))) => {
+                members.insert(key, fields);
+            }
+            Some((key, None)) => assert!(members.remove(key).is_some(), "it was there"),
             None => {}
         }
         let dumps: Vec<String> =

@@ -124,8 +124,11 @@ fn nvue(collectors: &[SocketAddr], is_managed: bool) -> File<'_> {
 }
 
 /// Every port of a switch is sampled as soon as `sflow run` is there.
-fn eos_lines<'a>(boxes: Boxes<'a>, collectors: &'a [SocketAddr], is_managed: bool) -> File<'a> {
-    let Boxes { platform, count, mbps } = boxes;
+fn eos_lines<'a>(
+    Boxes { platform, count, mbps }: Boxes<'a>,
+    collectors: &'a [SocketAddr],
+    is_managed: bool,
+) -> File<'a> {
     File::new(format!("eos/sflow-{}.conf", platform.id), move |out| {
         let (vrf, source) = if is_managed {
             ("vrf MGMT ", platform.panel.naming.eos_management())

@@ -162,7 +162,8 @@ struct Exec {
 #[serde(rename_all = "camelCase")]
 struct Mount {
     name: &'static str,
-    mount_path: &'static str,
+    #[serde(rename = "mountPath")]
+    path: &'static str,
     read_only: bool,
 }
 
@@ -257,7 +258,7 @@ fn container(nic: &str, image: &str) -> Container {
         },
         volume_mounts: PLACES
             .iter()
-            .map(|(name, path, _, read_only)| Mount { name, mount_path: path, read_only: *read_only })
+            .map(|(name, path, _, read_only)| Mount { name, path, read_only: *read_only })
             .collect(),
     }
 }

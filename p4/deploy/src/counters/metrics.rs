@@ -42,7 +42,7 @@ impl Counters {
     /// Says all that the switch counts, port by port and segment by segment. `prefix` begins the names of families, and
     /// `label` names the switch.
     pub fn metrics(&self, prefix: &str, (label, switch): (&str, &str)) -> String {
-        let mut text = Text { prefix, own: format!("{label}=\"{}\"", escaped(switch)), text: String::new() };
+        let mut text = Text { prefix, own: format!("{label}=\"{}\"", escaped(switch)), lines: String::new() };
         let port = |port: &u16| format!(",port=\"{port}\"");
         let came = self.received.iter();
         let packets = came.clone().map(|(at, cell)| (port(at), cell.packets));
@@ -71,7 +71,7 @@ impl Counters {
             .iter()
             .map(|(reason, cell)| (format!(",reason=\"{}\"", escaped(reason)), cell.packets));
         text.family("switch_dropped_total", "Packets dropped.", drops);
-        text.text
+        text.lines
     }
 }
 
@@ -80,15 +80,16 @@ struct Text<'a> {
     prefix: &'a str,
     /// The label that names the switch.
     own: String,
-    text: String,
+    /// What is written so far.
+    lines: String,
 }
 
 impl Text<'_> {
     fn family(&mut self, name: &str, help: &str, rows: impl Iterator<Item = (String, u64)>) {
         let (prefix, own) = (self.prefix, &self.own);
-        let _ = writeln!(self.text, "# HELP {prefix}_{name} {help}\n# TYPE {prefix}_{name} counter");
+        let _ = writeln!(self.lines, "# HELP {prefix}_{name} {help}\n# TYPE {prefix}_{name} counter");
         for (labels, value) in rows {
-            let _ = writeln!(self.text, "{prefix}_{name}{{{own}{labels}}} {value}");
+            let _ = writeln!(self.lines, "{prefix}_{name}{{{own}{labels}}} {value}");
         }
     }
 }

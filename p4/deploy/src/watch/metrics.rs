@@ -163,7 +163,9 @@ fn counters(text: &mut String, status: &WatchStatus) {
         let labels = labels(name, device, "");
         line(text, "closc_device_received_packets_total", &labels, sums.received as f64);
     }
-    let families: [(&str, &str, fn(&Sums) -> &BTreeMap<u8, u64>); 3] = [
+    /// What of the sums a family is, by class.
+    type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
+    let families: [(&str, &str, Part); 3] = [
         ("closc_device_sent_packets_total", "Packets that went out, by class.", |sums| &sums.sent),
         ("closc_device_ecn_marked_packets_total", "Of these, how many were marked.", |sums| &sums.marked),
         ("closc_device_trimmed_packets_total", "Of these, how many were cut short.", |sums| &sums.trimmed),

@@ -29,6 +29,10 @@ pub enum WriteFault {
 
 /// The faults of a fake target. The default has none.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fault of its own, and a target may have any of them"
+)]
 pub struct Script {
     /// Updates to refuse, by their number over all Writes, from 0.
     pub refuse_updates: BTreeMap<u64, (Code, String)>,

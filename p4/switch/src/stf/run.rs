@@ -311,12 +311,13 @@ impl Runner<'_> {
 }
 
 /// Finds an object by name, or by the only name that ends with it: after a dot, or else anywhere, as p4c's runner has it.
-pub(super) fn find<'n>(names: impl Iterator<Item = &'n String> + Clone, name: &str) -> Result<usize, String> {
-    if let Some(at) = names.clone().position(|full| full == name) {
+pub(super) fn find<'n>(names: impl Iterator<Item = &'n String>, name: &str) -> Result<usize, String> {
+    let names: Vec<&String> = names.collect();
+    if let Some(at) = names.iter().position(|full| *full == name) {
         return Ok(at);
     }
     for suffix in [format!(".{name}"), name.to_owned()] {
-        let ending = names.clone().enumerate().filter(|(_, full)| full.ends_with(&suffix));
+        let ending = names.iter().enumerate().filter(|(_, full)| full.ends_with(&suffix));
         match ending.map(|(at, _)| at).collect::<Vec<_>>()[..] {
             [] => {}
             [at] => return Ok(at),

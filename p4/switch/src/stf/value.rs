@@ -47,8 +47,7 @@ pub(super) fn add_match(
     };
     let all: BigInt = (BigInt::from(1) << field.bits) - 1_u8;
     let (low, high) = match (value, field.kind) {
-        (None, MatchKind::Exact | MatchKind::Valid) => (BigInt::ZERO, all),
-        (None, MatchKind::Range) => (BigInt::ZERO, all),
+        (None, MatchKind::Exact | MatchKind::Valid | MatchKind::Range) => (BigInt::ZERO, all),
         (None, MatchKind::Lpm | MatchKind::Ternary) => (BigInt::ZERO, BigInt::ZERO),
         (Some(text), MatchKind::Range) => match text.split_once("..") {
             Some((low, high)) => (number(low)?, number(high)?),

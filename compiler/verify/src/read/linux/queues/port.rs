@@ -141,7 +141,7 @@ impl Port {
         }
         let mut bands: BTreeMap<u8, usize> = BTreeMap::new();
         for filter in &self.filters {
-            self.judge(filter, &mut bands, &mut faults);
+            Self::judge(filter, &mut bands, &mut faults);
         }
         for (class, band) in &bands {
             let Some(queue) = self.queues.get(band) else { continue };
@@ -197,7 +197,7 @@ impl Port {
     }
 
     /// Says what is wrong with a filter, and where its class is queued.
-    fn judge(&self, filter: &Filter, bands: &mut BTreeMap<u8, usize>, faults: &mut Vec<String>) {
+    fn judge(filter: &Filter, bands: &mut BTreeMap<u8, usize>, faults: &mut Vec<String>) {
         if filter.mask & 3 != 0 {
             faults.push("looks for marks of congestion beside code points".to_owned());
         }

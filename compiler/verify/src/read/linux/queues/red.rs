@@ -17,7 +17,7 @@ pub(super) struct Marks {
     burst: u64,
     /// How fast an empty queue is forgotten.
     pub(super) rate_mbps: u64,
-    marks: bool,
+    ecn: bool,
     keeps: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
                 rest
             }
             ["ecn", rest @ ..] => {
-                marks.marks = true;
+                marks.ecn = true;
                 rest
             }
             ["nodrop", rest @ ..] => {
@@ -87,7 +87,7 @@ fn percent(text: &str) -> Result<u64, String> {
 impl Marks {
     /// Says what keeps it from marking by the queue as it is, and from keeping what it cannot mark.
     pub(super) fn fault(&self) -> Option<String> {
-        if !self.marks || !self.keeps {
+        if !self.ecn || !self.keeps {
             return Some("drops early".to_owned());
         }
         // Packets that a burst has beyond the lower threshold: `tc` looks for a memory in which they fit
