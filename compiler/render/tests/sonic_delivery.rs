@@ -1,7 +1,9 @@
 //! Changes of a plan, delivered by SONiC's own Generic Config Updater: `CLOSC_SONIC_GCU` names a folder with a command
 //! `judge` that takes folders. In each it finds what a switch holds (`live.json`) and patches (`patch-1.json`, ...) or a
 //! whole file (`whole.json`); it fills a CONFIG_DB in Redis, has the updater apply the patches, and writes `result.json`.
-//! It prints a line for each folder: `OK FOLDER ...`, `FILE FOLDER` or `REFUSED FOLDER why`.
+//! It prints a line for each folder: `OK FOLDER ...`, `FILE FOLDER` or `REFUSED FOLDER why`. Folders that end in `.tried` (a
+//! patch where a push reloads) or `.replaced` (`config replace` with `wanted.json`, without the rules and the order of
+//! closc) have what no push sends. They are counted, and the judge may end them.
 //!
 //! Without the judge the same changes are applied by an RFC 6902 library.
 
@@ -265,10 +267,24 @@ fn the_updater_of_sonic_takes_every_patch() {
             write(&tried, switch, false);
             command.arg(&tried);
         }
+        // The whole as it shall be, of which the updater makes a patch by itself.
+        let replaced = folder.path().join(format!("{}.replaced", switch.name));
+        fs::create_dir_all(&replaced).expect("a folder for tests");
+        for (name, config) in [("live.json", &switch.live), ("wanted.json", &switch.change.wanted)] {
+            fs::write(replaced.join(name), config.to_json()).expect("a folder for tests");
+        }
+        command.arg(&replaced);
     }
     let output = command.output().expect("the judge can be run");
     let said = String::from_utf8_lossy(&output.stdout);
     println!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    for what in [".tried", ".replaced"] {
+        let of = |word: &str| {
+            let lines = said.lines().filter(|line| line.starts_with(word));
+            lines.filter(|line| line.split(' ').nth(1).is_some_and(|folder| folder.ends_with(what))).count()
+        };
+        println!("{what}: the updater takes {}, and refuses {}", of("OK "), of("REFUSED "));
+    }
     for switch in &switches {
         let place = folder.path().join(&switch.name).display().to_string();
         let line = |word: &str| said.lines().any(|line| line.split(' ').take(2).eq([word, place.as_str()]));
