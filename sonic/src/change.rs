@@ -59,7 +59,7 @@ pub fn change(
             both.insert(table, key, entry.clone());
         }
     }
-    let mut wanted = target(live, &both);
+    let mut wanted = target(live, tree, &both);
     for (table, key, entry) in entries(&site) {
         let mut made = wanted.entry(table, key).cloned().unwrap_or_default();
         made.extend(entry.clone());

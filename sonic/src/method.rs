@@ -4,11 +4,12 @@
 //! an [`Estimate`] with its source. Invariants: a change that SONiC's Generic Config Updater refuses is never left to it.
 //! The rules are those of `generic_config_updater` in sonic-utilities: its validators of fields and its sorter.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
@@ -48,7 +49,7 @@ const BOUNCING: [&str; 6] = [
 ];
 
 /// How a change is applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 pub enum Method {
     /// Nothing differs.
@@ -63,7 +64,7 @@ pub enum Method {
 }
 
 /// Why a change takes a reload.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
     /// The updater refuses every change of a buffer pool.
@@ -113,7 +114,7 @@ pub enum Reason {
 }
 
 /// A port that goes down and comes up again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounce {
     /// The port.
     pub port: String,
@@ -122,12 +123,12 @@ pub struct Bounce {
 }
 
 /// How long a change takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Seconds.
     pub seconds: u64,
     /// Where the number is from.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
 }
 
 impl fmt::Display for Reason {
@@ -170,7 +171,7 @@ pub(crate) struct Verdict {
 /// Chooses the method for a patch and says what it costs.
 pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: bool) -> Verdict {
     if patch.is_empty() {
-        let estimate = Estimate { seconds: 0, source: "nothing differs" };
+        let estimate = Estimate { seconds: 0, source: "nothing differs".into() };
         return Verdict { method: Method::Nothing, bounces: Vec::new(), estimate };
     }
     let bounces = bounces(live, wanted, patch);
@@ -190,8 +191,10 @@ pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: b
     let all = live.table("PORT").iter().filter(|(port, _)| is_up(live, port));
     let tables = BTreeSet::from(["(reload)".to_owned()]);
     let bounces = all.map(|(port, _)| Bounce { port: port.clone(), tables: tables.clone() }).collect();
-    let estimate =
-        Estimate { seconds: RELOAD_S, source: "sonic-mgmt's limit for all ports to come up after a reload" };
+    let estimate = Estimate {
+        seconds: RELOAD_S,
+        source: "sonic-mgmt's limit for all ports to come up after a reload".into(),
+    };
     Verdict { method: Method::Reload { reasons: reasons.into_iter().collect() }, bounces, estimate }
 }
 
@@ -308,6 +311,6 @@ fn patch_estimate(operations: &[Operation], bounces: &[Bounce]) -> Estimate {
     let speeds = u64::try_from(speeds(operations)).unwrap_or(u64::MAX);
     Estimate {
         seconds: moves.saturating_mul(MOVE_S).saturating_add(speeds.saturating_mul(SPEED_S)),
-        source: "2 s a move of SONiC's updater, which sleeps 1 s after each; 180 s a speed (sonic-buildimage 23945)",
+        source: "2 s a move of SONiC's updater, which sleeps 1 s after each; 180 s a speed (sonic-buildimage 23945)".into(),
     }
 }

@@ -8,10 +8,12 @@
 //! { "devices": ["p*-t0-*"], "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }
 //! ```
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::config_db::{ConfigDb, Field, ParseError};
+use crate::config_db::{ConfigDb, Field, ParseError, Table};
 use crate::ownership::owned;
 
 /// What a site adds.
@@ -37,6 +39,16 @@ pub enum OverlayError {
         file: String,
         /// What is wrong with it.
         fault: ParseError,
+    },
+    /// It names a place and says nothing of it. An overlay adds; it takes nothing away.
+    #[error(
+        "`{file}` says nothing of `{place}`: an overlay adds to a switch, and takes nothing away; give it values, or take it out"
+    )]
+    Empty {
+        /// The file.
+        file: String,
+        /// The table, or the list: `TABLE|key.field`.
+        place: String,
     },
     /// It sets what is closc's.
     #[error(
@@ -76,16 +88,32 @@ impl Overlay {
         struct Raw {
             #[serde(default)]
             devices: Vec<String>,
-            tables: ConfigDb,
+            tables: BTreeMap<String, Table>,
         }
         let mut made = Overlay::default();
         for (name, text) in files {
             let raw: Raw = crate::config_db::json(text)
                 .map_err(|fault| OverlayError::Parse { file: name.to_owned(), fault })?;
-            made.files.push(File { name: name.to_owned(), patterns: raw.devices, tables: raw.tables });
+            let tables =
+                said(raw.tables).map_err(|place| OverlayError::Empty { file: name.to_owned(), place })?;
+            made.files.push(File { name: name.to_owned(), patterns: raw.devices, tables });
         }
         made.files.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(made)
+    }
+
+    /// Returns an overlay of one file, for whatever it is asked.
+    pub fn of_file(name: &str, tables: ConfigDb) -> Self {
+        Overlay { files: vec![File { name: name.to_owned(), patterns: Vec::new(), tables }] }
+    }
+
+    /// Returns the patterns that fit none of some switches, each with its file.
+    pub fn idle<'a>(&'a self, devices: &[&str]) -> Vec<(&'a str, &'a str)> {
+        let patterns = self
+            .files
+            .iter()
+            .flat_map(|file| file.patterns.iter().map(|each| (file.name.as_str(), each.as_str())));
+        patterns.filter(|(_, pattern)| !devices.iter().any(|device| fits(pattern, device))).collect()
     }
 
     /// Returns what is added to a switch.
@@ -137,6 +165,25 @@ impl Overlay {
             there: Box::new(there.clone()),
         }
     }
+}
+
+/// Refuses tables and lists without anything in them. The error is the place.
+fn said(tables: BTreeMap<String, Table>) -> Result<ConfigDb, String> {
+    let mut made = ConfigDb::default();
+    for (name, table) in tables {
+        if table.is_empty() {
+            return Err(name);
+        }
+        for (key, mut entry) in table {
+            if let Some((field, _)) = entry.iter().find(|(_, value)| **value == Field::List(Vec::new())) {
+                return Err(format!("{name}|{key}.{field}"));
+            }
+            // What stands in Redis for an entry without fields.
+            entry.retain(|field, _| field != "NULL");
+            made.insert(&name, &key, entry);
+        }
+    }
+    Ok(made)
 }
 
 impl File {

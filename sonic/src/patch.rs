@@ -7,8 +7,9 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config_db::{ConfigDb, Entry, Field, Table};
 
@@ -57,6 +58,13 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// Returns what a configuration becomes, or says which operation has no place in it.
+    pub fn apply(&self, config: &ConfigDb) -> Result<ConfigDb, String> {
+        let mut made = config.clone();
+        self.operations.iter().try_for_each(|operation| operation.apply(&mut made))?;
+        Ok(made)
+    }
+
     /// Returns the difference of two configurations.
     pub fn between(live: &ConfigDb, wanted: &ConfigDb) -> Self {
         let mut made = Vec::new();
@@ -209,6 +217,80 @@ impl Operation {
         let key = self.key.as_ref().map(|key| format!("|{key}")).unwrap_or_default();
         let field = self.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
         format!("{}{key}{field}", self.table)
+    }
+}
+
+/// One operation as text has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    op: String,
+    path: String,
+    value: Option<serde_json::Value>,
+}
+
+impl<'de> Deserialize<'de> for Patch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Vec::<Raw>::deserialize(deserializer)?;
+        let operations = raw.into_iter().map(|raw| Operation::read(raw).map_err(D::Error::custom));
+        Ok(Patch { operations: operations.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Operation {
+    /// Reads an operation as [`Patch::between`] makes them.
+    fn read(raw: Raw) -> Result<Self, String> {
+        let Raw { op, path, value } = raw;
+        let what = || format!("`{op}` of `{path}`");
+        let mut parts = path.split('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
+        let (Some(""), Some(table)) = (parts.next().as_deref(), parts.next()) else {
+            return Err(format!("{} names no table", what()));
+        };
+        let (key, field) = (parts.next(), parts.next());
+        if parts.next().is_some() {
+            return Err(format!("{} is deeper than a field", what()));
+        }
+        let of = |error: serde_json::Error| format!("{}: {error}", what());
+        let action = match (op.as_str(), value) {
+            ("remove", None) => Action::Remove,
+            ("replace", Some(value)) if field.is_some() => {
+                Action::Replace(serde_json::from_value(value).map_err(of)?)
+            }
+            ("add", Some(value)) => Action::Add(match (&key, &field) {
+                (None, _) => Content::Table(serde_json::from_value(value).map_err(of)?),
+                (Some(_), None) => Content::Entry(serde_json::from_value(value).map_err(of)?),
+                (Some(_), Some(_)) => Content::Field(serde_json::from_value(value).map_err(of)?),
+            }),
+            _ => return Err(format!("{} is nothing that closc writes", what())),
+        };
+        Ok(Operation { table, key, field, action })
+    }
+
+    /// Does it, or says that there is no place for it.
+    fn apply(&self, config: &mut ConfigDb) -> Result<(), String> {
+        let nowhere = || format!("`{}` has no place in what the switch holds", self.place());
+        let mut table = config.table(&self.table).clone();
+        match (&self.key, &self.field, &self.action) {
+            (None, _, Action::Add(Content::Table(content))) if table.is_empty() => table.clone_from(content),
+            (None, _, Action::Remove) if !table.is_empty() => table.clear(),
+            (Some(key), None, Action::Add(Content::Entry(entry))) if !table.contains_key(key) => {
+                table.insert(key.clone(), entry.clone());
+            }
+            (Some(key), None, Action::Remove) if table.contains_key(key) => drop(table.remove(key)),
+            (Some(key), Some(field), action) => {
+                let entry = table.get_mut(key).ok_or_else(nowhere)?;
+                match (action, entry.contains_key(field)) {
+                    (Action::Add(Content::Field(value)), false) | (Action::Replace(value), true) => {
+                        entry.insert(field.clone(), value.clone());
+                    }
+                    (Action::Remove, true) => drop(entry.remove(field)),
+                    _ => return Err(nowhere()),
+                }
+            }
+            _ => return Err(nowhere()),
+        }
+        config.replace(&self.table, table);
+        Ok(())
     }
 }
 

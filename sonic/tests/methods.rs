@@ -186,3 +186,37 @@ fn an_overlay_that_clashes_is_refused_by_name() {
     let error = overlay(&[("c.json", "{ \"tables\": {},\n \"device\": [] }")]).expect_err("unknown");
     assert!(error.to_string().starts_with("`c.json`:2:"), "{error}");
 }
+
+#[test]
+fn an_overlay_takes_nothing_away() {
+    // What the fabric file leaves to the site is the site's, also where the overlay adds to it.
+    let live = LIVE.replacen(
+        '{',
+        r#"{ "NTP_SERVER": { "192.0.2.1": { "key": "3" } },
+             "MGMT_INTERFACE": { "eth0|192.0.2.9/24": { "gwaddr": "192.0.2.1" } },
+             "NTP": { "global": { "vrf": "default" } },"#,
+        1,
+    );
+    let site = overlay(&[(
+        "site.json",
+        r#"{ "tables": { "NTP_SERVER": { "192.0.2.2": {} }, "MGMT_INTERFACE": { "eth0|fd00::9/64": { "gwaddr": "fd00::1" } },
+             "NTP": { "global": { "vrf": "mgmt" } } } }"#,
+    )])
+    .expect("right");
+    let tree = config(&LIVE.replacen('{', r#"{ "NTP": { "global": { "vrf": "default" } },"#, 1));
+    let made = change("a", &config(&live), &tree, &site, false).expect("right").wanted;
+    let keys = |table: &str| made.table(table).keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys("NTP_SERVER"), ["192.0.2.1", "192.0.2.2"]);
+    assert_eq!(made.text("NTP_SERVER", "192.0.2.1", "key"), Some("3"));
+    assert_eq!(keys("MGMT_INTERFACE"), ["eth0|192.0.2.9/24", "eth0|fd00::9/64"]);
+    assert_eq!(made.text("NTP", "global", "vrf"), Some("mgmt"));
+    for (text, place) in [
+        (r#"{ "tables": { "TACPLUS": {} } }"#, "TACPLUS"),
+        (r#"{ "tables": { "NTP": { "global": { "servers": [] } } } }"#, "NTP|global.servers"),
+    ] {
+        let error = overlay(&[("a.json", text)]).expect_err("it would take something away, or nothing");
+        assert!(error.to_string().starts_with(&format!("`a.json` says nothing of `{place}`")), "{error}");
+    }
+    let site = overlay(&[("a.json", r#"{ "devices": ["p*-t0-*", "q*"], "tables": {} }"#)]).expect("right");
+    assert_eq!(site.idle(&["p0-t0-001", "p0-t1-001"]), [("a.json", "q*")]);
+}

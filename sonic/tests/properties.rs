@@ -1,6 +1,6 @@
 //! Patches of random configurations, applied by an RFC 6902 library that is not ours.
 
-use closc_sonic::{ConfigDb, Entry, Field, Method, OWNED, Overlay, Share, change, owned_part};
+use closc_sonic::{ConfigDb, Entry, Field, IF_GIVEN, Method, OWNED, Overlay, Share, change, owned_part};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -16,15 +16,33 @@ fn field() -> impl Strategy<Value = Field> {
 }
 
 fn entry() -> impl Strategy<Value = Entry> {
-    let names =
-        prop::sample::select(vec!["admin_status", "profile", "mtu", "xoff", "tpid", "gwaddr", "a/b", "id"]);
+    let names = prop::sample::select(vec![
+        "admin_status",
+        "profile",
+        "mtu",
+        "xoff",
+        "tpid",
+        "gwaddr",
+        "a/b",
+        "id",
+        "vrf",
+        "platform",
+    ]);
     btree_map(names.prop_map(str::to_owned), field(), 0..4)
 }
 
 fn config() -> impl Strategy<Value = ConfigDb> {
     let tables: Vec<&str> = OWNED.iter().map(|owned| owned.table).chain(FOREIGN).collect();
-    let keys =
-        prop::sample::select(vec!["Ethernet0", "Ethernet4|3", "GLOBAL", "localhost", "fd00::1/64", "~"]);
+    let keys = prop::sample::select(vec![
+        "Ethernet0",
+        "Loopback0",
+        "Ethernet4|3",
+        "mgmt|::/0",
+        "GLOBAL",
+        "localhost",
+        "fd00::1/64",
+        "~",
+    ]);
     vec((prop::sample::select(tables), keys, entry()), 0..40).prop_map(|rows| {
         let mut made = ConfigDb::default();
         for (table, key, entry) in rows {
@@ -65,6 +83,11 @@ proptest! {
         let after = apply(&live, &made.steps(&live));
         prop_assert_eq!(&after, &made.wanted);
         prop_assert_eq!(owned_part(&after, &tree), tree.clone());
+        // What was written down is read again, and does the same.
+        let read: closc_sonic::Patch = serde_json::from_str(&made.patch.to_json()).expect("it was written here");
+        prop_assert_eq!(&read, &made.patch);
+        prop_assert_eq!(read.apply(&live), Ok(after.clone()));
+        prop_assert_eq!(read.apply(&after).is_ok(), read.is_empty());
         // Everything else is as it was: whole tables of the site, and fields beside closc's.
         for (name, table) in live.tables() {
             let Some(owned) = closc_sonic::owned(name) else {
@@ -73,10 +96,10 @@ proptest! {
             };
             for (key, entry) in table {
                 let Some(now) = after.entry(name, key) else {
-                    prop_assert!(owned.share != Share::Given);
+                    prop_assert!(owned.share != Share::Given && owned.rows.have(key));
                     continue;
                 };
-                let given = |field: &str| name == "PORT" && field == "id" && tree.entry(name, key).is_some_and(|entry| entry.contains_key(field));
+                let given = |field: &str| IF_GIVEN.contains(&(name.as_str(), field)) && tree.entry(name, key).is_some_and(|entry| entry.contains_key(field));
                 let theirs = |(field, _): &(&String, &Field)| !owned.has_field(field) && !given(field);
                 for (field, value) in entry.iter().filter(theirs) {
                     prop_assert_eq!(now.get(field), Some(value));

@@ -240,6 +240,13 @@ fn before(place: &Place) -> Value {
     live["NTP_SERVER"] = json!({ "192.0.2.1": { "key": "3" } });
     live["CRM"] = json!({ "Config": { "acl_counter_high_threshold": "85" } });
     live["QUEUE"] = json!({ "Ethernet0|7": { "scheduler": "old" } });
+    live["LOOPBACK_INTERFACE"]["Loopback1"] = json!({});
+    live["LOOPBACK_INTERFACE"]["Loopback0|2001:db8::99/128"] = json!({});
+    live["STATIC_ROUTE"]["mgmt|0.0.0.0/0"] = json!({ "nexthop": "192.0.2.1" });
+    live["STATIC_ROUTE"]["default|2001:db8:99::/48"] = json!({ "blackhole": "true" });
+    live["NTP"] = json!({ "global": { "vrf": "mgmt" } });
+    live["MGMT_INTERFACE"] =
+        json!({ "eth0|192.0.2.9/24": { "gwaddr": "192.0.2.1", "forced_mgmt_routes": ["198.51.100.0/24"] } });
     live
 }
 

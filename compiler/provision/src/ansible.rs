@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 use closc_platform::Os;
 use closc_render::Artefact;
-use closc_sonic::{Fields, OWNED, Share};
+use closc_sonic::{Fields, OWNED, Rows, SITE_FIRST, Share};
 use closc_topology::{Switch, TierId};
 use serde::Serialize;
 
@@ -124,8 +124,14 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
+    /// The entries that may be closc's by the first part of their key: of an interface, or outside a VRF; nothing where all may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<&'static str>,
     /// The fields that are closc's; nothing where all are.
     fields: Option<&'static [&'static str]>,
+    /// Values that closc writes where the switch has none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    site_first: BTreeMap<&'static str, &'static str>,
 }
 
 /// Writes the list of what in CONFIG_DB is closc's.
@@ -143,7 +149,14 @@ fn owned() -> Artefact {
                 Fields::Only(fields) => Some(fields),
                 Fields::None => Some(&[][..]),
             };
-            (owned.table, Row { share, fields })
+            let rows = match owned.rows {
+                Rows::All => None,
+                Rows::Interface(name) => Some(name),
+                Rows::DefaultVrf => Some("default"),
+            };
+            let first = SITE_FIRST.iter().filter(|(table, ..)| *table == owned.table);
+            let site_first = first.map(|(_, field, value)| (*field, *value)).collect();
+            (owned.table, Row { share, rows, fields, site_first })
         })
         .collect();
     json("ansible/owned.json", &rows)

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use closc_sonic::{ConfigDb, Fields, OWNED, PORT_IF_GIVEN, owned};
+use closc_sonic::{ConfigDb, Fields, IF_GIVEN, OWNED, SITE_FIRST, owned};
 use closc_tests::shape::plan;
 
 use common::{small, sonic, switches};
@@ -34,9 +34,13 @@ fn every_table_and_field_that_is_written_is_in_the_list() {
         for (table, entries) in config.tables() {
             let owned = owned(table).unwrap_or_else(|| panic!("{name}: `{table}` is written and nobody's"));
             for (key, entry) in entries {
-                for field in entry.keys() {
+                assert!(owned.rows.have(key), "{name}: `{table}|{key}` is written and the site's");
+                for (field, value) in entry {
+                    let place = (table.as_str(), field.as_str());
+                    let value = value.to_string();
+                    let yields = SITE_FIRST.contains(&(place.0, place.1, value.as_str()));
                     assert!(
-                        owned.has_field(field) || table == "PORT" && PORT_IF_GIVEN.contains(&field.as_str()),
+                        owned.has_field(field) || IF_GIVEN.contains(&place) || yields,
                         "{name}: `{table}|{key}.{field}` is written and not closc's"
                     );
                 }
@@ -56,9 +60,9 @@ fn the_list_names_nothing_that_is_never_written() {
         }
     }
     let mut never = Vec::new();
-    for field in PORT_IF_GIVEN {
-        if !written.contains(&("PORT".to_owned(), (*field).to_owned())) {
-            never.push(format!("PORT.{field}"));
+    for (table, field) in IF_GIVEN.iter().copied().chain(SITE_FIRST.iter().map(|(t, f, _)| (*t, *f))) {
+        if !written.contains(&(table.to_owned(), field.to_owned())) {
+            never.push(format!("{table}.{field}"));
         }
     }
     for owned in OWNED {

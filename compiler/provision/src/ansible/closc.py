@@ -1,6 +1,24 @@
 """Filters of the play: which part of a configuration of SONiC is closc's, and which is the site's."""
 
 
+def may_be_ours(rows, table, key):
+    """Whether an entry may be closc's: `rows` names an interface, or the VRF of what has none."""
+    first = key.split("|")[0]
+    return rows is None or first == rows or (table == "STATIC_ROUTE" and first == key)
+
+
+def moved(table, key, here, wanted):
+    """The entry that gives way to one of closc because the management address changes."""
+    if table != "MGMT_INTERFACE" or "|" not in key:
+        return {}
+    port, address = key.split("|", 1)
+    for other, fields in sorted(here.items()):
+        same = other.startswith(port + "|") and (":" in other.split("|", 1)[1]) == (":" in address)
+        if same and other not in wanted:
+            return fields
+    return {}
+
+
 def closc_whole(live, tree, owned):
     """What a switch is to hold: closc's part from the tree, the rest as it is."""
     made = {table: entries for table, entries in live.items() if table not in owned}
@@ -8,11 +26,13 @@ def closc_whole(live, tree, owned):
         here, wanted = live.get(table, {}), tree.get(table, {})
         share = rule["share"]
         takes_all = share == "entries" or (share == "entries-if-given" and bool(wanted))
-        entries = {key: fields for key, fields in here.items() if not takes_all and key not in wanted}
+        ours = lambda key: key in wanted or (takes_all and may_be_ours(rule.get("rows"), table, key))
+        entries = {key: fields for key, fields in here.items() if not ours(key)}
         for key, fields in wanted.items():
-            mine = rule["fields"]
-            kept = {} if mine is None else {f: v for f, v in here.get(key, {}).items() if f not in mine}
-            entries[key] = {**kept, **fields}
+            mine, first = rule["fields"], rule.get("site_first", {})
+            before = here[key] if key in here else moved(table, key, here, wanted)
+            kept = {} if mine is None else {f: v for f, v in before.items() if f not in mine}
+            entries[key] = {**kept, **{f: v for f, v in fields.items() if f not in kept or v != first.get(f)}}
         if entries:
             made[table] = entries
     # What the site adds beyond the tables of closc.
