@@ -19,11 +19,25 @@ const DIGEST: &str = r#"grep -Ev '^ *"(expireat|ttl)": -?[0-9.e+-]+,?$' | sha256
 const LOAD: &str = "load() { if grep -q '\"NODE_CFG\"' \"$1\"; then config reload -y -f /dev/stdin <\"$1\"; \
                     else config reload -y -f \"$1\" </dev/null; fi; }\n";
 
+/// Refuses a switch with several ASICs: each has a CONFIG_DB in a network namespace of its own, and what is read here is the one of
+/// the host, which has no ports.
+fn one_asic(namespaces: &str) -> String {
+    format!(
+        "for space in {namespaces}/asic*; do\n\
+         [ ! -e \"$space\" ] || {{ echo 'the switch has several ASICs, each with its own CONFIG_DB: closc writes one for a switch' >&2; \
+         exit 78; }}\ndone\n"
+    )
+}
+
+/// Where Linux names the network namespaces of a switch.
+const NAMESPACES: &str = "/run/netns";
+
 /// Prints whether a change waits for its confirmation, a digest of what the switch holds, then that. A push that lost its
 /// connection may still be at work: its end is waited for.
 pub(super) fn read(state: &str) -> String {
+    let one_asic = one_asic(NAMESPACES);
     whole(&format!(
-        "if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
+        "{one_asic}if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
          if [ -e {state}/pending ]; then echo pending; else echo settled; fi\n\
          held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          printf '%s\\n' \"$held\" | {DIGEST}\n\
@@ -62,19 +76,24 @@ pub(super) fn apply(
          config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
          config checkpoint closc </dev/null >&2\n\
          sonic-cfggen -d --print-data </dev/null > {state}/before.json\n\
+         rm -f {state}/saving\n\
          fi\n"
     );
     put(&mut body, &format!("{state}/roll-back"), &way_back(state));
     put(&mut body, &format!("{state}/closc-roll-back.service"), &unit(state));
-    // The timer is gone after a reboot, so the unit does the same then.
+    // The timer is gone after a reboot, so the unit does the same then. Nothing waits without one of them: a state that was
+    // noted and forgotten would be gone back to long after, over what the site did since. One that failed blocks its name.
     let _ = write!(
         body,
         "chmod 700 {state}/roll-back\n\
          systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         systemctl reset-failed closc-unless-confirmed.timer closc-unless-confirmed.service </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet enable {state}/closc-roll-back.service </dev/null >&2\n\
+         systemd-run --quiet --collect --unit=closc-unless-confirmed --on-active={seconds} --property=Restart=on-failure \
+         --property=RestartSec={AGAIN_S} {state}/roll-back </dev/null >&2\n\
          : > {state}/pending\n\
-         systemd-run --quiet --unit=closc-unless-confirmed --on-active={seconds} {state}/roll-back </dev/null >&2\n\
          echo $$ > {state}/pid\n\
+         sync\n\
          go() {{\n"
     );
     for (number, patch) in patches.iter().enumerate() {
@@ -94,14 +113,18 @@ pub(super) fn apply(
     whole(&body)
 }
 
-/// Keeps what was applied.
+/// Keeps what was applied. Until `pending` is gone nothing is confirmed: what dies before that goes back, and saves what it went
+/// back to if something else may have been saved. The timer is stopped last; one that strikes meanwhile waits for the lock.
 pub(super) fn confirm(state: &str) -> String {
     whole(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
          [ -e {state}/pending ] || {{ echo 'the switch took the change back before it was confirmed' >&2; exit 76; }}\n\
-         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         : > {state}/saving\n\
          config save -y </dev/null >&2\n\
          rm -f {state}/pending\n\
+         sync\n\
+         rm -f {state}/saving\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet disable closc-roll-back.service </dev/null >&2 || :\n\
          config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
          rm -f {state}/patch-*.json {state}/whole.json {state}/before.json\n"
@@ -113,28 +136,40 @@ pub(super) fn roll_back(state: &str) -> String {
     whole(&format!("{state}/roll-back >&2\n"))
 }
 
-/// What goes back: a push that hangs is ended, if the process is still the one that holds the lock. Run by the timer, at boot, or by a push that failed. A file and a reload where SONiC's own way fails:
-/// its rollback obeys the rules of patches.
+/// Seconds after which what failed to go back tries again.
+const AGAIN_S: u64 = 60;
+
+/// Seconds for which one that goes back waits for another, or for a confirmation.
+const LOCK_S: u64 = 1200;
+
+/// What goes back: a push that hangs is ended with the command that it waits for, if the process is still the one that holds the
+/// lock. Run by the timer, at boot, or by a push that failed; what fails leaves the timer. A file and a reload where SONiC's own way fails: its rollback obeys the rules of patches. The file
+/// comes by a pipe: SONiC refuses one by name that has a table without a model, and a site may have such.
 fn way_back(state: &str) -> String {
     format!(
-        "#!/bin/sh\n{LOAD}\
-         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+        "#!/bin/sh\n\
          pid=$(cat {state}/pid 2>/dev/null || :)\n\
-         [ \"$(readlink /proc/$pid/fd/9 2>/dev/null)\" != {state}/lock ] || kill $pid || :\n\
+         [ \"$(readlink /proc/$pid/fd/9 2>/dev/null)\" != {state}/lock ] || {{ pkill -P $pid; kill $pid; }} || :\n\
          exec 9>{state}/lock\n\
-         flock -w 60 9 || :\n\
+         flock -w {LOCK_S} 9 || :\n\
          [ -e {state}/pending ] || exit 0\n\
-         timeout 900 config rollback closc </dev/null || load {state}/before.json || exit 1\n\
-         rm -f {state}/pending {state}/pid\n\
+         timeout 900 config rollback closc </dev/null || config reload -y -f /dev/stdin <{state}/before.json || exit 1\n\
+         [ ! -e {state}/saving ] || config save -y </dev/null || exit 1\n\
+         rm -f {state}/pending {state}/pid {state}/saving\n\
+         sync\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet disable closc-roll-back.service </dev/null || :\n\
          config delete-checkpoint closc </dev/null || :\n"
     )
 }
 
+/// What goes back at boot. A switch that started warm still runs what nobody confirmed; one that started cold runs what was saved.
 fn unit(state: &str) -> String {
     format!(
-        "[Unit]\nDescription=Take back what closc pushed and nobody confirmed\nAfter=sonic.target database.service\n\n\
-         [Service]\nType=oneshot\nExecStart={state}/roll-back\n\n[Install]\nWantedBy=multi-user.target\n"
+        "[Unit]\nDescription=Take back what closc pushed and nobody confirmed\n\
+         After=sonic.target database.service config-setup.service\nConditionPathExists={state}/pending\nStartLimitIntervalSec=0\n\n\
+         [Service]\nType=simple\nExecStart={state}/roll-back\nRestart=on-failure\nRestartSec={AGAIN_S}\n\n\
+         [Install]\nWantedBy=multi-user.target\n"
     )
 }
 
@@ -163,6 +198,19 @@ mod tests {
         let output = Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text").replace(&path.display().to_string(), "FILE")
+    }
+
+    #[test]
+    fn a_switch_with_several_asics_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder for tests");
+        let script = whole(&one_asic(&folder.path().display().to_string()));
+        let run = || Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
+        std::fs::write(folder.path().join("mgmt"), "").expect("a folder for tests");
+        assert!(run().status.success());
+        std::fs::write(folder.path().join("asic0"), "").expect("a folder for tests");
+        let refused = run();
+        assert_eq!(refused.status.code(), Some(78));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("several ASICs"));
     }
 
     #[test]

@@ -69,7 +69,6 @@ impl FakeSwitch {
         }
         let switch = FakeSwitch { folder: tempfile::tempdir().expect("a folder for tests") };
         fs::create_dir_all(switch.path("bin")).expect("a folder for tests");
-        fs::create_dir_all(switch.path("checkpoints")).expect("a folder for tests");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/deploy/sonic/switch.py");
         let here = switch.folder.path().display();
         for name in ["config", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"] {
@@ -77,9 +76,8 @@ impl FakeSwitch {
             put(&switch.path("bin").join(name), &text, 0o755);
         }
         put(&switch.path("bin/sudo"), "#!/bin/sh\nshift\nexec \"$@\"\n", 0o755);
-        put(&switch.path("db.json"), OLD, 0o600);
-        put(&switch.path("saved.json"), OLD, 0o600);
         put(&switch.path("management.json"), r#"["eth0|192.0.2.1/24"]"#, 0o600);
+        switch.renew();
         switch.daemon(sshd);
         let checked = Command::new(sshd).arg("-t").arg("-f").arg(switch.path("sshd_config")).output();
         let checked = checked.expect("sshd is there");
@@ -91,6 +89,19 @@ impl FakeSwitch {
         }
         assert!(checked.status.success(), "sshd takes its configuration: {said}");
         Some(switch)
+    }
+
+    /// Makes it what it was at first.
+    fn renew(&self) {
+        for folder in ["checkpoints", "state", "units"] {
+            drop(fs::remove_dir_all(self.path(folder)));
+        }
+        for file in ["timer", "log", "count", "kill-at", "kill-after", "unreachable"] {
+            drop(fs::remove_file(self.path(file)));
+        }
+        fs::create_dir_all(self.path("checkpoints")).expect("a folder for tests");
+        put(&self.path("db.json"), OLD, 0o600);
+        put(&self.path("saved.json"), OLD, 0o600);
     }
 
     /// The same for a test that costs more than a push.
@@ -152,9 +163,31 @@ impl FakeSwitch {
     /// Lets the time pass after which the switch takes back what nobody confirmed.
     fn time_passes(&self) {
         let command = fs::read_to_string(self.path("timer")).expect("the way back is armed");
+        fs::remove_file(self.path("timer")).expect("it is ours");
+        self.run(&command);
+    }
+
+    fn run(&self, command: &str) {
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         let status = Command::new(command).env("PATH", path).status();
         assert!(status.is_ok_and(|status| status.success()), "the way back is gone: {}", self.log());
+    }
+
+    /// Starts the switch again: timers are gone, and what is switched on for boot runs. From cold it has what was saved.
+    fn boot(&self, is_warm: bool) {
+        if !is_warm {
+            fs::copy(self.path("saved.json"), self.path("db.json")).expect("it is ours");
+        }
+        drop(fs::remove_file(self.path("timer")));
+        let Ok(units) = fs::read_dir(self.path("units")) else { return };
+        for unit in units {
+            let text = fs::read_to_string(unit.expect("a folder").path()).expect("its file is there");
+            let value =
+                |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).expect("it has it");
+            if Path::new(value("ConditionPathExists=")).exists() {
+                self.run(value("ExecStart="));
+            }
+        }
     }
 
     fn inventory(&self, address: &str) -> Inventory {
@@ -200,7 +233,20 @@ impl FakeSwitch {
         assert_eq!(now.text("PORT", "Ethernet0", "tpid"), Some("0x8100"));
         assert_eq!(now.text("DEVICE_METADATA", "localhost", "timezone"), Some("UTC"));
         assert_eq!(self.config("saved.json"), now, "{said:?}\n{}", self.log());
-        assert!(!self.path("state/pending").exists() && !self.path("timer").exists(), "{}", self.log());
+        assert!(!self.path("state/pending").exists(), "{}", self.log());
+        // A timer that a confirmation did not come to stop finds nothing to do.
+        if self.path("timer").exists() {
+            self.time_passes();
+            assert_eq!(self.config("db.json"), now, "{said:?}\n{}", self.log());
+        }
+    }
+
+    /// Pushes, and has the connection end after a command.
+    async fn push_until(&self, command: &str) -> PushReport {
+        put(&self.path("kill-after"), command, 0o600);
+        let report = self.push(NEW).await;
+        assert!(!report.is_good() && !self.path("kill-after").exists(), "{report:?}\n{}", self.log());
+        report
     }
 }
 
@@ -276,30 +322,116 @@ async fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
     switch.assert_good(NEW, &report);
 }
 
-/// Ends the connection at a command of the switch; then the time passes or not, and the next push finishes the work.
-async fn end_and_push_again(what: &str, command: usize, late: bool) {
+#[tokio::test]
+async fn what_nobody_confirmed_is_gone_after_a_boot_and_what_was_confirmed_is_there() {
     let Some(switch) = FakeSwitch::new() else { return };
+    let old = ConfigDb::parse(OLD).expect("right");
+    for is_warm in [false, true] {
+        switch.push_until("config apply-patch").await;
+        assert_ne!(switch.config("db.json"), old);
+        switch.boot(is_warm);
+        assert_eq!(switch.config("db.json"), old, "{}", switch.log());
+        assert!(!switch.path("state/pending").exists(), "{}", switch.log());
+        switch.boot(is_warm);
+        assert_eq!(switch.config("db.json"), old, "it is taken back once: {}", switch.log());
+    }
+    // What was taken back once before blocks nothing.
+    put(&switch.path("failed"), "", 0o600);
+    let report = switch.push(NEW).await;
+    assert!(report.is_good(), "{report:?}\n{}", switch.log());
+    for is_warm in [false, true] {
+        switch.boot(is_warm);
+        switch.assert_good(NEW, &report);
+    }
+}
+
+#[tokio::test]
+async fn what_was_saved_and_not_confirmed_is_taken_back_where_it_was_saved_too() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let old = ConfigDb::parse(OLD).expect("right");
+    switch.push_until("config save").await;
+    assert_ne!(switch.config("saved.json"), old);
+    switch.time_passes();
+    assert_eq!(switch.config("db.json"), old, "{}", switch.log());
+    assert_eq!(switch.config("saved.json"), old, "{}", switch.log());
+    let report = switch.push(NEW).await;
+    assert!(report.is_good(), "{report:?}\n{}", switch.log());
+    switch.assert_good(NEW, &report);
+}
+
+#[tokio::test]
+async fn the_way_back_takes_what_sonic_has_no_model_of() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let held = OLD.replacen('{', r#"{ "NO_MODEL": { "a": { "b": "c" } }, "#, 1);
+    for file in ["db.json", "saved.json"] {
+        put(&switch.path(file), &held, 0o600);
+    }
+    put(&switch.path("rollback-refused"), "", 0o600);
+    switch.push_until("config apply-patch").await;
+    switch.time_passes();
+    assert_eq!(switch.config("db.json"), ConfigDb::parse(&held).expect("right"), "{}", switch.log());
+    // A reload is refused by SONiC, and the switch is as it was.
+    let tree = NEW.replace(r#""size": "1""#, r#""size": "2""#);
+    let report = switch.push(&tree).await;
+    let said = fault(&report).to_string();
+    assert!(said.contains("missing yang models") && said.contains("the switch is as it was"), "{said}");
+    assert_eq!(switch.config("db.json"), ConfigDb::parse(&held).expect("right"), "{}", switch.log());
+}
+
+/// Ends the connection at a command of the switch; then the time passes or not, and the next push finishes the work. Says
+/// whether the command was reached.
+async fn end_and_push_again(switch: &FakeSwitch, what: &str, command: usize, late: bool) -> bool {
+    switch.renew();
     switch.end_at(what, command);
     let first = switch.push(NEW).await;
+    let reached = switch.log().lines().count() >= command;
+    // Reading back is tried again by the same push.
+    if first.is_good() {
+        switch.assert_good(NEW, &(what, command, late));
+        return reached;
+    }
     if late && switch.path("timer").exists() {
         switch.time_passes();
         assert_eq!(switch.config("db.json"), switch.config("saved.json"), "{}", switch.log());
+    } else if late {
+        // Nothing waits: the next push does what it does without the time.
+        return true;
     }
     let second = switch.push(NEW).await;
     assert!(second.is_good(), "{what} {command} {late}: {first:?}\n{second:?}\n{}", switch.log());
     switch.assert_good(NEW, &(what, command, late));
+    true
 }
 
 #[tokio::test]
 async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
-    if FakeSwitch::for_long().is_none() {
-        return;
+    let Some(switch) = FakeSwitch::for_long() else { return };
+    // Dying before a command and after the one before it differ only where the script does something in between, which is at
+    // the two commands that arm the way back and save; so each command once, and these from both sides.
+    let mut n_commands = 0;
+    for command in 1.. {
+        let mut is_reached = false;
+        for late in [false, true] {
+            is_reached |= end_and_push_again(&switch, "kill-at", command, late).await;
+        }
+        if !is_reached {
+            break;
+        }
+        n_commands = command;
     }
-    for command in 1..=15 {
-        for (what, late) in
-            [("kill-at", false), ("kill-at", true), ("kill-after", false), ("kill-after", true)]
-        {
-            end_and_push_again(what, command, late).await;
+    assert!(n_commands >= 15, "a push has that many commands: {n_commands}");
+    for command in ["systemd-run", "config save"] {
+        for late in [false, true] {
+            switch.renew();
+            switch.push_until(command).await;
+            assert!(switch.path("timer").exists(), "{}", switch.log());
+            if late {
+                switch.time_passes();
+                assert_eq!(switch.config("db.json"), switch.config("saved.json"), "{}", switch.log());
+            }
+            let report = switch.push(NEW).await;
+            assert!(report.is_good(), "{command} {late}: {report:?}\n{}", switch.log());
+            switch.assert_good(NEW, &(command, late));
         }
     }
 }

@@ -1,10 +1,12 @@
 """A SONiC switch for tests: the commands that a push uses, over a JSON file in place of Redis.
 
 Usage: switch.py FOLDER COMMAND ARGUMENTS. In FOLDER: db.json is what runs, saved.json what a reboot starts with,
-checkpoints/NAME what was noted, timer the command that systemd-run was given, log one line for each command.
+checkpoints/NAME what was noted, timer the command that systemd-run was given, units/NAME what is run at boot, log one line for
+each command. There may be rollback-refused, with which `config rollback` fails, and failed, a unit that blocks its name.
 In the folder above, where there is one called steps, commands of all switches are counted; at the one that
 kill-pusher-at names, the process that pusher names is killed.
-kill-at holds a number: the session ends without a word at that command, before it does anything; kill-after: after it did;
+kill-at holds a number, or how a command begins: the session ends without a word at that command, before it does anything;
+kill-after: after it did;
 move-at: before that command somebody else changes the configuration.
 """
 
@@ -131,12 +133,17 @@ def config():
         apply_patch(rest[0])
     elif what == "reload":
         with open(rest[0]) as text:
-            store("db.json", json.load(text))
+            whole = json.load(text)
+        if rest[0] != "/dev/stdin" and "NO_MODEL" in whole:
+            refuse("Config tables are missing yang models: dict_keys(['NO_MODEL'])")
+        store("db.json", whole)
     elif what == "checkpoint":
         if os.path.exists(path("checkpoints/" + rest[0])):
             refuse("Checkpoint '%s' already exists" % rest[0])
         store("checkpoints/" + rest[0], load("db.json"))
     elif what == "rollback":
+        if os.path.exists(path("rollback-refused")):
+            refuse("Failed to rollback config")
         store("db.json", load("checkpoints/" + rest[0]))
     elif what == "delete-checkpoint":
         if not os.path.exists(path("checkpoints/" + rest[0])):
@@ -153,6 +160,42 @@ def number(name):
         return 0
     with open(path(name)) as file:
         return int(file.read() or 0)
+
+
+def is_asked(name):
+    """Says whether a file asks for something at this command, by its number or by how it begins; once."""
+    if not os.path.exists(path(name)):
+        return False
+    with open(path(name)) as file:
+        text = file.read()
+    if text.isdigit():
+        return count == int(text)
+    if not " ".join([NAME, *WORDS]).startswith(text):
+        return False
+    os.remove(path(name))
+    return True
+
+
+def systemd_run():
+    if os.path.exists(path("failed")):
+        refuse("Failed to start transient timer unit: Unit closc-unless-confirmed.service was already loaded")
+    with open(path("timer"), "w") as file:
+        file.write(WORDS[-1])
+
+
+def systemctl():
+    verb, *names = [word for word in WORDS if not word.startswith("-")]
+    gone = {"stop": "timer", "reset-failed": "failed"}.get(verb)
+    if gone and os.path.exists(path(gone)):
+        os.remove(path(gone))
+    unit = path("units/" + os.path.basename(names[0]))
+    if verb == "enable":
+        os.makedirs(path("units"), exist_ok=True)
+        if os.path.lexists(unit):
+            os.remove(unit)
+        os.symlink(names[0], unit)
+    if verb == "disable" and os.path.lexists(unit):
+        os.remove(unit)
 
 
 def count_for_all():
@@ -184,7 +227,7 @@ with open(path("log"), "a") as log:
 count = number("count") + 1
 with open(path("count"), "w") as file:
     file.write(str(count))
-if count == number("kill-at"):
+if is_asked("kill-at"):
     end_session()
 if count == number("move-at"):
     moved = load("db.json")
@@ -202,10 +245,8 @@ elif NAME == "sonic-db-dump":
 elif NAME == "sonic-cfggen":
     print(json.dumps(load("db.json")))
 elif NAME == "systemd-run":
-    with open(path("timer"), "w") as file:
-        file.write(WORDS[-1])
+    systemd_run()
 elif NAME == "systemctl":
-    if WORDS[0] == "stop" and os.path.exists(path("timer")):
-        os.remove(path("timer"))
-if count == number("kill-after"):
+    systemctl()
+if is_asked("kill-after"):
     end_session()
