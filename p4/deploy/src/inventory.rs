@@ -3,6 +3,8 @@
 //! In: YAML or JSON, written by the lab or by hand. Out: [`Inventory`], plain data that can be written again.
 //! Invariants: unknown keys are refused; paths are relative to the inventory and read by whoever has it.
 
+mod addresses;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -19,9 +21,29 @@ pub struct Inventory {
     /// The devices by name.
     #[serde(default)]
     pub devices: BTreeMap<String, Device>,
+    /// Switches that speak P4Runtime, by patterns; one that is among the devices goes by that, others by the first that fits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) p4runtime: Vec<Programmed>,
     /// The switches that run SONiC, by patterns; the first that fits a switch counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sonic: Vec<Sonic>,
+    /// Path of a list of a site's switches, from which `{address}` in a pattern's address is taken: CSV with a header (NetBox), or
+    /// an inventory of Ansible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<String>,
+    /// What that list says.
+    #[serde(skip)]
+    listed: BTreeMap<String, String>,
+}
+
+/// How switches that speak P4Runtime are reached, by a pattern of their names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Programmed {
+    /// The names: `*` is any text, `?` any character.
+    pub(crate) devices: String,
+    /// Each of them. In its endpoint and the name of its certificate, `{name}` is the name of the switch.
+    pub(crate) device: Device,
 }
 
 /// How switches that run SONiC are reached.
@@ -32,7 +54,7 @@ pub(crate) struct Sonic {
     pub(crate) devices: String,
     /// How: `sonic-ssh` or `sonic-gnmi`.
     pub(crate) transport: Transport,
-    /// The host, in which `{name}` is the name of the switch.
+    /// The host, in which `{name}` is the name of the switch, and `{address}` what the list of addresses has.
     pub(crate) address: String,
     /// The port: over SSH where it is not the one of `ssh`'s configuration, over gNMI where it is not 8080.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,6 +218,14 @@ pub enum InventoryError {
         /// What is wrong there.
         reason: String,
     },
+    /// The list of addresses.
+    #[error("`{path}`: {reason}")]
+    Addresses {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An address, or the certificates for it.
     #[error("`{device}`: {reason}")]
     Device {
@@ -237,6 +267,67 @@ impl Inventory {
         })
     }
 
+    /// Reads the list of addresses that it names.
+    pub fn with_addresses(mut self, text: &str) -> Result<Self, InventoryError> {
+        let path = self.addresses.clone().unwrap_or_default();
+        self.listed = addresses::read(&path, text)
+            .map_err(|reason| InventoryError::Addresses { path: path.clone(), reason })?;
+        Ok(self)
+    }
+
+    /// Returns a text of a pattern as it is for a switch.
+    pub(crate) fn filled(&self, text: &str, name: &str, is_endpoint: bool) -> Result<String, InventoryError> {
+        let text = text.replace("{name}", name);
+        if !text.contains("{address}") {
+            return Ok(text);
+        }
+        let missing = || InventoryError::Device {
+            device: name.to_owned(),
+            reason: match &self.addresses {
+                Some(path) => format!("`{path}` has no address of it"),
+                None => "`{address}` is of a list that `addresses` names".to_owned(),
+            },
+        };
+        let address = self.listed.get(name).ok_or_else(missing)?;
+        let is_bare_v6 = is_endpoint && address.parse::<std::net::Ipv6Addr>().is_ok();
+        let address = if is_bare_v6 { format!("[{address}]") } else { address.clone() };
+        Ok(text.replace("{address}", &address))
+    }
+
+    /// Returns how a switch that speaks P4Runtime is reached; nothing where the inventory does not say it.
+    pub fn device(&self, name: &str) -> Result<Option<Device>, InventoryError> {
+        if let Some(device) = self.devices.get(name) {
+            return Ok(Some(device.clone()));
+        }
+        let Some(rule) = self.programmed(name) else { return Ok(None) };
+        let mut device = rule.device.clone();
+        device.endpoint = self.filled(&device.endpoint, name, true)?;
+        if let Some(server) = device.tls.as_mut().and_then(|tls| tls.server_name.as_mut()) {
+            *server = server.replace("{name}", name);
+        }
+        Ok(Some(device))
+    }
+
+    /// Returns the inventory with a device for each of some switches that a pattern fits.
+    pub fn expanded<'n>(&self, names: impl Iterator<Item = &'n str>) -> Result<Self, InventoryError> {
+        let mut made = self.clone();
+        for name in names {
+            if let Some(device) = self.device(name)? {
+                made.devices.insert(name.to_owned(), device);
+            }
+        }
+        Ok(made)
+    }
+
+    fn programmed(&self, name: &str) -> Option<&Programmed> {
+        self.p4runtime.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
+    }
+
+    /// Says whether it says how a switch of this name is reached over P4Runtime.
+    pub fn programs(&self, name: &str) -> bool {
+        self.devices.contains_key(name) || self.programmed(name).is_some()
+    }
+
     /// Tells whether it has rules for switches that run SONiC.
     pub fn has_sonic(&self) -> bool {
         !self.sonic.is_empty()
@@ -254,20 +345,27 @@ impl Inventory {
 
     /// Says whether a switch of this name may be in the inventory.
     pub fn knows(&self, name: &str) -> bool {
-        self.devices.contains_key(name) || self.sonic_of(name).is_some()
+        self.programs(name) || self.sonic_of(name).is_some()
     }
 
     /// Returns the plane of a switch, where the inventory says it.
     pub fn plane_of(&self, name: &str) -> Option<u8> {
-        match self.devices.get(name) {
+        let own = self.devices.get(name).or_else(|| Some(&self.programmed(name)?.device));
+        match own {
             Some(Device { plane: Some(plane), .. }) => Some(*plane),
             Some(_) | None => self.sonic_of(name)?.plane,
         }
     }
 
+    /// Returns how many patterns it has.
+    pub fn n_patterns(&self) -> usize {
+        self.p4runtime.len() + self.sonic.len()
+    }
+
     /// Returns every plane that the inventory says.
     pub fn planes(&self) -> BTreeSet<u8> {
-        let devices = self.devices.values().filter_map(|device| device.plane);
+        let rules = self.p4runtime.iter().map(|rule| &rule.device);
+        let devices = self.devices.values().chain(rules).filter_map(|device| device.plane);
         devices.chain(self.sonic.iter().filter_map(|rule| rule.plane)).collect()
     }
 
@@ -276,7 +374,8 @@ impl Inventory {
     pub fn in_the_clear(&self) -> impl Iterator<Item = &str> {
         let tls = self.defaults.tls.is_some();
         let open = move |device: &&Device| !tls && device.tls.is_none() && !is_local(&device.endpoint);
-        let devices = self.devices.iter().filter(move |(_, device)| open(device));
+        let rules = self.p4runtime.iter().map(|rule| (&rule.devices, &rule.device));
+        let devices = self.devices.iter().chain(rules).filter(move |(_, device)| open(device));
         let gnmi = self.sonic.iter().filter(|rule| rule.transport == Transport::SonicGnmi);
         let gnmi = gnmi.filter(move |rule| !tls && rule.tls.is_none() && !is_local_host(&rule.address));
         devices.map(|(name, _)| name.as_str()).chain(gnmi.map(|rule| rule.devices.as_str()))
@@ -284,7 +383,8 @@ impl Inventory {
 
     /// Returns the paths of all private keys and passwords, each once.
     pub fn keys(&self) -> BTreeSet<&str> {
-        let own = self.devices.values().filter_map(|device| device.tls.as_ref());
+        let rules = self.p4runtime.iter().map(|rule| &rule.device);
+        let own = self.devices.values().chain(rules).filter_map(|device| device.tls.as_ref());
         let sonic = self.sonic.iter().filter_map(|rule| rule.tls.as_ref());
         let passwords = self.sonic.iter().filter_map(|rule| rule.password_file.as_deref());
         let tls = own.chain(sonic).chain(&self.defaults.tls);
@@ -378,6 +478,41 @@ sonic:
         assert_eq!(sonic.in_the_clear().collect::<Vec<_>>(), ["p1-*"]);
         assert_eq!(sonic.keys().into_iter().collect::<Vec<_>>(), ["p0.key", "pki/password"]);
         assert_eq!(Inventory::parse(&sonic.to_json()), Ok(sonic));
+    }
+
+    #[test]
+    fn switches_with_two_transports_are_reached_by_patterns() {
+        let text = "
+addresses: netbox.csv
+devices:
+  p0-t0-001: { endpoint: 'own:9', device_id: 7 }
+p4runtime:
+- { devices: 'p0-*', device: { endpoint: '{address}:9559', device_id: 1, plane: 0, tls: { server_name: '{name}.example' } } }
+- { devices: 'p1-*', device: { endpoint: '{name}.mgmt:9559', device_id: 1, plane: 1 } }
+sonic:
+- { devices: '*', transport: sonic-ssh, address: '{address}' }
+";
+        let listed = "name,primary_ip\np0-t0-002,2001:db8::2/64\n";
+        let inventory = Inventory::parse(text).expect("right").with_addresses(listed).expect("right");
+        let endpoint = |name: &str| inventory.device(name).map(|device| device.map(|device| device.endpoint));
+        assert_eq!(endpoint("p0-t0-001"), Ok(Some("own:9".to_owned())), "its own comes first");
+        assert_eq!(endpoint("p0-t0-002"), Ok(Some("[2001:db8::2]:9559".to_owned())));
+        assert_eq!(endpoint("p1-t0-001"), Ok(Some("p1-t0-001.mgmt:9559".to_owned())));
+        assert_eq!(endpoint("p2-t0-001"), Ok(None));
+        let error = endpoint("p0-t0-003").expect_err("it is not in the list");
+        assert_eq!(error.to_string(), "`p0-t0-003`: `netbox.csv` has no address of it");
+        assert_eq!((inventory.plane_of("p0-t0-002"), inventory.plane_of("p1-t0-001")), (Some(0), Some(1)));
+        assert_eq!(inventory.planes().into_iter().collect::<Vec<_>>(), [0, 1]);
+        assert!(
+            inventory.programs("p1-t0-009")
+                && !inventory.programs("p2-t0-001")
+                && inventory.knows("p2-t0-001")
+        );
+        assert_eq!(inventory.in_the_clear().collect::<Vec<_>>(), ["p0-t0-001", "p1-*"]);
+        let all = inventory.expanded(["p0-t0-002", "p2-t0-001"].into_iter()).expect("both are known");
+        assert_eq!(all.devices.len(), 2);
+        let tls = all.devices["p0-t0-002"].tls.as_ref().expect("given");
+        assert_eq!(tls.server_name.as_deref(), Some("p0-t0-002.example"));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl<'a> Links<'a> {
     /// Returns how a switch is reached, and its plane; nothing where the inventory does not say it.
     pub(crate) fn of(&mut self, name: &str) -> Result<Option<(Link, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
-        let host = rule.address.replace("{name}", name);
+        let host = self.inventory.filled(&rule.address, name, false)?;
         if !is_host(&host) {
             return Err(fault(name, "address", &host, "is no host name and no address"));
         }

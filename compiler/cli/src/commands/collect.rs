@@ -113,7 +113,10 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
     if let Some(name) = stranger {
         bail!("`{path}` has `{name}`, which is no switch of `{}`", plan.topology().name);
     }
-    let targets = site.inventory.targets(&site.files)?;
+    let programmed =
+        plan.switches().filter(|switch| plan.topology().hardware(*switch).1.pipeline().is_some());
+    let names: Vec<String> = programmed.map(|switch| plan.switch_name(switch).to_string()).collect();
+    let targets = site.inventory.expanded(names.iter().map(String::as_str))?.targets(&site.files)?;
     for left in unread(plan, &targets) {
         if args.format == Format::Json && !args.quiet {
             output::say(json!({ "unread": left }));
