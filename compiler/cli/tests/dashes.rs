@@ -41,6 +41,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("diff", "OLD", Dash::Reads("diff - b.yaml", "a.yaml", 2)),
     ("diff", "NEW", Dash::Reads("diff b.yaml -", "a.yaml", 2)),
     ("diff", "--inventory", INVENTORY),
+    ("diff", "--ssh-config", SSH),
     ("diff", "--out", Dash::Writes("diff a.yaml b.yaml --out -", 2, "{")),
     ("diff", "--show", Dash::Reads("diff --show -", "saved.json", 2)),
     ("diff", "--check", Dash::Reads("diff --check -", "saved.json", 2)),

@@ -3,7 +3,6 @@
 //! In: a plan that was made or loaded, and what the switch holds. Out: the state that the plan leads to. Invariants: a
 //! switch that is not as it was, nor as it will be, is refused.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_runtime::proto::v1;
@@ -71,7 +70,7 @@ impl DevicePlan {
         let start = if step == PipelineStep::Reconciled { &nothing } else { live };
         let found = start.digest(info);
         if found != self.live {
-            return Err(Fault::Moved { moved: moved(&self.live, &found) });
+            return Err(Fault::Moved { moved: self.live.moved(&found) });
         }
         let invalid = |invalid: InvalidState| Fault::InvalidState { operation: Operation::Writing, invalid };
         let state = start.after(info, &self.updates).map_err(invalid)?;
@@ -81,21 +80,4 @@ impl DevicePlan {
         }
         Ok(Desired::new(program.clone(), state))
     }
-}
-
-/// Says which objects are not as they were.
-fn moved(planned: &StateDigest, found: &StateDigest) -> Vec<String> {
-    let names: BTreeSet<&String> = planned.objects.keys().chain(found.objects.keys()).collect();
-    let differs = |name: &&&String| planned.objects.get(**name) != found.objects.get(**name);
-    let entities =
-        |digest: &StateDigest, name: &str| digest.objects.get(name).map_or(0, |object| object.entities);
-    let say = |name: &String| {
-        let (before, now) = (entities(planned, name), entities(found, name));
-        if before == now {
-            format!("other entries in `{name}`")
-        } else {
-            format!("`{name}` had {before} entries and has {now}")
-        }
-    };
-    names.iter().filter(differs).map(|name| say(name)).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use closc_artefacts::Files;
 use closc_runtime::RoleName;
+use closc_sonic::Overlay;
 use thiserror::Error;
 
 use crate::inventory::{Device, Inventory, InventoryError};
@@ -12,7 +13,7 @@ use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
 use crate::member::Member;
 use crate::pair::Pair;
-use crate::sonic::{SonicOptions, SonicSwitch};
+use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
 use crate::tree::{Desired, Tree, TreeError, foreign_program, roles};
@@ -92,6 +93,8 @@ impl Fleet {
         tree: &Arc<Tree>,
         select: impl Fn(&str) -> bool,
     ) -> Result<Self, FleetError> {
+        let inventory =
+            &inventory.expanded(tree.devices().keys().map(String::as_str).filter(|name| select(name)))?;
         check(inventory, tree, &select)?;
         let mut programs = Programs::new();
         let mut members = Vec::new();
@@ -158,16 +161,17 @@ impl Fleet {
                 devices.push(name.clone());
                 continue;
             };
-            let (name, tree, options) = (name.clone(), tree.clone(), options.clone());
-            self.sonic.push(SonicSwitch { name, plane, link, tree, options });
+            let (name, goal, options) = (name.clone(), SonicGoal::Tree(tree.clone()), options.clone());
+            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options });
         }
         for member in self.members.iter_mut().filter(|member| tree.both().contains(&member.target.name)) {
             let name = member.target.name.clone();
             let Some((link, plane)) = links.of(&name)? else { continue };
             member.target.plane = member.target.plane.or(plane);
-            let (plane, tree, options) = (member.target.plane, tree.clone(), options.clone());
+            let (plane, goal) = (member.target.plane, SonicGoal::Tree(tree.clone()));
+            let options = options.clone();
             self.bare.retain(|bare| *bare != name);
-            self.sonic.push(SonicSwitch { name, plane, link, tree, options });
+            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options });
         }
         self.configured = self.sonic.iter().map(|switch| switch.name.clone()).collect();
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
@@ -187,6 +191,21 @@ impl Fleet {
         self
     }
 
+    /// Returns the patterns of an overlay that fit no switch of a tree with a CONFIG_DB, each with its file.
+    pub fn idle_patterns<'a>(overlay: &'a Overlay, tree: &Tree) -> Vec<(&'a str, &'a str)> {
+        let devices: Vec<&str> = tree.sonic().iter().chain(tree.both()).map(String::as_str).collect();
+        overlay.idle(&devices)
+    }
+
+    /// Returns the CONFIG_DBs of some switches, without their entries.
+    #[must_use]
+    pub fn configured_only(&self, select: impl Fn(&str) -> bool) -> Self {
+        let sonic: Vec<SonicSwitch> =
+            self.sonic.iter().filter(|switch| select(&switch.name)).cloned().collect();
+        let configured = sonic.iter().map(|switch| switch.name.clone()).collect();
+        Fleet { fabric: self.fabric.clone(), sonic, configured, ..Fleet::default() }
+    }
+
     /// Returns how many switches there are.
     pub fn n_switches(&self) -> usize {
         let members: BTreeSet<&str> = self.members.iter().map(|member| member.target.name.as_str()).collect();
@@ -200,7 +219,10 @@ impl Fleet {
         let mut switches: Vec<Arc<dyn Switch>> = Vec::new();
         for member in &self.members {
             switches.push(match sonic.remove(member.target.name.as_str()) {
-                Some(sonic) => Arc::new(Pair { member: member.clone(), sonic: sonic.clone() }),
+                Some(sonic) => {
+                    let (member, sonic) = (member.clone(), sonic.clone());
+                    Arc::new(Pair { member, sonic, planned: None })
+                }
                 None => Arc::new(member.clone()),
             });
         }
@@ -215,8 +237,8 @@ impl Fleet {
     #[must_use]
     pub fn renewing(mut self, inventory: &Inventory, files: &Arc<dyn Files>) -> Self {
         for member in &mut self.members {
-            if let Some(device) = inventory.devices.get(&member.target.name) {
-                member.target.renewing(device, &inventory.defaults, files);
+            if let Ok(Some(device)) = inventory.device(&member.target.name) {
+                member.target.renewing(&device, &inventory.defaults, files);
             }
         }
         self

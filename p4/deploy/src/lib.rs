@@ -10,6 +10,7 @@
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
 mod bind;
+mod configured;
 mod counters;
 mod dependents;
 mod device;
@@ -42,6 +43,7 @@ mod tree;
 mod watch;
 
 pub use bind::BindError;
+pub use configured::configured;
 pub use counters::{Cell, CounterReader, Counters, CountersError, Sums};
 pub use device_drift::{DeviceDrift, Difference};
 pub use device_plan::DevicePlan;
@@ -56,7 +58,7 @@ pub use left_alone::LeftAlone;
 pub use member::Member;
 pub use options::PushOptions;
 pub use plan::{Plan, PlanFile, PlanFileError, PlanResult, Preview, plan};
-pub use push::{Gate, GateResult, PlanTargetError, open_gate, push, push_plan};
+pub use push::{Gate, GateResult, PlanTargetError, Reached, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};
 pub use roles::RolesError;
 pub use sonic::SonicOptions;

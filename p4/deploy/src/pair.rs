@@ -13,6 +13,7 @@ use tonic::Code;
 use crate::dependents::between;
 use crate::device::{self, Goal, load};
 use crate::device_drift::{DeviceDrift, Difference};
+use crate::device_plan::DevicePlan;
 use crate::difference::Counts;
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
@@ -20,9 +21,11 @@ use crate::member::Member;
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::read::live;
-use crate::report::Pushed;
+use crate::report::{PipelineStep, Pushed};
 use crate::sonic::{PortMoves, SonicSwitch};
+use crate::state::State;
 use crate::switch::{Switch, Work};
+use crate::target::{Program, Target};
 use crate::tree::Desired;
 
 /// A switch with two transports.
@@ -30,6 +33,8 @@ use crate::tree::Desired;
 pub(crate) struct Pair {
     pub(crate) member: Member,
     pub(crate) sonic: SonicSwitch,
+    /// What a plan says of its entries, in place of what is wanted of the member.
+    pub(crate) planned: Option<(Arc<DevicePlan>, Arc<Program>)>,
 }
 
 impl Switch for Pair {
@@ -55,8 +60,56 @@ impl Switch for Pair {
 }
 
 impl Pair {
-    /// Entries of ports that go, CONFIG_DB, entries of ports that come.
+    /// Returns a switch that is brought to what a plan says.
+    pub(crate) fn planned(
+        target: Target,
+        entries: Arc<DevicePlan>,
+        program: Arc<Program>,
+        sonic: SonicSwitch,
+    ) -> Self {
+        let nothing = Arc::new(Desired::new(program.clone(), State::default()));
+        Pair { member: Member::new(target, nothing), sonic, planned: Some((entries, program)) }
+    }
+
     async fn bring(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+        let Some((plan, program)) = &self.planned else { return self.bring_both(options, progress).await };
+        let mut attempt = 1;
+        let desired = loop {
+            match self.resolve(plan, program, options, progress).await {
+                Ok(desired) => break Arc::new(desired),
+                Err(fault) if attempt < options.attempts && fault.is_transient() => {
+                    progress.report(EventKind::Retrying { attempt, fault });
+                    tokio::time::sleep(options.pause.wait(attempt - 1)).await;
+                    attempt += 1;
+                }
+                Err(fault) => return Err(fault),
+            }
+        };
+        let member = Member::new(self.member.target.clone(), desired);
+        let pair = Pair { member, sonic: self.sonic.clone(), planned: None };
+        pair.bring_both(options, progress).await
+    }
+
+    /// Finds out what the plan leads to, before anything is touched.
+    async fn resolve(
+        &self,
+        plan: &DevicePlan,
+        program: &Arc<Program>,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Desired, Fault> {
+        if plan.set_pipeline {
+            return plan.resolve(program, &State::default(), PipelineStep::Unchanged);
+        }
+        let target = &self.member.target;
+        let client = device::connect(target, options, progress).await?;
+        plan.check_pipeline(device::has_pipeline(&client, program, progress).await?)?;
+        let read = live(&client, &target.controller.role, program.info(), plan.known, progress).await?;
+        plan.resolve(program, &read.state, PipelineStep::Unchanged)
+    }
+
+    /// Entries of ports that go, CONFIG_DB, entries of ports that come.
+    async fn bring_both(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
         let moves = self.sonic.moves(options, progress).await?;
         let mut sent = Counts::default();
         // A switch that never had a number has no entries, and a reload takes all of them.

@@ -40,10 +40,8 @@ pub struct Plan {
     pub programs: BTreeMap<String, Arc<Program>>,
     /// The switches by name.
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
-    /// The switches that run SONiC, by name. They are no part of a saved plan.
+    /// The switches whose CONFIG_DB is brought about, by name. Those of them that are devices too have two transports.
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
-    /// The switches whose CONFIG_DB a push would change, which is no part of a saved plan either.
-    pub configured: Vec<String>,
     /// Switches of the tree that the push does nothing about; no part of a saved plan.
     pub(crate) left_alone: Vec<LeftAlone>,
 }
@@ -77,10 +75,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     let mut failed = Vec::new();
     for (device, made) in sonic {
         match made {
-            Ok(made) => {
-                plan.configured.extend((!made.change.patch.is_empty()).then(|| device.clone()));
-                plan.sonic.insert(device, made);
-            }
+            Ok(made) => drop(plan.sonic.insert(device, made)),
             Err(fault) => failed.push(DeviceError { device, fault }),
         }
     }
@@ -180,7 +175,29 @@ impl Plan {
     /// Says whether a push would send nothing at all.
     pub fn is_empty(&self) -> bool {
         self.devices.values().all(|device| !device.changes())
-            && self.sonic.values().all(|made| made.change.patch.is_empty())
+            && self.sonic.values().all(|made| !made.changes())
+    }
+
+    /// Returns the switches that it is about, each once.
+    pub fn switches(&self) -> impl Iterator<Item = &str> {
+        let others = self.sonic.keys().filter(|name| !self.devices.contains_key(*name));
+        self.devices.keys().chain(others).map(String::as_str)
+    }
+
+    /// Leaves only some switches.
+    pub fn retain(&mut self, select: impl Fn(&str) -> bool) {
+        self.devices.retain(|name, _| select(name));
+        self.sonic.retain(|name, _| select(name));
+    }
+
+    /// Returns how many switches it is about.
+    pub fn n_switches(&self) -> usize {
+        self.switches().count()
+    }
+
+    /// Returns the switches whose CONFIG_DB a push would change.
+    pub fn configured(&self) -> impl Iterator<Item = &str> {
+        self.sonic.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name.as_str())
     }
 
     /// Returns how many updates a push would send.

@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use closc_artefacts::Files;
 use thiserror::Error;
 use tokio::task::JoinSet;
 
@@ -17,10 +18,14 @@ use crate::device_plan::DevicePlan;
 use crate::event::{EventKind, Observer, Reporter};
 use crate::fault::Fault;
 use crate::fleet::Fleet;
+use crate::inventory::{Inventory, InventoryError};
+use crate::links::Links;
 use crate::options::PushOptions;
+use crate::pair::Pair;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Outcome, PushReport, Pushed};
+use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Target};
 
@@ -56,22 +61,81 @@ pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate
 /// Pushes a plan. A switch that is not as it was when the plan was made is refused; switches of the fleet that the
 /// plan does not change are left alone.
 pub async fn push_plan(
-    targets: &[Target],
+    reached: &Reached,
     plan: &Plan,
     options: &PushOptions,
     observer: Observer,
     gate: Gate,
 ) -> Result<PushReport, PlanTargetError> {
+    let no_address = |name: &String| PlanTargetError::NoAddress { device: name.clone() };
     let mut jobs = Vec::new();
+    let mut sonic = BTreeMap::new();
+    for (name, made) in &plan.sonic {
+        let mut switch = reached.sonic.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
+        switch.plane = switch.plane.or(made.plane);
+        sonic.insert(name, switch);
+    }
     for (name, device) in &plan.devices {
-        let target = targets.iter().find(|target| target.name == *name);
-        let target = target.ok_or_else(|| PlanTargetError::NoAddress { device: name.clone() })?;
+        let target = reached.targets.get(name).ok_or_else(|| no_address(name))?;
         let Some(program) = plan.programs.get(&device.program) else { continue };
         let mut target = target.clone();
         target.plane = target.plane.or(device.plane);
-        jobs.push(Job::Planned { target: Box::new(target), plan: device.clone(), program: program.clone() });
+        let (plan, program) = (device.clone(), program.clone());
+        jobs.push(match sonic.remove(name) {
+            Some(sonic) => Job::Switch(Arc::new(Pair::planned(target, plan, program, sonic))),
+            None => Job::Planned { target: Box::new(target), plan, program },
+        });
     }
+    jobs.extend(sonic.into_values().map(|switch| Job::Switch(Arc::new(switch))));
     Ok(run(jobs, options, Reporter::new(observer), gate).await)
+}
+
+/// How the switches of a plan are reached.
+#[derive(Clone, Default)]
+pub struct Reached {
+    targets: BTreeMap<String, Target>,
+    sonic: BTreeMap<String, SonicSwitch>,
+}
+
+impl Reached {
+    /// Finds the switches of a plan in an inventory. `beside` reads the files that it names.
+    pub fn new(
+        inventory: &Inventory,
+        beside: &dyn Files,
+        plan: &Plan,
+        options: SonicOptions,
+    ) -> Result<Self, InventoryError> {
+        let mut made = Reached::default();
+        for name in plan.devices.keys() {
+            let Some(device) = inventory.device(name)? else { continue };
+            let target = Target::from_inventory(name, &device, &inventory.defaults, beside)?;
+            made.targets.insert(name.clone(), target);
+        }
+        let (mut links, options) = (Links::new(inventory, beside), Arc::new(options));
+        for (name, planned) in &plan.sonic {
+            let Some((link, plane)) = links.of(name)? else { continue };
+            let goal = SonicGoal::of_plan(planned.clone());
+            let switch =
+                SonicSwitch { name: name.clone(), plane, link, goal, wave: 0, options: options.clone() };
+            made.sonic.insert(name.clone(), switch);
+        }
+        Ok(made)
+    }
+
+    /// The switches of a fleet.
+    pub fn of(fleet: &Fleet) -> Self {
+        let targets = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.clone()));
+        let sonic = fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.clone()));
+        Reached { targets: targets.collect(), sonic: sonic.collect() }
+    }
+
+    /// Puts each switch into a wave.
+    #[must_use]
+    pub fn in_waves(mut self, wave: impl Fn(&str) -> usize) -> Self {
+        self.targets.iter_mut().for_each(|(name, target)| target.wave = wave(name));
+        self.sonic.iter_mut().for_each(|(name, switch)| switch.wave = wave(name));
+        self
+    }
 }
 
 /// A switch and what is to become of it.

@@ -8,18 +8,21 @@ mod differs;
 mod gnmi;
 mod over_gnmi;
 mod over_ssh;
+mod planned;
 mod ports;
 mod script;
 mod ssh;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use closc_sonic::{Change, ConfigDb, Overlay, Patch, StateFault, change, state_faults};
 
 pub(crate) use gnmi::GnmiLink;
 pub(crate) use over_ssh::SshLink;
+pub(crate) use planned::SonicPlan;
 pub(crate) use ports::PortMoves;
 pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
 
@@ -30,12 +33,14 @@ use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::report::{PipelineStep, Pushed};
+use crate::state::StateDigest;
 use crate::switch::{Switch, Work};
 use crate::tree::Tree;
 
 use differs::{difference, undone};
 use over_gnmi::OverGnmi;
 use over_ssh::OverSsh;
+use planned::Resolved;
 
 /// What holds for all SONiC switches of a fleet.
 #[derive(Debug, Clone)]
@@ -70,8 +75,25 @@ pub(crate) struct SonicSwitch {
     pub(crate) name: String,
     pub(crate) plane: Option<u8>,
     pub(crate) link: Link,
-    pub(crate) tree: Arc<Tree>,
+    pub(crate) goal: SonicGoal,
+    /// The step of a push in waves that it belongs to.
+    pub(crate) wave: usize,
     pub(crate) options: Arc<SonicOptions>,
+}
+
+/// What is to become of a SONiC switch.
+#[derive(Clone)]
+pub(crate) enum SonicGoal {
+    /// It is to be as the tree says.
+    Tree(Arc<Tree>),
+    /// It is to get what a plan shows, if it is as it was when the plan was made.
+    Plan { plan: Arc<SonicPlan>, resolved: Arc<OnceLock<Resolved>> },
+}
+
+impl SonicGoal {
+    pub(crate) fn of_plan(plan: SonicPlan) -> Self {
+        SonicGoal::Plan { plan: Arc::new(plan), resolved: Arc::default() }
+    }
 }
 
 /// How a SONiC switch is reached.
@@ -79,16 +101,6 @@ pub(crate) struct SonicSwitch {
 pub(crate) enum Link {
     Ssh(SshLink),
     Gnmi(GnmiLink),
-}
-
-/// What a push would do to a switch.
-#[derive(Debug, Clone)]
-pub(crate) struct SonicPlan {
-    pub(crate) change: Change,
-    /// The name of what applies it, where that is a patch.
-    pub(crate) patched_by: String,
-    /// Whether the switch has a number by which controllers know it.
-    pub(crate) has_number: bool,
 }
 
 /// What a push did so far, all attempts together.
@@ -110,7 +122,7 @@ impl Switch for SonicSwitch {
     }
 
     fn wave(&self) -> usize {
-        0
+        self.wave
     }
 
     fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
@@ -123,16 +135,17 @@ impl Switch for SonicSwitch {
 }
 
 impl SonicSwitch {
+    /// Returns the switch as one that a plan is pushed to.
+    pub(crate) fn of_plan(&self, plan: SonicPlan) -> Self {
+        SonicSwitch { goal: SonicGoal::of_plan(plan), ..self.clone() }
+    }
+
     async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
         let is_unsaved = matches!(self.link, Link::Gnmi(_));
         let mut done = Done { is_unsaved, ..Done::default() };
         let mut attempt = 1;
         loop {
-            let once = match &self.link {
-                Link::Ssh(link) => OverSsh { switch: self, link }.once(options, progress, &mut done).await,
-                Link::Gnmi(link) => OverGnmi { switch: self, link }.once(options, progress, &mut done).await,
-            };
-            match once {
+            match self.once(options, progress, &mut done).await {
                 Ok(entities) => {
                     let pipeline = PipelineStep::Unchanged;
                     return Ok(Pushed {
@@ -150,6 +163,41 @@ impl SonicSwitch {
                 }
                 Err(fault) => return Err(fault),
             }
+        }
+    }
+
+    /// One attempt.
+    async fn once(
+        &self,
+        options: &PushOptions,
+        progress: &Progress,
+        done: &mut Done,
+    ) -> Result<usize, Fault> {
+        self.resolve(options, progress).await?;
+        match &self.link {
+            Link::Ssh(link) => OverSsh { switch: self, link }.once(options, progress, done).await,
+            Link::Gnmi(link) => OverGnmi { switch: self, link }.once(options, progress, done).await,
+        }
+    }
+
+    /// Reads a switch of which a plan was made, and finds out what the plan leads to.
+    async fn resolve(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
+        let SonicGoal::Plan { plan, resolved } = &self.goal else { return Ok(()) };
+        if resolved.get().is_none() {
+            let held = self.held(&ConfigDb::default(), options, progress).await?;
+            let found = plan.resolve(&self.name, &held)?;
+            resolved.get_or_init(|| found);
+        }
+        Ok(())
+    }
+
+    /// Returns what is added to closc's part.
+    fn overlay(&self) -> Cow<'_, Overlay> {
+        match &self.goal {
+            SonicGoal::Tree(_) => Cow::Borrowed(&self.options.overlay),
+            SonicGoal::Plan { plan, resolved } => resolved
+                .get()
+                .map_or_else(|| Cow::Owned(plan.overlay()), |found| Cow::Borrowed(&found.overlay)),
         }
     }
 
@@ -218,16 +266,48 @@ impl SonicSwitch {
             Link::Ssh(_) => "config apply-patch".to_owned(),
             Link::Gnmi(_) => over_gnmi::described(&change, &held)?,
         };
-        Ok(SonicPlan { change, patched_by, has_number: ports::has_number(&held) })
+        Ok(SonicPlan::new(self.plane, change, &held, patched_by, ports::has_number(&held)))
+    }
+
+    /// Reads what the switch holds, as a digest of each table that closc looks at.
+    pub(crate) async fn digest(
+        &self,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<StateDigest, Fault> {
+        let tree = self.wanted().await?;
+        let held = self.held(&tree, options, progress).await?;
+        Ok(planned::digest_of_own(&held))
     }
 
     fn change(&self, live: &ConfigDb, tree: &ConfigDb) -> Result<Change, Fault> {
-        let made = change(&self.name, live, tree, &self.options.overlay, self.options.reload);
-        made.map_err(|error| Fault::Site { reason: error.to_string() })
+        let reload = match &self.goal {
+            SonicGoal::Tree(_) => self.options.reload,
+            SonicGoal::Plan { plan, .. } => plan.is_reload_asked(),
+        };
+        let made = change(&self.name, live, tree, &self.overlay(), reload);
+        let made = made.map_err(|error| Fault::Site { reason: error.to_string() })?;
+        if let SonicGoal::Plan { plan, .. } = &self.goal {
+            let others = made.patch.operations.iter().filter(|operation| !plan.has(operation));
+            let moved: Vec<String> =
+                others.map(|other| format!("`{}` is not as it was", other.place())).collect();
+            if !moved.is_empty() {
+                return Err(Fault::Moved { moved });
+            }
+        }
+        Ok(made)
     }
 
     async fn wanted(&self) -> Result<ConfigDb, Fault> {
-        let (tree, name) = (self.tree.clone(), self.name.clone());
+        let tree = match &self.goal {
+            SonicGoal::Tree(tree) => tree.clone(),
+            SonicGoal::Plan { resolved, .. } => {
+                // Whoever asks has read the switch before.
+                let found = resolved.get().map(|found| found.tree.clone());
+                return found.ok_or_else(|| Fault::Ended { reason: "the switch was not read".to_owned() });
+            }
+        };
+        let name = self.name.clone();
         match tokio::task::spawn_blocking(move || tree.config_db(&name)).await {
             Ok(Ok(config)) => Ok(config),
             Ok(Err(error)) => Err(Fault::Tree(Box::new(error))),

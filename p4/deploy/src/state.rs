@@ -5,7 +5,7 @@
 //! that nobody changed, empty value sets) is not part of it, so that "not there" means the same on both sides.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_runtime::proto::v1;
 use closc_runtime::{EntityKey, Info, canonical, render};
@@ -110,6 +110,25 @@ impl State {
 pub struct StateDigest {
     /// Tables, action profiles and whatever else holds entities, by name; those without entities are not there.
     pub objects: BTreeMap<String, ObjectDigest>,
+}
+
+impl StateDigest {
+    /// Says which objects are not as they were.
+    pub(crate) fn moved(&self, found: &StateDigest) -> Vec<String> {
+        let names: BTreeSet<&String> = self.objects.keys().chain(found.objects.keys()).collect();
+        let differs = |name: &&&String| self.objects.get(**name) != found.objects.get(**name);
+        let entities =
+            |digest: &StateDigest, name: &str| digest.objects.get(name).map_or(0, |object| object.entities);
+        let say = |name: &String| {
+            let (before, now) = (entities(self, name), entities(found, name));
+            if before == now {
+                format!("other entries in `{name}`")
+            } else {
+                format!("`{name}` had {before} entries and has {now}")
+            }
+        };
+        names.iter().filter(differs).map(|name| say(name)).collect()
+    }
 }
 
 /// The digest of the entities of one object.

@@ -28,6 +28,12 @@ pub struct DiffArgs {
     /// Where the switches of `live` are: YAML or JSON, one entry a switch; `lab` for those of the fabric's lab
     #[arg(long, short, value_name = "FILE")]
     pub inventory: Option<Utf8PathBuf>,
+    /// What the site adds to SONiC switches of `live`: a folder of JSON files, as for `push`
+    #[arg(long, value_name = "DIR", requires = "inventory")]
+    pub overlay: Option<Utf8PathBuf>,
+    /// Configuration of `ssh` for SONiC switches of `live`, in place of your own
+    #[arg(long, value_name = "FILE", requires = "inventory")]
+    pub ssh_config: Option<Utf8PathBuf>,
     /// Save the difference with the digests of both sides
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,

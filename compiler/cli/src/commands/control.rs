@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, Manifest, paths};
-use closc_deploy::{Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
+use closc_deploy::{DeviceError, Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
 use closc_files::{FileError, Folder, Reason};
 use closc_platform::Os;
 use closc_provision::site_tree::SiteTree;
@@ -108,6 +108,14 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     let text = output::read(path, closc_files::TEXT_MAX)?;
     let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`"))?;
     let folder = closc_files::folder_of(path)?;
+    let inventory = match inventory.addresses.clone() {
+        None => inventory,
+        Some(list) => {
+            let bytes = folder.read(&list, closc_files::TEXT_MAX)?;
+            let text = std::str::from_utf8(&bytes).with_context(|| format!("`{list}` is no text"))?;
+            inventory.with_addresses(text).with_context(|| format!("`{path}`"))?
+        }
+    };
     for key in inventory.keys() {
         // One that cannot be read is an error of the switch that needs it.
         if let Err(error @ FileError { reason: Reason::Shared { .. }, .. }) =
@@ -118,10 +126,12 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     }
     let open: Vec<&str> = inventory.in_the_clear().collect();
     if let Some(first) = open.first() {
+        let n_patterns = inventory.n_patterns();
+        let what = if n_patterns == 0 { "switches" } else { "switches and patterns" };
         tracing::warn!(
-            "{} of {} switches are reached over the network without TLS, the first is `{first}`: give them `tls`",
+            "{} of {} {what} are reached over the network without TLS, the first is `{first}`: give them `tls`",
             open.len(),
-            inventory.devices.len()
+            inventory.devices.len() + n_patterns
         );
     }
     let keys = inventory.keys().into_iter().map(str::to_owned).collect();
@@ -179,6 +189,10 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
     let select = |name: &str| is_selected(args, &site.inventory, &planes, name) && has(name);
     if let Some(folder) = &args.overlay {
         options.overlay = overlay(folder)?;
+        // A part has some of the switches, and the overlay is of the site.
+        if manifest.selection.is_none() {
+            say_idle(folder, &Fleet::idle_patterns(&options.overlay, &tree));
+        }
     }
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
@@ -215,9 +229,10 @@ pub(super) fn warn_left_alone(fleet: &Fleet) {
     }
 }
 
-/// Returns how many switches have CONFIG_DB and nothing else.
-pub(super) fn n_sonic(fleet: &Fleet) -> usize {
-    fleet.n_switches() - fleet.members.len()
+/// Says what is wrong with each of some switches.
+pub(super) fn faults(faults: Vec<DeviceError>) -> anyhow::Error {
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    anyhow::anyhow!("{}", faults.join("\n"))
 }
 
 /// Reads what a site adds: every `.json` file of a folder.
@@ -225,6 +240,13 @@ pub(super) fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
     let texts = texts(path, "json")?;
     let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
+}
+
+/// Warns of patterns of an overlay that fit no switch: what is in such a file is added nowhere.
+pub(super) fn say_idle(folder: &Utf8Path, patterns: &[(&str, &str)]) {
+    for (file, pattern) in patterns {
+        tracing::warn!("no SONiC switch fits `{pattern}` in `{}`", folder.join(file));
+    }
 }
 
 /// Reads what the site adds as trees of YAML.

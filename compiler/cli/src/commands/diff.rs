@@ -19,7 +19,7 @@ use crate::args::diff::DiffArgs;
 use crate::args::{Args, Format};
 use crate::output::{self, Document, Outcome, Usage};
 
-pub use live::{LIVE, digest};
+pub use live::{LIVE, configurations, digest};
 pub(crate) use side::Reading;
 pub(crate) use side::one;
 pub use side::{Planned, Side, plans, unchanged, without};
@@ -42,6 +42,9 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!(Usage("name two sides")) };
     if command.patches.is_some() && (old == LIVE || new == LIVE) {
         bail!("`--patches` compares two fabric files: of switches `push --dry-run` says what would be sent");
+    }
+    if (command.overlay.is_some() || command.ssh_config.is_some()) && old != LIVE && new != LIVE {
+        bail!(Usage("`--overlay` and `--ssh-config` are of switches, and neither side is `live`"));
     }
     let report = match (old.as_str(), new.as_str()) {
         (LIVE, LIVE) => {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    Fleet, Gate, Plan, Preview, PushOptions, PushReport, SonicOptions, Target, open_gate, plan, push,
+    Fleet, Gate, Plan, Preview, PushOptions, PushReport, Reached, SonicOptions, open_gate, plan, push,
     push_plan,
 };
 use closc_diagnostics::printable;
@@ -43,14 +43,9 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     }
     let site = control::inventory(&command.fleet)?;
     if control::is_saved(&command.fleet.source) {
-        let targets = targets(command, &site)?;
-        return saved_plan(args, command, &targets, &options);
+        return saved_plan(args, command, &site, &options);
     }
-    let sonic = SonicOptions {
-        reload: command.reload,
-        confirm: Duration::from_secs(command.confirm),
-        ..SonicOptions::default()
-    };
+    let sonic = sonic(command);
     let fleet = control::fleet_with(&command.fleet, &site, sonic)?;
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
@@ -63,16 +58,22 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     finish(args, &report)
 }
 
-fn targets(command: &PushArgs, site: &control::Site) -> anyhow::Result<Vec<Target>> {
+/// What was said of switches that run SONiC.
+fn sonic(command: &PushArgs) -> SonicOptions {
+    SonicOptions {
+        reload: command.reload,
+        confirm: Duration::from_secs(command.confirm),
+        ssh_config: command.fleet.ssh_config.as_ref().map(ToString::to_string),
+        ..SonicOptions::default()
+    }
+}
+
+/// Finds the switches of a plan that take part, and leaves the others out of it.
+fn reached(command: &PushArgs, site: &control::Site, plan: &mut Plan) -> anyhow::Result<Reached> {
     let inventory = &site.inventory;
-    let names = inventory.devices.keys().map(String::as_str);
-    let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
-    inventory
-        .devices
-        .iter()
-        .filter(|(name, _)| control::is_selected(&command.fleet, inventory, &planes, name))
-        .map(|(name, device)| Ok(Target::from_inventory(name, device, &inventory.defaults, &*site.files)?))
-        .collect()
+    let planes = control::Planes::of_saved(&command.fleet, inventory, plan.switches())?;
+    plan.retain(|name| control::is_selected(&command.fleet, inventory, &planes, name));
+    Ok(Reached::new(inventory, &*site.files, plan, sonic(command))?)
 }
 
 /// What tells one saved file from another; the rest is passed over.
@@ -101,17 +102,23 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::R
 fn saved_plan(
     args: &Args,
     command: &PushArgs,
-    targets: &[Target],
+    site: &control::Site,
     options: &PushOptions,
 ) -> anyhow::Result<Outcome> {
     let path = &command.fleet.source;
-    let (plan, text) = control::saved_plan(path)?;
+    let (mut plan, text) = control::saved_plan(path)?;
+    for (given, word) in [(command.fleet.overlay.is_some(), "overlay"), (command.reload, "reload")] {
+        if given {
+            bail!("`--{word}` is part of what was saved: give it to the `push --out` that saves a plan");
+        }
+    }
+    let reached = reached(command, site, &mut plan)?;
     if command.dry_run && !output::is_standard(command.out.as_ref()) {
         return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", path, text.as_bytes())?;
-    let (observer, bar) = control::observer(args, plan.devices.len(), "pushing");
-    let work = async { Ok(push_plan(targets, &plan, options, observer, gate(command)).await?) };
+    let (observer, bar) = control::observer(args, plan.n_switches(), "pushing");
+    let work = async { Ok(push_plan(&reached, &plan, options, observer, gate(command)).await?) };
     let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
     finish(args, &report)
@@ -119,26 +126,10 @@ fn saved_plan(
 
 /// Shows or saves what a push would send. Exits with 2 where that is something.
 fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Outcome> {
-    let n_sonic = control::n_sonic(fleet);
-    if command.out.is_some() && n_sonic > 0 {
-        bail!(
-            "a plan for switches that run SONiC cannot be saved: {n_sonic} of the selection do; leave `--out` away, or \
-             select others with `--device`"
-        );
-    }
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
     bar.finish_and_clear();
-    let plan = made.map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!("{}", faults.join("\n"))
-    })?;
-    if let (Some(_), Some(first)) = (&command.out, plan.configured.first()) {
-        bail!(
-            "CONFIG_DB of {} switches differs, which no saved plan has, the first is `{first}`: push the tree",
-            plan.configured.len()
-        );
-    }
+    let plan = made.map_err(control::faults)?;
     if let Some(path) = &command.out {
         output::replace(path, &plan.to_json())?;
     }

@@ -13,14 +13,18 @@ use closc_runtime::client::Pipeline;
 use closc_runtime::proto::v1;
 use closc_runtime::text;
 use closc_runtime::wire::Elements;
+use closc_sonic::{Bounce, Estimate, Method, Patch};
 use prost::Message as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use thiserror::Error;
 
 use super::Plan;
 use super::show::{line, lines, set_pipeline};
+use super::sonic;
 use crate::device_plan::DevicePlan;
+use crate::sonic::SonicPlan;
 use crate::state::StateDigest;
 use crate::target::{Cookie, Program};
 
@@ -84,6 +88,9 @@ pub struct PlanFile {
     fabric: String,
     programs: BTreeMap<String, ProgramFile>,
     devices: BTreeMap<String, DeviceFile>,
+    /// The switches whose CONFIG_DB is brought about; those of them that are devices too have two transports.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    sonic: BTreeMap<String, SonicFile>,
 }
 
 impl PlanFile {
@@ -117,6 +124,28 @@ struct DeviceFile {
     request: String,
 }
 
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SonicFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plane: Option<u8>,
+    /// How it is applied.
+    how: Method,
+    /// The name of what applies it, where that is a patch.
+    patched_by: String,
+    /// The ports that go down and come up again.
+    bounces: Vec<Bounce>,
+    /// How long it takes.
+    estimate: Estimate,
+    /// Of each table that closc looks at.
+    live: StateDigest,
+    desired: StateDigest,
+    /// What will be done, by names.
+    changes: Vec<String>,
+    /// The same as a JSON patch (RFC 6902).
+    patch: Vec<serde_json::Value>,
+}
+
 pub(super) fn write(plan: &Plan) -> String {
     let program = |program: &Arc<Program>| ProgramFile {
         name: program.name().to_owned(),
@@ -135,11 +164,23 @@ pub(super) fn write(plan: &Plan) -> String {
             v1::WriteRequest { updates: device.updates.clone(), ..Default::default() }.encode_to_vec(),
         ),
     };
+    let sonic = |made: &SonicPlan| SonicFile {
+        plane: made.plane,
+        how: made.method.clone(),
+        patched_by: made.patched_by.clone(),
+        bounces: made.bounces.clone(),
+        estimate: made.estimate.clone(),
+        live: made.live.clone(),
+        desired: made.desired.clone(),
+        changes: made.patch.operations.iter().map(sonic::line).collect(),
+        patch: made.patch.operations.iter().map(|each| json!(each)).collect(),
+    };
     let file = PlanFile {
         format: FORMAT.to_owned(),
         fabric: plan.fabric.clone(),
         programs: plan.programs.iter().map(|(name, each)| (name.clone(), program(each))).collect(),
         devices: plan.devices.iter().map(|(name, each)| (name.clone(), device(each))).collect(),
+        sonic: plan.sonic.iter().map(|(name, each)| (name.clone(), sonic(each))).collect(),
     };
     let mut text = serde_json::to_string_pretty(&file).expect("strings and numbers have a form in JSON");
     text.push('\n');
@@ -166,7 +207,35 @@ pub(super) fn read(text: &str) -> Result<Plan, PlanFileError> {
             .map_err(|reason| PlanFileError::Device { device: name.clone(), reason })?;
         plan.devices.insert(name, Arc::new(read));
     }
+    for (name, switch) in file.sonic {
+        let read =
+            read_sonic(switch).map_err(|reason| PlanFileError::Device { device: name.clone(), reason })?;
+        plan.sonic.insert(name, read);
+    }
     Ok(plan)
+}
+
+fn read_sonic(file: SonicFile) -> Result<SonicPlan, String> {
+    let patch: Patch = serde_json::from_value(serde_json::Value::Array(file.patch))
+        .map_err(|error| format!("patch: {error}"))?;
+    let sent: Vec<String> = patch.operations.iter().map(sonic::line).collect();
+    if let Some((shown, sent)) = file.changes.iter().zip(&sent).find(|(shown, sent)| shown != sent) {
+        return Err(format!("`{shown}` is shown, `{sent}` would be sent"));
+    }
+    if file.changes.len() != sent.len() {
+        return Err(format!("{} changes are shown, {} would be sent", file.changes.len(), sent.len()));
+    }
+    Ok(SonicPlan {
+        plane: file.plane,
+        patched_by: file.patched_by,
+        has_number: true,
+        method: file.how,
+        bounces: file.bounces,
+        estimate: file.estimate,
+        patch,
+        live: file.live,
+        desired: file.desired,
+    })
 }
 
 fn read_program(file: &ProgramFile) -> Result<Program, String> {

@@ -75,8 +75,7 @@ impl Preview {
             (name.clone(), preview)
         });
         let sonic = plan.sonic.iter().map(|(name, made)| {
-            let change = &made.change;
-            let (method, reasons) = match &change.method {
+            let (method, reasons) = match &made.method {
                 Method::Nothing => ("nothing", Vec::new()),
                 Method::Patch => ("patch", Vec::new()),
                 Method::Reload { reasons } => ("reload", reasons.clone()),
@@ -84,9 +83,9 @@ impl Preview {
             let preview = SonicPreview {
                 method,
                 reasons,
-                operations: change.patch.operations.len(),
-                bounces: change.bounces.iter().map(|bounce| bounce.port.clone()).collect(),
-                seconds: change.estimate.seconds,
+                operations: made.patch.operations.len(),
+                bounces: made.bounces.iter().map(|bounce| bounce.port.clone()).collect(),
+                seconds: made.estimate.seconds,
             };
             (name.clone(), preview)
         });

@@ -18,7 +18,7 @@ const PORTS: usize = 8;
 /// Shows what changes, switches with the same change together; nothing where no switch runs SONiC.
 pub(super) fn show(plan: &Plan) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, made) in plan.sonic.iter().filter(|(_, made)| !made.change.patch.is_empty()) {
+    for (name, made) in plan.sonic.iter().filter(|(_, made)| made.changes()) {
         groups.entry(lines(made)).or_default().push(name);
     }
     let mut text = String::new();
@@ -33,10 +33,11 @@ pub(super) fn show(plan: &Plan) -> String {
     text
 }
 
-fn lines(SonicPlan { change, patched_by, .. }: &SonicPlan) -> String {
+fn lines(made: &SonicPlan) -> String {
+    let SonicPlan { patched_by, method, bounces, estimate, patch, .. } = made;
     let mut text = String::new();
-    let about = format!("about {} s ({})", change.estimate.seconds, change.estimate.source);
-    match &change.method {
+    let about = format!("about {} s ({})", estimate.seconds, estimate.source);
+    match method {
         Method::Nothing => {}
         Method::Patch => {
             let _ = writeln!(text, "  by {patched_by}, {about}");
@@ -48,24 +49,25 @@ fn lines(SonicPlan { change, patched_by, .. }: &SonicPlan) -> String {
             }
         }
     }
-    let ports: Vec<&str> = change.bounces.iter().map(|bounce| bounce.port.as_str()).collect();
+    let ports: Vec<&str> = bounces.iter().map(|bounce| bounce.port.as_str()).collect();
     if !ports.is_empty() {
         let more = ports.len().saturating_sub(PORTS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let named = ports[..ports.len().min(PORTS)].join(", ");
         let _ = writeln!(text, "  {} ports bounce: {named}{more}", ports.len());
     }
-    for operation in change.patch.operations.iter().take(SHOWN) {
+    for operation in patch.operations.iter().take(SHOWN) {
         let _ = writeln!(text, "  {}", line(operation));
     }
-    let more = change.patch.operations.len().saturating_sub(SHOWN);
+    let more = patch.operations.len().saturating_sub(SHOWN);
     if more > 0 {
         let _ = writeln!(text, "  and {more} more");
     }
     text
 }
 
-fn line(operation: &Operation) -> String {
+/// Returns what an operation does, as a line.
+pub(super) fn line(operation: &Operation) -> String {
     let place = operation.place();
     match &operation.action {
         Action::Add(content) => format!("+ {place} {content}"),

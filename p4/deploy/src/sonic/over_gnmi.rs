@@ -249,7 +249,7 @@ impl OverGnmi<'_> {
 
     /// The tables of which something may be wanted.
     fn tables(&self, tree: &ConfigDb) -> Result<BTreeSet<String>, Fault> {
-        let site = self.switch.options.overlay.of(&self.switch.name, tree);
+        let site = self.switch.overlay().of(&self.switch.name, tree);
         let site = site.map_err(|error| Fault::Site { reason: error.to_string() })?;
         let owned = OWNED.iter().map(|owned| owned.table.to_owned());
         Ok(owned.chain(site.tables().keys().cloned()).collect())

@@ -52,6 +52,7 @@ fn gone(of: &ConfigDb, other: &ConfigDb) -> PortIds {
 impl SonicSwitch {
     /// Reads the switch and says what a push would do to its ports.
     pub(crate) async fn moves(&self, options: &PushOptions, progress: &Progress) -> Result<PortMoves, Fault> {
+        self.resolve(options, progress).await?;
         let tree = self.wanted().await?;
         let held = self.held(&tree, options, progress).await?;
         let change = self.change(&held, &tree)?;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use closc_deploy::{
-    Device, DeviceDrift, Event, EventKind, Fleet, Inventory, Observer, Tree, Watch, WatchOptions, drift,
-    open_gate, plan, push, silent,
+    Device, DeviceDrift, Event, EventKind, Fleet, Inventory, Observer, Outcome, Plan as PushPlan, Reached,
+    SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, push_plan, silent,
 };
 use closc_entries::Pipeline;
 use closc_plan::Plan;
@@ -208,7 +208,7 @@ async fn ports_come_before_their_entries_and_go_after_them() {
         let shown = found.show();
         assert!(shown.contains("PORT|Ethernet") && shown.contains("ingress.routing_resolution"), "{shown}");
         let shown = plan(&fleet, &options(), silent()).await.expect("it can be read");
-        assert_eq!(shown.configured, [NAME]);
+        assert_eq!(shown.configured().collect::<Vec<_>>(), [NAME]);
         assert!(
             shown.show().contains("by one Set of gNMI") && shown.counts().total() > 0,
             "{}",
@@ -231,6 +231,62 @@ async fn ports_come_before_their_entries_and_go_after_them() {
         assert!(drift(&fleet, &options(), silent()).await.is_clean());
         assert!(plan(&fleet, &options(), silent()).await.expect("it can be read").is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_saved_plan_brings_both() {
+    for (old, new) in changes() {
+        let site = Site::start(&old).await;
+        let made = plan(&site.fleet(&new), &options(), silent()).await.expect("it can be read");
+        let saved = PushPlan::from_json(&made.to_json()).expect("it was just written");
+        assert_eq!((saved.to_json(), saved.show()), (made.to_json(), made.show()));
+        // Tree and rules are not asked again: the inventory and the file are all there is.
+        let none = reader(Files::new());
+        let reached =
+            Reached::new(&site.inventory, &*none, &saved, SonicOptions::default()).expect("it is reached");
+        let report =
+            push_plan(&reached, &saved, &options(), silent(), open_gate()).await.expect("by addresses");
+        assert!(report.is_good(), "{report:#?}");
+        site.assert_good(&new, &report);
+        let again = push_plan(&reached, &saved, &once(), silent(), open_gate()).await.expect("by addresses");
+        assert!(again.is_good() && again.updates().total() == 0, "{again:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
+    let (old, new) = (side(ONE), side(OTHER));
+    let site = Site::start(&old).await;
+    let made = plan(&site.fleet(&new), &options(), silent()).await.expect("it can be read");
+    let none = reader(Files::new());
+    let reached =
+        Reached::new(&site.inventory, &*none, &made, SonicOptions::default()).expect("it is reached");
+    let pushed = async || {
+        let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
+        let Outcome::Failed(fault) = &report.devices[NAME] else { panic!("{report:#?}") };
+        fault.to_string()
+    };
+    let entities = site.target.entities();
+    site.target.plant(entities[1..].to_vec());
+    assert!(pushed().await.contains("has moved since the plan was made"), "of entries");
+    site.target.plant(entities.clone());
+    let port = ids(&old.config).len();
+    site.gnmi.lock().running["PORT"]["Ethernet9999"] = json!({ "admin_status": "down" });
+    let said = pushed().await;
+    assert!(said.contains(&format!("`PORT` had {port} entries and has {}", port + 1)), "{said}");
+    // Nothing was touched.
+    assert_eq!(site.target.entities(), entities);
+    assert!(site.at_sets.lock().expect("no test panics in here").is_empty());
+    // What is the site's may move.
+    let _ = site.gnmi.lock().running["PORT"].as_object_mut().expect("ports").remove("Ethernet9999");
+    site.gnmi.lock().running["TACPLUS"] = json!({ "global": { "passkey": "not-a-secret" } });
+    let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
+    assert!(report.is_good(), "{report:#?}");
+    assert_eq!(site.gnmi.lock().running["TACPLUS"]["global"]["passkey"], "not-a-secret");
+    // What is shown is what is done, or the file is refused.
+    let text = made.to_json();
+    let other = text.replacen("+ PORT|", "+ PORT|x", 1);
+    assert!(other != text && PushPlan::from_json(&other).is_err(), "{text}");
 }
 
 /// An observer that counts events, and stops the push at one of them.

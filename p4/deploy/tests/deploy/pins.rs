@@ -6,8 +6,8 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use closc_deploy::{
-    Artefacts, DeviceDrift, Fleet, Inventory, Plan as PushPlan, PushReport, Tree, drift, open_gate, plan,
-    push, push_plan, silent,
+    Artefacts, DeviceDrift, Fleet, Inventory, Plan as PushPlan, PushReport, Reached, Tree, drift, open_gate,
+    plan, push, push_plan, silent,
 };
 use closc_entries::Pipeline;
 use closc_plan::Plan;
@@ -322,8 +322,9 @@ async fn planned_push(lab: &Lab) -> PushPlan {
 }
 
 async fn pushed_plan(lab: &Lab, plan: &PushPlan) -> PushReport {
-    let targets: Vec<_> = lab.fleet().members.into_iter().map(|member| member.target).collect();
-    push_plan(&targets, plan, &options(), silent(), open_gate()).await.expect("all have addresses")
+    push_plan(&Reached::of(&lab.fleet()), plan, &options(), silent(), open_gate())
+        .await
+        .expect("all have addresses")
 }
 
 #[tokio::test]

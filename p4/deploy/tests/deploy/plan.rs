@@ -1,6 +1,6 @@
 //! A plan says exactly what is sent, survives a file, and is refused where the switch has moved.
 
-use closc_deploy::{Plan, PlanFileError, PlanTargetError, open_gate, plan, push_plan, silent};
+use closc_deploy::{Plan, PlanFileError, PlanTargetError, Reached, open_gate, plan, push_plan, silent};
 use closc_runtime::testing::{Script, WriteFault};
 
 use crate::support::{Lab, T0, compiled, fault, held, once, options, stray};
@@ -10,8 +10,9 @@ async fn made(lab: &Lab) -> Plan {
 }
 
 async fn pushed(lab: &Lab, plan: &Plan) -> closc_deploy::PushReport {
-    let targets: Vec<_> = lab.fleet().members.into_iter().map(|member| member.target).collect();
-    push_plan(&targets, plan, &once(), silent(), open_gate()).await.expect("all have addresses")
+    push_plan(&Reached::of(&lab.fleet()), plan, &once(), silent(), open_gate())
+        .await
+        .expect("all have addresses")
 }
 
 #[tokio::test]
@@ -155,7 +156,7 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
 async fn a_plan_without_an_address_is_refused() {
     let lab = Lab::one().await;
     let plan = made(&lab).await;
-    let refused = push_plan(&[], &plan, &once(), silent(), open_gate()).await;
+    let refused = push_plan(&Reached::default(), &plan, &once(), silent(), open_gate()).await;
     assert_eq!(refused, Err(PlanTargetError::NoAddress { device: T0.to_owned() }));
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use closc_deploy::{
-    DeviceDrift, Fault, Fleet, FleetError, Inventory, Outcome, PushOptions, PushReport, SonicOptions, Tree,
-    Watch, WatchOptions, drift, open_gate, plan, push, silent,
+    DeviceDrift, Fault, Fleet, FleetError, Inventory, Outcome, Plan, PushOptions, PushReport, Reached,
+    SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, push_plan, silent,
 };
 use closc_sonic::{ConfigDb, Overlay};
 use tempfile::TempDir;
@@ -288,6 +288,40 @@ async fn what_a_patch_cannot_do_is_reloaded_and_the_sites_part_stays() {
     switch.assert_good(&tree, &report);
     assert!(switch.log().contains("config reload") && !switch.log().contains("config apply-patch"));
     assert!(switch.config("db.json").entry("DNS_NAMESERVER", "192.0.2.53").is_some());
+}
+
+#[tokio::test]
+async fn a_saved_plan_is_pushed_by_a_patch_or_a_reload_and_refused_where_the_switch_moved() {
+    let Some(switch) = FakeSwitch::new() else { return };
+    let options = PushOptions { attempts: 1, ..PushOptions::default() };
+    let ssh_config = Some(switch.path("ssh_config").display().to_string());
+    let text = r#"{ "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }"#;
+    let overlay = Overlay::parse([("dns.json", text)]).expect("right");
+    for tree in [NEW.to_owned(), NEW.replace(r#""size": "1""#, r#""size": "2""#)] {
+        let site = SonicOptions { overlay: overlay.clone(), ..SonicOptions::default() };
+        let made = plan(&switch.fleet(&tree, site), &options, silent()).await.expect("it can be read");
+        let saved = Plan::from_json(&made.to_json()).expect("it was just written");
+        assert_eq!((saved.to_json(), saved.show()), (made.to_json(), made.show()));
+        let sonic = SonicOptions { ssh_config: ssh_config.clone(), ..SonicOptions::default() };
+        let inventory = switch.inventory("{name}.mgmt");
+        let reached = Reached::new(&inventory, &*reader(Files::new()), &saved, sonic).expect("it is reached");
+        let push = async || {
+            let report = push_plan(&reached, &saved, &options, silent(), open_gate()).await;
+            report.expect("it has an address")
+        };
+        let held = fs::read_to_string(switch.path("db.json")).expect("it is there");
+        put(&switch.path("db.json"), &held.replacen(r#""mtu""#, r#""speed": "1", "mtu""#, 1), 0o600);
+        let said = fault(&push().await).to_string();
+        assert!(said.contains("other entries in `PORT`; make a new plan"), "{said}");
+        put(&switch.path("db.json"), &held, 0o600);
+        let report = push().await;
+        assert!(report.is_good(), "{report:?}\n{}", switch.log());
+        switch.assert_good(&tree, &report);
+        assert!(switch.config("db.json").entry("DNS_NAMESERVER", "192.0.2.53").is_some());
+        let again = push().await;
+        assert!(again.is_good() && again.updates().total() == 0, "{again:?}");
+    }
+    assert!(switch.log().contains("config apply-patch") && switch.log().contains("config reload"));
 }
 
 #[tokio::test]

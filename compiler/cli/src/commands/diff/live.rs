@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, SonicOptions, drift, plan,
+    DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, SonicOptions, StateDigest, configured,
+    drift, plan,
 };
 use closc_diff::live::{Device, Entry, waves};
 use closc_diff::{Options, Report, Sign};
@@ -25,18 +26,13 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
-    let n_sonic = fleet.configured.len();
-    if command.out.is_some() && n_sonic > 0 {
-        bail!(
-            "a difference of switches that run SONiC cannot be saved: {n_sonic} of them do; leave `--out` away, or keep the tree \
-             and run `closc push --dry-run` again"
-        );
-    }
+    // What moves between the two is refused later, as the digest is of what was there before.
+    let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (found, held) = read(args, &programmed, &fleet)?;
     let own = closc_diff::Side {
         source: LIVE.to_owned(),
         fabric: fleet.fabric.clone(),
-        digest: digest_of_all(&held, &found).to_string(),
+        digest: digest(&held, &configured).to_string(),
     };
     let devices = devices(&found, &held, is_old)?;
     let (old, new) = if is_old { (own, side.side().clone()) } else { (side.side().clone(), own) };
@@ -56,8 +52,9 @@ pub fn unchanged(
 ) -> anyhow::Result<()> {
     let side = side::unchanged(args, other)?;
     let [programmed, fleet] = fleets(command, &side)?;
+    let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (_, held) = read(args, &programmed, &fleet)?;
-    if digest(&held).to_string() != then.digest {
+    if digest(&held, &configured).to_string() != then.digest {
         bail!("the saved difference is stale: switches hold something else than they did; compare again");
     }
     Ok(())
@@ -76,7 +73,9 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     }
     let tree = std::sync::Arc::new(side.entries()?);
     let programmed = Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?;
-    let options = SonicOptions::default();
+    let overlay = command.overlay.as_deref().map(control::overlay).transpose()?.unwrap_or_default();
+    let ssh_config = command.ssh_config.as_ref().map(ToString::to_string);
+    let options = SonicOptions { overlay, ssh_config, ..SonicOptions::default() };
     let all = programmed.clone().with_sonic(&site.inventory, &*site.files, &tree, options, |_| true)?;
     let all = all.with_left_alone(&site.inventory, &tree, control::instead, |_| true);
     control::warn_left_alone(&all);
@@ -94,33 +93,34 @@ fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(Drift
     });
     bar.finish_and_clear();
     let (found, held) = read?;
-    let held = held.map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!("{}", faults.join("\n"))
-    })?;
+    let held = held.map_err(control::faults)?;
     Ok((found, held))
 }
 
-/// Returns a digest of what switches hold.
-pub fn digest(held: &Plan) -> blake3::Hash {
+/// What the CONFIG_DBs of switches hold, table by table.
+pub type Configurations = BTreeMap<String, StateDigest>;
+
+/// Reads the CONFIG_DBs of a fleet.
+pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Configurations> {
+    if fleet.configured.is_empty() {
+        return Ok(Configurations::new());
+    }
+    let (observer, bar) = control::observer(args, fleet.configured.len(), "reading");
+    let read = control::block_on(async { Ok(configured(fleet, options, observer).await) });
+    bar.finish_and_clear();
+    read?.map_err(control::faults)
+}
+
+/// Returns a digest of what switches hold: entries, and CONFIG_DB.
+pub fn digest(held: &Plan, configured: &Configurations) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (name, device) in &held.devices {
         let held = (name, device.set_pipeline, &device.live);
         hasher.update(&serde_json::to_vec(&held).expect("names and numbers are JSON"));
     }
-    hasher.finalize()
-}
-
-/// The same of every switch: one that runs SONiC is known by how it differs.
-fn digest_of_all(held: &Plan, found: &DriftReport) -> blake3::Hash {
-    let others: BTreeMap<_, _> =
-        found.devices.iter().filter(|(name, _)| !held.devices.contains_key(*name)).collect();
-    if others.is_empty() {
-        return digest(held);
+    for held in configured {
+        hasher.update(&serde_json::to_vec(&held).expect("names and numbers are JSON"));
     }
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(digest(held).as_bytes());
-    hasher.update(&serde_json::to_vec(&others).expect("names and texts are JSON"));
     hasher.finalize()
 }
 

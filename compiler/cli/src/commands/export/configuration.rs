@@ -42,7 +42,14 @@ impl Files {
 impl<'p> Source<'p> {
     pub(super) fn new(plan: &'p Plan, overlay: Option<&Utf8Path>) -> anyhow::Result<Self> {
         let site = overlay.map(control::site_tree).transpose()?.unwrap_or_default();
+        let folder = overlay;
         let overlay = overlay.map(control::overlay).transpose()?;
+        if let (Some(folder), Some(overlay)) = (folder, &overlay) {
+            let sonic = plan.switches().filter(|switch| plan.topology().hardware(*switch).1.has_hwskus());
+            let names: Vec<String> = sonic.map(|switch| plan.switch_name(switch).to_string()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            control::say_idle(folder, &overlay.idle(&names));
+        }
         Ok(Source { plan, templates: Templates::shipped(), overlay, site })
     }
 

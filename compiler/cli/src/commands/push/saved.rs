@@ -8,7 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::bail;
-use closc_deploy::{DevicePlan, Fleet, Member, Plan, PushOptions, PushReport, Target, plan, push_plan};
+use closc_deploy::{
+    DeviceDrift, DevicePlan, Fleet, Member, Plan, PushOptions, PushReport, Reached, SonicOptions, drift,
+    plan, push_plan,
+};
 use closc_diff::{Report, WaveText as Wave};
 
 use super::{ended, finish, gate, shown};
@@ -35,14 +38,17 @@ pub fn push(
     let old = if report.old.source == diff::LIVE { None } else { Some(diff::unchanged(args, &report.old)?) };
     let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
     let fleet = fleet(command, &site, &new, true)?;
-    if fleet.members.is_empty() {
-        bail!("no switch of `{}` takes P4Runtime and is selected", report.new.source);
+    if fleet.n_switches() == 0 {
+        bail!("no switch of `{}` is selected that the inventory says how to reach", report.new.source);
     }
-    if let Some(member) = fleet.members.iter().find(|member| site.inventory.has_rule_for(&member.target.name))
-    {
+    let is_half = |member: &&Member| {
+        let name = &member.target.name;
+        site.inventory.has_rule_for(name) && !fleet.configured.contains(name)
+    };
+    if let Some(member) = fleet.members.iter().find(is_half) {
         bail!(
-            "a saved difference brings entries and no CONFIG_DB, which the inventory asks for `{}`: push the tree, or take the \
-             switch out of the rules under `sonic`",
+            "of `{}` the inventory asks for CONFIG_DB, which fabric files have not: compile both sides and compare the trees, or take \
+             the switch out of the rules under `sonic`",
             member.target.name
         );
     }
@@ -53,11 +59,20 @@ pub fn push(
         stages.push((wave, self::fleet(command, &site, &side, true)?));
     }
     match &old {
-        None if diff::digest(&plan).to_string() != report.old.digest => {
-            bail!("the saved difference is stale: switches hold something else than they did; compare again")
+        None => {
+            let configured = diff::configurations(args, &fleet, options)?;
+            if diff::digest(&plan, &configured).to_string() != report.old.digest {
+                bail!(
+                    "the saved difference is stale: switches hold something else than they did; compare again"
+                )
+            }
         }
-        None => {}
-        Some(old) => as_before(&plan, &self::fleet(command, &site, old, false)?, &stages)?,
+        Some(old) => {
+            let old = self::fleet(command, &site, old, false)?;
+            let mut moved = as_before(&plan, &old, &stages)?;
+            moved.extend(configured_before(args, &plan, &old, options)?);
+            refuse(moved)?;
+        }
     }
     if command.dry_run {
         return shown(args, &plan);
@@ -69,13 +84,10 @@ pub fn push(
 
 /// Reads what switches hold and compares it with what they are to hold.
 fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Plan> {
-    let (observer, bar) = control::observer(args, fleet.members.len(), "comparing");
+    let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
     bar.finish_and_clear();
-    made.map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!("{}", faults.join("\n"))
-    })
+    made.map_err(control::faults)
 }
 
 /// Pushes the stages, each to the switches of its wave, and then what is left of the plan.
@@ -86,9 +98,9 @@ fn pushed(
     report: &Report,
     options: &PushOptions,
 ) -> anyhow::Result<PushReport> {
-    let push = |plan: &Plan, targets: &[Target]| -> anyhow::Result<PushReport> {
-        let (observer, bar) = control::observer(args, targets.len(), "pushing");
-        let work = async { Ok(push_plan(targets, plan, options, observer, gate(command)).await?) };
+    let push = |plan: &Plan, reached: &Reached| -> anyhow::Result<PushReport> {
+        let (observer, bar) = control::observer(args, plan.n_switches(), "pushing");
+        let work = async { Ok(push_plan(reached, plan, options, observer, gate(command)).await?) };
         let done = control::block_on(work);
         bar.finish_and_clear();
         done
@@ -104,8 +116,7 @@ fn pushed(
         if stage.members.is_empty() {
             continue;
         }
-        let targets: Vec<Target> = stage.members.iter().map(|member| member.target.clone()).collect();
-        let done = push(&compared(args, &stage, options)?, &targets)?;
+        let done = push(&compared(args, &stage, options)?, &Reached::of(&stage))?;
         if !done.is_good() {
             return Ok(done);
         }
@@ -118,16 +129,46 @@ fn pushed(
 fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bool) -> anyhow::Result<Fleet> {
     let tree = Arc::new(side.entries()?);
     let inventory = &site.inventory;
-    let both = |name: &str| tree.devices().contains_key(name) && inventory.devices.contains_key(name);
-    let names = inventory.devices.keys().map(String::as_str);
+    let both = |name: &str| tree.devices().contains_key(name) && inventory.programs(name);
+    let names = tree.devices().keys().map(String::as_str).filter(|name| inventory.programs(name));
     let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
     let selected = |name: &str| control::is_selected(&command.fleet, inventory, &planes, name);
-    let select = |name: &str| selected(name) && (is_new || both(name));
-    Ok(Fleet::new(inventory, &*site.files, &tree, select)?)
+    let ruled = |name: &str| !inventory.programs(name) && inventory.has_rule_for(name);
+    let select = |name: &str| selected(name) && (is_new || both(name) || ruled(name));
+    let overlay = command.fleet.overlay.as_deref().map(control::overlay).transpose()?.unwrap_or_default();
+    let options = SonicOptions { overlay, ..super::sonic(command) };
+    let fleet = Fleet::new(inventory, &*site.files, &tree, select)?;
+    Ok(fleet.with_sonic(inventory, &*site.files, &tree, options, select)?)
 }
 
-/// Refuses switches that change and hold something else than the old side, or a wave, wants of them.
-fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<()> {
+/// Returns the switches whose CONFIG_DB changes and is not what the old side wants of it.
+fn configured_before(
+    args: &Args,
+    plan: &Plan,
+    old: &Fleet,
+    options: &PushOptions,
+) -> anyhow::Result<Vec<String>> {
+    let changing: BTreeSet<&str> = plan.configured().collect();
+    let old = old.configured_only(|name| changing.contains(name));
+    if old.configured.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (observer, bar) = control::observer(args, old.n_switches(), "comparing");
+    let found = control::block_on(async { Ok(drift(&old, options, observer).await) })?;
+    bar.finish_and_clear();
+    let mut moved = Vec::new();
+    for (name, found) in found.devices {
+        match found {
+            DeviceDrift::None => {}
+            DeviceDrift::Unknown(fault) => bail!("`{name}`: {fault}"),
+            DeviceDrift::Pipeline { .. } | DeviceDrift::Entries { .. } => moved.push(format!("`{name}`")),
+        }
+    }
+    Ok(moved)
+}
+
+/// Returns the switches that change and hold something else than the old side, or a wave, wants of them.
+fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<Vec<String>> {
     let by_name = |fleet: &Fleet| -> BTreeMap<String, Member> {
         fleet.members.iter().map(|member| (member.target.name.clone(), member.clone())).collect()
     };
@@ -148,6 +189,12 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
             moved.push(format!("`{name}`"));
         }
     }
+    Ok(moved)
+}
+
+/// Refuses switches that moved.
+fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
+    let mut moved: Vec<String> = BTreeSet::from_iter(moved).into_iter().collect();
     if moved.is_empty() {
         return Ok(());
     }
@@ -190,7 +237,7 @@ fn reached(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<St
 }
 
 /// Puts each switch into the first wave that configures it; those of none go last.
-fn in_waves(fleet: &Fleet, report: &Report) -> Vec<Target> {
+fn in_waves(fleet: &Fleet, report: &Report) -> Reached {
     let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
     // The others were pushed before.
     for (at, wave) in report.waves.iter().enumerate().filter(|(_, wave)| wave.apart.is_empty()) {
@@ -199,6 +246,5 @@ fn in_waves(fleet: &Fleet, report: &Report) -> Vec<Target> {
         }
     }
     let wave = |name: &str| waves.get(name).copied().unwrap_or(report.waves.len());
-    let targets = fleet.members.iter().map(|member| member.target.clone());
-    targets.map(|target| Target { wave: wave(&target.name), ..target }).collect()
+    Reached::of(fleet).in_waves(wave)
 }
