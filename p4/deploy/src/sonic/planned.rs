@@ -172,7 +172,9 @@ fn digest(config: &ConfigDb, tables: &BTreeSet<&str>) -> StateDigest {
                     Field::List(values) => {
                         hasher.update(&[1]);
                         hasher.update(&(values.len() as u64).to_be_bytes());
-                        values.iter().for_each(|value| text(&mut hasher, value));
+                        for value in values {
+                            text(&mut hasher, value);
+                        }
                     }
                 }
             }

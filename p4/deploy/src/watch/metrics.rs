@@ -143,6 +143,9 @@ fn text(status: &WatchStatus) -> String {
     text
 }
 
+/// What of the sums a family is, by class.
+type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
+
 /// Sums of what switches count; what a port or a segment counts is asked for switch by switch.
 fn counters(text: &mut String, status: &WatchStatus) {
     let help = "1 if the counters of the switch were read when it was last looked at.";
@@ -163,8 +166,6 @@ fn counters(text: &mut String, status: &WatchStatus) {
         let labels = labels(name, device, "");
         line(text, "closc_device_received_packets_total", &labels, sums.received as f64);
     }
-    /// What of the sums a family is, by class.
-    type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
     let families: [(&str, &str, Part); 3] = [
         ("closc_device_sent_packets_total", "Packets that went out, by class.", |sums| &sums.sent),
         ("closc_device_ecn_marked_packets_total", "Of these, how many were marked.", |sums| &sums.marked),
