@@ -95,26 +95,7 @@ impl Queueing {
 
 fn read(words: &[&str]) -> Option<Queueing> {
     match words {
-        ["qdisc", "replace", "dev", port, "root", "handle", "1:", "ets", "bands", bands, rest @ ..] => {
-            let (strict, rest) = match rest {
-                ["strict", strict, rest @ ..] => (value(strict)?, rest),
-                rest => (0, rest),
-            };
-            let at = rest.iter().position(|word| *word == "priomap")?;
-            let (quanta, priorities) = rest.split_at(at);
-            let quanta = match quanta {
-                ["quanta", quanta @ ..] => quanta,
-                [] => &[],
-                _ => return None,
-            };
-            Some(Queueing::Bands {
-                port: value(port)?,
-                bands: value(bands)?,
-                strict,
-                quanta: quanta.iter().map(|quantum| value(quantum)).collect::<Option<_>>()?,
-                priorities: priorities[1..].iter().map(|band| value(band)).collect::<Option<_>>()?,
-            })
-        }
+        ["qdisc", "replace", "dev", port, "root", "handle", "1:", "ets", rest @ ..] => bands(port, rest),
         [
             "qdisc",
             "replace",
@@ -140,32 +121,43 @@ fn read(words: &[&str]) -> Option<Queueing> {
             },
         }),
         ["filter", "del", "dev", port, "parent", "1:"] => Some(Queueing::Forget(value(port)?)),
-        [
-            "filter",
-            "add",
-            "dev",
-            port,
-            "parent",
-            "1:",
-            "protocol",
-            "ipv6",
-            "pref",
-            pref,
-            "u32",
-            "match",
-            rest @ ..,
-        ] => {
-            let (byte, band) = match rest {
-                ["ip6", "priority", byte, mask, "flowid", band] => {
-                    (Some((self::byte(byte)?, self::byte(mask)?)), band)
-                }
-                ["u32", "0", "0", "flowid", band] => (None, band),
-                _ => return None,
-            };
-            Some(Queueing::Filter { port: value(port)?, pref: value(pref)?, byte, band: class(band)? })
-        }
+        ["filter", "add", "dev", port, "parent", "1:", "protocol", "ipv6", rest @ ..] => filter(port, rest),
         _ => None,
     }
+}
+
+fn bands(port: &str, words: &[&str]) -> Option<Queueing> {
+    let ["bands", bands, rest @ ..] = words else { return None };
+    let (strict, rest) = match rest {
+        ["strict", strict, rest @ ..] => (value(strict)?, rest),
+        rest => (0, rest),
+    };
+    let at = rest.iter().position(|word| *word == "priomap")?;
+    let (quanta, priorities) = rest.split_at(at);
+    let quanta = match quanta {
+        ["quanta", quanta @ ..] => quanta,
+        [] => &[],
+        _ => return None,
+    };
+    Some(Queueing::Bands {
+        port: value(port)?,
+        bands: value(bands)?,
+        strict,
+        quanta: quanta.iter().map(|quantum| value(quantum)).collect::<Option<_>>()?,
+        priorities: priorities[1..].iter().map(|band| value(band)).collect::<Option<_>>()?,
+    })
+}
+
+fn filter(port: &str, words: &[&str]) -> Option<Queueing> {
+    let ["pref", pref, "u32", "match", rest @ ..] = words else { return None };
+    let (byte, band) = match rest {
+        ["ip6", "priority", byte, mask, "flowid", band] => {
+            (Some((self::byte(byte)?, self::byte(mask)?)), band)
+        }
+        ["u32", "0", "0", "flowid", band] => (None, band),
+        _ => return None,
+    };
+    Some(Queueing::Filter { port: value(port)?, pref: value(pref)?, byte, band: class(band)? })
 }
 
 fn marks(words: &[&str]) -> Option<Marks> {
