@@ -23,7 +23,7 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
             (json!(1), "E0309")
         }
         "tiers.t2.count" => (json!(3), "E0314"),
-        // What a port of a kernel runs at is in no file of it.
+        // What a port of a kernel without queues runs at is in no file of it.
         "hosts.nic.speed" | "hosts.nic_by_zone.*.speed" => (json!("6G"), "E0205"),
         "tiers.t0.down.breakout" | "tiers.t0.by_zone.*.down.breakout" => (json!("1x200G"), "E0205"),
         "tiers.t0.by_zone.*.oversubscription" | "tiers.t1.by_zone.*.oversubscription" => {

@@ -30,13 +30,17 @@ impl Place<'_> {
 /// Applies sysctls, devices, batch and queues of every device given.
 pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) -> Result<(), LabError> {
     let done = std::sync::atomic::AtomicU64::new(0);
+    let takes_queues = takes_queues(places);
     each(places.iter().map(|place| place.namespace), jobs, |at| {
         watch.check()?;
         let (device, files) = (&places[at].namespace.device, places[at].files());
         sysctls(&files.sysctls()?, device)?;
         ip_batch_make(&Command::write_all(&files.devices()?), device)?;
         ip_batch(&Command::write_all(&files.batch()?), device)?;
-        queues(&files.queues()?, device)?;
+        let queues = files.queues()?;
+        if takes_queues && !queues.is_empty() {
+            tc_batch(&Queueing::write_all(&queues), device)?;
+        }
         let number = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         watch.step("configure devices", number, places.len() as u64);
         Ok(())
@@ -56,17 +60,18 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
     Ok(())
 }
 
-/// Sets up queues, where this machine has what they need. What it lacks is said once: a lab shows paths without them.
-fn queues(commands: &[Queueing], device: &str) -> Result<(), LabError> {
+/// Tells whether this machine has what queues need, where a device has some. What it lacks is said once: a lab shows paths without
+/// them. To be asked before the rights to find out are given up, which whoever enters a namespace does.
+fn takes_queues(places: &[Place<'_>]) -> bool {
     static SAID: Once = Once::new();
-    if commands.is_empty() {
-        return Ok(());
+    if !places.iter().any(|place| place.files().has_queues()) {
+        return false;
     }
-    if let Some(lacking) = lacking_queues() {
+    let lacking = lacking_queues();
+    if let Some(lacking) = lacking {
         SAID.call_once(|| tracing::warn!("no queues in this lab: this machine has no {lacking}"));
-        return Ok(());
     }
-    tc_batch(&Queueing::write_all(commands), device)
+    lacking.is_none()
 }
 
 /// Writes settings below `/proc/sys/net`, which shows the namespace of the calling thread.

@@ -4,6 +4,8 @@
 //! queue of the profile is a band of `ets`, strict ones first and higher numbers before lower ones; a code point is looked up
 //! at one place of the outer header (`u32`), whatever is inside.
 
+use std::collections::BTreeMap;
+
 use closc_plan::{DeviceIntent, PortIntent, SwitchQos};
 use closc_platform::capability::asked;
 use closc_qos::codes::{Dscp, Queue};
@@ -170,7 +172,7 @@ fn port<'a>(
     port: &'a PortIntent,
     queues: &[Own],
     packets: u32,
-    marks: &std::collections::BTreeMap<Queue, EcnThresholds>,
+    marks: &BTreeMap<Queue, EcnThresholds>,
 ) -> Port<'a> {
     let least = queues.iter().filter_map(|own| own.weight).min().map_or(1, u64::from);
     // The smallest quantum is a whole packet, so that every turn sends something.

@@ -156,18 +156,15 @@ impl Port {
             qos.dscp_to_class.extend(class.map(|class| (code, class)));
         }
         let others = self.filters.iter().find(|filter| filter.mask == 0);
-        match (others, self.root.priorities.first()) {
-            (None, _) => {
-                faults.push("has no class for code points that no filter names".to_owned());
-            }
-            (Some(others), Some(_)) => {
+        match others {
+            None => faults.push("has no class for code points that no filter names".to_owned()),
+            Some(others) => {
                 let strays = self.root.priorities.iter().find(|band| **band != others.band);
                 faults.extend(strays.map(|band| {
                     let meant = others.band;
                     format!("queues packets that are not IPv6 by band {band} and not by {meant}")
                 }));
             }
-            (Some(_), None) => {}
         }
         if !self.is_cleared {
             faults.push("keeps filters of an earlier file".to_owned());
