@@ -17,11 +17,11 @@ use std::thread;
 
 use closc_nic::choose::Transport;
 
-use super::charge::Touched;
+use super::charge::{Touched, Witness};
 use super::course::{Course, join};
 use super::orders::Orders;
 use super::pattern::Work;
-use super::record::Record;
+use super::record::{Loss, Record};
 use super::report::{Report, Setting};
 use super::run::JobError;
 use super::scenario::Scenario;
@@ -29,7 +29,7 @@ use super::timeline::Timeline;
 use super::verdict::judge;
 use crate::backend::linux::joined;
 use crate::backend::{Flow, Seen};
-use crate::model::{DeviceId, Model, PortId};
+use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::name::FabricName;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
@@ -89,10 +89,12 @@ pub(super) fn run(
     lab.restore(watch)?;
     let mut record = record?;
     let way = |from: usize, to: usize| pairs.iter().find(|pair| (pair.from, pair.to) == (from, to));
-    Touched::of(&timeline.steps, lab.model())?.charge(&mut record.losses, &record.marks, |word| {
-        let ways = way(word.from, word.to).map(|pair| pair.ways.concat()).unwrap_or_default();
-        ways.into_iter().map(PortId::cable).collect()
-    });
+    let cables = |_, loss: &Loss| -> Vec<CableId> {
+        let pair = loss.word.and_then(|word| way(word.from, word.to));
+        pair.map(|pair| pair.ways.concat()).unwrap_or_default().into_iter().map(PortId::cable).collect()
+    };
+    let touched = Touched::of(&timeline.steps, lab.model())?;
+    touched.charge(&mut record.losses, &record.marks, Witness::Senders, cables);
     let setting = Setting::of(orders, names.len(), false);
     let mut report = Report::of(setting, &names, &timeline, &record);
     report.unmet = judge(&report, &timeline, &scenario.expect);
