@@ -176,7 +176,7 @@ impl fmt::Display for Finding {
                 evidence
             }
             Finding::Unused { cable, evidence } => {
-                writeln!(f, "found: no route leads over {cable} any more")?;
+                writeln!(f, "found: no route goes over {cable} any more")?;
                 evidence
             }
         };

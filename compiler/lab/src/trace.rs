@@ -67,7 +67,7 @@ pub enum Finding {
         /// What says so.
         evidence: Vec<String>,
     },
-    /// Routes led over a cable, at both of its ends, and none does any more.
+    /// Routes went over a cable, at both of its ends, and none does any more.
     Unused {
         /// The cable.
         cable: String,

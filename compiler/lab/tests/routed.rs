@@ -147,7 +147,7 @@ fn swapped_cables_of_static_groups_are_found_by_where_flows_come_in() {
     lab.down().unwrap();
 }
 
-/// Routers leave a cable over which they do not hear each other, and nothing is lost.
+/// Routers leave a cable over which no neighbour answers, and nothing is lost.
 #[test]
 fn routers_lead_around_a_cable() {
     if !can_run() {

@@ -98,11 +98,9 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             })
         }
         LabCommand::Cut { lab, cable, down, keep } => {
+            let ends = if *down { Ends::Down } else { Ends::Up };
             with_lab(args, lab, &options, &watch, |tree, options| {
-                let mut lab = Lab::open(tree, options)?;
-                let ends = if *down { Ends::Down } else { Ends::Up };
-                let report = lab.cut(cable, ends, &watch)?;
-                restore_unless(*keep, &mut lab, &watch)?;
+                let report = cut(&mut Lab::open(tree, options)?, (cable, ends), *keep, &watch)?;
                 print(args, &CUT, &report, report.is_found())
             })
         }
@@ -116,6 +114,18 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
             serve(tree, socket, *listen, digests(*no_digests), &interrupt)
         }
     }
+}
+
+/// Cuts a cable, and mends it unless it is to stay so.
+fn cut(
+    lab: &mut Lab,
+    (cable, ends): (&str, Ends),
+    keep: bool,
+    watch: &Watch<'_>,
+) -> anyhow::Result<CutReport> {
+    let report = lab.cut(cable, ends, watch)?;
+    restore_unless(keep, lab, watch)?;
+    Ok(report)
 }
 
 /// Mends what was broken, unless it is to stay so.

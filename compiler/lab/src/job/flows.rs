@@ -69,6 +69,7 @@ pub(super) fn run(
     orders: &Orders,
     watch: &Watch<'_>,
 ) -> Result<Report, JobError> {
+    lab.breakable()?;
     fits(orders, &lab.tree().fabric, lab.tree().routing())?;
     let seats = joined::seats(lab.tree(), lab.model());
     super::run::fits(seats.len() as u64)?;

@@ -37,7 +37,7 @@ struct Sent {
     at_ns: u64,
     bytes: u32,
     message: usize,
-    /// It was sent again since anything was heard.
+    /// It was sent again since the last acknowledgement.
     is_asked: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Sender {
     under_way: BTreeMap<u64, Sent>,
     /// Mean round trip; 0 before the first.
     round_trip_ns: u64,
-    /// Times in a row that the oldest packet was sent again and nothing was heard.
+    /// Times in a row that the oldest packet was sent again without an acknowledgement.
     silent: u32,
 }
 
@@ -94,7 +94,7 @@ impl Sender {
     /// The next packet, if there is one now.
     pub(super) fn take(&mut self, now_ns: u64) -> Option<Outgoing> {
         let resend_ns = self.resend_ns();
-        // Whoever heard nothing for long asks with one packet whether anybody is there; whoever hears sends each again in turn.
+        // After a long silence one packet asks whether anybody is there; after an acknowledgement each is sent again in turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
         let late = self.under_way.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
         if let Some((number, sent)) = late {

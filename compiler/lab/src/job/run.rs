@@ -95,17 +95,14 @@ pub enum JobError {
     },
 }
 
-/// Runs a job.
-pub fn run(
+/// Runs a job of agents.
+pub(super) fn run(
     lab: &mut Lab,
     scenario: &Scenario,
     orders: &Orders,
     watch: &Watch<'_>,
 ) -> Result<Report, JobError> {
     lab.breakable()?;
-    if !lab.tree().is_source_routed() {
-        return super::flows::run(lab, scenario, orders, watch);
-    }
     let seats = seats(lab.tree(), lab.model());
     fits(seats.len() as u64)?;
     unit_fits(lab.tree(), orders)?;

@@ -21,14 +21,14 @@ pub(super) fn findings(
     (before, after): (&[Routes], &[Routes]),
     seen: &[Seen],
 ) -> Vec<Finding> {
-    let mut ways = Ways::default();
+    let mut ways = Crossings::default();
     seen.iter().for_each(|seen| ways.take(model, seen));
     let mut found = ways.found().findings(model);
     let accused: BTreeSet<String> = found.iter().flat_map(Finding::cables).map(str::to_owned).collect();
     let (before, after) = (used(model, seats, before), used(model, seats, after));
     let mut left: BTreeMap<CableId, Vec<String>> = BTreeMap::new();
     for port in before.difference(&after) {
-        let evidence = format!("routes led out of {} before, and none does now", model.port_name(*port));
+        let evidence = format!("routes left by {} before, and none does now", model.port_name(*port));
         left.entry(port.cable()).or_default().push(evidence);
     }
     // A device that has no other way to somebody has lost a port's worth of routes for a fault that is elsewhere.
@@ -63,7 +63,7 @@ fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet<PortId> {
 
 /// What became of flows behind the ports that they left by.
 #[derive(Debug, Default)]
-struct Ways {
+struct Crossings {
     ports: BTreeMap<PortId, Behind>,
 }
 
@@ -77,7 +77,7 @@ struct Behind {
     met: BTreeMap<PortId, u64>,
 }
 
-impl Ways {
+impl Crossings {
     fn take(&mut self, model: &Model, seen: &Seen) {
         let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
         let entered: BTreeSet<PortId> = seen.entered.iter().copied().collect();

@@ -148,7 +148,7 @@ impl TestReport {
     }
 
     /// Tells whether groups of next hops got what their weights say.
-    pub fn keeps_weights(&self) -> bool {
+    pub(crate) fn keeps_weights(&self) -> bool {
         self.spread.as_ref().is_none_or(|spread| spread.mismatches.is_empty())
     }
 }

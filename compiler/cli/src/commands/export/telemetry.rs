@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
         let sampled = sflow::files(plan, &command.sflow)?;
         ensure!(
             !sampled.is_empty(),
-            "`--sflow`: no switch of this fabric is told by files of closc to send samples; {}",
+            "`--sflow`: closc writes sFlow for no switch of this fabric; {}",
             reasons(plan)
         );
         files.extend(sampled);

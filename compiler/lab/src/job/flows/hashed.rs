@@ -37,7 +37,7 @@ struct Broken {
 
 /// A direction of a pair.
 #[derive(Clone, Copy)]
-struct Way<'w> {
+struct Leg<'w> {
     from: Ipv6Addr,
     to: Seat,
     ports: &'w [PortId],
@@ -55,23 +55,23 @@ impl<'a> Hashed<'a> {
     }
 
     /// The ports that a device has a route over, with their weights.
-    fn group(&self, at: DeviceId, way: Way<'_>) -> Vec<(PortId, f64)> {
+    fn group(&self, at: DeviceId, way: Leg<'_>) -> Vec<(PortId, f64)> {
         let route = self.routes[at.0].of(way.from, way.to.address).map(|(_, route)| route);
         let hops = route.into_iter().flat_map(|route| &route.hops);
         hops.filter_map(|(hop, weight)| Some((self.model.port(at, hop)?, f64::from(*weight)))).collect()
     }
 
     /// Those of them that are left.
-    fn left_of(&self, at: DeviceId, way: Way<'_>, broken: &Broken) -> Vec<(PortId, f64)> {
-        let learns = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
+    fn left_of(&self, at: DeviceId, way: Leg<'_>, broken: &Broken) -> Vec<(PortId, f64)> {
+        let speaks = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
         let stays = |port: &PortId| {
-            if learns { self.reaches(*port, way, broken) } else { !broken.down.contains(port) }
+            if speaks { self.reaches(*port, way, broken) } else { !broken.down.contains(port) }
         };
         self.group(at, way).into_iter().filter(|(port, _)| stays(port)).collect()
     }
 
     /// Tells whether some way leads from a port to a NIC, as routers find out.
-    fn reaches(&self, port: PortId, way: Way<'_>, broken: &Broken) -> bool {
+    fn reaches(&self, port: PortId, way: Leg<'_>, broken: &Broken) -> bool {
         if broken.dead.contains(&port.cable()) {
             return false;
         }
@@ -80,7 +80,7 @@ impl<'a> Hashed<'a> {
     }
 
     /// The share of packets that arrive: 0 or 1 as long as no group on the way changes.
-    fn share(&self, at: DeviceId, way: Way<'_>, chosen: bool, broken: &Broken) -> f64 {
+    fn share(&self, at: DeviceId, way: Leg<'_>, chosen: bool, broken: &Broken) -> f64 {
         if at == way.to.node {
             return 1.0;
         }
@@ -103,7 +103,7 @@ impl<'a> Hashed<'a> {
     fn pair(&self, pair: &Pair, chosen: bool, broken: &Broken) -> f64 {
         let ends = [pair.from, pair.to].map(|at| self.seats[at]);
         let one = |from: Seat, to: Seat, ports: &[PortId]| {
-            self.share(from.node, Way { from: from.address, to, ports }, chosen, broken)
+            self.share(from.node, Leg { from: from.address, to, ports }, chosen, broken)
         };
         one(ends[0], ends[1], &pair.ways[0]) * one(ends[1], ends[0], &pair.ways[1])
     }
@@ -122,7 +122,7 @@ impl Remains for Hashed<'_> {
                 Harm::Lossy(..) => {}
             }
         }
-        // Whoever sends to several in turn waits for those that hear nothing, in a ring all do.
+        // Whoever sends to several in turn waits for those that get no answer, in a ring all do.
         let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
         for pair in self.pairs {
             let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };

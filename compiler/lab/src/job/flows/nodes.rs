@@ -113,27 +113,7 @@ impl Nodes {
         pairs: &[Pair],
         orders: &Orders,
     ) -> Result<Nodes, LabError> {
-        let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address, port, 0, 0);
-        let mut inboxes = Vec::with_capacity(seats.len());
-        let mut open: BTreeMap<(usize, usize), (UdpSocket, SocketAddrV6)> = BTreeMap::new();
-        for at in 0..seats.len() {
-            // Data from one side, acknowledgements from the other.
-            let own: Vec<(usize, usize, usize)> = pairs
-                .iter()
-                .enumerate()
-                .flat_map(|(flow, pair)| [(flow, 0, pair.from, pair.to), (flow, 1, pair.to, pair.from)])
-                .filter(|(_, _, from, _)| *from == at)
-                .map(|(flow, side, _, to)| (flow, side, to))
-                .collect();
-            let source = |(flow, _, _): &(usize, usize, usize)| address(at, pairs[*flow].source_port);
-            let ends: Vec<SocketAddrV6> =
-                std::iter::once(address(at, PORT)).chain(own.iter().map(source)).collect();
-            let mut sockets = lab.breakable()?.sockets(seats[at].node, &ends)?.into_iter();
-            inboxes.extend(sockets.next());
-            for ((flow, side, to), socket) in own.into_iter().zip(sockets) {
-                open.insert((flow, side), (socket, address(to, PORT)));
-            }
-        }
+        let (inboxes, mut open) = sockets(lab, seats, pairs)?;
         let mut ports = BTreeMap::new();
         let mut flows = Vec::with_capacity(pairs.len());
         for (flow, pair) in pairs.iter().enumerate() {
@@ -366,6 +346,35 @@ impl Nodes {
         self.record.end_ns = end_ns;
         self.record
     }
+}
+
+/// A socket with where it sends to, by flow and side: data, or acknowledgements.
+type Outboxes = BTreeMap<(usize, usize), (UdpSocket, SocketAddrV6)>;
+
+/// Opens the sockets of all NICs: one each for what comes, and one for each flow that leaves it.
+fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSocket>, Outboxes), LabError> {
+    let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address, port, 0, 0);
+    let mut inboxes = Vec::with_capacity(seats.len());
+    let mut open = Outboxes::new();
+    for at in 0..seats.len() {
+        // Data from one side, acknowledgements from the other.
+        let own: Vec<(usize, usize, usize)> = pairs
+            .iter()
+            .enumerate()
+            .flat_map(|(flow, pair)| [(flow, 0, pair.from, pair.to), (flow, 1, pair.to, pair.from)])
+            .filter(|(_, _, from, _)| *from == at)
+            .map(|(flow, side, _, to)| (flow, side, to))
+            .collect();
+        let source = |(flow, _, _): &(usize, usize, usize)| address(at, pairs[*flow].source_port);
+        let ends: Vec<SocketAddrV6> =
+            std::iter::once(address(at, PORT)).chain(own.iter().map(source)).collect();
+        let mut sockets = lab.breakable()?.sockets(seats[at].node, &ends)?.into_iter();
+        inboxes.extend(sockets.next());
+        for ((flow, side, to), socket) in own.into_iter().zip(sockets) {
+            open.insert((flow, side), (socket, address(to, PORT)));
+        }
+    }
+    Ok((inboxes, open))
 }
 
 /// Sends a datagram. One that its node has no way for, or no room, is lost, as on any other way.

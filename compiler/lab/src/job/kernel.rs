@@ -1,0 +1,25 @@
+//! A job on switches of the kernel, whoever chooses the path.
+//!
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: where hosts write paths agents send, elsewhere sockets of
+//! the nodes.
+
+use super::orders::Orders;
+use super::report::Report;
+use super::run::JobError;
+use super::scenario::Scenario;
+use super::{flows, run};
+use crate::Lab;
+use crate::progress::Watch;
+
+/// Runs a job.
+pub fn run(
+    lab: &mut Lab,
+    scenario: &Scenario,
+    orders: &Orders,
+    watch: &Watch<'_>,
+) -> Result<Report, JobError> {
+    if lab.tree().is_source_routed() {
+        return run::run(lab, scenario, orders, watch);
+    }
+    flows::run(lab, scenario, orders, watch)
+}
