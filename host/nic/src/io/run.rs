@@ -323,13 +323,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     if let Some(user) = &setup.user {
         give_up(setup, user)?;
     }
-    let flags = [SIGTERM, SIGINT, SIGHUP].map(|signal| {
-        let flag = Arc::new(AtomicBool::new(false));
-        // A signal that cannot be taken ends the process, which is what it would have asked for.
-        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
-        flag
-    });
-    let mut stage = Stage { setup, tun, links, server, flags, agent, downlink, fabric };
+    let mut stage = Stage { setup, tun, links, server, flags: flags(), agent, downlink, fabric };
     loop {
         let (table, _) = open_table(&bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
@@ -345,6 +339,16 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     }
     let _ = std::fs::remove_file(&setup.socket);
     Ok(())
+}
+
+/// Has signals leave word: those that end the agent, and that which asks for the table to be read again.
+fn flags() -> [Arc<AtomicBool>; 3] {
+    [SIGTERM, SIGINT, SIGHUP].map(|signal| {
+        let flag = Arc::new(AtomicBool::new(false));
+        // A signal that cannot be taken ends the process, which is what it would have asked for.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        flag
+    })
 }
 
 /// Reads what the process before has left.
