@@ -39,6 +39,9 @@ fn packets_arrive_in_order_though_planes_differ() {
         assert_eq!(net.got[1], words(500));
         let status = net.agents[1].status(&net.at(1));
         assert!(status.channels[0].reordered > 100, "the network did not reorder, so nothing was tried");
+        // Plane 3 takes longest, and what it carries is overtaken most.
+        let slowest = &status.channels[0].overtaken[0];
+        assert!(slowest.plane == 3 && slowest.behind_most >= 1, "{:?}", status.channels[0].overtaken);
         let status = net.agents[0].status(&net.at(0));
         let sent = &status.channels[0].sent;
         // Acknowledgements and probes take turns with them.
@@ -58,6 +61,19 @@ fn a_cut_cable_is_left_named_and_used_again() {
         assert!((1..=8).contains(&lost), "{lost} packets lost");
         talk(net, 0, 400);
         assert_eq!(net.agents[0].status(&net.at(0)).channels[0].lost, lost, "it was left, and lost no more");
+        let metrics = net.agents[0].metrics(&net.at(0));
+        for row in [
+            "packets_lost_total{zone=\"0\",group=\"2\",plane=\"2\"}",
+            "uplink_packets_lost_total{plane=\"2\",uplink=\"1\"}",
+        ] {
+            assert!(metrics.contains(&format!("closc_nic_{row} {lost}\n")), "{row} {lost} in {metrics}");
+        }
+        assert!(metrics.contains("closc_nic_packets_lost_total{zone=\"0\",group=\"2\",plane=\"1\"} 0\n"));
+        assert!(
+            metrics.contains("closc_nic_path_changes_total{to=\"ASSUMED_BAD\",cause=\"loss\"} "),
+            "{metrics}"
+        );
+        assert!(!metrics.contains("{to=\"fd"), "no row is of a NIC: {metrics}");
         net.run(1000 * MS);
         let found = net.agents[0].findings(&net.at(0));
         assert_eq!(
