@@ -12,6 +12,9 @@ pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
         ("hosts", "backup-ports.json" | "nccl-topology.xml") => {
             Some("backup ports and the topology of nodes, `backup-ports.json` and `nccl-topology.xml`")
         }
+        ("hosts", name) if parts.nth(1) == Some("closc") && name.ends_with(".env") => {
+            Some("settings of agents, `closc/nicN.env`")
+        }
         _ => None,
     }
 }
@@ -26,6 +29,8 @@ mod tests {
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/netplan.yaml")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/sysctl.conf")), None);
+        assert!(kind(Utf8Path::new("hosts/su001-n001/closc/nic0.env")).is_some());
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/nic0.env")), None);
         assert!(kind(Utf8Path::new("ranks/hostfile")).is_some());
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/boot.sh")), None);
         assert_eq!(kind(Utf8Path::new("switches/p0-t0-001/boot.sh")), None);
