@@ -100,7 +100,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         LabCommand::Cut { lab, cable, down, keep } => {
             let ends = if *down { Ends::Down } else { Ends::Up };
             with_lab(args, lab, &options, &watch, |tree, options| {
-                let report = cut(&mut Lab::open(tree, options)?, (cable, ends), *keep, &watch)?;
+                let report = cut(&mut Lab::open(tree, options)?, (cable.as_str(), ends), *keep, &watch)?;
                 print(args, &CUT, &report, report.is_found())
             })
         }

@@ -82,9 +82,10 @@ pub(super) fn run(
         (pairs, routes)
     };
     pairs.sort_by_key(|pair| (pair.from, pair.to));
-    let hashed = Hashed::new(lab.tree().speaks_bgp(), lab.model(), &seats, &pairs, &routes);
-    let timeline = Timeline::bind(scenario, lab.model(), &hashed, &work)?;
-    drop(hashed);
+    let timeline = {
+        let hashed = Hashed::new(lab.tree().speaks_bgp(), lab.model(), &seats, &pairs, &routes);
+        Timeline::bind(scenario, lab.model(), &hashed, &work)?
+    };
     let nodes = Nodes::open(lab, &seats, &pairs, orders)?;
     let record = perform(lab, scenario, &timeline, nodes, work, watch);
     lab.restore(watch)?;

@@ -7,7 +7,7 @@ use super::orders::Orders;
 use super::report::Report;
 use super::run::JobError;
 use super::scenario::Scenario;
-use super::{flows, run};
+use super::{flows, run as sprayed};
 use crate::Lab;
 use crate::progress::Watch;
 
@@ -19,7 +19,7 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<Report, JobError> {
     if lab.tree().is_source_routed() {
-        return run::run(lab, scenario, orders, watch);
+        return sprayed::run(lab, scenario, orders, watch);
     }
     flows::run(lab, scenario, orders, watch)
 }

@@ -358,8 +358,8 @@ fn named(name: &Spanned<String>) -> Result<String, ScenarioFault> {
 fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
     Ok(Expect {
         lost_messages: file.lost_messages,
-        goodput_min_percent: percent(&file.goodput_min_percent)?,
-        goodput_of_plan_percent: percent(&file.goodput_of_plan_percent)?,
+        goodput_min_percent: percent(file.goodput_min_percent.as_ref())?,
+        goodput_of_plan_percent: percent(file.goodput_of_plan_percent.as_ref())?,
         recovered_within: file.recovered_within.as_ref().map(time).transpose()?,
         slowest_message: file.slowest_message.as_ref().map(time).transpose()?,
         left_within: file.left_within.as_ref().map(time).transpose()?,
@@ -372,15 +372,16 @@ fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, Scenario
     let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
     Ok(Expect {
         lost_messages: expect.lost_messages,
-        goodput_min_percent: percent(&file.goodput_min_percent)?.or(expect.goodput_min_percent),
-        goodput_of_plan_percent: percent(&file.goodput_of_plan_percent)?.or(expect.goodput_of_plan_percent),
+        goodput_min_percent: percent(file.goodput_min_percent.as_ref())?.or(expect.goodput_min_percent),
+        goodput_of_plan_percent: percent(file.goodput_of_plan_percent.as_ref())?
+            .or(expect.goodput_of_plan_percent),
         recovered_within: time(&file.recovered_within)?.or(expect.recovered_within),
         slowest_message: time(&file.slowest_message)?.or(expect.slowest_message),
         left_within: time(&file.left_within)?.or(expect.left_within),
     })
 }
 
-fn percent(written: &Option<Spanned<f64>>) -> Result<Option<f64>, ScenarioFault> {
+fn percent(written: Option<&Spanned<f64>>) -> Result<Option<f64>, ScenarioFault> {
     match written {
         Some(p) if !(0.0..=100.0).contains(&p.value) => {
             Err(at(p, format!("{} is no percentage: write 0 to 100", p.value)))

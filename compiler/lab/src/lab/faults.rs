@@ -52,13 +52,11 @@ pub struct CutReport {
 impl CutReport {
     /// Tells whether self-probes, or flows and routes, point at the cable and at no other.
     pub fn is_found(&self) -> bool {
-        match &self.probes {
-            Some(probes) => probes.accuses(&self.cut),
-            None => {
-                let named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
-                named == [self.cut.as_str()] && self.test.as_ref().is_some_and(TestReport::keeps_weights)
-            }
+        if let Some(probes) = &self.probes {
+            return probes.accuses(&self.cut);
         }
+        let named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
+        named == [self.cut.as_str()] && self.test.as_ref().is_some_and(TestReport::keeps_weights)
     }
 }
 
@@ -112,7 +110,7 @@ impl Lab {
     /// Returns the routes of all devices, where switches choose the path.
     fn routes(&mut self) -> Result<Option<Vec<Routes>>, LabError> {
         let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
-        routed.map(|routed| routed.routes()).transpose()
+        routed.map(crate::backend::Routed::routes).transpose()
     }
 
     /// Waits for routers, where there are any.

@@ -22,7 +22,9 @@ pub(super) fn findings(
     seen: &[Seen],
 ) -> Vec<Finding> {
     let mut ways = Crossings::default();
-    seen.iter().for_each(|seen| ways.take(model, seen));
+    for seen in seen {
+        ways.take(model, seen);
+    }
     let mut found = ways.found().findings(model);
     let accused: BTreeSet<String> = found.iter().flat_map(Finding::cables).map(str::to_owned).collect();
     let (before, after) = (used(model, seats, before), used(model, seats, after));
@@ -93,7 +95,9 @@ impl Crossings {
             behind.left += 1;
             if !entered.contains(&port.far()) {
                 behind.missing += 1;
-                astray.iter().for_each(|port| *behind.met.entry(*port).or_default() += 1);
+                for port in &astray {
+                    *behind.met.entry(*port).or_default() += 1;
+                }
             }
         }
     }

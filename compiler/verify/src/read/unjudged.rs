@@ -12,7 +12,7 @@ pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
         ("hosts", "backup-ports.json" | "nccl-topology.xml") => {
             Some("backup ports and the topology of nodes, `backup-ports.json` and `nccl-topology.xml`")
         }
-        ("hosts", name) if parts.nth(1) == Some("closc") && name.ends_with(".env") => {
+        ("hosts", _) if parts.nth(1) == Some("closc") && path.extension() == Some("env") => {
             Some("settings of agents, `closc/nicN.env`")
         }
         _ => None,

@@ -356,7 +356,7 @@ fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSock
     let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address, port, 0, 0);
     let mut inboxes = Vec::with_capacity(seats.len());
     let mut open = Outboxes::new();
-    for at in 0..seats.len() {
+    for (at, seat) in seats.iter().enumerate() {
         // Data from one side, acknowledgements from the other.
         let own: Vec<(usize, usize, usize)> = pairs
             .iter()
@@ -368,7 +368,7 @@ fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSock
         let source = |(flow, _, _): &(usize, usize, usize)| address(at, pairs[*flow].source_port);
         let ends: Vec<SocketAddrV6> =
             std::iter::once(address(at, PORT)).chain(own.iter().map(source)).collect();
-        let mut sockets = lab.breakable()?.sockets(seats[at].node, &ends)?.into_iter();
+        let mut sockets = lab.breakable()?.sockets(seat.node, &ends)?.into_iter();
         inboxes.extend(sockets.next());
         for ((flow, side, to), socket) in own.into_iter().zip(sockets) {
             open.insert((flow, side), (socket, address(to, PORT)));
