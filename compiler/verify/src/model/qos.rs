@@ -53,6 +53,8 @@ pub(crate) struct PortQos {
     pub(crate) headroom: Vec<u8>,
     /// Bytes of headroom of each priority group that has any.
     pub(crate) xoff: BTreeMap<u8, u64>,
+    /// Bytes that wait in each queue at most, where queues have lengths of their own.
+    pub(crate) lengths: BTreeMap<u8, u64>,
     /// Bytes that each group with headroom has of its own.
     pub(crate) reserved: BTreeMap<u8, u64>,
     /// Group that each pause stops, where it is not the one of the same number.

@@ -130,7 +130,7 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("drops beyond the upper threshold", Linux, QUEUES_T0, Text(" nodrop", " nodrop harddrop"), "V0102"),
     ("averages over many packets", Linux, QUEUES_T0, Text("burst 76", "burst 900"), "V1105"),
     ("averages that `tc` refuses", Linux, QUEUES_T0, Text("burst 76", "burst 5"), "V1105"),
-    ("an empty queue is forgotten late", Linux, QUEUES_T0, Text("bandwidth 10000mbit", "bandwidth 10mbit"), "V1106"),
+    ("an empty queue is forgotten late", Linux, QUEUES_T0, Text("bandwidth 10000mbit", "bandwidth 10mbit"), "V1105"),
     ("a code point of another class", Linux, QUEUES_T0, Text("pref 2 u32 match ip6 priority 0x10", "pref 2 u32 match ip6 priority 0x14"), "V1101"),
     ("a code point of another band", Linux, QUEUES_T0, Text("0x10 0xfc flowid 1:4", "0x10 0xfc flowid 1:3"), "V1106"),
     ("two classes exchanged", Linux, QUEUES_T0, Exchange("pref 2 u32 match ip6 priority 0x10", "pref 3 u32 match ip6 priority 0x20"), "V1106"),

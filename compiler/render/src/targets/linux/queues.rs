@@ -15,10 +15,6 @@ use serde::Serialize;
 
 use crate::RenderError;
 
-/// The last link speed that `tc` has 32 bits for, in round numbers: above it is no other, as it only sets how fast an empty
-/// queue is forgotten.
-const RATE_MAX_MBPS: u32 = 10_000;
-
 /// Bytes of a packet in the averages of `red`; the last of a queue's worth of them counts half.
 const PACKET: u64 = 1_000;
 
@@ -52,7 +48,6 @@ struct Port<'a> {
     far: &'a str,
     /// Bytes that each weighted band may send in a turn; empty for none.
     quanta: String,
-    rate: String,
     bands: Vec<Band>,
 }
 
@@ -194,7 +189,6 @@ fn port<'a>(
         name: &port.physical.name,
         far: &port.description,
         quanta: quanta.join(" "),
-        rate: format!("{}mbit", port.physical.speed.mbps().min(RATE_MAX_MBPS)),
         bands: queues.iter().enumerate().map(band).collect(),
     }
 }

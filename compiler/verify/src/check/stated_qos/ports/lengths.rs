@@ -1,7 +1,7 @@
 //! Queues of a kernel: each has its part of the port and a length of its own.
 //!
-//! In: settings as the reader names them: `queue 3`, `length of queue 3`, `rate of queue 3`. Invariants: what is not stated
-//! must not be there; shares are as exact as whole bytes are.
+//! In: lengths by queue, and settings as the reader names them: `queue 3`. Invariants: what is not stated must not be there;
+//! shares are as exact as whole bytes are.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,6 @@ use super::super::Compared;
 
 /// Packets of full size that fit into a queue.
 const PACKETS: u64 = 1_000;
-
-/// The last speed that averages are told of, in Mb/s.
-const RATE_MAX: u64 = 10_000;
 
 /// Returns what is not as stated.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
@@ -22,21 +19,12 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     };
     let queued = port.queued();
     for queue in queued.keys() {
-        let number =
-            |what: &str| port.qos.settings.get(&format!("{what} of queue {queue}"))?.parse::<u64>().ok();
         // Marks come long before the end.
-        let marks = of_port.marks.get(queue);
-        let meant = marks.map_or(0, |marks| 2 * marks.1).max(PACKETS * u64::from(of_port.mtu));
-        let found = number("length");
-        if found != Some(meant) {
-            faults
-                .push(format!("has room for {} bytes in queue {queue} and not {meant}", found.unwrap_or(0)));
-        }
-        let meant = marks.map(|_| RATE_MAX.min(of_port.speed_mbps.into()));
-        let found = number("rate");
+        let marked = of_port.marks.get(queue).map_or(0, |marks| 2 * marks.1);
+        let meant = marked.max(PACKETS * u64::from(of_port.mtu));
+        let found = port.qos.lengths.get(queue).copied().unwrap_or(0);
         if found != meant {
-            let show = |rate: Option<u64>| rate.map_or("nothing".to_owned(), |rate| format!("{rate} Mb/s"));
-            faults.push(format!("averages queue {queue} by {} and not {}", show(found), show(meant)));
+            faults.push(format!("has room for {found} bytes in queue {queue} and not {meant}"));
         }
     }
     let least = quanta(port).into_values().min();

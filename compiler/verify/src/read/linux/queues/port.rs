@@ -186,9 +186,8 @@ impl Port {
         if qos.settings.insert(format!("queue {number}"), served).is_some() {
             faults.push(format!("has queue {number} twice"));
         }
-        qos.settings.insert(format!("length of queue {number}"), queue.bytes.to_string());
+        qos.lengths.insert(number, queue.bytes);
         if let Some(marks) = &queue.marks {
-            qos.settings.insert(format!("rate of queue {number}"), marks.rate_mbps.to_string());
             faults.extend(marks.fault().map(|fault| format!("{fault} in queue {number}")));
         }
     }

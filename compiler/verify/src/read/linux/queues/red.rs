@@ -7,6 +7,10 @@ use crate::read::value::parse;
 /// Bits of a queue's length for which averages have room, with the shortest memory (`red_check_params`).
 const BYTES_MAX: u64 = 1 << 30;
 
+/// The least rate by which averages of an empty queue fall, in Mb/s; `tc` has 32 bits of bytes in a second.
+const RATE_MIN: u64 = 10_000;
+const RATE_MAX: u64 = 34_359;
+
 /// When packets are marked.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
@@ -15,8 +19,7 @@ pub(super) struct Marks {
     pub(super) percent: u64,
     packet: u64,
     burst: u64,
-    /// How fast an empty queue is forgotten.
-    pub(super) rate_mbps: u64,
+    rate_mbps: u64,
     ecn: bool,
     keeps: bool,
 }
@@ -53,6 +56,9 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
             ["bandwidth", text, rest @ ..] => {
                 let rate = text.strip_suffix("mbit").unwrap_or_default();
                 marks.rate_mbps = parse(rate)?;
+                if marks.rate_mbps > RATE_MAX {
+                    return Err(format!("`{text}` is a rate for which `tc` has no room"));
+                }
                 rest
             }
             ["ecn", rest @ ..] => {
@@ -97,6 +103,8 @@ impl Marks {
         if self.packet == 0 || beyond < 1.0 {
             return Some("has averages of packets and bursts that `tc` refuses".to_owned());
         }
-        (beyond > shortest).then(|| "forgets late how long the queue was".to_owned())
+        // By the rate an empty queue is forgotten.
+        let forgets_late = beyond > shortest || self.rate_mbps < RATE_MIN;
+        forgets_late.then(|| "forgets late how long the queue was".to_owned())
     }
 }
