@@ -29,7 +29,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));
     let each = active.div_ceil(planes) + backup.div_ceil(planes);
     let stated = draft.states(field!("entropy.active")) || draft.states(field!("entropy.backup"));
-    if each <= AGENT_VALUES || !stated {
+    // More than there are uplinks is refused by E0707.
+    let uplinks = draft.t0.up.count;
+    if each <= AGENT_VALUES || !stated || (active + backup).div_ceil(planes) > uplinks {
         return;
     }
     let path = if draft.states(field!("entropy.active")) {
@@ -58,5 +60,6 @@ mod tests {
         assert_eq!(message(RULE.example, "W0711"), "129 entropy values in each plane, `closc-nic` takes 128");
         let fits = RULE.example.replace("active: 258", "active: 256");
         assert!(!codes(&fits).contains(&"W0711"));
+        assert_eq!(codes("entropy: { active: 200, backup: 100 }"), ["E0707"], "it is refused anyway");
     }
 }
