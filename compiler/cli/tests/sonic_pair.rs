@@ -12,9 +12,11 @@ use std::fs;
 use std::process::Stdio;
 
 use closc_runtime::DeviceId;
+use closc_runtime::proto::v1;
 use closc_runtime::testing::{FakeOptions, FakeTarget};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
+use v1::entity::Entity;
 
 use common::Place;
 use server::GnmiSwitch;
@@ -23,7 +25,7 @@ use server::GnmiSwitch;
 fn fabric(absent: &str) -> String {
     format!(
         "fabric: pair\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: 1, nic: {{ speed: 100G, lanes: 1 }} }}\n\
-         tiers:\n  t0: {{ platform: th5-512x100g, os: pins, up: 4 }}\n  t1: {{ platform: th5-512x100g, os: pins, count: 2 }}\n\
+         tiers:\n  t0: {{ platform: th5-512x100g, os: pins, up: 4, parallel: 2 }}\n  t1: {{ platform: th5-512x100g, os: pins }}\n\
          addresses: {{ management: 10.64.0.0/14 }}\n\
          cables:\n  nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\n\
          exceptions: {{ absent: [{absent}] }}\n"
@@ -105,6 +107,15 @@ impl Site {
     }
 }
 
+/// An entity as somebody else would write it.
+fn touched(entity: &v1::Entity) -> v1::Entity {
+    let mut entity = entity.clone();
+    if let Some(Entity::TableEntry(entry)) = &mut entity.entity {
+        entry.metadata = b"somebody else".to_vec();
+    }
+    entity
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_works_on_both_transports_of_a_switch() {
     let site = Site::new().await;
@@ -151,7 +162,7 @@ async fn what_was_saved_of_both_transports_is_pushed_or_refused() {
         assert!(said.contains("moved") || said.contains("is stale"), "{file}: {said}");
         gnmi.lock().running = held;
         let entities = target.entities();
-        target.plant(entities[1..].to_vec());
+        target.plant(entities.iter().map(touched));
         let said = site.ends(1, &["push", file]).await;
         assert!(said.contains("moved") || said.contains("is stale"), "{file}: {said}");
         target.plant(entities);

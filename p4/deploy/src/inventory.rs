@@ -319,6 +319,16 @@ impl Inventory {
         Ok(made)
     }
 
+    /// Says whether all that a pattern fits is on this machine, by the list of addresses.
+    fn is_of_this_machine(&self, rule: &Programmed) -> bool {
+        let fitting = self.listed.keys().filter(|name| closc_sonic::fits(&rule.devices, name));
+        let mut endpoints =
+            fitting.filter_map(|name| self.filled(&rule.device.endpoint, name, true).ok()).peekable();
+        rule.device.endpoint.contains("{address}")
+            && endpoints.peek().is_some()
+            && endpoints.all(|each| is_local(&each))
+    }
+
     fn programmed(&self, name: &str) -> Option<&Programmed> {
         self.p4runtime.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
@@ -374,8 +384,10 @@ impl Inventory {
     pub fn in_the_clear(&self) -> impl Iterator<Item = &str> {
         let tls = self.defaults.tls.is_some();
         let open = move |device: &&Device| !tls && device.tls.is_none() && !is_local(&device.endpoint);
-        let rules = self.p4runtime.iter().map(|rule| (&rule.devices, &rule.device));
-        let devices = self.devices.iter().chain(rules).filter(move |(_, device)| open(device));
+        let devices = self.devices.iter().filter(move |(_, device)| open(device));
+        let rules =
+            self.p4runtime.iter().filter(move |rule| open(&&rule.device) && !self.is_of_this_machine(rule));
+        let devices = devices.chain(rules.map(|rule| (&rule.devices, &rule.device)));
         let gnmi = self.sonic.iter().filter(|rule| rule.transport == Transport::SonicGnmi);
         let gnmi = gnmi.filter(move |rule| !tls && rule.tls.is_none() && !is_local_host(&rule.address));
         devices.map(|(name, _)| name.as_str()).chain(gnmi.map(|rule| rule.devices.as_str()))

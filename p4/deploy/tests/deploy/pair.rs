@@ -267,7 +267,13 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
         fault.to_string()
     };
     let entities = site.target.entities();
-    site.target.plant(entities[1..].to_vec());
+    let mut touched = entities.clone();
+    for entity in &mut touched {
+        if let Some(Entity::TableEntry(entry)) = &mut entity.entity {
+            entry.metadata = b"somebody else".to_vec();
+        }
+    }
+    site.target.plant(touched);
     assert!(pushed().await.contains("has moved since the plan was made"), "of entries");
     site.target.plant(entities.clone());
     let port = ids(&old.config).len();
