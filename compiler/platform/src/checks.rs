@@ -6,6 +6,7 @@
 pub(crate) mod breakouts;
 pub(crate) mod buffer;
 pub(crate) mod default_breakout;
+pub(crate) mod device_ports;
 pub(crate) mod features;
 pub(crate) mod id;
 pub(crate) mod lanes;
@@ -36,6 +37,7 @@ pub static RULES: &[&Rule] = &[
     &features::RULE,
     &twice::RULE,
     &words::RULE,
+    &device_ports::RULE,
 ];
 
 /// Runs every check on one file.
@@ -51,6 +53,7 @@ pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
     limits::check(file, source, &mut found);
     features::check(file, source, &mut found);
     words::check(file, source, &mut found);
+    device_ports::check(file, source, &mut found);
     found
 }
 

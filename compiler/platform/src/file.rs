@@ -74,6 +74,9 @@ pub(crate) struct File {
     pub(crate) sources: Vec<String>,
     /// Targets that run on it.
     pub(crate) os: At<Vec<Os>>,
+    /// The P4 pipeline that a controller writes with `os: p4`, by its folder in `p4/pipelines`; `fabric` if not given.
+    #[serde(default)]
+    pub(crate) pipeline: Option<At<String>>,
     /// Its height in rack units (U, 44.45 mm); absent for software targets, and where nobody published it.
     #[serde(default)]
     #[schemars(range(min = 1))]
@@ -125,6 +128,10 @@ pub(crate) struct PanelFile {
     #[serde(default)]
     #[schemars(range(min = 9, max = 12))]
     pub(crate) port_bits: Option<At<u8>>,
+    /// The port map of targets that number ports by themselves, as the SDE of Tofino does (`dev_port`): the number of the first
+    /// lane of each cage, whose other lanes follow it. Counted over the panel from 1 if not given.
+    #[serde(default)]
+    pub(crate) device_ports: Option<At<Vec<u16>>>,
 }
 
 /// Numbers printed beside the cages.

@@ -12,6 +12,7 @@ pub(crate) fn lower(file: File) -> Platform {
         id: file.id.value.into(),
         title: file.title,
         oses: file.os.value,
+        pipeline: file.pipeline.map(|pipeline| pipeline.value.into()),
         rack_units: file.rack_units.map(|units| units.value),
         panel: panel(&file.panel),
         sonic: file.sonic.map(|sonic| self::sonic(sonic.value)),
@@ -34,6 +35,7 @@ fn panel(file: &PanelFile) -> Panel {
         namings: file.namings.clone(),
         first_number: file.numbers.first,
         number_step: file.numbers.step,
+        device_ports: file.device_ports.as_ref().map(|at| at.value.clone()),
         port_bits: file.port_bits.as_ref().map(|at| at.value),
         serial_lanes: file.serial_lanes().expect("the check of lanes refuses what does not fit"),
     }

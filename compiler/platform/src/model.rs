@@ -51,8 +51,10 @@ pub struct PhysicalPort {
     pub lanes: Vec<u16>,
     /// Speed.
     pub speed: Speed,
-    /// Port number for P4 and other numbered targets, from 1.
+    /// Its first lane counted over the panel, from 1.
     pub number: u16,
+    /// Port number for P4 and other numbered targets: `number`, or what the port map of the platform says.
+    pub device: u16,
 }
 
 /// One switch SKU.
@@ -64,6 +66,9 @@ pub struct Platform {
     pub title: String,
     /// Targets that run on it.
     pub oses: Vec<Os>,
+    /// The P4 pipeline of `os: p4`, where it is not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<SmolStr>,
     /// Its height in rack units. It is in no artefact: digests of what a file means leave it out.
     #[serde(skip)]
     pub rack_units: Option<u16>,
@@ -113,6 +118,9 @@ pub struct Panel {
     /// Bits of a port number in P4 pipelines, where they are not those of v1model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_bits: Option<u8>,
+    /// Number of the first lane of each cage at targets that number ports by themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_ports: Option<Vec<u16>>,
 }
 
 impl Panel {
@@ -165,6 +173,9 @@ pub enum PortNaming {
         /// Cages of a line card.
         cages: u16,
     },
+    /// `portN` with N the number of the port map (`device_ports`), alias `C/L` with L the first lane of the port in its cage,
+    /// from 0, as the port manager of Tofino's SDE.
+    Device,
 }
 
 impl PortNaming {
@@ -264,6 +275,13 @@ impl Platform {
     pub fn has_virtual_queues(&self) -> bool {
         let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
         model.is_some_and(Model::has_virtual_queues)
+    }
+
+    /// Returns the P4 pipeline whose tables a controller writes under an operating system, where there is one: the platform's
+    /// own, or the usual one.
+    pub fn pipeline(&self, os: Os) -> Option<&str> {
+        let usual = os.pipeline()?;
+        Some(self.pipeline.as_deref().filter(|_| os.takes_pipelines()).unwrap_or(usual))
     }
 
     /// Returns it as an operating system names its ports.

@@ -89,6 +89,10 @@ impl Releases {
 struct Facts {
     title: String,
     pipeline: Option<String>,
+    #[serde(default)]
+    takes_pipelines: bool,
+    #[serde(default)]
+    leaves_queues: bool,
     has_hwskus: bool,
     has_static_neighbours: bool,
     has_own_macs: bool,
@@ -129,6 +133,24 @@ impl Os {
     /// Returns the P4 pipeline whose tables a controller writes, where there is one.
     pub fn pipeline(self) -> Option<&'static str> {
         self.facts().pipeline.as_deref()
+    }
+
+    /// Tells whether a platform may have another pipeline than the usual one.
+    pub fn takes_pipelines(self) -> bool {
+        self.facts().takes_pipelines
+    }
+
+    /// Tells whether a site sets how queues of hardware are served and share the buffer, beside what is rendered.
+    pub fn leaves_queues(self) -> bool {
+        self.facts().leaves_queues
+    }
+
+    /// Returns what a profile asks of hardware and closc does not render for it: what the site sets, and what nobody does.
+    pub fn lost_on_hardware(self, profile: &Profile) -> (Vec<Capability>, Vec<Capability>) {
+        let of_queues = |capability: &Capability| {
+            self.leaves_queues() && matches!(capability, Capability::Weights | Capability::Thresholds)
+        };
+        self.lost_on_chip(profile).into_iter().partition(of_queues)
     }
 
     /// Tells whether switches take lanes, SAI profile and buffers from the folder of a hwsku.

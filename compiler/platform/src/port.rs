@@ -29,6 +29,7 @@ impl Platform {
                 .to_vec(),
             speed: slot.breakout.speed,
             number: at.first_lane + 1,
+            device: self.device_port(slot, at),
         }
     }
 
@@ -48,7 +49,13 @@ impl Platform {
         self.name_at(slot, self.place(slot))
     }
 
-    /// Returns the number of the port of a slot, for P4 and other numbered targets, from 1.
+    /// Returns the number by which targets that number ports know the one at a place.
+    fn device_port(&self, slot: Slot, at: Place) -> u16 {
+        let first = self.panel.device_ports.as_ref().and_then(|first| first.get(usize::from(slot.cage)));
+        first.map_or(at.first_lane + 1, |first| first + at.in_cage)
+    }
+
+    /// Returns the first lane of the port of a slot, counted over the panel from 1.
     pub fn port_number(&self, slot: Slot) -> u16 {
         self.place(slot).first_lane + 1
     }
@@ -77,6 +84,10 @@ impl Platform {
             PortNaming::Eth => {
                 text.word("eth");
                 text.number(at.first_lane + 1);
+            }
+            PortNaming::Device => {
+                text.word("port");
+                text.number(self.device_port(slot, at));
             }
             PortNaming::Swp => {
                 text.word("swp");
@@ -119,6 +130,7 @@ impl Platform {
                 text.word("fortyGigE0/");
                 text.number(at.named);
             }
+            PortNaming::Device => text.numbers(&[at.panel, at.in_cage]),
             PortNaming::Eth | PortNaming::Swp | PortNaming::Slash | PortNaming::Chassis { .. } => {
                 return self.name_at(slot, at);
             }

@@ -282,3 +282,30 @@ fn rules_are_numbered_and_explained() {
         }
     }
 }
+
+#[test]
+fn a_port_map_numbers_every_lane_once() {
+    let map = |map: &str| {
+        let os = ("os: [sonic]", "os: [p4]");
+        let names = ("naming: sonic_lane\n", &*format!("naming: device\n{map}"));
+        let sonic = ("sonic: { hwsku: Site-Switch, platform: x86_64-site }\n", "");
+        faults(&[os, names, sonic])
+    };
+    let said = |text: &str| {
+        let found = map(text);
+        assert!(found.iter().all(|(code, ..)| *code == "E1014") && found.len() == 1, "{found:?}");
+        found[0].1.clone()
+    };
+    assert_eq!(said(""), "ports are named by a port map, and there is no `device_ports`");
+    assert_eq!(said("  device_ports: [136]\n"), "`device_ports` has 1 entries for 2 cages");
+    assert_eq!(said("  device_ports: [136, 138]\n"), "device port 138 is at cage 1 and at cage 2");
+    assert_eq!(
+        said("  device_ports: [136, 509]\n"),
+        "device port 512 of cage 2 is above 511, and ports have 9 bits"
+    );
+    let (code, message, _) = one("os: [sonic]\n", "os: [sonic]\npipeline: fabric_tna\n");
+    assert_eq!(
+        (code, message.as_str()),
+        ("E1014", "nobody runs pipeline `fabric_tna`: no operating system of `os` is programmed by one")
+    );
+}

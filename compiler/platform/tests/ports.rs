@@ -52,6 +52,25 @@ fn arista_7060x6() {
     );
 }
 
+/// The port map: cages in the order of the panel, MAC blocks in the order of the board.
+#[test]
+fn tofino_has_the_ports_of_its_sde() {
+    let catalogue = Catalogue::builtin();
+    let platform = catalogue.get("tofino2-32x400g").unwrap();
+    let port = |breakout: &str, cage: u16, part: u8| {
+        let slot = Slot { cage, part, breakout: platform.breakout(breakout).unwrap() };
+        let port = platform.port(slot);
+        (port.name.to_string(), port.alias.to_string(), port.number, port.device)
+    };
+    let named = |name: &str, alias: &str, number, device| (name.to_owned(), alias.to_owned(), number, device);
+    assert_eq!(port("1x400G", 0, 0), named("port136", "1/0", 1, 136));
+    assert_eq!(port("4x100G", 0, 3), named("port142", "1/6", 7, 142));
+    assert_eq!(port("1x400G", 31, 0), named("port16", "32/0", 249, 16));
+    for platform in catalogue.iter().filter(|platform| platform.panel.device_ports.is_none()) {
+        assert!(platform.ports().all(|port| port.device == port.number), "{}", platform.id);
+    }
+}
+
 #[test]
 fn nvidia() {
     // ACS-SN5600, Mellanox-SN5600-V256, -O128.

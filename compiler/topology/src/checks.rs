@@ -127,6 +127,7 @@ mod w_software_qos;
 mod w_srv6_unused;
 mod w_static_egress;
 mod w_trim_number;
+mod w_unset_queues;
 mod w_watchdog_times;
 mod wrong_list;
 mod zero_count;
@@ -288,6 +289,7 @@ const CHECKS: &[Check] = checks![
     w_nearest_shares,
     w_watchdog_times,
     w_trim_number,
+    w_unset_queues,
     w_agent_values,
     w_no_effect,
     w_absent_anyway,

@@ -37,7 +37,11 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
     let sonic_names = match file.panel.naming {
         PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty => true,
-        PortNaming::Eth | PortNaming::Swp | PortNaming::Slash | PortNaming::Chassis { .. } => false,
+        PortNaming::Eth
+        | PortNaming::Device
+        | PortNaming::Swp
+        | PortNaming::Slash
+        | PortNaming::Chassis { .. } => false,
     };
     if runs && !sonic_names {
         found.push(

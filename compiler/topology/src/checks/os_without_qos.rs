@@ -15,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "QoS would be dropped: the target renders none of it",
     what: "On every switch with a packet buffer of its own, closc renders for the operating system all that the QoS \
            profile asks for; `qos: none` asks for nothing. `closc explain targets` lists what is rendered where; queues of a \
-           kernel (FRR) do not count there, as packets do not pass them.",
+           kernel (FRR) do not count there, as packets do not pass them. What a \
+           site sets besides has a warning, W0712.",
     why: "Packets would be marked, paused and trimmed below such a switch and not on it: a fabric that is said to be \
           lossless loses packets there, and one that trims drops them without a word.",
     example: "tiers: { t1: { os: frr } }",
@@ -30,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if !hardware.platform.supports(hardware.os) {
             continue;
         }
-        let lost = hardware.os.lost_on_chip(profile);
+        let (_, lost) = hardware.os.lost_on_hardware(profile);
         if !lost.is_empty() {
             out.push(refusal(draft, profile, hardware, &lost));
         }
@@ -59,7 +60,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
 
 /// Names a system that renders the profile on this hardware; where there is none, hardware that has one.
 fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
-    let whole = |os: &&Os| os.lost_on_chip(profile).is_empty();
+    let whole = |os: &&Os| os.lost_on_hardware(profile).1.is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {
         return format!("use `os: {}`, or say `qos: none`", os.word());
     }

@@ -71,6 +71,7 @@ mod tests {
             lanes: (1..=lanes).collect(),
             speed: Speed::gbps(gbps),
             number: 1,
+            device: 1,
         }
     }
 

@@ -1,0 +1,66 @@
+//! E1014: the port map numbers every lane once.
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+
+use crate::file::File;
+use crate::{Panel, PortNaming};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "E1014",
+    title: "port map does not match the cages",
+    what: "`device_ports` has the first number of every cage, no number is at two lanes, all of them fit the bits of a port, and \
+           `naming: device` comes with it. A `pipeline` comes with an operating system that a controller programs.",
+    why: "Table entries name ports by these numbers. One that is at two lanes, or cut off, sends packets out of another port than \
+          the one that is cabled.",
+    example: "panel: {cages: 2, lanes: 4, device_ports: [136, 138]}",
+    fix: "Copy the numbers from the switch: `pm show` in the shell of Tofino's SDE lists them under `D_P`.",
+};
+
+pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    if let Some(pipeline) =
+        file.pipeline.as_ref().filter(|_| !file.os.value.iter().any(|os| os.takes_pipelines()))
+    {
+        let message = format!(
+            "nobody runs pipeline `{}`: no operating system of `os` is programmed by one",
+            pipeline.value
+        );
+        found.push(Diagnostic::error(&RULE, message).at(pipeline.span(source), "never used"));
+    }
+    let panel = &file.panel;
+    let names = |naming: &PortNaming| matches!(naming, PortNaming::Device);
+    let Some(map) = &panel.device_ports else {
+        if names(&panel.naming) || panel.namings.values().any(names) {
+            let message = "ports are named by a port map, and there is no `device_ports`";
+            found.push(Diagnostic::error(&RULE, message).at(panel.cages.span(source), "these cages"));
+        }
+        return;
+    };
+    let place = map.span(source);
+    let (cages, lanes) = (panel.cages.value, u16::from(panel.lanes.value));
+    if map.value.len() != usize::from(cages) {
+        let message = format!("`device_ports` has {} entries for {cages} cages", map.value.len());
+        let diagnostic = Diagnostic::error(&RULE, message).at(place, format!("{} entries", map.value.len()));
+        found.push(diagnostic.and(panel.cages.span(source), format!("{cages} cages")));
+        return;
+    }
+    let bits = panel.port_bits.as_ref().map_or(Panel::V1MODEL_PORT_BITS, |at| at.value);
+    let max = (1_u32 << bits.min(16)) - 1;
+    let mut seen = BTreeMap::new();
+    for (cage, first) in (1..).zip(&map.value) {
+        for number in u32::from(*first)..u32::from(*first) + u32::from(lanes) {
+            let message = if number > max {
+                format!("device port {number} of cage {cage} is above {max}, and ports have {bits} bits")
+            } else if let Some(other) = seen.insert(number, cage) {
+                format!("device port {number} is at cage {other} and at cage {cage}")
+            } else {
+                continue;
+            };
+            found.push(
+                Diagnostic::error(&RULE, message).at(place, "cages counted from 1 in the order of the file"),
+            );
+            return;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! W0712: how the queues of hardware are served is the site's to set.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Os;
+
+use crate::checks::words::and;
+use crate::draft::Draft;
+use crate::field;
+
+/// How the queues of hardware are served is the site's to set.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0712",
+    title: "a site has to set how queues are served",
+    what: "What a QoS profile says of queues is rendered for all hardware: which of them go first, their weights, and how they share \
+           the buffer.",
+    why: "P4Runtime reaches tables and no traffic manager. Packets are put into the queues of their classes and marked; until the \
+          site sets the rest, by the SDE of the switch, all queues are served alike.",
+    example: "qos: sonic-ai-lossy\n\
+              hosts: { per_group: 16, nic: { speed: 400G, lanes: 8 } }\n\
+              tiers:\n\
+              \x20 t0: { platform: tofino2-32x400g, os: p4, up: 16 }\n\
+              \x20 t1: { platform: tofino2-32x400g, os: p4 }",
+    fix: "Set priorities, weights and thresholds of the queues as `closc explain device` lists them; `qos: none` asks for none.",
+};
+
+/// Checks the first switch of each operating system that leaves it to the site.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Ok(profile) = &draft.qos else { return };
+    for os in Os::ALL.into_iter().filter(|os| os.leaves_queues()) {
+        let hardware = draft.hardware.iter().find(|hardware| {
+            hardware.os == os && hardware.platform.buffer.is_some() && hardware.platform.supports(os)
+        });
+        let Some(hardware) = hardware else { continue };
+        let (unset, _) = os.lost_on_hardware(profile);
+        if unset.is_empty() {
+            continue;
+        }
+        let what = and(unset.iter().map(|capability| capability.words()));
+        let message =
+            format!("{what} of `{}` are for the site to set, not for `{}`", hardware.platform.id, os.word());
+        let diagnostic =
+            Diagnostic::warning(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
+        let asks = format!("`{}` asks for them", profile.name());
+        let diagnostic = if draft.states(field!("qos")) {
+            diagnostic.and(draft.at(field!("qos")), asks)
+        } else {
+            diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
+        };
+        out.push(
+            diagnostic.help("set them by the SDE of the switch; until then all queues are served alike"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn a_traffic_manager_is_set_by_the_site() {
+        assert_eq!(
+            message(RULE.example, "W0712"),
+            "scheduler weights and buffer thresholds of `tofino2-32x400g` are for the site to set, not for `p4`"
+        );
+        assert!(!codes(RULE.example).contains(&"E0716"));
+        assert!(!codes(&RULE.example.replace("qos: sonic-ai-lossy", "qos: none")).contains(&"W0712"));
+        // What nobody sets is refused.
+        assert!(codes(&RULE.example.replace("sonic-ai-lossy", "lossless")).contains(&"E0716"));
+        assert!(codes(&RULE.example.replace("sonic-ai-lossy", "lossy-trim")).contains(&"E0703"));
+    }
+}
