@@ -160,6 +160,28 @@ pub fn in_blocks(yaml: &str) -> String {
     text
 }
 
+/// Puts a shape's file on switches of Tofino 2, whose ports of 400G have eight lanes, with a profile of six classes that are not
+/// trimmed, three of which are marked.
+pub fn on_tofino(yaml: &str) -> String {
+    let mut text = String::with_capacity(yaml.len());
+    for line in yaml.lines() {
+        let own = match line.split_once("lanes: ") {
+            Some((_, rest)) if line.contains("nic: {") => {
+                let planes: u32 =
+                    rest.trim_end_matches([' ', '}']).parse().expect("a shape has a lane for each plane");
+                format!("  nic: {{ speed: {}G, lanes: {} }}", planes * 400, planes * 8)
+            }
+            _ => line.replace("platform: linux, os: linux", "platform: tofino2-32x400g, os: p4"),
+        };
+        text.push_str(&own.replace("virtual", "dac"));
+        text.push('\n');
+    }
+    text.replace("qos: lossy-trim", TOFINO_QOS)
+}
+
+/// Thresholds that fit every buffer.
+const TOFINO_QOS: &str = "qos: { base: sonic-ai-lossy, classes: { data-1: { ecn: { thresholds: { min: 200KB, max: 400KB, probability: 5 } } } } }";
+
 /// Gives zone 1 of a shape's file NICs of another speed, or as many T0 groups or NICs as are given. Zones that a shape does not
 /// have make a file with faults.
 pub fn in_generations(

@@ -26,7 +26,7 @@ const COSTS: &[(&str, usize, usize)] = &[
     ("a field of the language", 4, 1),
     ("a switch OS", 3, 4),
     ("a switch SKU", 1, 0),
-    ("a pipeline", 3, 1),
+    ("a pipeline", 3, 4),
     ("a verb", 3, 2),
 ];
 

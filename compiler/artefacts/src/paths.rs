@@ -44,8 +44,15 @@ pub const ENTRIES: &str = "entries.txtpb";
 /// Entries of SONiC hardware that speaks P4Runtime.
 pub const PINS_ENTRIES: &str = "pins.txtpb";
 
+/// Entries of a Tofino switch.
+pub const TNA_ENTRIES: &str = "tna.txtpb";
+
 /// Files with entries, each with the pipeline that they are for.
-pub const ENTRIES_OF: [(&str, &str); 2] = [(ENTRIES, "fabric"), (PINS_ENTRIES, "sai")];
+pub const ENTRIES_OF: [(&str, &str); 3] =
+    [(ENTRIES, "fabric"), (PINS_ENTRIES, "sai"), (TNA_ENTRIES, "fabric_tna")];
+
+/// Pipelines whose program is made where it is used, so that it is in no tree.
+pub const WITHOUT_PROGRAM: [&str; 1] = ["fabric_tna"];
 
 /// Addresses, routes and neighbours, for `ip -batch`.
 pub const IP_BATCH: &str = "ip.batch";

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::Utf8PathBuf;
 use closc_artefacts::StatedSwitch;
 use closc_artefacts::manifest::{Entry, Manifest};
+use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
-use closc_render::{Templates, targets};
+use closc_render::Templates;
 
 use crate::{CompileError, Fingerprints, Part, Signer, Unit, meaning};
 
@@ -72,7 +73,7 @@ impl<'a> Job<'a> {
             part: partial.then(|| self.part.stated(self.plan)),
             counts: self.plan.fabric().counts(),
             // A profile that does not fit its hardware fails where the first switch is rendered.
-            profile: self.plan.stated(programmed).ok(),
+            profile: self.plan.stated(|intent, switch| programmed(self.plan, intent, switch)).ok(),
             uncabled: (self.plan.uncabled())
                 .map(|switch| (self.plan.switch_name(switch).to_string(), switch.plane.0))
                 .collect(),
@@ -83,9 +84,9 @@ impl<'a> Job<'a> {
 }
 
 /// What is stated of a switch with a pipeline: that is known where its entries are made.
-fn programmed(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
-    if targets::target(intent.os).is_none() {
-        closc_entries::state(intent, switch)?;
+fn programmed(plan: &Plan, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
+    if let Some(pipeline) = Pipeline::of(plan, intent.switch) {
+        pipeline.state(intent, switch)?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ static DIGESTS: LazyLock<BTreeMap<Utf8PathBuf, Vec<String>>> = LazyLock::new(|| 
 /// Returns the files of pipelines by their path in a tree, each with the function that returns its digests (BLAKE3): one for each
 /// width of a port, the narrowest first. Pipelines of all widths are made when it is called first.
 pub fn pipeline_digests() -> BTreeMap<Utf8PathBuf, fn(&Utf8Path) -> Vec<String>> {
-    let files = [Pipeline::fabric(), Pipeline::sai()].into_iter().flat_map(pipeline_files);
+    let files = Pipeline::all().iter().flat_map(pipeline_files);
     files.map(|file| (file.path.into(), digests as fn(&Utf8Path) -> Vec<String>)).collect()
 }
 

@@ -426,6 +426,12 @@ pub enum TreeFault {
          `switches/{0}`: labs run switches with `os: linux`, `frr`, `p4` or `pins`"
     )]
     NoDevice(String),
+    /// Entries for a chip.
+    #[error(
+        "the entries of switch `{0}` are for Tofino (`tna.txtpb`), whose program no switch of a lab runs: on platform `bmv2`, \
+         `os: p4` runs in labs with the same tables"
+    )]
+    Chip(String),
     /// Segments of PINS hardware, which no program of a lab has a table for.
     #[error(
         "the segments of switch `{0}` are in its CONFIG_DB, which no switch of a lab reads: `os: pins` runs in labs with \

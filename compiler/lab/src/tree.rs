@@ -132,7 +132,9 @@ impl Tree {
         let lost =
             |device: &Device| device.software == Software::Unconfigured && device.kind == DeviceKind::Switch;
         if let Some((name, _)) = devices.iter().find(|(_, device)| lost(device)) {
-            return Err(LabError::Tree { path: folder.to_owned(), fault: TreeFault::NoDevice(name.clone()) });
+            let is_for_chip = contents.has(paths::switch(name, paths::TNA_ENTRIES));
+            let fault = if is_for_chip { TreeFault::Chip } else { TreeFault::NoDevice };
+            return Err(LabError::Tree { path: folder.to_owned(), fault: fault(name.clone()) });
         }
         let split = |device: &Device| source_routed && device.program == Some(Program::Sai);
         if let Some((name, _)) = devices.iter().find(|(_, device)| split(device)) {

@@ -19,7 +19,6 @@ use closc_artefacts::manifest::StatedPart;
 use closc_artefacts::{Files as Source, paths};
 use smol_str::SmolStr;
 
-use self::pipeline::Pipelines;
 use crate::bind::binding::Context;
 use crate::bind::lanes::Lanes;
 use crate::bind::nics::{self, NicCables};
@@ -31,6 +30,7 @@ use crate::model::cabling::{Cabling, NodeId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::network::NodeNetwork;
+use crate::model::pipeline::Pipelines;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
@@ -40,7 +40,9 @@ use crate::model::tools::NodeTools;
 use crate::options::Options;
 use crate::read::cables;
 use crate::read::linux::node::ROUTES;
+
 use crate::read::manifest;
+use crate::read::p4::SOURCES;
 use crate::read::unjudged;
 use crate::report::{ReadCounts, not_proved};
 use crate::rules::files::{EXTRA, PIPELINE};
@@ -101,7 +103,7 @@ pub(crate) fn load(
     let (mut groups, apart) = tables::groups(&files, &slice, &cabling, &mut findings)?;
     let sums = tables::others(&files, (beside, &slice), &cabling, &mut groups, &mut findings)?;
     tables::are_there(manifest.routing, &groups, &mut findings);
-    let names = Pipelines::read(&files, &mut findings)?;
+    let names = pipeline::pipelines(&files, &mut findings)?;
     let has_nodes = files.has_nodes();
     let sprays = |name: &SmolStr| has_nodes && manifest.files.contains_key(&paths::host(name, ROUTES));
     let mut fabric = Fabric {
@@ -115,7 +117,8 @@ pub(crate) fn load(
         cabling,
         slice,
     };
-    let nics = nics::find(&fabric, names.fabric.is_some(), &mut findings);
+    let sources = names.values().any(|names| names.has_table(SOURCES));
+    let nics = nics::find(&fabric, sources, &mut findings);
     devices(&files, &mut fabric, &nics, &names, &mut findings)?;
     let found = nodes::sprays(&files, &fabric, judge)?;
     let (networks, of_networks) = networks::networks(&files, &fabric.cabling)?;

@@ -27,15 +27,20 @@ pub(crate) mod text_routes;
 pub(crate) mod unjudged;
 pub(crate) mod value;
 
-use room::Room;
+use room::{Pipeline, Room};
 
 /// All languages of switches. A switch speaks the first one whose main file it has.
-const ROOMS: [&Room; 7] =
-    [&pins::ROOM, &sonic::ROOM, &frr::ROOM, &p4::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
+const ROOMS: [&Room; 8] =
+    [&pins::ROOM, &sonic::ROOM, &frr::ROOM, &p4::ROOM, &p4::tna::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
 
 /// Returns the room of a switch that has some files.
 pub(crate) fn room_of(has: impl Fn(&str) -> bool) -> Option<&'static Room> {
     ROOMS.into_iter().find(|room| has(room.main()))
+}
+
+/// Returns the pipelines of languages that have one, each with the main file of the language.
+pub(crate) fn pipelines() -> impl Iterator<Item = (&'static Pipeline, &'static str)> {
+    ROOMS.into_iter().filter_map(|room| Some((room.pipeline?, room.main())))
 }
 
 /// Tells whether a file of a switch has this name in any language.

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use thiserror::Error;
 
 /// The roles of each pipeline that trees are compiled for.
-const SHIPPED: [(&str, &str); 2] = [
+const SHIPPED: [(&str, &str); 3] = [
     ("fabric", include_str!("../../pipelines/fabric/roles.yaml")),
+    ("fabric_tna", include_str!("../../pipelines/fabric_tna/roles.yaml")),
     ("sai", include_str!("../../pipelines/sai/roles.yaml")),
 ];
 

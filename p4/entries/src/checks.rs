@@ -13,7 +13,7 @@ use crate::error::EntriesError;
 use crate::pipeline::Pipeline;
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&FIT];
+pub static RULES: &[&Rule] = &[&FIT, &PIPELINE];
 
 /// Entries that do not fit a pipeline.
 static FIT: Rule = Rule {
@@ -29,6 +29,22 @@ static FIT: Rule = Rule {
     fix: "Ask for less where the message points, or use another operating system.",
 };
 
+/// A pipeline that a platform cannot have.
+static PIPELINE: Rule = Rule {
+    code: "E0909",
+    title: "a platform has no such P4 pipeline",
+    what: "The `pipeline` of a platform is one of this program, and where that numbers ports as the switch does, the platform has a \
+           port map (`device_ports`).",
+    why: "Entries are made for the tables of a pipeline. By places on the panel they would send packets out of other ports than \
+          those that are cabled.",
+    example: "# site-tofino is a platform of a site's own: `pipeline: fabric_tna` without `device_ports`\nfabric: pod\nplanes: 1\n\
+              qos: none\nhosts: { groups: 16, per_group: 16, nic: { speed: 400G, lanes: 8 } }\n\
+              tiers:\n\
+              \x20 t0: { platform: site-tofino, os: p4, up: 16 }\n\
+              \x20 t1: { platform: site-tofino, os: p4 }",
+    fix: "Correct `pipeline`, or add `device_ports` to the panel of the platform.",
+};
+
 /// Switches whose entries are all made.
 const FEW: usize = 256;
 
@@ -42,6 +58,17 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     }
     let mut said = BTreeSet::new();
     for switch in switches {
+        if let Some(message) = unusable(topology, switch) {
+            if said.insert((switch.tier, message.clone())) {
+                let path: FieldPath = tier_field!(switch.tier, "platform").into();
+                let mut diagnostic = Diagnostic::error(&PIPELINE, message);
+                if let Some(span) = topology.spans.get(path) {
+                    diagnostic = diagnostic.at(span, format!("for `{}`", plan.switch_name(switch)));
+                }
+                diagnostics.push(diagnostic);
+            }
+            continue;
+        }
         let Some(pipeline) = Pipeline::of(plan, switch) else { continue };
         let intent = plan.device(switch);
         if let Err(error) = pipeline.entities(&intent) {
@@ -54,6 +81,27 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Says why a switch cannot have the pipeline of its platform.
+fn unusable(topology: &Topology, switch: Switch) -> Option<String> {
+    let (platform, os) = topology.hardware(switch);
+    let name = platform.pipeline(os)?;
+    match Pipeline::find(name) {
+        None => {
+            let known: Vec<_> = Pipeline::all().iter().map(|one| format!("`{}`", one.name())).collect();
+            Some(format!(
+                "there is no pipeline `{name}` for platform `{}`: there are {}",
+                platform.id,
+                known.join(", ")
+            ))
+        }
+        Some(pipeline) if pipeline.is_mapped() && platform.panel.device_ports.is_none() => Some(format!(
+            "platform `{}` has no port map (`device_ports`), and pipeline `{name}` names ports by it",
+            platform.id
+        )),
+        Some(_) => None,
+    }
+}
+
 fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) -> Diagnostic {
     let platform: FieldPath = tier_field!(intent.switch.tier, "platform").into();
     let qos: FieldPath = field!("qos").into();
@@ -62,6 +110,10 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
         EntriesError::Qos { .. } => (
             qos,
             "lower the thresholds, have them computed, or use a platform with a buffer of its own".to_owned(),
+        ),
+        EntriesError::Ramp { .. } => (
+            qos,
+            "lower `probability`, or state thresholds whose difference is a power of two of cells".to_owned(),
         ),
         EntriesError::Port { max, .. } => (platform, format!("use ports up to {max}")),
         // Each of its cables has a segment, by which lists of NICs may begin.

@@ -9,7 +9,9 @@ use closc_runtime::room::Excess;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EntriesError {
     /// The pipeline cannot name a port of the switch.
-    #[error("`{device}`: port `{port}` has the number {number}, pipeline `{pipeline}` names 1 to {max}")]
+    #[error(
+        "`{device}`: port `{port}` has the number {number}, pipeline `{pipeline}` names {least} to {max}"
+    )]
     Port {
         /// The switch.
         device: String,
@@ -19,6 +21,8 @@ pub enum EntriesError {
         number: u16,
         /// The pipeline.
         pipeline: &'static str,
+        /// The least number a front port can have.
+        least: u16,
         /// The largest number a front port can have.
         max: u16,
     },
@@ -68,6 +72,23 @@ pub enum EntriesError {
         /// What does not fit.
         source: QosError,
     },
+    /// A probability of marking that the pipeline cannot make.
+    #[error(
+        "`{device}`: pipeline `{pipeline}` cannot mark from {min} to {max} cells up to {percent} %: its line rises over a power of \
+         two of cells, so where that is above the {} between, {} % are the most", max - min, most(*min, *max)
+    )]
+    Ramp {
+        /// The switch.
+        device: String,
+        /// The pipeline.
+        pipeline: &'static str,
+        /// Cells up to which nothing is marked.
+        min: u64,
+        /// Cells above which everything is.
+        max: u64,
+        /// Percent just below.
+        percent: u32,
+    },
     /// The P4Info does not have what the pipeline's file speaks of, or a value does not fit it.
     #[error("`{device}`: pipeline `{pipeline}`: {source}")]
     Pipeline {
@@ -88,6 +109,12 @@ pub enum EntriesError {
         /// What was looked for.
         member: &'static str,
     },
+}
+
+/// The most percent that a line can rise to between two depths, where its ramp is a power of two.
+fn most(min: u64, max: u64) -> u64 {
+    let span = max.saturating_sub(min).max(1);
+    span * 100 / span.next_power_of_two()
 }
 
 /// A fault before it is known which switch it concerns.

@@ -11,5 +11,5 @@ mod pipeline;
 mod tree;
 
 pub use error::EntriesError;
-pub use pipeline::{Pipeline, state};
+pub use pipeline::Pipeline;
 pub use tree::{File, entries_file, pipeline_files};

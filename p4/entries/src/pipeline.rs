@@ -4,6 +4,7 @@
 //! embedded is what is committed under `p4/pipelines/`.
 
 mod fabric;
+mod fabric_tna;
 mod sai;
 mod shares;
 mod wide;
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use closc_artefacts::paths;
+use closc_artefacts::{StatedSwitch, paths};
 use closc_plan::{DeviceIntent, Plan};
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, client, room, text};
@@ -20,17 +21,22 @@ use closc_topology::Switch;
 
 use crate::error::{EntriesError, Fault};
 
-pub use fabric::state;
-
 /// A pipeline that intents can be expressed in.
 #[derive(Debug)]
 pub struct Pipeline {
     name: &'static str,
     p4info: Cow<'static, str>,
-    bmv2: Cow<'static, str>,
+    /// The program as BMv2 and the embedded switch run it; nothing where a site makes the one that its switches run.
+    bmv2: Option<Cow<'static, str>>,
     index: Index,
     entities: fn(&DeviceIntent<'_>, &Info) -> Result<Vec<v1::Entity>, Fault>,
+    state: State,
+    /// Whether its ports have the numbers of a port map, which the platform has to have.
+    is_mapped: bool,
 }
+
+/// Adds what entries say of queues to what a fabric states of a switch.
+type State = fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), EntriesError>;
 
 /// A P4Info by name.
 #[derive(Debug)]
@@ -61,7 +67,15 @@ fn made_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
 
 /// Embeds what p4c made of a pipeline and indexes its P4Info at first use.
 macro_rules! pipelines {
-    ($($name:ident => $entities:path;)+) => {
+    (@bmv2 $name:ident bmv2) => {
+        Some(Cow::Borrowed(include_str!(concat!(
+            "../../pipelines/", stringify!($name), "/", stringify!($name), ".bmv2.json"
+        ))))
+    };
+    (@bmv2 $name:ident tofino) => { None };
+    (@mapped bmv2) => { false };
+    (@mapped tofino) => { true };
+    ($($name:ident => $entities:path, $state:expr, $target:ident;)+) => {
         static PIPELINES: &[Pipeline] = &[$({
             const P4INFO: &str = include_str!(concat!(
                 "../../pipelines/", stringify!($name), "/", stringify!($name), ".p4info.txtpb"
@@ -70,19 +84,20 @@ macro_rules! pipelines {
             Pipeline {
                 name: stringify!($name),
                 p4info: Cow::Borrowed(P4INFO),
-                bmv2: Cow::Borrowed(include_str!(concat!(
-                    "../../pipelines/", stringify!($name), "/", stringify!($name), ".bmv2.json"
-                ))),
+                bmv2: pipelines!(@bmv2 $name $target),
                 index: Index::Embedded(&INDEX),
                 entities: $entities,
+                state: $state,
+                is_mapped: pipelines!(@mapped $target),
             }
         }),+];
     };
 }
 
 pipelines! {
-    fabric => fabric::entities;
-    sai => sai::entities;
+    fabric => fabric::entities, fabric::stated, bmv2;
+    sai => sai::entities, |_, _| Ok(()), bmv2;
+    fabric_tna => fabric_tna::entities, fabric_tna::state, tofino;
 }
 
 fn index(p4info: &str) -> Info {
@@ -123,7 +138,8 @@ impl Pipeline {
     /// need.
     pub fn of(plan: &Plan, switch: Switch) -> Option<&'static Pipeline> {
         let topology = plan.topology();
-        let found = topology.hardware(switch).1.pipeline().and_then(Pipeline::find)?;
+        let (platform, os) = topology.hardware(switch);
+        let found = platform.pipeline(os).and_then(Pipeline::find)?;
         if found.name == Pipeline::fabric().name {
             return Some(Pipeline::fabric_of(topology.port_bits()));
         }
@@ -162,7 +178,8 @@ impl Pipeline {
     /// Returns every pipeline that a tree can have: each in every width of a port.
     pub fn shipped() -> impl Iterator<Item = &'static Pipeline> {
         let widths = || wide::NARROW..=wide::WIDEST;
-        widths().map(Pipeline::fabric_of).chain(widths().map(Pipeline::sai_of))
+        let mapped = PIPELINES.iter().filter(|pipeline| pipeline.is_mapped);
+        widths().map(Pipeline::fabric_of).chain(widths().map(Pipeline::sai_of)).chain(mapped)
     }
 
     /// Returns the name.
@@ -181,9 +198,14 @@ impl Pipeline {
         &self.p4info
     }
 
-    /// Returns the program as BMv2 and the embedded switch run it.
-    pub fn bmv2(&self) -> &str {
-        &self.bmv2
+    /// Returns the program as BMv2 and the embedded switch run it; nothing where it is for a chip, whose program a site makes.
+    pub fn bmv2(&self) -> Option<&str> {
+        self.bmv2.as_deref()
+    }
+
+    /// Tells whether its ports have the numbers of a port map, which the platform has to have.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.is_mapped
     }
 
     /// Returns the P4Info by name.
@@ -196,7 +218,13 @@ impl Pipeline {
 
     /// Returns it as what a controller sets on a target; its cookie says which pipeline a target runs.
     pub fn for_target(&self) -> client::Pipeline {
-        client::Pipeline::new(self.info().clone(), Vec::from(self.bmv2.as_bytes()).into())
+        let program = self.bmv2.as_deref().unwrap_or_default();
+        client::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
+    }
+
+    /// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
+    pub fn state(&self, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
+        (self.state)(intent, switch)
     }
 
     /// Returns the entities of a switch, in an order in which they can be inserted.
@@ -218,7 +246,8 @@ mod tests {
     fn every_pipeline_has_a_p4info_that_can_be_read() {
         for pipeline in Pipeline::all() {
             assert!(!pipeline.info().tables().is_empty(), "{}", pipeline.name());
-            assert!(pipeline.bmv2().starts_with('{'), "{}", pipeline.name());
+            assert!(pipeline.bmv2().is_none_or(|bmv2| bmv2.starts_with('{')), "{}", pipeline.name());
+            assert_eq!(pipeline.bmv2().is_none(), pipeline.is_mapped(), "{}", pipeline.name());
             assert_eq!(Pipeline::find(pipeline.name()).map(Pipeline::name), Some(pipeline.name()));
         }
         assert!(Pipeline::find("none").is_none());
@@ -228,7 +257,8 @@ mod tests {
     fn a_cookie_is_a_function_of_the_pipeline() {
         for pipeline in Pipeline::all() {
             let again = Arc::new(index(pipeline.p4info()));
-            let again = client::Pipeline::new(again, Vec::from(pipeline.bmv2().as_bytes()).into());
+            let bmv2 = pipeline.bmv2().unwrap_or_default();
+            let again = client::Pipeline::new(again, Vec::from(bmv2.as_bytes()).into());
             assert_eq!(pipeline.for_target().cookie(), again.cookie());
         }
     }

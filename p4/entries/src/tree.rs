@@ -33,12 +33,12 @@ pub fn entries_file(pipeline: &Pipeline, intent: &DeviceIntent<'_>) -> Result<Fi
 }
 
 /// Returns the files that every switch of a pipeline shares.
-pub fn pipeline_files(pipeline: &Pipeline) -> [File; 2] {
+pub fn pipeline_files(pipeline: &Pipeline) -> Vec<File> {
     let name = pipeline.name();
-    [
-        File { path: paths::p4info(name).into_string(), text: pipeline.p4info().to_owned() },
-        File { path: paths::bmv2(name).into_string(), text: pipeline.bmv2().to_owned() },
-    ]
+    let file = |path: String, text: &str| File { path, text: text.to_owned() };
+    let p4info = file(paths::p4info(name).into_string(), pipeline.p4info());
+    let program = pipeline.bmv2().map(|bmv2| file(paths::bmv2(name).into_string(), bmv2));
+    std::iter::once(p4info).chain(program).collect()
 }
 
 /// Returns the update that brings an entity about on a switch without entries: default entries are always there.

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{self, Command};
 
 use closc_entries::{Pipeline, pipeline_files};
+use closc_runtime::text;
 
 fn folder(pipeline: &Pipeline) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines").join(pipeline.name())
@@ -48,7 +50,8 @@ fn artefacts_are_those_of_their_sources() {
                 "{name}/{file} is not what {name}.digest speaks of: run p4/pipelines/build"
             );
         }
-        let mut wanted = vec![format!("{name}.bmv2.json"), format!("{name}.p4info.txtpb")];
+        let mut wanted = vec![format!("{name}.p4info.txtpb")];
+        wanted.extend(pipeline.bmv2().map(|_| format!("{name}.bmv2.json")));
         sources(&root, Path::new(""), &mut wanted);
         for file in wanted {
             assert!(digests.iter().any(|(listed, _)| *listed == file), "{name}.digest does not list {file}");
@@ -63,8 +66,39 @@ fn what_is_embedded_is_what_is_committed() {
             let path = folder(pipeline).join(format!("{}.{ending}", pipeline.name()));
             fs::read_to_string(path).expect("a committed artefact")
         };
-        let [p4info, bmv2] = pipeline_files(pipeline);
-        assert_eq!((p4info.text, bmv2.text), (read("p4info.txtpb"), read("bmv2.json")));
-        assert_eq!(p4info.path, format!("p4/{}.p4info.txtpb", pipeline.name()));
+        let files = pipeline_files(pipeline);
+        assert_eq!(files[0].path, format!("p4/{}.p4info.txtpb", pipeline.name()));
+        assert_eq!(files[0].text, read("p4info.txtpb"));
+        let program = files.get(1).map(|file| file.text.clone());
+        assert_eq!(program, pipeline.bmv2().map(|_| read("bmv2.json")));
     }
+}
+
+/// The compiler of Tofino makes the committed P4Info of the committed sources. `CLOSC_BF_P4C` is its path.
+#[test]
+fn the_compiler_of_tofino_makes_the_committed_p4info() {
+    let Some(compiler) = std::env::var_os("CLOSC_BF_P4C") else {
+        closc_skip::skip("CLOSC_BF_P4C names no compiler for Tofino (p4c's Tofino back end)");
+        return;
+    };
+    let pipeline = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");
+    let made = std::env::temp_dir().join(format!("closc-bf-p4c-{}", process::id()));
+    fs::create_dir_all(&made).expect("a folder for what is made");
+    let p4info = made.join("p4info.txtpb");
+    let run = Command::new(compiler)
+        .current_dir(folder(pipeline))
+        .args(["--target", "tofino2", "--arch", "t2na", "--p4runtime-force-std-externs"])
+        .arg("--p4runtime-files")
+        .arg(&p4info)
+        .arg("-o")
+        .arg(&made)
+        .arg("fabric_tna.p4")
+        .output()
+        .expect("the compiler starts");
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let text = fs::read_to_string(&p4info);
+    fs::remove_dir_all(&made).expect("what was made can be removed");
+    assert!(run.status.success(), "{said}");
+    let found = text::read_p4info(&text.expect("a P4Info was made")).expect("it is one");
+    assert_eq!(&found, pipeline.info().message());
 }

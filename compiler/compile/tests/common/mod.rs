@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+use camino::Utf8Path;
 use closc_compile::front::{Options, Reading, Source, read_text};
 use closc_platform::{Catalogue, Os};
 use closc_tests::exceptions;
@@ -85,6 +86,7 @@ impl Draw {
 
 /// Reads a fabric like the command line.
 pub(crate) fn read(text: &str) -> Reading {
-    read_text(&Source::Stdin, text.as_bytes(), &Options::default())
-        .expect("there is nothing to read but the text")
+    let own = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors/platforms");
+    let options = Options { platforms: vec![own], ..Options::default() };
+    read_text(&Source::Stdin, text.as_bytes(), &options).expect("its own platforms are there")
 }

@@ -5,41 +5,34 @@ use camino::Utf8Path;
 use super::files::{Files, unreadable};
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
-use crate::model::pipeline::PipelineNames;
+use crate::model::pipeline::{PipelineNames, Pipelines};
 use crate::model::place::Place;
+use crate::read;
 use crate::read::error::text;
 use crate::read::p4::entries;
-use crate::read::p4::pipeline::{INFO, TABLES};
-use crate::read::{p4, pins};
+use crate::read::room::Pipeline;
 use crate::rules::files::{COMPLETE, KNOWN};
 
-/// The names of the pipelines that the tree has.
-pub(crate) struct Pipelines {
-    /// Those of `fabric`.
-    pub(crate) fabric: Option<PipelineNames>,
-    /// Those of `sai`.
-    pub(crate) sai: Option<PipelineNames>,
-}
-
-impl Pipelines {
-    /// Reads the P4Info of each.
-    pub(crate) fn read(files: &Files<'_>, findings: &mut Findings) -> Result<Self, VerifyError> {
-        Ok(Pipelines {
-            fabric: pipeline(files, (INFO, p4::FILE), &TABLES, findings)?,
-            sai: pipeline(files, (pins::INFO, pins::FILE), &pins::TABLES, findings)?,
-        })
+/// Reads the P4Info of every pipeline that switches of the tree run.
+pub(crate) fn pipelines(files: &Files<'_>, findings: &mut Findings) -> Result<Pipelines, VerifyError> {
+    let mut all = Pipelines::new();
+    for (pipeline, file) in read::pipelines() {
+        if let Some(names) = names(files, pipeline, file, findings)? {
+            all.insert(pipeline.info, names);
+        }
     }
+    Ok(all)
 }
 
 /// The names of a P4 pipeline, where the tree has it; it has to where there is such a file with entries.
-fn pipeline(
+fn names(
     files: &Files<'_>,
-    (info, file): (&str, &str),
-    tables: &[&str],
+    pipeline: &Pipeline,
+    file: &str,
     findings: &mut Findings,
 ) -> Result<Option<PipelineNames>, VerifyError> {
     let mut bytes = Vec::new();
-    let path = Utf8Path::new(info);
+    let path = Utf8Path::new(pipeline.info);
     if !files.read(path, &mut bytes, findings)? {
         let entries = |path: &Utf8Path| path.file_name() == Some(file);
         if files.manifest.files.keys().any(|path| entries(path)) {
@@ -50,8 +43,8 @@ fn pipeline(
     }
     match text(&bytes).and_then(entries::names) {
         Ok(names) => {
-            findings.checked(&KNOWN, tables.len() as u64);
-            for table in tables.iter().filter(|table| !names.has_table(table)) {
+            findings.checked(&KNOWN, pipeline.tables.len() as u64);
+            for table in pipeline.tables.iter().filter(|table| !names.has_table(table)) {
                 let message = format!("`{path}`: the pipeline has no table `{table}`");
                 findings.broken(Violation::new(&KNOWN, Place::file(path), message));
             }

@@ -4,13 +4,13 @@ use camino::Utf8Path;
 use rayon::prelude::*;
 
 use super::files::{BUFFERS, Files, unreadable};
-use super::pipeline::Pipelines;
 use crate::bind::binding::Context;
 use crate::bind::switch::bind;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cabling, SwitchId};
 use crate::model::language::Asks;
+use crate::model::pipeline::Pipelines;
 use crate::model::place::Place;
 use crate::model::switch::Switch;
 use crate::read;
@@ -41,12 +41,7 @@ pub(crate) fn switches(
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let circumstances = Circumstances {
-                routing: context.routing,
-                pipeline: names.fabric.as_ref(),
-                sai: names.sai.as_ref(),
-                tables: &tables,
-            };
+            let circumstances = Circumstances { routing: context.routing, pipelines: names, tables: &tables };
             let switch = BUFFERS.with_borrow_mut(|buffers| {
                 switch(files, context, &circumstances, SwitchId(id), buffers, &mut findings)
             })?;

@@ -2,7 +2,10 @@
 //!
 //! In: nothing; these are plain data. Out: what entries are read with.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// Names of the pipelines that a tree has, by the path of the P4Info.
+pub(crate) type Pipelines = BTreeMap<&'static str, PipelineNames>;
 
 /// Names of a pipeline, by number.
 #[derive(Debug, Clone, Default)]

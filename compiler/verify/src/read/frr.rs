@@ -34,6 +34,7 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: daemons::FILE, with: always },
         Wanted { name: linux::queues::FILE, with: always },
     ],
+    pipeline: None,
     read,
 };
 

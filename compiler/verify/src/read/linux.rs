@@ -36,6 +36,7 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: surroundings::SETTINGS, with: always },
         Wanted { name: queues::FILE, with: always },
     ],
+    pipeline: None,
     read,
 };
 

@@ -27,7 +27,7 @@ pub(crate) static LANGUAGE: Language = Language {
 
 /// How it is read.
 pub(crate) static ROOM: Room =
-    Room { language: &LANGUAGE, files: &[Wanted { name: place::FILE, with: always }], read };
+    Room { language: &LANGUAGE, files: &[Wanted { name: place::FILE, with: always }], pipeline: None, read };
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
     device::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)

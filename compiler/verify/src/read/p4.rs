@@ -1,18 +1,32 @@
 //! The room of P4: the entries of a pipeline, and the pipeline's own files.
 
 pub(crate) mod entries;
-pub(crate) mod pipeline;
 mod place;
 mod switch;
 pub(crate) mod textproto;
+pub(crate) mod tna;
 
 use super::error::{ReadError, text};
-use super::room::{Circumstances, Files, Room, Wanted, always};
+use super::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
 use crate::model::language::{Asks, Language, Numbering, Spreading};
 
-pub(crate) use place::FILE;
+use place::FILE;
+use switch::Dialect;
+
+/// The pipeline.
+static PIPELINE: Pipeline = Pipeline { info: "p4/fabric.p4info.txtpb", tables: &TABLES };
+
+/// Tables without which a pipeline is another one than the proof knows.
+const TABLES: [&str; 4] = ["ingress.port_role", "ingress.my_sid", "ingress.ipv6_route", "ingress.nexthop"];
+
+/// The table by which a switch checks where packets of NICs come from.
+pub(crate) const SOURCES: &str = "ingress.nic_source";
+
+/// How its entries differ from those of others with the same tables.
+static DIALECT: Dialect =
+    Dialect { language: &LANGUAGE, file: FILE, needles: place::needles, thresholds: switch::thresholds };
 
 /// Members of a group by weight: BMv2's selector has 512.
 const WIDTH: u64 = 512;
@@ -31,14 +45,16 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// How it is read.
-pub(crate) static ROOM: Room =
-    Room { language: &LANGUAGE, files: &[Wanted { name: FILE, with: always }], read };
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[Wanted { name: FILE, with: always }],
+    pipeline: Some(&PIPELINE),
+    read,
+};
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    let Some(names) = circumstances.pipeline else {
-        return Err(ReadError::whole(format!("`{}` is missing, so entries have no names", pipeline::INFO)));
-    };
-    switch::read(&LANGUAGE, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
+    let names = circumstances.pipeline(&PIPELINE)?;
+    switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
 
 /// Targets know ports by number only.

@@ -6,7 +6,7 @@ mod place;
 mod ports;
 
 use super::error::{ReadError, text};
-use super::room::{Circumstances, Files, Room, Wanted, always};
+use super::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
 use super::sonic;
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
@@ -14,18 +14,18 @@ use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spre
 
 pub(crate) use place::FILE;
 
-/// The pipeline's names, once a tree.
-pub(crate) const INFO: &str = "p4/sai.p4info.txtpb";
-
-/// Tables without which the pipeline is another one than the proof knows.
-pub(crate) const TABLES: [&str; 6] = [
-    "ingress.l3_admit.l3_admit_table",
-    "ingress.routing_lookup.ipv6_table",
-    "ingress.routing_resolution.wcmp_group_table",
-    "ingress.routing_resolution.nexthop_table",
-    "ingress.routing_resolution.router_interface_table",
-    "ingress.routing_resolution.neighbor_table",
-];
+/// The pipeline.
+static PIPELINE: Pipeline = Pipeline {
+    info: "p4/sai.p4info.txtpb",
+    tables: &[
+        "ingress.l3_admit.l3_admit_table",
+        "ingress.routing_lookup.ipv6_table",
+        "ingress.routing_resolution.wcmp_group_table",
+        "ingress.routing_resolution.nexthop_table",
+        "ingress.routing_resolution.router_interface_table",
+        "ingress.routing_resolution.neighbor_table",
+    ],
+};
 
 /// The sum of the weights of a group: the P4Info's `max_group_size`.
 const WIDTH: u64 = 512;
@@ -51,13 +51,12 @@ pub(crate) static LANGUAGE: Language = Language {
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }, Wanted { name: sonic::place::FILE, with: always }],
+    pipeline: Some(&PIPELINE),
     read,
 };
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    let Some(names) = circumstances.sai else {
-        return Err(ReadError::whole(format!("`{INFO}` is missing, so entries have no names")));
-    };
+    let names = circumstances.pipeline(&PIPELINE)?;
     let beside = |error: ReadError| error.beside(sonic::place::FILE);
     let bytes = files.bytes(sonic::place::FILE);
     let mut device = sonic::config::read(&LANGUAGE, bytes, circumstances.tables).map_err(beside)?;

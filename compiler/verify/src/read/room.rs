@@ -6,7 +6,7 @@ use super::error::{ReadError, text};
 use super::sections::Known;
 use crate::model::device::Device;
 use crate::model::language::Language;
-use crate::model::pipeline::PipelineNames;
+use crate::model::pipeline::{PipelineNames, Pipelines};
 
 /// Most files that a switch is read from.
 pub(crate) const FILES_MAX: usize = 6;
@@ -17,6 +17,8 @@ pub(crate) struct Room {
     pub(crate) language: &'static Language,
     /// Its files, the main one first; at most [`FILES_MAX`].
     pub(crate) files: &'static [Wanted],
+    /// The pipeline whose names its entries are in, where they are.
+    pub(crate) pipeline: Option<&'static Pipeline>,
     /// Reads a switch.
     pub(crate) read: for<'a> fn(&Files<'a>, &Circumstances<'_>) -> Result<Device<'a>, ReadError>,
 }
@@ -26,6 +28,14 @@ impl Room {
     pub(crate) fn main(&self) -> &'static str {
         self.files.first().map_or("", |file| file.name)
     }
+}
+
+/// A pipeline of a tree.
+pub(crate) struct Pipeline {
+    /// The path of its P4Info.
+    pub(crate) info: &'static str,
+    /// Tables without which it is another one than the proof knows.
+    pub(crate) tables: &'static [&'static str],
 }
 
 /// A file of a language.
@@ -45,12 +55,19 @@ pub(crate) fn always(_: Routing) -> bool {
 pub(crate) struct Circumstances<'a> {
     /// How packets find their way.
     pub(crate) routing: Routing,
-    /// Names of the pipeline, where the tree has one.
-    pub(crate) pipeline: Option<&'a PipelineNames>,
-    /// Names of the pipeline of SONiC hardware, where the tree has one.
-    pub(crate) sai: Option<&'a PipelineNames>,
+    /// Names of the pipelines that the tree has.
+    pub(crate) pipelines: &'a Pipelines,
     /// Tables of SONiC that were read of other switches.
     pub(crate) tables: &'a Known,
+}
+
+impl<'a> Circumstances<'a> {
+    /// Returns the names of a pipeline, which the tree has to have.
+    pub(crate) fn pipeline(&self, pipeline: &Pipeline) -> Result<&'a PipelineNames, ReadError> {
+        let missing =
+            || ReadError::whole(format!("`{}` is missing, so entries have no names", pipeline.info));
+        self.pipelines.get(pipeline.info).ok_or_else(missing)
+    }
 }
 
 /// The files of a switch, in the order of [`Room::files`]; empty where one is missing.

@@ -36,6 +36,7 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: place::FILE, with: always },
         Wanted { name: frr::place::FILE, with: Routing::speaks_bgp },
     ],
+    pipeline: None,
     read,
 };
 

@@ -26,6 +26,8 @@ pub(crate) enum Target {
     Nvue,
     /// The same with paused classes, of a release that has addresses of both families together.
     NvueLossless,
+    /// Tofino, with ports of 400G and marks in three classes.
+    Tofino,
 }
 
 impl Target {
@@ -52,6 +54,7 @@ impl Target {
             Target::Frr => yaml.replace(linux, "platform: linux, os: frr"),
             Target::Linux => yaml.to_owned(),
             Target::P4 => yaml.replace(linux, "platform: bmv2, os: p4"),
+            Target::Tofino => shape::on_tofino(yaml),
             Target::Mixed => yaml.replacen(linux, "platform: linux, os: frr", 1).replacen(
                 linux,
                 "platform: bmv2, os: p4",

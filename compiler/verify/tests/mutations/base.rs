@@ -46,6 +46,9 @@ pub(crate) enum Base {
     /// The same with two cables between a T0 and a T1, of which one is absent and one is drained.
     ChosenLinux,
     ChosenP4,
+    /// Tofino.
+    Tofino,
+    ChosenTofino,
     /// The same with three tiers.
     ChosenZones,
     /// SONiC hardware with P4Runtime, with a management network.
@@ -69,7 +72,7 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    pub(crate) const ALL: [Base; 30] = [
+    pub(crate) const ALL: [Base; 32] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -90,6 +93,8 @@ impl Base {
         Base::ChosenFrr,
         Base::ChosenLinux,
         Base::ChosenP4,
+        Base::Tofino,
+        Base::ChosenTofino,
         Base::ChosenZones,
         Base::ChosenPins,
         Base::Pins,
@@ -110,6 +115,7 @@ impl Base {
             | Base::Frr
             | Base::Linux
             | Base::P4
+            | Base::Tofino
             | Base::Zones
             | Base::Parallel
             | Base::Blocks
@@ -127,6 +133,7 @@ impl Base {
             | Base::ChosenFrr
             | Base::ChosenLinux
             | Base::ChosenP4
+            | Base::ChosenTofino
             | Base::ChosenZones
             | Base::ChosenPins
             | Base::ChosenEos
@@ -152,6 +159,8 @@ impl Base {
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
+            Base::Tofino => (Target::Tofino, small),
+            Base::ChosenTofino => (Target::Tofino, chosen),
             Base::ChosenPins => (Target::Pins, chosen),
             Base::Pins => (Target::Pins, small),
             Base::ChosenEos => (Target::Eos, chosen),

@@ -24,6 +24,7 @@ mod pins;
 mod qos;
 mod sonic;
 mod tables;
+mod tofino;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +40,7 @@ use common::damage::{Damage, damage};
 /// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 43] = [
+const TABLES: [&[Mutation]; 44] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -55,6 +56,7 @@ const TABLES: [&[Mutation]; 43] = [
     hosts::NODES,
     hosts::SPRAYS,
     p4::ENTRIES,
+    tofino::ENTRIES,
     pins::ENTRIES,
     pins::BESIDE,
     pins::SEGMENTS,

@@ -133,7 +133,7 @@ impl Site {
 fn beside(p4info: &P4Info) -> Files {
     let mut files = Files::new();
     files.insert("own.p4info.txtpb".to_owned(), text::write(p4info).into_bytes());
-    files.insert("own.json".to_owned(), Pipeline::fabric().bmv2().as_bytes().to_vec());
+    files.insert("own.json".to_owned(), Pipeline::fabric().bmv2().expect("it has one").as_bytes().to_vec());
     files
 }
 
@@ -231,7 +231,7 @@ async fn tables_fields_and_actions_of_other_names_are_bound_by_a_file_of_roles()
     };
     each_preamble(&mut p4info, rename);
     let mut beside = beside(&p4info);
-    let program = Pipeline::fabric().bmv2();
+    let program = Pipeline::fabric().bmv2().expect("it has one");
     let program = program.replace("\"ingress.ipv6_route\"", "\"fib.v6\"");
     beside.insert(
         "own.json".to_owned(),

@@ -124,7 +124,10 @@ impl Site {
     async fn start(side: &Side) -> Self {
         let site = Site::bare(&side.config).await;
         let program = Pipeline::all_of(&planned(""))[0];
-        let sai = Program::new(program.info().clone(), program.bmv2().as_bytes().to_vec().into());
+        let sai = Program::new(
+            program.info().clone(),
+            program.bmv2().expect("it has one").as_bytes().to_vec().into(),
+        );
         site.target.restart_with(&sai);
         site.target.plant(side.entities.clone());
         site

@@ -133,7 +133,7 @@ async fn a_fabric_is_pushed_with_its_own_pipeline_and_all_flows_arrive() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_p4info_with_other_numbers_is_bound_by_name() {
     let p4info = numbered_anew(Pipeline::sai().info().message().clone(), &[]);
-    let program = Pipeline::sai().bmv2().as_bytes().to_vec();
+    let program = Pipeline::sai().bmv2().expect("it has one").as_bytes().to_vec();
     prove(&Files::from([
         ("own.p4info.txtpb".to_owned(), text::write(&p4info).into_bytes()),
         ("own.json".to_owned(), program),
@@ -193,7 +193,7 @@ async fn a_program_without_the_port_is_named() {
     let narrow = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
     let beside = Files::from([
         narrow("own.p4info.txtpb", Pipeline::sai().p4info()),
-        narrow("own.json", Pipeline::sai().bmv2()),
+        narrow("own.json", Pipeline::sai().bmv2().expect("it has one")),
     ]);
     let mut inventory = site.lab.inventory.clone();
     for device in inventory.devices.values_mut() {
@@ -264,7 +264,7 @@ async fn a_switch_that_promises_room_for_one_route_gets_none() {
     }
     let beside = Files::from([
         ("own.p4info.txtpb".to_owned(), text::write(&p4info).into_bytes()),
-        ("own.json".to_owned(), Pipeline::sai().bmv2().as_bytes().to_vec()),
+        ("own.json".to_owned(), Pipeline::sai().bmv2().expect("it has one").as_bytes().to_vec()),
     ]);
     let mut inventory = site.lab.inventory.clone();
     for device in inventory.devices.values_mut() {
@@ -305,7 +305,7 @@ async fn left_by_another(sai: &Program) -> Lab {
 
 fn sai() -> Program {
     let program = Pipeline::all_of(&planned())[0];
-    Program::new(program.info().clone(), program.bmv2().as_bytes().to_vec().into())
+    Program::new(program.info().clone(), program.bmv2().expect("it has one").as_bytes().to_vec().into())
 }
 
 fn wanted(lab: &Lab, name: &str) -> Vec<v1::Entity> {

@@ -269,7 +269,7 @@ async fn prove(mut program: Files) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn bmv2_runs_a_fabric_of_pins_by_numbers() {
     let p4info = text::write(Pipeline::sai().info().message()).into_bytes();
-    let program = Pipeline::sai().bmv2().as_bytes().to_vec();
+    let program = Pipeline::sai().bmv2().expect("it has one").as_bytes().to_vec();
     prove(Files::from([("own.p4info.txtpb".to_owned(), p4info), ("own.json".to_owned(), program)])).await;
 }
 

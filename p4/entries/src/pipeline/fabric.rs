@@ -1,34 +1,85 @@
-//! Entries of the pipeline `fabric`: what `p4/pipelines/fabric` forwards by.
+//! Entries of the pipeline `fabric`: what `p4/pipelines/fabric` forwards by, and what has the same tables.
 //!
-//! In: the intent of a T0, T1 or T2. Out: one function for each table. Invariants: ids are numbers of ports, so that
-//! a port keeps its next hop when others come and go; a port without a cable has no entry and takes nothing in.
+//! In: the intent of a T0, T1 or T2, and the form of the pipeline. Out: one function for each table. Invariants: ids are places
+//! of ports on the panel, so that a port keeps its next hop when others come and go; a port without a cable has no entry and
+//! takes nothing in.
 
 mod groups;
 mod qos;
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
+use closc_artefacts::StatedSwitch;
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, Target};
 use closc_runtime::Info;
 use closc_runtime::proto::v1;
-use closc_runtime::value::Width;
+use closc_runtime::value::{Value, Width};
 use closc_topology::TierId;
 use ipnet::Ipv6Net;
 
 use crate::error::{EntriesError, Fault};
 use groups::{Forwarding, Groups};
-pub use qos::state;
+pub(super) use qos::{Marks, state};
 
-/// The name, for messages.
-const NAME: &str = "fabric";
+/// What pipelines with these tables do not have in common.
+pub(super) struct Form {
+    /// The name, for messages.
+    pub(super) name: &'static str,
+    /// Returns the numbers that a front port can have.
+    pub(super) ports: fn(&Info) -> Result<RangeInclusive<u16>, Fault>,
+    /// Returns the number by which it knows a port.
+    pub(super) port: fn(&PortIntent) -> u16,
+    /// Returns the bytes of what it counts queues in, at a port with an MTU.
+    pub(super) unit: fn(&DeviceIntent<'_>, u16) -> u64,
+    /// Returns what `set_ecn_thresholds` is called with; nothing where it cannot mark like that.
+    pub(super) marking: fn(Marks) -> Option<Arguments>,
+    /// Returns what `set_wcmp_hash` is called with, given a seed and the mask of the queue pair.
+    pub(super) hash: fn(&DeviceIntent<'_>, u32, u32) -> Arguments,
+}
+
+/// Arguments of an action.
+pub(super) type Arguments = Vec<(&'static str, Value<'static>)>;
+
+/// The pipeline of BMv2 and the embedded switch, which counts packets.
+pub(super) static FORM: Form = Form {
+    name: "fabric",
+    ports: |info| Ok(1..=front_port_max(info)?),
+    port: |port| port.physical.device,
+    // A packet stands for the port's MTU: a queue of full packets is what a profile speaks of, and smaller packets are marked
+    // earlier, never later.
+    unit: |_, mtu| u64::from(mtu),
+    marking: |marks| {
+        Some(vec![
+            ("min_depth_packets", marks.min.into()),
+            ("max_depth_packets", marks.max.into()),
+            ("max_probability_ppm", marks.probability_ppm.into()),
+        ])
+    },
+    hash: |_, seed, qp_mask| vec![("seed", seed.into()), ("qp_mask", qp_mask.into())],
+};
 
 /// The EtherType of LLDP, IEEE 802.1AB.
 const LLDP: u16 = 0x88cc;
 
 /// Returns the entities of a switch.
 pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
-    let ports = Ports::of(intent, front_port_max(info)?)?;
-    let mut maker = Maker { intent, info, ports, entities: Vec::new() };
+    entities_in(&FORM, intent, info)
+}
+
+/// Adds to what a fabric states of a switch what entries say of its queues.
+pub(crate) fn stated(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
+    state(&FORM, intent, switch)
+}
+
+/// Returns the entities of a switch in the form of a pipeline.
+pub(super) fn entities_in(
+    form: &'static Form,
+    intent: &DeviceIntent<'_>,
+    info: &Info,
+) -> Result<Vec<v1::Entity>, Fault> {
+    let ports = Ports::of(intent, form, &(form.ports)(info)?)?;
+    let mut maker = Maker { form, intent, info, ports, entities: Vec::new() };
     maker.port_roles()?;
     maker.punts()?;
     maker.nic_destinations()?;
@@ -53,8 +104,10 @@ fn front_port_max(info: &Info) -> Result<u16, Fault> {
 /// A port with a cable.
 #[derive(Clone, Copy)]
 struct Port<'a> {
-    /// Its number in the pipeline, which is also the id of its next hop.
+    /// Its number in the pipeline.
     number: u16,
+    /// The id of its next hop: its place on the panel.
+    id: u16,
     intent: &'a PortIntent,
     connection: &'a Connection,
 }
@@ -63,27 +116,34 @@ struct Port<'a> {
 struct Ports<'a>(Vec<Option<Port<'a>>>);
 
 impl<'a> Ports<'a> {
-    fn of(intent: &'a DeviceIntent<'_>, max: u16) -> Result<Self, EntriesError> {
-        intent.ports.iter().map(|port| Self::port(intent, port, max)).collect::<Result<_, _>>().map(Ports)
+    fn of(
+        intent: &'a DeviceIntent<'_>,
+        form: &Form,
+        numbers: &RangeInclusive<u16>,
+    ) -> Result<Self, EntriesError> {
+        let port = |port| Self::port(intent, port, form, numbers);
+        intent.ports.iter().map(port).collect::<Result<_, _>>().map(Ports)
     }
 
     fn port(
         intent: &DeviceIntent<'_>,
         port: &'a PortIntent,
-        max: u16,
+        form: &Form,
+        numbers: &RangeInclusive<u16>,
     ) -> Result<Option<Port<'a>>, EntriesError> {
-        let number = port.physical.number;
+        let (number, id) = ((form.port)(port), port.physical.number);
         match &port.connection {
             None => Ok(None),
-            Some(connection) if (1..=max).contains(&number) => {
-                Ok(Some(Port { number, intent: port, connection }))
+            Some(connection) if numbers.contains(&number) => {
+                Ok(Some(Port { number, id, intent: port, connection }))
             }
             Some(_) => Err(EntriesError::Port {
                 device: intent.name.to_string(),
                 port: port.physical.name.to_string(),
                 number,
-                pipeline: NAME,
-                max,
+                pipeline: form.name,
+                least: *numbers.start(),
+                max: *numbers.end(),
             }),
         }
     }
@@ -94,6 +154,7 @@ impl<'a> Ports<'a> {
 }
 
 struct Maker<'a> {
+    form: &'static Form,
     intent: &'a DeviceIntent<'a>,
     info: &'a Info,
     ports: Ports<'a>,
@@ -183,7 +244,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `nexthop`: one for each cable, under the number of its port.
+    /// `nexthop`: one for each cable, under the id of its port.
     fn next_hops(&mut self) -> Result<(), Fault> {
         let source = self.intent.system.mac.0;
         for port in self.ports.cabled().collect::<Vec<_>>() {
@@ -191,7 +252,7 @@ impl Maker<'_> {
             let Some(destination) = port.connection.peer.mac().map(|mac| mac.0) else { continue };
             let arguments =
                 [("port", port.number.into()), ("src_mac", source.into()), ("dst_mac", destination.into())];
-            let entry = self.info.entry("ingress.nexthop")?.exact("nexthop_id", port.number);
+            let entry = self.info.entry("ingress.nexthop")?.exact("nexthop_id", port.id);
             self.push(entry.action("set_nexthop", &arguments).build()?);
         }
         Ok(())
@@ -201,7 +262,7 @@ impl Maker<'_> {
     fn routes(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let groups = Groups::of(intent, &self.ports, self.info)?;
-        let before = groups.entities(intent, self.info)?;
+        let before = groups.entities(self.form, intent, self.info)?;
         self.entities.extend(before);
         for (route, way) in intent.routes.iter().zip(groups.ways()) {
             let entry = self.info.entry("ingress.ipv6_route")?;
@@ -224,7 +285,7 @@ impl Maker<'_> {
         let spec = self.info.types().and_then(|types| types.serializable_enums.get(name));
         let found = spec.and_then(|spec| spec.members.iter().find(|each| each.name == member));
         found.map(|member| member.value.clone()).ok_or(EntriesError::NoMember {
-            pipeline: NAME,
+            pipeline: self.form.name,
             name,
             member,
         })

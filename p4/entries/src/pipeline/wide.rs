@@ -57,18 +57,18 @@ pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     if numbered {
         widen_info(&mut p4info, bits)?;
     }
-    let program = serde_json::from_str(narrow.bmv2()).map_err(|error| error.to_string())?;
+    let program = narrow.bmv2().ok_or("it has no program for BMv2")?;
+    let program = serde_json::from_str(program).map_err(|error| error.to_string())?;
     let rules = if numbered { numbered_rules() } else { named_rules() };
     let program = widen_program(program, bits, &rules)?;
     let index = Info::new(p4info.clone()).map_err(|error| error.to_string())?;
     let mut bmv2 = serde_json::to_string_pretty(&program).map_err(|error| error.to_string())?;
     bmv2.push('\n');
     Ok(Pipeline {
-        name: narrow.name,
         p4info: if numbered { text::write(&p4info).into() } else { narrow.p4info.clone() },
-        bmv2: bmv2.into(),
+        bmv2: Some(bmv2.into()),
         index: Index::Made(Arc::new(index)),
-        entities: narrow.entities,
+        ..*narrow
     })
 }
 
@@ -270,15 +270,18 @@ mod tests {
     fn nine_bits(narrow: &Pipeline) {
         let again = widened(narrow, NARROW).expect("every rule finds what it is for");
         assert_eq!(text::read_p4info(&again.p4info), text::read_p4info(narrow.p4info()));
-        let program = |text: &str| serde_json::from_str::<Value>(text).expect("p4c and serde write JSON");
-        assert_eq!(program(&again.bmv2), program(narrow.bmv2()));
+        let program = |pipeline: &Pipeline| {
+            let text = pipeline.bmv2().expect("it has one");
+            serde_json::from_str::<Value>(text).expect("p4c and serde write JSON")
+        };
+        assert_eq!(program(&again), program(narrow));
     }
 
     #[test]
     fn another_program_is_refused() {
         let narrow = Pipeline::fabric();
-        let without = narrow.bmv2().replace("0x01fe", "0x01fd");
-        let other = Pipeline { bmv2: without.into(), ..widened(narrow, NARROW).expect("it is made") };
+        let without = narrow.bmv2().expect("it has one").replace("0x01fe", "0x01fd");
+        let other = Pipeline { bmv2: Some(without.into()), ..widened(narrow, NARROW).expect("it is made") };
         let said = widened(&other, 10).map(|_| ()).expect_err("the port of the controller is another");
         assert!(said.contains("port of the controller"), "{said}");
     }

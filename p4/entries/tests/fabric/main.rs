@@ -4,6 +4,7 @@ mod forwarding;
 mod quality;
 mod refusals;
 mod support;
+mod tofino;
 
 use closc_entries::{Pipeline, entries_file};
 use closc_plan::{DeviceIntent, Plan};

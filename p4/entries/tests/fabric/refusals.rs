@@ -17,7 +17,7 @@ fn refusal(intent: &DeviceIntent<'_>) -> String {
 fn a_port_beyond_nine_bits() {
     let plan = plan(&shape(1, 2, 1, 2));
     let mut intent = first(&plan);
-    intent.ports[0].physical.number = 510;
+    intent.ports[0].physical.device = 510;
     assert_eq!(
         refusal(&intent),
         "`p0-t0-001`: port `eth1` has the number 510, pipeline `fabric` names 1 to 509"

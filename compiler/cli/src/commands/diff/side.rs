@@ -73,7 +73,7 @@ impl Side {
 /// The entries of a plan, each switch rendered when it is asked for.
 fn made(plan: Plan) -> Tree {
     let pipeline_of = |switch: Switch| {
-        let pipeline = plan.topology().hardware(switch).1.pipeline()?;
+        let pipeline = Pipeline::of(&plan, switch)?.name();
         Some((plan.topology().naming.switch(switch).to_string(), pipeline))
     };
     let devices = plan.switches().filter_map(pipeline_of).collect();

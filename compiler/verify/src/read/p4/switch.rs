@@ -1,6 +1,6 @@
-//! Reads a switch that runs the pipeline `fabric`: its table entries.
+//! Reads a switch that runs the pipeline `fabric`, or another one with its tables: its table entries.
 //!
-//! In: `entries.txtpb`. Out: a [`Device`] whose ports are called by their numbers. Invariants: every entry is
+//! In: `entries.txtpb`, `tna.txtpb`. Out: a [`Device`] whose ports are called by their numbers. Invariants: every entry is
 //! understood or is an error; what has no entry does what the pipeline's constant default action does, which
 //! drops.
 
@@ -12,8 +12,6 @@ use std::sync::Arc;
 use ipnet::Ipv6Net;
 
 use super::entries::{self, Action, Does, Entry, Match, Written};
-use super::place::FILE;
-use super::place::needles;
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Route, Segment, Via};
 use crate::model::language::Language;
@@ -21,14 +19,26 @@ use crate::model::pipeline::PipelineNames;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
+/// How entries differ from those of others with the same tables.
+pub(crate) struct Dialect {
+    pub(crate) language: &'static Language,
+    /// The file.
+    pub(crate) file: &'static str,
+    /// What to look for in it.
+    pub(crate) needles: fn(About<'_>) -> Vec<String>,
+    /// Returns when packets are marked by a call of `set_ecn_thresholds`: the depths between which the probability rises, and
+    /// parts in a million just below the second.
+    pub(crate) thresholds: fn(&Action<'_>) -> Result<(u64, u64, u64), String>,
+}
+
 /// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
 pub(crate) fn read(
-    language: &'static Language,
+    dialect: &'static Dialect,
     text: &str,
     names: &PipelineNames,
     source_routed: bool,
 ) -> Result<Device<'static>, ReadError> {
-    let mut reader = Reader::new(language);
+    let mut reader = Reader::new(dialect);
     for (line, written) in entries::read(text, names)? {
         reader.take(written).map_err(|message| ReadError::at(line, message))?;
     }
@@ -58,6 +68,7 @@ struct NextHop {
 }
 
 struct Reader {
+    dialect: &'static Dialect,
     device: Device<'static>,
     /// Whether a NIC is at the other end, by port.
     roles: BTreeMap<u16, bool>,
@@ -78,9 +89,10 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(language: &'static Language) -> Self {
+    fn new(dialect: &'static Dialect) -> Self {
         Reader {
-            device: Device::new(language),
+            dialect,
+            device: Device::new(dialect.language),
             roles: BTreeMap::new(),
             next_hops: HashMap::new(),
             routes: Vec::new(),
@@ -181,9 +193,7 @@ impl Reader {
     }
 
     fn thresholds(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
-        let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
-        let [least, most, probability] = names.map(|name| argument(action, name));
-        let values = (least? as u64, most? as u64, probability? as u64);
+        let values = (self.dialect.thresholds)(action)?;
         let (port, class) = port_class(entry)?;
         self.marks.entry(port).or_default().insert(class, values);
         Ok(())
@@ -214,7 +224,7 @@ impl Reader {
         if action != "un" {
             let needles = vec!["# + ingress.my_sid ".to_owned()];
             let message = format!("segment `{text}` is `{action}` and not `un`");
-            self.device.fault(FaultKind::Segment, FILE, needles, message);
+            self.device.fault(FaultKind::Segment, self.dialect.file, needles, message);
         }
         self.device.segments.push(Segment { prefix, text: Cow::Owned(text) });
         Ok(())
@@ -258,8 +268,8 @@ impl Reader {
             };
             if lost || via == Via::Many(Vec::new()) {
                 let message = format!("`{text}` has a next hop or group that is not there");
-                let needles = needles(About::Route(&text));
-                self.device.fault(FaultKind::Dangling, FILE, needles, message);
+                let needles = (self.dialect.needles)(About::Route(&text));
+                self.device.fault(FaultKind::Dangling, self.dialect.file, needles, message);
                 continue;
             }
             self.device.routes.push(Route { prefix, text: Cow::Owned(text), via });
@@ -276,7 +286,7 @@ impl Reader {
             let message =
                 "link-layer discovery does not go to the controller, so nobody sees a swapped cable";
             let needles = vec!["ingress.punt".to_owned()];
-            self.device.fault(FaultKind::Setting, FILE, needles, message.to_owned());
+            self.device.fault(FaultKind::Setting, self.dialect.file, needles, message.to_owned());
         }
         self.device
     }
@@ -344,7 +354,7 @@ impl Reader {
         }
         for message in messages {
             let needles = vec!["# + ingress.nic_destination ".to_owned()];
-            self.device.fault(FaultKind::Setting, FILE, needles, message);
+            self.device.fault(FaultKind::Setting, self.dialect.file, needles, message);
         }
         let strangers: Vec<u16> = self
             .sources
@@ -356,7 +366,7 @@ impl Reader {
         for port in strangers {
             let needles = vec![format!("# + ingress.nic_source  ingress_port={port} ")];
             let message = format!("port {port} has sources and no NIC");
-            self.device.fault(FaultKind::Setting, FILE, needles, message);
+            self.device.fault(FaultKind::Setting, self.dialect.file, needles, message);
         }
     }
 
@@ -398,10 +408,17 @@ impl Reader {
         for port in self.trims.keys().chain(self.marks.keys()).copied().collect::<BTreeSet<u16>>() {
             let needles = vec![format!("egress_port={port} ")];
             let message = format!("port {port} is trimmed or marked and has no role");
-            self.device.fault(FaultKind::Qos, FILE, needles, message);
+            self.device.fault(FaultKind::Qos, self.dialect.file, needles, message);
         }
         self.device.qos = Some(Arc::new(config));
     }
+}
+
+/// Returns when packets are marked where the pipeline multiplies.
+pub(super) fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
+    let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
+    let [least, most, probability] = names.map(|name| argument(action, name));
+    Ok((least? as u64, most? as u64, probability? as u64))
 }
 
 /// The last part of a name: names are those of the program, `ingress.my_sid`.
@@ -441,6 +458,6 @@ fn port(value: u128) -> Result<u16, String> {
     u16::try_from(value).map_err(|_| format!("{value} is no port"))
 }
 
-fn argument(action: &Action<'_>, name: &str) -> Result<u128, String> {
+pub(super) fn argument(action: &Action<'_>, name: &str) -> Result<u128, String> {
     action.argument(name).ok_or_else(|| format!("`{}` without `{name}`", action.name))
 }

@@ -2,7 +2,7 @@
 //!
 //! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Invariants: a group's id is
 //! derived from what is in it, so that a route that comes or goes does not rename the groups of others; a member
-//! has the number of its port.
+//! has the id of its port.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +13,12 @@ use closc_runtime::proto::v1;
 use closc_runtime::room::{Counted, Excess};
 
 use super::super::shares;
-use super::Ports;
+use super::{Form, Ports};
 use crate::error::{EntriesError, Fault};
 
 const PROFILE: &str = "ingress.wcmp_selector";
 
-/// Ports and their shares, by port, reduced by their greatest common divisor.
+/// Ids of ports and their shares, by port, reduced by their greatest common divisor.
 type Shares = Vec<(u16, u64)>;
 
 /// The way of a route.
@@ -26,7 +26,7 @@ type Shares = Vec<(u16, u64)>;
 pub(super) enum Forwarding {
     /// To nobody: the route says so, or its cables are all gone.
     Nowhere,
-    /// Over one port, by its number.
+    /// Over one port, by its id.
     Port(u16),
     /// Over several, by the id of their group.
     Group(u16),
@@ -85,7 +85,12 @@ impl Groups {
     }
 
     /// Returns everything that the groups consist of; nothing on a switch without groups.
-    pub(super) fn entities(&self, intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1::Entity>, Fault> {
+    pub(super) fn entities(
+        &self,
+        form: &Form,
+        intent: &DeviceIntent<'_>,
+        info: &Info,
+    ) -> Result<Vec<v1::Entity>, Fault> {
         let mut entities: Vec<v1::Entity> = Vec::new();
         if self.ids.is_empty() {
             return Ok(entities);
@@ -111,14 +116,14 @@ impl Groups {
             let entry = info.entry("ingress.wcmp_group")?.exact("wcmp_group_id", *id);
             entities.push(entry.group((*id).into()).build()?.into());
         }
-        entities.push(hash(intent, info)?);
+        entities.push(hash(form, intent, info)?);
         Ok(entities)
     }
 }
 
 /// The setting of the hash: a seed of the switch's own, so that two tiers do not make the same choice, and the
 /// destination queue pair where the platform can read it.
-fn hash(intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
+fn hash(form: &Form, intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
     let switch = intent.switch;
     let [zone_high, zone_low] = switch.zone.0.to_be_bytes();
     let [high, low] = switch.index.to_be_bytes();
@@ -129,8 +134,7 @@ fn hash(intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
     let seed = seed >> 32u32.saturating_sub(width).min(31);
     let qp_mask: u32 = if intent.platform.features.qp_hash { 0xff_ffff } else { 0 };
     let entry = info.entry("ingress.wcmp_hash")?.default_entry();
-    let arguments = [("seed", seed.into()), ("qp_mask", qp_mask.into())];
-    Ok(entry.action("set_wcmp_hash", &arguments).build()?.into())
+    Ok(entry.action("set_wcmp_hash", &(form.hash)(intent, seed, qp_mask)).build()?.into())
 }
 
 /// What a group holds, by the P4Info.
@@ -143,7 +147,7 @@ fn group_limit(info: &Info) -> Result<u64, Fault> {
 
 fn reduced(hops: &[Hop], ports: &Ports<'_>) -> Shares {
     let port = |hop: &Hop| ports.0.get(hop.port).copied().flatten();
-    shares::reduced(hops.iter().filter_map(|hop| Some((port(hop)?.number, u64::from(hop.weight)))))
+    shares::reduced(hops.iter().filter_map(|hop| Some((port(hop)?.id, u64::from(hop.weight)))))
 }
 
 /// Gives each group an id: 16 bits of a digest of its content, the next free one where two want the same.

@@ -3,8 +3,7 @@
 //! In: the profile and the ports of a switch. Out: entries. Invariants: hosts are rendered from the same profile; the
 //! port to a NIC is not marked where the profile does not mark the last hop; marking starts before trimming.
 //!
-//! The pipeline counts a queue in packets, the profile in bytes. A packet stands for the port's MTU: a queue of
-//! full packets is what the profile speaks of, and smaller packets are marked earlier, never later.
+//! The pipeline counts a queue in packets or cells, as its form says, the profile in bytes.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ use closc_qos::units::Speed;
 use closc_runtime::proto::v1;
 use closc_topology::{Side, TierId};
 
-use super::{Maker, NAME, Port};
+use super::{Form, Maker, Port};
 use crate::error::{EntriesError, Fault};
 
 /// Classes that `bit<3>` tells apart.
@@ -42,13 +41,13 @@ struct Kind {
     mtu: u16,
 }
 
-/// When packets of a class are marked, in packets.
-#[derive(Clone, Copy)]
-struct Marks {
+/// When packets of a class are marked, in what the pipeline counts queues in.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::pipeline) struct Marks {
     class: u8,
-    min_packets: u64,
-    max_packets: u64,
-    probability_ppm: u32,
+    pub(in crate::pipeline) min: u64,
+    pub(in crate::pipeline) max: u64,
+    pub(in crate::pipeline) probability_ppm: u32,
 }
 
 impl Kind {
@@ -67,17 +66,21 @@ impl Kind {
 }
 
 /// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
-pub fn state(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
+pub(in crate::pipeline) fn state(
+    form: &Form,
+    intent: &DeviceIntent<'_>,
+    switch: &mut StatedSwitch,
+) -> Result<(), EntriesError> {
     for port in &mut switch.ports {
         let side = if port.down { Side::Down } else { Side::Up };
         let Some(speed) = Speed::from_mbps(port.speed_mbps) else { continue };
         let kind = Kind::at(intent.switch.tier, side, speed, port.mtu);
-        port.marks = marks(intent, kind)?
+        port.marks = marks(form, intent, kind)?
             .into_iter()
-            .map(|marks| (marks.class, (marks.min_packets, marks.max_packets, marks.probability_ppm.into())))
+            .map(|marks| (marks.class, (marks.min, marks.max, marks.probability_ppm.into())))
             .collect();
         let trims = intent.qos.trimming().is_some();
-        port.trim_packets = trims.then(|| trim_depth(queue_packets(intent, port.mtu)));
+        port.trim_packets = trims.then(|| trim_depth(queue(intent, (form.unit)(intent, port.mtu))));
     }
     switch.trimming = intent.qos.trimming().map(|trimming| {
         let class = number_of(intent, intent.qos.class_of(trimming.fabric_dscp));
@@ -96,7 +99,7 @@ impl Maker<'_> {
                 device: self.intent.name.to_string(),
                 profile: self.intent.qos.name().to_string(),
                 classes,
-                pipeline: NAME,
+                pipeline: self.form.name,
                 max: CLASSES_MAX,
             }
             .into());
@@ -133,7 +136,7 @@ impl Maker<'_> {
                 Place::LastHop => trimming.last_hop_dscp,
                 Place::Edge | Place::Fabric => trimming.fabric_dscp,
             };
-            let depth = trim_depth(queue_packets(intent, kind.mtu));
+            let depth = trim_depth(queue(intent, (self.form.unit)(intent, kind.mtu)));
             for class in intent.qos.classes().filter(|class| class.trim) {
                 let entry = self.info.entry("egress.trim")?.exact("egress_port", port.number);
                 let entry = entry.exact("class", number_of(intent, class));
@@ -155,7 +158,7 @@ impl Maker<'_> {
         for port in self.ports.cabled().collect::<Vec<_>>() {
             let kind = Kind::of(intent.switch.tier, port);
             if let std::collections::btree_map::Entry::Vacant(vacant) = by_kind.entry(kind) {
-                vacant.insert(marks(intent, kind)?);
+                vacant.insert(marks(self.form, intent, kind)?);
             }
             for marks in &by_kind[&kind] {
                 self.push_marks(port, *marks)?;
@@ -167,11 +170,13 @@ impl Maker<'_> {
     fn push_marks(&mut self, port: Port<'_>, marks: Marks) -> Result<(), Fault> {
         let entry = self.info.entry("egress.ecn")?.exact("egress_port", port.number);
         let entry = entry.exact("class", marks.class);
-        let arguments = [
-            ("min_depth_packets", marks.min_packets.into()),
-            ("max_depth_packets", marks.max_packets.into()),
-            ("max_probability_ppm", marks.probability_ppm.into()),
-        ];
+        let arguments = (self.form.marking)(marks).ok_or_else(|| EntriesError::Ramp {
+            device: self.intent.name.to_string(),
+            pipeline: self.form.name,
+            min: marks.min,
+            max: marks.max,
+            percent: marks.probability_ppm / PPM_PER_PERCENT,
+        })?;
         let entry: v1::TableEntry = entry.action("set_ecn_thresholds", &arguments).build()?;
         self.push(entry);
         Ok(())
@@ -200,33 +205,35 @@ fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
     intent.qos.classes().map(|class| queue(class).min(CLASSES_MAX - 1) as u8).collect()
 }
 
-/// Packets that a queue holds.
-fn queue_packets(intent: &DeviceIntent<'_>, mtu: u16) -> u64 {
-    let shared = intent.platform.buffer.as_ref().map(|buffer| buffer.total.0 / u64::from(mtu.max(1)));
+/// What a queue holds, in units of so many bytes.
+fn queue(intent: &DeviceIntent<'_>, unit: u64) -> u64 {
+    let shared = intent.platform.buffer.as_ref().map(|buffer| buffer.total.0 / unit.max(1));
     shared.unwrap_or(QUEUE_PACKETS).clamp(QUEUE_PACKETS, DEPTH_MAX)
 }
 
-/// The depth from which packets are trimmed. The pipeline sees a packet after its queue, so it has to cut before
+/// The depth from which packets are trimmed, where a queue holds so much. The pipeline sees a packet after its queue, so it has to cut before
 /// the queue is full: an eighth is left for what arrives meanwhile.
-fn trim_depth(queue_packets: u64) -> u64 {
-    queue_packets - queue_packets / 8
+fn trim_depth(queue: u64) -> u64 {
+    queue - queue / 8
 }
 
 /// Works out the thresholds of every class on a kind of port.
-fn marks(intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks>, EntriesError> {
+fn marks(form: &Form, intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks>, EntriesError> {
     let fault =
         |source: EcnError| EntriesError::Qos { device: intent.name.to_string(), source: source.into() };
+    let unit = (form.unit)(intent, kind.mtu).max(1);
     let mut all = Vec::new();
     for class in intent.qos.classes() {
         let thresholds = intent.qos.ecn_rule(class, kind.place);
-        let thresholds = thresholds.thresholds(&context(intent, kind, class, thresholds)).map_err(fault)?;
+        let thresholds =
+            thresholds.thresholds(&context(intent, unit, kind, class, thresholds)).map_err(fault)?;
         let Some(thresholds) = thresholds else { continue };
-        let packets = |bytes: Bytes| bytes.0.div_ceil(u64::from(kind.mtu.max(1)));
-        let min_packets = packets(thresholds.min());
+        let units = |bytes: Bytes| bytes.0.div_ceil(unit);
+        let min = units(thresholds.min());
         all.push(Marks {
             class: number_of(intent, class),
-            min_packets,
-            max_packets: packets(thresholds.max()).max(min_packets + 1).min(DEPTH_MAX),
+            min,
+            max: units(thresholds.max()).max(min + 1).min(DEPTH_MAX),
             probability_ppm: u32::from(thresholds.probability().get()) * PPM_PER_PERCENT,
         });
     }
@@ -235,20 +242,19 @@ fn marks(intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks>, EntriesErr
 
 /// What thresholds are resolved against. Those that give way to a small buffer see the queue as it is; those
 /// that were chosen are taken as written, also where this target's queue ends before them.
-fn context(intent: &DeviceIntent<'_>, kind: Kind, class: &Class, rule: Ecn) -> EcnContext {
-    let queue = queue_packets(intent, kind.mtu);
-    let packets = match rule {
+fn context(intent: &DeviceIntent<'_>, unit: u64, kind: Kind, class: &Class, rule: Ecn) -> EcnContext {
+    let queue = queue(intent, unit);
+    let units = match rule {
         Ecn::Computed(_) | Ecn::Fill(_) if class.trim => trim_depth(queue),
         Ecn::Computed(_) | Ecn::Fill(_) => queue,
         Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) => DEPTH_MAX,
     };
-    let packet = Bytes(u64::from(kind.mtu));
     EcnContext {
         speed: kind.speed,
-        cell: packet,
-        mtu: packet,
+        cell: Bytes(unit),
+        mtu: Bytes(u64::from(kind.mtu)),
         place: kind.place,
         base_rtt: intent.base_rtt,
-        limit: Limit::Queue(Bytes(packets * packet.0)),
+        limit: Limit::Queue(Bytes(units * unit)),
     }
 }

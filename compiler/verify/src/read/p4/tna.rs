@@ -1,0 +1,109 @@
+//! The room of Tofino: entries of the pipeline `fabric_tna`, which has the tables of `fabric`. Ports are called by the numbers
+//! of its SDE, which are in their names, queues are counted in cells, and marking is by two dice.
+
+use super::switch::{self, Dialect, argument};
+use super::{TABLES, entries::Action, number, place};
+use crate::model::about::About;
+use crate::model::device::Device;
+use crate::model::language::{Language, Spreading};
+use crate::read::error::{ReadError, text};
+use crate::read::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
+
+/// The file.
+const FILE: &str = closc_artefacts::paths::TNA_ENTRIES;
+
+/// Members of a group by weight: `WCMP_WIDTH` of the pipeline.
+const WIDTH: u64 = 256;
+
+/// The pipeline.
+static PIPELINE: Pipeline = Pipeline { info: "p4/fabric_tna.p4info.txtpb", tables: &TABLES };
+
+/// The language.
+static LANGUAGE: Language = Language {
+    name: "tna",
+    spreading: Spreading::Weighted(WIDTH),
+    port: number,
+    place: find,
+    ..super::LANGUAGE
+};
+
+static DIALECT: Dialect = Dialect { language: &LANGUAGE, file: FILE, needles, thresholds };
+
+/// How it is read.
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[Wanted { name: FILE, with: always }],
+    pipeline: Some(&PIPELINE),
+    read,
+};
+
+fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+    let names = circumstances.pipeline(&PIPELINE)?;
+    switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
+}
+
+fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
+    (FILE, needles(about))
+}
+
+/// As in `fabric`, but a next hop is known by the port that it leads to, which is not its id.
+fn needles(about: About<'_>) -> Vec<String> {
+    match about {
+        About::Address(name)
+        | About::Peer(name)
+        | About::Description(name)
+        | About::Mac(name)
+        | About::Neighbour(name) => vec![format!("-> set_nexthop(port={}, ", number(name))],
+        About::Qos(name) | About::Headroom(name) => {
+            vec![format!("# + egress.ecn  egress_port={} ", number(name))]
+        }
+        other => place::needles(other),
+    }
+}
+
+/// Parts in a million of a hundredth.
+const PERCENT: u64 = 10_000;
+
+/// Returns when packets are marked: with a ramp of 2^k cells and a share of the dice above it, a packet is marked with the
+/// probability `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be the nearest.
+fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
+    let [least, most, mask, share] =
+        ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"].map(|name| argument(action, name));
+    let (least, most) = (least?, most?);
+    let (ramp, share) = (mask? + 1, share?);
+    let span = most.saturating_sub(least);
+    if span == 0 || !ramp.is_power_of_two() || ramp != span.next_power_of_two() {
+        return Err(format!(
+            "a ramp of {ramp} cells is not the power of two of the {span} between the thresholds"
+        ));
+    }
+    // Percent, to the nearest; 16 bits say no more than all but one in 65,536.
+    let of_share = |percent: u128| ((percent * ramp * 65_536 + span * 50) / (span * 100)).min(65_535);
+    let percent = (share * span * 100 + ramp * 32_768) / (ramp * 65_536);
+    if of_share(percent) != share {
+        return Err(format!("a share of {share} in 65,536 is no whole percent just below {most} cells"));
+    }
+    Ok((least as u64, most as u64, percent as u64 * PERCENT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_what_its_ramp_and_share_make_of_it() {
+        let read = |values: [u128; 4]| {
+            let names = ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"];
+            let arguments = names.into_iter().zip(values).collect();
+            thresholds(&Action::new("egress.set_ecn_thresholds", arguments))
+        };
+        // 5 % over 900 of 1,024 cells.
+        assert_eq!(read([100, 1000, 1023, 3728]), Ok((100, 1000, 50_000)));
+        assert_eq!(read([0, 1024, 1023, 65_535]), Ok((0, 1024, 1_000_000)));
+        for wrong in
+            [[100, 1000, 1023, 3729], [100, 1000, 511, 3728], [100, 1000, 1022, 3728], [100, 100, 0, 1]]
+        {
+            assert!(read(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
