@@ -8,7 +8,7 @@ use closc_runtime::RoleName;
 use closc_sonic::Overlay;
 use thiserror::Error;
 
-use crate::inventory::{Device, Inventory, InventoryError};
+use crate::inventory::{Defaults, Device, Inventory, InventoryError};
 use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
 use crate::member::Member;
@@ -16,7 +16,7 @@ use crate::pair::Pair;
 use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
-use crate::tree::{Desired, Tree, TreeError, foreign_program, roles};
+use crate::tree::{Desired, Tree, TreeError, foreign_program, is_without_program, roles};
 
 /// The switches that one command is about.
 #[derive(Clone, Default)]
@@ -106,7 +106,14 @@ impl Fleet {
             if device.role.is_none() && inventory.defaults.role.is_none() {
                 target.controller.role = role_of(own);
             }
-            let program = load(&mut programs, own, || tree.program(own))?;
+            check_program(name, device, own)?;
+            let program = match chip(name, device, &inventory.defaults, own)? {
+                None => load(&mut programs, own, || tree.program(own))?,
+                Some(path) => {
+                    let key = format!("{own} {path}");
+                    load(&mut programs, &key, || tree.program_with(own, path, beside))?
+                }
+            };
             let other = match &device.artefacts {
                 None => None,
                 Some(artefacts) => {
@@ -114,7 +121,6 @@ impl Fleet {
                     Some(load(&mut programs, &key, || foreign_program(artefacts, beside))?)
                 }
             };
-            check_program(name, device)?;
             let roles = Arc::new(roles(device.roles.as_ref(), beside)?);
             let kept = device.keeps_program.then(|| roles.clone());
             let (tree, name) = (tree.clone(), name.clone());
@@ -246,15 +252,43 @@ impl Fleet {
 }
 
 /// Checks what an inventory says of the program of a switch.
-fn check_program(name: &str, device: &Device) -> Result<(), InventoryError> {
-    let reason = match (device.keeps_program, &device.artefacts, &device.roles) {
-        (true, Some(_), _) => "`artefacts` are set, and with `keeps_program` nothing is",
-        (false, None, Some(_)) => {
+fn check_program(name: &str, device: &Device, pipeline: &str) -> Result<(), InventoryError> {
+    let reason = match (device.keeps_program, &device.artefacts, &device.roles, &device.device_config) {
+        (true, Some(_), ..) => "`artefacts` are set, and with `keeps_program` nothing is".to_owned(),
+        (true, _, _, Some(_)) => "`device_config` is set, and with `keeps_program` nothing is".to_owned(),
+        (_, Some(_), _, Some(_)) => "`artefacts` have a `device_config` of their own".to_owned(),
+        (_, _, _, Some(_)) if !is_without_program(pipeline) => {
+            format!(
+                "the tree has the program of pipeline `{pipeline}`: `device_config` goes with `artefacts` there"
+            )
+        }
+        (false, None, Some(_), _) => {
             "`roles` are of the program of a switch: give its `artefacts`, or `keeps_program: true`"
+                .to_owned()
         }
         _ => return Ok(()),
     };
-    Err(InventoryError::Device { device: name.to_owned(), reason: reason.to_owned() })
+    Err(InventoryError::Device { device: name.to_owned(), reason })
+}
+
+/// Returns the file with what the chip of a switch loads, where no tree has the program of its pipeline.
+fn chip<'i>(
+    name: &str,
+    device: &'i Device,
+    defaults: &'i Defaults,
+    pipeline: &str,
+) -> Result<Option<&'i str>, InventoryError> {
+    if !is_without_program(pipeline) || device.keeps_program || device.artefacts.is_some() {
+        return Ok(None);
+    }
+    let found = device.device_config.as_deref().or(defaults.device_config.as_deref());
+    found.map(Some).ok_or_else(|| InventoryError::Device {
+        device: name.to_owned(),
+        reason: format!(
+            "no tree has the program of pipeline `{pipeline}`: give `device_config`, the file that the compiler of the \
+             switch's SDE makes of it, or `keeps_program: true`"
+        ),
+    })
 }
 
 /// The pipeline where nobody says otherwise.

@@ -98,6 +98,9 @@ pub struct Defaults {
     /// The pipeline; `fabric` where nobody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
+    /// What switches load whose program no tree has (Tofino): the path of what the compiler of their SDE made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_config: Option<String>,
     /// The election id; 1 where nobody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub election_id: Option<u64>,
@@ -132,6 +135,9 @@ pub struct Device {
     /// What to load instead of the pipeline's own artefacts, for targets that run something else than BMv2 JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artefacts: Option<Artefacts>,
+    /// What it loads where no tree has its program (Tofino): the path of what the compiler of its SDE made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_config: Option<String>,
     /// Whether it keeps the program that it runs: nothing is set, and entries are bound by name to the P4Info that it
     /// returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -157,6 +163,7 @@ impl Device {
             tls: None,
             pipeline: None,
             artefacts: None,
+            device_config: None,
             keeps_program: false,
             roles: None,
             election_id: None,

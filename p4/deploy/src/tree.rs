@@ -256,11 +256,29 @@ impl Tree {
         ConfigDb::parse(&text).map_err(|fault| TreeError::ConfigDb { path: path.to_string(), fault })
     }
 
-    /// Reads a pipeline of the tree.
+    /// Reads a pipeline of the tree; without a program where no tree has it.
     pub fn program(&self, name: &str) -> Result<Program, TreeError> {
+        let config =
+            if is_without_program(name) { Vec::new() } else { self.read(paths::bmv2(name).as_str())? };
+        self.program_of(name, config)
+    }
+
+    /// Reads a pipeline of the tree whose program is another file.
+    pub(crate) fn program_with(
+        &self,
+        name: &str,
+        path: &str,
+        files: &dyn Files,
+    ) -> Result<Program, TreeError> {
+        let config = files
+            .read(path)
+            .map_err(|error| TreeError::Read { path: path.to_owned(), reason: error.to_string() })?;
+        self.program_of(name, config)
+    }
+
+    fn program_of(&self, name: &str, config: Vec<u8>) -> Result<Program, TreeError> {
         let info = paths::p4info(name);
         let p4info = self.text(info.as_str())?;
-        let config = self.read(paths::bmv2(name).as_str())?;
         program(name, info.as_str(), &p4info, config)
     }
 
@@ -289,6 +307,11 @@ impl Tree {
             None => Err(TreeError::Unlisted { path: path.to_owned() }),
         }
     }
+}
+
+/// Tells whether trees have a pipeline without its program.
+pub(crate) fn is_without_program(pipeline: &str) -> bool {
+    paths::WITHOUT_PROGRAM.contains(&pipeline)
 }
 
 /// Reads a program that is not of the tree.

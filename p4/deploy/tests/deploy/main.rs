@@ -17,5 +17,6 @@ mod push;
 mod sonic;
 mod support;
 mod tls;
+mod tofino;
 mod watch;
 mod waves;

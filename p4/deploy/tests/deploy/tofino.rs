@@ -1,0 +1,131 @@
+//! Switches of Tofino, as far as P4Runtime goes: targets that take the P4Info of `fabric_tna` and have no data plane. What the chip
+//! loads is a file of the site's.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use closc_deploy::{Fleet, Plan as PushPlan, Tree, drift, open_gate, plan, push, push_plan, silent};
+use closc_entries::Pipeline;
+use closc_runtime::{Info, text};
+use closc_tests::shape::{self, Shape};
+
+use crate::bind::numbered_anew;
+use crate::support::{Files, Lab, T0, options, reader, tree_of};
+
+/// What a site's compiler made, as far as anybody here can tell.
+const CHIP: &[u8] = b"\x0a\x00\x00\x00fabric_tna and what only the chip reads";
+
+fn compiled(routing: &str) -> Files {
+    let shape = Shape { groups: 3, ..Shape::SMALL };
+    let yaml = format!("routing: {routing}\n{}", shape::on_tofino(&shape.yaml()));
+    tree_of(&shape::plan(&yaml), |_| {})
+}
+
+fn beside() -> Files {
+    Files::from([("hw/chip.bin".to_owned(), CHIP.to_vec())])
+}
+
+fn fleet(lab: &Lab, beside: Files) -> Result<Fleet, String> {
+    let tree = Arc::new(Tree::open(reader(lab.files.clone())).expect("the tree is right"));
+    Fleet::new(&lab.inventory, &*reader(beside), &tree, |_| true).map_err(|error| error.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_sets_the_file_of_the_site_and_the_second_sends_nothing() {
+    for routing in ["srv6-static", "ecmp-static"] {
+        let mut lab = Lab::start(compiled(routing)).await;
+        lab.inventory.defaults.device_config = Some("hw/chip.bin".to_owned());
+        let fleet = fleet(&lab, beside()).expect("they go together");
+        let report = push(&fleet, &options(), silent(), open_gate()).await;
+        assert!(report.is_good(), "{routing}: {report:#?}");
+        assert_eq!(report.left_out(), Vec::<String>::new());
+        assert!(report.updates().insert > 50, "{:?}", report.updates());
+        let wanted = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");
+        for (name, target) in &lab.targets {
+            let set = target.pipeline().expect("it was set");
+            assert_eq!(
+                (&set.p4_device_config[..], set.p4info.as_ref()),
+                (CHIP, Some(wanted.info().message())),
+                "{name}"
+            );
+        }
+        let again = push(&fleet, &options(), silent(), open_gate()).await;
+        assert!(again.is_good() && again.updates().total() == 0, "{:?}", again.updates());
+        let found = drift(&fleet, &options(), silent()).await;
+        assert!(found.is_clean(), "{}", found.show());
+    }
+}
+
+/// The map of the board: the first uplinks are in the middle of the panel.
+#[test]
+fn ports_are_those_of_the_sde() {
+    let files = compiled("srv6-static");
+    let file = &files[&format!("switches/{T0}/tna.txtpb")];
+    let text = std::str::from_utf8(file).expect("text");
+    let ports: BTreeSet<u16> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# + ingress.port_role  ingress_port="))
+        .map(|rest| rest.split(' ').next().unwrap_or_default().parse().expect("a number"))
+        .collect();
+    // Cages 1 and 2, 17 and 18.
+    assert_eq!(ports, BTreeSet::from([136, 144, 392, 400]));
+    assert!(text.contains("# + ingress.nexthop  nexthop_id=129 -> set_nexthop(port=400, "), "{text}");
+    assert!(!files.keys().any(|path| path.ends_with(".bmv2.json")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_file_of_the_site_a_switch_is_refused_by_name() {
+    let mut lab = Lab::start(compiled("srv6-static")).await;
+    let missing = fleet(&lab, beside()).err().expect("nobody says what the chip loads");
+    assert_eq!(
+        missing,
+        "inventory: `p0-t0-001`: no tree has the program of pipeline `fabric_tna`: give `device_config`, the file that the \
+         compiler of the switch's SDE makes of it, or `keeps_program: true`"
+    );
+    lab.inventory.defaults.device_config = Some("hw/chip.bin".to_owned());
+    assert_eq!(fleet(&lab, Files::new()).err().expect("no such file"), "`hw/chip.bin`: no such file");
+    let device = lab.inventory.devices.get_mut(T0).expect("it is there");
+    (device.keeps_program, device.device_config) = (true, Some("hw/chip.bin".to_owned()));
+    let both = fleet(&lab, beside()).err().expect("one or the other");
+    assert!(both.ends_with("`device_config` is set, and with `keeps_program` nothing is"), "{both}");
+}
+
+/// A switch that runs what somebody else compiled and set has other numbers for the same names.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_p4info_with_other_numbers_is_bound_by_name() {
+    let mut lab = Lab::start(compiled("ecmp-static")).await;
+    let own = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");
+    let other = numbered_anew(own.info().message().clone(), &[]);
+    let table = |info: &Info| info.table("ingress.ipv6_route").expect("it is there").preamble.id;
+    assert_ne!(table(&Info::new(other.clone()).expect("it holds together")), table(own.info()));
+    let mut files = beside();
+    files.insert("hw/own.p4info.txtpb".to_owned(), text::write(&other).into_bytes());
+    for device in lab.inventory.devices.values_mut() {
+        let (p4info, device_config) = ("hw/own.p4info.txtpb".to_owned(), "hw/chip.bin".to_owned());
+        device.artefacts = Some(closc_deploy::Artefacts { p4info, device_config });
+    }
+    let bound = fleet(&lab, files).expect("they go together");
+    let report = push(&bound, &options(), silent(), open_gate()).await;
+    assert!(report.is_good() && report.updates().insert > 50, "{report:#?}");
+    for device in lab.inventory.devices.values_mut() {
+        (device.artefacts, device.keeps_program) = (None, true);
+    }
+    let kept = fleet(&lab, Files::new()).expect("nothing is set");
+    let again = push(&kept, &options(), silent(), open_gate()).await;
+    assert!(again.is_good() && again.updates().total() == 0, "{:?}", again.updates());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saved_plan_carries_the_file_of_the_site() {
+    let mut lab = Lab::start(compiled("srv6-static")).await;
+    lab.inventory.defaults.device_config = Some("hw/chip.bin".to_owned());
+    let fleet = fleet(&lab, beside()).expect("they go together");
+    let made = plan(&fleet, &options(), silent()).await.expect("it is made");
+    let saved = PushPlan::from_json(&made.to_json()).expect("it can be read");
+    let targets: Vec<_> = fleet.members.iter().map(|member| member.target.clone()).collect();
+    let report = push_plan(&targets, &saved, &options(), silent(), open_gate()).await;
+    let report = report.expect("all have addresses");
+    assert!(report.is_good(), "{report:#?}");
+    let set = lab.targets[T0].pipeline().expect("it was set");
+    assert_eq!(&set.p4_device_config[..], CHIP);
+}
