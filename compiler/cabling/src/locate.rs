@@ -91,7 +91,7 @@ impl Device {
                     let mut names = names(plan, planned.end);
                     if let End::Switch { port, .. } = planned.end {
                         let physical = platform.port(topology.slot(switch, port));
-                        names.push(packets::numbered(physical.number.into()));
+                        names.push(packets::numbered(physical.device.into()));
                     }
                     (planned, names)
                 };

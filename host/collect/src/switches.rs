@@ -134,7 +134,7 @@ fn ports_of(plan: &Plan, switch: Switch) -> Ports {
     let intent = plan.device(switch);
     let cabled = intent.ports.iter().filter_map(|port| {
         let connection = port.connection.as_ref()?;
-        Some((port.physical.number, connection.link))
+        Some((port.physical.device, connection.link))
     });
     cabled.collect()
 }

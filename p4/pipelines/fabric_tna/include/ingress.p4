@@ -1,4 +1,4 @@
-// The ingress pipeline: admit, find the way, count what is dropped.
+// The ingress pipeline: check, find the way, count what is dropped.
 
 #ifndef FABRIC_TNA_INGRESS_P4
 #define FABRIC_TNA_INGRESS_P4

@@ -114,7 +114,7 @@ fn port(port: &closc_plan::PortIntent) -> Port {
     let connection = port.connection.as_ref();
     Port {
         name: port.physical.name.to_string(),
-        number: port.physical.number,
+        number: port.physical.device,
         speed: port.physical.speed.to_string(),
         connected: connection.map(|_| port.description.clone()),
         cable: connection.map(|c| format!("{} {}", c.cable.length, c.cable.medium)),
