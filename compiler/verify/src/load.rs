@@ -40,7 +40,6 @@ use crate::model::tools::NodeTools;
 use crate::options::Options;
 use crate::read::cables;
 use crate::read::linux::node::ROUTES;
-
 use crate::read::manifest;
 use crate::read::p4::SOURCES;
 use crate::read::unjudged;
