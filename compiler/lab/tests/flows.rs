@@ -98,7 +98,7 @@ fn routers_lead_flows_around_a_dead_t1() {
     let scenario = reboot("z0-p0-t1-001", "{ lost_messages: 0 }");
     let report = run(&mut lab, &scenario, &orders(Transport::Flow, Pattern::Permutation));
     assert!(report.is_met(), "{:?}", report.unmet);
-    assert!(report.phases.iter().all(|phase| phase.plan_percent == 100.0), "{:?}", report.phases);
+    assert!(report.phases.iter().all(|phase| phase.plan_percent > 99.99), "{:?}", report.phases);
     let test = quietly(|watch| lab.test(watch)).unwrap();
     assert!(test.is_fine(), "whole again: {test}");
     lab.down().unwrap();

@@ -59,7 +59,7 @@ fn batch(port: &str) -> String {
     let file = tree.files.iter().find(|(path, _)| path.as_str() == "switches/p0-t0-001/tc.batch");
     let text = String::from_utf8(file.unwrap().1.clone()).unwrap();
     let of_port = format!(" dev {port} ");
-    text.lines().filter(|line| line.contains(&of_port)).map(|line| format!("{line}\n")).collect()
+    text.lines().filter(|line| line.contains(&of_port)).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn run(program: &str, arguments: &[&str], input: &str) -> String {

@@ -3,7 +3,7 @@
 mod common;
 
 use closc_lab::model::{CableId, Model};
-use closc_lab::probe::{self, Accused};
+use closc_lab::probe::{self, Accused, ProbeReport};
 use closc_lab::test::{self, TestReport};
 use closc_lab::trace::{self, Finding};
 use closc_lab::tree::Tree;
@@ -107,6 +107,11 @@ fn every_cut_is_found_by_test_and_by_probes() {
     }
 }
 
+/// What probes say of a cable that was cut.
+fn cut_report(cut: &str, probes: ProbeReport) -> CutReport {
+    CutReport { cut: cut.to_owned(), down: false, probes: Some(probes), test: None, findings: Vec::new() }
+}
+
 /// Three tiers: cables between T1 and T2 as well, and T2s.
 #[test]
 fn every_cut_under_t2s_is_found_by_probes() {
@@ -117,7 +122,7 @@ fn every_cut_under_t2s_is_found_by_probes() {
         backend.cut(name);
         let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
         assert!(report.accuses(name) && report.accused.len() == 1, "{name}: {:#?}", report.accused);
-        let cut = CutReport { cut: name.to_owned(), probes: report };
+        let cut = cut_report(name, report);
         assert!(cut.is_found() && !cut.to_string().contains("not found"), "{cut}");
     }
     let switch = model.devices.iter().find(|device| device.name.contains("-t2-")).unwrap();
@@ -137,7 +142,7 @@ fn a_cut_that_probes_do_not_see_is_said() {
     let (tree, model) = read(&shipped("examples/three-tiers"));
     let mut backend = Simulated::new(&tree, &model);
     let probes = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
-    let cut = CutReport { cut: "z0-p0-t1-001--p0-t2-001".to_owned(), probes };
+    let cut = cut_report("z0-p0-t1-001--p0-t2-001", probes);
     assert!(!cut.is_found());
     assert!(cut.to_string().contains("not found: z0-p0-t1-001--p0-t2-001 (every probe returned"), "{cut}");
 }

@@ -300,7 +300,10 @@ fn a_lab_finds_moved_cables_beside_agents() {
     let report = quietly(|watch| lab.miswire(cables[0], cables[1], LinkLayer::default(), watch)).unwrap();
     let is_it = |finding: &Finding| match finding {
         Finding::Swapped { first, second, .. } => [first.as_str(), second] == cables,
-        Finding::Misplugged { .. } | Finding::Cut { .. } | Finding::Silent { .. } => false,
+        Finding::Misplugged { .. }
+        | Finding::Cut { .. }
+        | Finding::Silent { .. }
+        | Finding::Unused { .. } => false,
     };
     assert!(report.findings.len() == 1 && report.findings.iter().all(is_it), "{:#?}", report.findings);
     quietly(|watch| lab.restore(watch)).unwrap();

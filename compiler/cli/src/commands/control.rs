@@ -230,7 +230,7 @@ pub(super) fn warn_left_alone(fleet: &Fleet) {
 }
 
 /// Says what is wrong with each of some switches.
-pub(super) fn faults(faults: Vec<DeviceError>) -> anyhow::Error {
+pub(super) fn faults(faults: &[DeviceError]) -> anyhow::Error {
     let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     anyhow::anyhow!("{}", faults.join("\n"))
 }

@@ -129,7 +129,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
     bar.finish_and_clear();
-    let plan = made.map_err(control::faults)?;
+    let plan = made.map_err(|faults| control::faults(&faults))?;
     if let Some(path) = &command.out {
         output::replace(path, &plan.to_json())?;
     }

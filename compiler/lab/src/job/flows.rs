@@ -84,7 +84,7 @@ pub(super) fn run(
     pairs.sort_by_key(|pair| (pair.from, pair.to));
     let timeline = {
         let hashed = Hashed::new(lab.tree().speaks_bgp(), lab.model(), &seats, &pairs, &routes);
-        Timeline::bind(scenario, lab.model(), &hashed, &work)?
+        Timeline::over(scenario, lab.model(), &hashed, &work)?
     };
     let nodes = Nodes::open(lab, &seats, &pairs, orders)?;
     let record = perform(lab, scenario, &timeline, nodes, work, watch);

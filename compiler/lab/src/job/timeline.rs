@@ -39,8 +39,18 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Looks up every name of a scenario, and computes what should be left of the goodput of a pattern.
-    pub(super) fn bind(
+    /// Looks up every name of a scenario, and computes what should be left of the goodput of a pattern that is sprayed.
+    pub fn bind(
+        scenario: &Scenario,
+        model: &Model,
+        spread: &Spread,
+        work: &Work,
+    ) -> Result<Timeline, ScenarioFault> {
+        Timeline::over(scenario, model, spread, work)
+    }
+
+    /// The same, over whatever says what is left.
+    pub(super) fn over(
         scenario: &Scenario,
         model: &Model,
         paths: &dyn Remains,

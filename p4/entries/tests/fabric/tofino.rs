@@ -69,7 +69,7 @@ fn the_dice_make_the_line_of_the_profile() {
             ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"].map(|name| call.argument(name));
         assert_eq!((least, most), ((min as u128).div_ceil(176), (max as u128).div_ceil(176)));
         assert!((mask + 1).is_power_of_two() && mask + 1 >= most - least);
-        for depth in [least, least + 1, (least + most) / 2, most - 1, most] {
+        for depth in [least, least + 1, least.midpoint(most), most - 1, most] {
             let dice = (depth - least) as f64 / (mask + 1) as f64 * share as f64 / 65_536.0;
             let line = (depth - least) as f64 / (most - least) as f64 * percent as f64 / 100.0;
             assert!((dice - line).abs() <= 1.0 / 65_536.0, "{min} {max} {percent}: {depth} {dice} {line}");

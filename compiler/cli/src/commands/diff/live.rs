@@ -93,7 +93,7 @@ fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(Drift
     });
     bar.finish_and_clear();
     let (found, held) = read?;
-    let held = held.map_err(control::faults)?;
+    let held = held.map_err(|faults| control::faults(&faults))?;
     Ok((found, held))
 }
 
@@ -108,7 +108,7 @@ pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyh
     let (observer, bar) = control::observer(args, fleet.configured.len(), "reading");
     let read = control::block_on(async { Ok(configured(fleet, options, observer).await) });
     bar.finish_and_clear();
-    read?.map_err(control::faults)
+    read?.map_err(|faults| control::faults(&faults))
 }
 
 /// Returns a digest of what switches hold: entries, and CONFIG_DB.

@@ -87,7 +87,7 @@ fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
     bar.finish_and_clear();
-    made.map_err(control::faults)
+    made.map_err(|faults| control::faults(&faults))
 }
 
 /// Pushes the stages, each to the switches of its wave, and then what is left of the plan.

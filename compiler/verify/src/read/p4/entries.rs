@@ -78,13 +78,15 @@ pub(crate) struct Action<'n> {
     arguments: Vec<(&'n str, u128)>,
 }
 
+#[cfg(test)]
 impl<'n> Action<'n> {
     /// Makes one.
-    #[cfg(test)]
     pub(crate) fn new(name: &'n str, arguments: Vec<(&'n str, u128)>) -> Self {
         Action { name, arguments }
     }
+}
 
+impl Action<'_> {
     /// Returns an argument.
     pub(crate) fn argument(&self, name: &str) -> Option<u128> {
         self.arguments.iter().find(|argument| argument.0 == name).map(|argument| argument.1)

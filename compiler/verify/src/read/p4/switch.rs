@@ -26,10 +26,12 @@ pub(crate) struct Dialect {
     pub(crate) file: &'static str,
     /// What to look for in it.
     pub(crate) needles: fn(About<'_>) -> Vec<String>,
-    /// Returns when packets are marked by a call of `set_ecn_thresholds`: the depths between which the probability rises, and
-    /// parts in a million just below the second.
-    pub(crate) thresholds: fn(&Action<'_>) -> Result<(u64, u64, u64), String>,
+    pub(crate) thresholds: Thresholds,
 }
+
+/// Returns when packets are marked by a call of `set_ecn_thresholds`: the depths between which the probability rises, and
+/// parts in a million just below the second.
+pub(crate) type Thresholds = fn(&Action<'_>) -> Result<(u64, u64, u64), String>;
 
 /// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
 pub(crate) fn read(
