@@ -7,6 +7,7 @@
 mod bind;
 mod cache;
 mod legacy;
+mod numbered;
 mod texts;
 mod unused;
 

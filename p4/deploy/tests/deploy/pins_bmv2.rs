@@ -7,12 +7,9 @@ use std::collections::BTreeMap;
 use closc_deploy::{Artefacts, Device, Inventory, drift, silent};
 use closc_entries::Pipeline;
 use closc_plan::{Peer, Plan, Target};
-use closc_runtime::proto::config::P4Info;
-use closc_runtime::proto::config::p4_new_type_spec::Representation;
 use closc_runtime::text;
 use closc_switch::{PACKET_STREAM, PortPacket};
 use closc_topology::{Link, Nic, Switch};
-use serde_json::Value;
 use tonic::Request;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -27,50 +24,6 @@ const FLOWS: u16 = 128;
 
 /// Packets that go into a switch together. Its queues hold 64.
 const TOGETHER: usize = 24;
-
-/// Returns the width of a field of the program.
-fn width(json: &Value, target: &Value) -> Option<i64> {
-    let (header, field) = (target.get(0)?.as_str()?, target.get(1)?.as_str()?);
-    let named =
-        |list: &str, name: &str| json[list].as_array()?.iter().find(|object| object["name"] == name).cloned();
-    let of = named("headers", header)?;
-    let of = named("header_types", of["header_type"].as_str()?)?;
-    of["fields"].as_array()?.iter().find(|found| found[0] == field)?[1].as_i64()
-}
-
-/// Returns a P4Info with the numbers of its program in place of names. No restriction of names is left.
-fn untranslated(mut p4info: P4Info, json: &Value) -> P4Info {
-    for table in &mut p4info.tables {
-        let preamble = table.preamble.as_mut().expect("it has one");
-        preamble.annotations.retain(|annotation| !annotation.starts_with("@entry_restriction"));
-        let pipelines = json["pipelines"].as_array().expect("there are some");
-        let mut tables = pipelines.iter().flat_map(|pipeline| pipeline["tables"].as_array().expect("a list"));
-        let compiled = tables.find(|compiled| compiled["name"] == preamble.name.as_str()).expect("compiled");
-        for field in table.match_fields.iter_mut().filter(|field| field.bitwidth == 0) {
-            let mut key = compiled["key"].as_array().expect("a list").iter();
-            let found = key.find(|key| key["name"] == field.name.as_str()).expect("it has the field");
-            field.bitwidth =
-                width(json, &found["target"]).expect("a field has a width").try_into().expect("small");
-        }
-    }
-    for action in &mut p4info.actions {
-        let name = &action.preamble.as_ref().expect("it has one").name;
-        let mut actions = json["actions"].as_array().expect("a list").iter();
-        let Some(compiled) = actions.find(|compiled| compiled["name"] == name.as_str()) else { continue };
-        for param in action.params.iter_mut().filter(|param| param.bitwidth == 0) {
-            let mut data = compiled["runtime_data"].as_array().expect("a list").iter();
-            let found = data.find(|data| data["name"] == param.name.as_str()).expect("it has the parameter");
-            param.bitwidth = found["bitwidth"].as_i64().expect("a number").try_into().expect("small");
-        }
-    }
-    let types = p4info.type_info.iter_mut().flat_map(|types| types.new_types.iter_mut());
-    for (_, spec) in types {
-        if let Some(Representation::TranslatedType(_)) = spec.representation {
-            spec.representation = None;
-        }
-    }
-    p4info
-}
 
 /// A fabric of BMv2s.
 struct Site<'p> {
@@ -247,10 +200,10 @@ fn weigh(plan: &Plan, shares: &Shares) -> usize {
 async fn prove(mut program: Files) -> bool {
     let plan = planned();
     let Some(site) = Site::start(&plan) else { return false };
-    let json: Value = serde_json::from_slice(&program["own.json"]).expect("it is JSON");
     let info = String::from_utf8(program["own.p4info.txtpb"].clone()).expect("text");
-    let info = untranslated(text::read_p4info(&info).expect("a P4Info"), &json);
-    program.insert("own.p4info.txtpb".to_owned(), text::write(&info).into_bytes());
+    let info = text::read_p4info(&info).expect("a P4Info");
+    let pipeline = closc_switch::Pipeline::new(info, program["own.json"].clone().into()).expect("a pipeline");
+    program.insert("own.p4info.txtpb".to_owned(), text::write(&pipeline.numbered()).into_bytes());
     let fleet = fleet_of(&site.tree, &site.inventory, &program);
     let report = pushed(&fleet).await;
     let faults: Vec<String> = report.failed().map(|(_, fault)| fault.to_string()).collect();

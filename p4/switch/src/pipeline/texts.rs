@@ -69,6 +69,11 @@ impl Texts {
         self.0.iter().map(|(name, text)| (name, *text))
     }
 
+    /// Finds a type by its name.
+    pub(crate) fn find(&self, name: &str) -> Option<TextType> {
+        self.0.get(name).copied()
+    }
+
     /// Returns whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
