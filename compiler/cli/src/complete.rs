@@ -189,6 +189,7 @@ mod tests {
     fn every_value_is_completed_or_known_to_be_free() {
         let free = [
             "N",
+            "IMAGE",
             "SECONDS",
             "MS",
             "P",
