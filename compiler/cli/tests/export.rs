@@ -509,10 +509,9 @@ fn sflow_is_an_overlay_that_configurations_take() {
     let config: serde_json::Value = serde_json::from_str(&config).expect("JSON");
     assert_eq!(config["SFLOW_COLLECTOR"]["collector1"]["collector_ip"], "192.0.2.9");
 
-    assert!(
-        said.contains("note: 8 switches run `sonic`, and nothing has them put metadata into packets"),
-        "{said}"
-    );
+    let noted = String::from_utf8(place.closc(&telemetry).stderr).expect("text");
+    let note = "note: 8 switches run `sonic`, and nothing has them put metadata into packets";
+    assert!(noted.contains(note), "{noted}");
 
     let nvue = file.replace("os: sonic", "os: nvue");
     place.write("nvue.yaml", format!("{nvue}\naddresses: {{ management: 10.64.0.0/14 }}\n"));
