@@ -178,7 +178,7 @@ fn said(tables: BTreeMap<String, Table>) -> Result<ConfigDb, String> {
             if let Some((field, _)) = entry.iter().find(|(_, value)| **value == Field::List(Vec::new())) {
                 return Err(format!("{name}|{key}.{field}"));
             }
-            // What stands in Redis for an entry without fields.
+            // What Redis has where an entry has no fields.
             entry.retain(|field, _| field != "NULL");
             made.insert(&name, &key, entry);
         }

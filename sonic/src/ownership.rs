@@ -188,7 +188,7 @@ impl Owned {
     }
 
     /// Says whether an entry is closc's, also where the tree does not have it.
-    fn takes(&self, key: &str, tree: &Table) -> bool {
+    fn is_own(&self, key: &str, tree: &Table) -> bool {
         let all = match self.share {
             Share::Entries => true,
             Share::EntriesIfGiven => !tree.is_empty(),
@@ -199,7 +199,7 @@ impl Owned {
 
     /// Says whether an entry goes. What the overlay adds does not make closc's what was the site's before.
     fn drops(&self, key: &str, tree: &Table, both: &Table) -> bool {
-        !both.contains_key(key) && self.takes(key, tree)
+        !both.contains_key(key) && self.is_own(key, tree)
     }
 
     /// Returns the entry that a switch is to hold: closc's fields from the tree, all others as they are.
@@ -254,7 +254,7 @@ pub fn owned_part(config: &ConfigDb, tree: &ConfigDb) -> ConfigDb {
     let mut made = ConfigDb::default();
     for owned in OWNED {
         let given = tree.table(owned.table);
-        for (key, entry) in config.table(owned.table).iter().filter(|(key, _)| owned.takes(key, given)) {
+        for (key, entry) in config.table(owned.table).iter().filter(|(key, _)| owned.is_own(key, given)) {
             let fields = entry.iter().filter(|(field, _)| {
                 let given = given.get(key);
                 let yields = || {

@@ -100,13 +100,11 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
     pools_and_attachments_fit(&place);
 }
 
-/// Settings of the agents of a node, and one object that runs agents on every node by files like these.
+/// Settings of the agents of a node.
 #[test]
-fn agents_of_nics_have_their_settings_and_an_object_that_runs_them() {
+fn agents_of_nics_have_their_settings() {
     let place = Place::new();
-    let fabric = small_fabric("export", 2, "linux", "linux");
-    place.write("ecmp.yaml", format!("{fabric}routing: ecmp-static\n"));
-    place.write("fabric.yaml", fabric);
+    place.write("fabric.yaml", small_fabric("export", 2, "linux", "linux"));
     place.ends(0, &["export", "host", "fabric.yaml", "su001-n001", "--only", "agent", "--out", "x"]);
     let settings = place.read("x/hosts/su001-n001/closc/nic0.env");
     let line = |name: &str| {
@@ -134,7 +132,15 @@ fn agents_of_nics_have_their_settings_and_an_object_that_runs_them() {
     }
     let cut = &json["qos"]["trimmed"]["last_hop_dscp"];
     assert_eq!(settings.contains("DSCP_CUT_AT_LAST_HOP"), !cut.is_null());
+}
 
+/// One object that runs agents on every node by such settings.
+#[test]
+fn an_object_runs_agents_on_every_node() {
+    let place = Place::new();
+    let fabric = small_fabric("export", 2, "linux", "linux");
+    place.write("ecmp.yaml", format!("{fabric}routing: ecmp-static\n"));
+    place.write("fabric.yaml", fabric);
     place.ends(
         0,
         &["export", "kubernetes", "fabric.yaml", "--out", "x", "--agent-image", "registry.example/nic:1"],

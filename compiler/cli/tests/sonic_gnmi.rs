@@ -226,7 +226,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
         assert_eq!(output.expect("it runs").status.code(), Some(2), "{arguments:?} finds differences");
     };
     let first = fleet.switches.keys().next().expect("there are two");
-    // A plan, a difference of two trees, and what switches hold against one.
+    // A plan, a difference of two trees, and one of what switches hold and a tree.
     let ways: [(&[&str], &str); 3] = [
         (&["push", "b", "--out", "plan.json"], "plan.json"),
         (&["diff", "a", "b", "--out", "trees.diff"], "trees.diff"),

@@ -245,7 +245,7 @@ impl Os {
     }
 
     /// Returns the same on a switch whose chip queues packets: what a kernel queues does not pass there.
-    pub fn lost_on_chip(self, profile: &Profile) -> Vec<Capability> {
+    pub(crate) fn lost_on_chip(self, profile: &Profile) -> Vec<Capability> {
         match self.queue_packets() {
             Some(_) => asked(profile),
             None => self.lost(profile),

@@ -131,7 +131,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
 
 #[test]
 fn a_denial_ends_at_its_time_though_no_collector_runs() {
-    for stands in [false, true] {
+    for is_kept in [false, true] {
         let mut fabric = Fabric::new(eight_planes(), 10);
         let options = Options { deny_ms: 60_000, ..APPLY };
         let mut collector = fabric.collector(options);
@@ -143,7 +143,7 @@ fn a_denial_ends_at_its_time_though_no_collector_runs() {
         let first = collector.denials().list[0].clone();
         fabric.rounds(&mut collector, 1);
         agrees(&fabric, &collector);
-        if !stands {
+        if !is_kept {
             fabric.faults.clear();
         }
         while fabric.now_ms <= first.until_ms {
@@ -156,7 +156,7 @@ fn a_denial_ends_at_its_time_though_no_collector_runs() {
         agrees(&fabric, &collector);
         fabric.rounds(&mut collector, 25);
         let applied: Vec<u64> = collector.denials().applied().map(|denial| denial.id).collect();
-        assert_eq!(applied, if stands { vec![first.id + 1] } else { vec![] });
+        assert_eq!(applied, if is_kept { vec![first.id + 1] } else { vec![] });
         agrees(&fabric, &collector);
     }
 }

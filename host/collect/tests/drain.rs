@@ -5,7 +5,7 @@ mod support;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
@@ -52,6 +52,19 @@ fn all_agents_are_asked_at_once_and_twice() {
     assert_eq!(asked, (0..nics.len()).flat_map(twice).collect::<Vec<_>>());
 }
 
+/// Takes a question and answers nothing until all others are done, or whoever asks gives up.
+fn hang(listener: &UnixListener, gave_up: &AtomicUsize, ends: &Receiver<()>) {
+    let (mut stream, _) = listener.accept().expect("somebody connects");
+    stream.set_nonblocking(true).expect("it can be set");
+    let mut bytes = [0; 256];
+    while ends.recv_timeout(Duration::from_millis(5)) == Err(RecvTimeoutError::Timeout) {
+        if matches!(stream.read(&mut bytes), Ok(0)) {
+            gave_up.fetch_add(1, Ordering::SeqCst);
+            return;
+        }
+    }
+}
+
 /// Four times as many agents as answers are read at a time take the question and never answer, before and between those that do:
 /// these have their orders while nobody gave the silent ones up, and these are named.
 #[test]
@@ -66,18 +79,7 @@ fn agents_that_hang_delay_nobody() {
             UnixListener::bind(folder.path().join(format!("0{at:02}.sock"))).expect("it can be bound");
         let (gave_up, (end, ends)) = (gave_up.clone(), channel::<()>());
         hung.push(end);
-        std::thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("somebody connects");
-            stream.set_nonblocking(true).expect("it can be set");
-            let mut bytes = [0; 256];
-            // Until all others are done, or whoever asks gives up.
-            while ends.recv_timeout(Duration::from_millis(5)) == Err(RecvTimeoutError::Timeout) {
-                if matches!(stream.read(&mut bytes), Ok(0)) {
-                    gave_up.fetch_add(1, Ordering::SeqCst);
-                    return;
-                }
-            }
-        });
+        std::thread::spawn(move || hang(&listener, &gave_up, &ends));
     }
     for (at, nic) in plan.fabric().nics().enumerate() {
         let name = if at % 2 == 0 { format!("00{at}a.sock") } else { format!("9{at}.sock") };

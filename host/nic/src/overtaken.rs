@@ -23,11 +23,11 @@ pub struct Path {
 
 /// The paths of one sender.
 #[derive(Debug, Default)]
-pub struct Overtaken(Vec<Path>);
+pub(crate) struct Overtaken(Vec<Path>);
 
 impl Overtaken {
     /// Takes a packet that came behind so many numbers.
-    pub fn take(&mut self, entropy: u32, behind: u32) {
+    pub(crate) fn take(&mut self, entropy: u32, behind: u32) {
         if let Some(path) = self.0.iter_mut().find(|path| path.entropy == entropy) {
             path.packets = path.packets.saturating_add(1);
             path.behind_most = path.behind_most.max(behind);
@@ -44,7 +44,7 @@ impl Overtaken {
     }
 
     /// Returns the paths, those with most packets first.
-    pub fn paths(&self) -> Vec<Path> {
+    pub(crate) fn paths(&self) -> Vec<Path> {
         let mut paths = self.0.clone();
         paths.sort_by_key(|path| (std::cmp::Reverse(path.packets), path.entropy));
         paths

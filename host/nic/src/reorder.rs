@@ -103,14 +103,14 @@ impl Reorder {
 
     /// Returns how many bytes more it takes to let twice as many packets wait, if there may be room for so many and the next one
     /// needs it.
-    pub fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
+    pub(crate) fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
         let ahead = number.wrapping_sub(self.next) as usize;
         let needed = self.epoch == Some(epoch) && (self.waiting.len()..self.room_max).contains(&ahead);
         needed.then_some(self.waiting.len() * size_of::<Option<Waiting>>())
     }
 
     /// Returns the bytes that the room takes beyond the least, without packets.
-    pub fn wide_bytes(&self) -> usize {
+    pub(crate) fn wide_bytes(&self) -> usize {
         self.waiting.len() * size_of::<Option<Waiting>>() - LEAST_BYTES
     }
 

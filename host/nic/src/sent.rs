@@ -175,7 +175,7 @@ impl SentLog {
 
     /// Returns how many bytes more it takes to remember twice as many packets, if there may be room for so many and the next
     /// packet would push out one of which something may still be said.
-    pub fn wants_bytes(&self, now_ns: u64) -> Option<usize> {
+    pub(crate) fn wants_bytes(&self, now_ns: u64) -> Option<usize> {
         let (pushed_out, _) = &self.ring[self.place(self.next)];
         let is_known = pushed_out.number == self.next.wrapping_sub(self.ring.len() as u32);
         let is_young = is_known && now_ns.saturating_sub(pushed_out.at_ns) < KEPT * self.late_ns;
@@ -184,7 +184,7 @@ impl SentLog {
     }
 
     /// Returns the bytes that the room takes beyond the least.
-    pub fn wide_bytes(&self) -> usize {
+    pub(crate) fn wide_bytes(&self) -> usize {
         self.bytes() - LEAST_BYTES
     }
 

@@ -97,9 +97,11 @@ struct Slot {
     set: PathSet,
 }
 
-/// The bytes of a destination.
-pub(crate) fn slot_bytes(planes: usize, values: usize) -> usize {
-    size_of::<Slot>() + size_of::<u32>() + PathSet::heap_bytes(planes, values)
+impl Capacity {
+    /// Returns the bytes that each destination takes, open or not.
+    pub fn destination_bytes(&self) -> usize {
+        size_of::<Slot>() + size_of::<u32>() + PathSet::heap_bytes(self.planes, self.values_per_plane)
+    }
 }
 
 /// The engine.

@@ -38,11 +38,6 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Returns the bytes that each destination takes, open or not.
-    pub fn destination_bytes(&self) -> usize {
-        crate::engine::slot_bytes(self.planes, self.values_per_plane)
-    }
-
     /// Room for some destinations of a table, and for tables of the same shape.
     pub fn of(table: &Table<'_>, destinations: usize) -> Self {
         let h = table.header();

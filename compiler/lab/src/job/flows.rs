@@ -15,6 +15,7 @@ mod nodes;
 use std::collections::BTreeSet;
 use std::thread;
 
+use closc_artefacts::Routing;
 use closc_nic::choose::Transport;
 
 use super::charge::{Touched, Witness};
@@ -33,7 +34,6 @@ use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::name::FabricName;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
-use closc_artefacts::Routing;
 use hashed::Hashed;
 use nodes::Nodes;
 

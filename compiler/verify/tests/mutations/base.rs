@@ -159,10 +159,10 @@ impl Base {
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
             Base::ChosenP4 => (Target::P4, chosen),
-            Base::Tofino => (Target::Tofino, small),
-            Base::ChosenTofino => (Target::Tofino, chosen),
-            Base::ChosenPins => (Target::Pins, chosen),
-            Base::Pins => (Target::Pins, small),
+            Base::Tofino | Base::ChosenTofino => {
+                (Target::Tofino, if self == Base::Tofino { small } else { chosen })
+            }
+            Base::Pins | Base::ChosenPins => (Target::Pins, if self == Base::Pins { small } else { chosen }),
             Base::ChosenEos => (Target::Eos, chosen),
             Base::Nvue => (Target::Nvue, chosen),
             Base::ChosenNvue => (Target::NvueLossless, chosen),

@@ -102,7 +102,7 @@ struct Silent {
 
 /// What an agent is asked for.
 #[derive(Debug, Clone, Copy)]
-enum What {
+enum Errand {
     /// A report, and to carry the orders that there are.
     Report,
     /// To carry orders.
@@ -128,7 +128,7 @@ impl Asking<'_> {
         if answered {
             self.silent.remove(&id);
             if let Some(path) = path.filter(|_| again) {
-                self.ask(id, path, What::Orders);
+                self.ask(id, path, Errand::Orders);
             }
             return;
         }
@@ -138,24 +138,24 @@ impl Asking<'_> {
     }
 
     /// Asks every agent that is not being asked. All at the same time: one that hangs delays none.
-    fn ask_all(&mut self, what: What) {
+    fn ask_all(&mut self, errand: Errand) {
         let now = Instant::now();
         for path in sockets(&self.settings.nics) {
             let id = self.shared.collector().source(&path.display().to_string());
             let waits = self.silent.get(&id).is_some_and(|silent| silent.until > now);
             if !waits && !self.under_way.contains_key(&id) {
-                self.ask(id, path, what);
+                self.ask(id, path, errand);
             }
         }
     }
 
-    fn ask(&mut self, id: u32, path: PathBuf, what: What) {
+    fn ask(&mut self, id: u32, path: PathBuf, errand: Errand) {
         self.under_way.insert(id, path.clone());
         let shared = self.shared.clone();
         self.asked.spawn(async move {
-            let answered = match what {
-                What::Report => shared.ask(id, path).await,
-                What::Orders => shared.order(id, path).await,
+            let answered = match errand {
+                Errand::Report => shared.ask(id, path).await,
+                Errand::Orders => shared.order(id, path).await,
             };
             (id, answered)
         });
@@ -184,12 +184,12 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
             }
             _ = tick.tick() => {
                 shared.judge();
-                asking.ask_all(What::Report);
+                asking.ask_all(Errand::Report);
             }
             // A denial that a person orders, or that is lifted, does not wait for its turn.
             () = shared.changed() => {
                 asking.again.extend(asking.under_way.keys());
-                asking.ask_all(What::Orders);
+                asking.ask_all(Errand::Orders);
             }
         }
     }

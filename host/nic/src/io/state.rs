@@ -84,7 +84,7 @@ impl State {
     /// # Errors
     ///
     /// Returns whose they are.
-    pub fn suits(&self, path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Stranger> {
+    pub(crate) fn suits(&self, path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Stranger> {
         let (path, n) = (path.display().to_string(), self.bans.bans.len());
         match (self.fabric.as_deref(), fabric) {
             (Some(theirs), Some(ours)) if theirs != ours => {

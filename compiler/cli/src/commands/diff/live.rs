@@ -98,7 +98,7 @@ fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(Drift
 }
 
 /// What the CONFIG_DBs of switches hold, table by table.
-pub type Configurations = BTreeMap<String, StateDigest>;
+pub(crate) type Configurations = BTreeMap<String, StateDigest>;
 
 /// Reads the CONFIG_DBs of a fleet.
 pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Configurations> {

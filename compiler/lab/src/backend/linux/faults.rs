@@ -127,8 +127,10 @@ impl Linux {
     }
 }
 
-/// Opens a socket that waits for nothing. It is not connected, so that what it sends has the hash of its addresses and ports.
-fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
+/// Opens a socket that waits for nothing. It is not connected, as what a connected one sends has a hash of the socket's own, which
+/// kernels on the way take for that of the flow. Others may have its port: those of other flows, and copies that a program has which
+/// is being started meanwhile.
+pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_port(true)?;
     socket.bind(&SocketAddr::V6(*end).into())?;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::thread::sleep;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::carriers::{Carriers, queues_are_empty};
+use super::faults::open;
 use super::namespace::Namespace;
 use crate::LabError;
 use crate::backend::{Flow, Seen};
@@ -149,9 +150,7 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
         };
         let datagram = inner.bytes();
         let one = || -> io::Result<()> {
-            // Not connected: what a connected socket sends has a hash of the socket's own, which kernels on the way take for that
-            // of the flow, so that the same addresses and ports would lead another way each time.
-            let socket = UdpSocket::bind((flow.source, flow.source_port))?;
+            let socket = open(&SocketAddrV6::new(flow.source, flow.source_port, 0, 0))?;
             let to = SocketAddr::from((flow.destination, UDP_PORT));
             // In two parts, so that the kernel computes the checksum and leaves none to the device (RFC 768 over RFC 8200
             // section 8.1): a switch that is a process receives what veth devices have not filled in.

@@ -91,3 +91,11 @@ impl<'v> Fields<'v> {
         }
     }
 }
+
+/// Names what is the site's.
+pub(super) fn of_site(fields: &mut Fields<'_>, of: &str, key: &'static str, device: &mut Device<'_>) {
+    let named = format!("`{of}.{key}` in `{FILE}`");
+    if fields.take(key).is_some() && !device.not_judged.contains(&named) {
+        device.not_judged.push(named);
+    }
+}

@@ -10,9 +10,8 @@ use std::net::IpAddr;
 use ipnet::{IpNet, Ipv6Net};
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::{Fields, of_site};
 use super::place::FILE;
-use super::system::of_site;
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::read::error::ReadError;
 use crate::read::value::parse;

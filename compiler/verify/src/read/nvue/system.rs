@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fields::Fields;
+use super::fields::{Fields, of_site};
 use super::place::FILE;
 use super::qos::Trimming;
 use crate::model::device::{Device, FaultKind};
@@ -80,13 +80,5 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
             "`system.forwarding.packet-trim` is enabled without a size of 256 to 1024 by 4, a switch priority or a code point",
         )),
         _ => Ok(None),
-    }
-}
-
-/// Names what is the site's.
-pub(super) fn of_site(fields: &mut Fields<'_>, of: &str, key: &'static str, device: &mut Device<'_>) {
-    let named = format!("`{of}.{key}` in `{FILE}`");
-    if fields.take(key).is_some() && !device.not_judged.contains(&named) {
-        device.not_judged.push(named);
     }
 }
