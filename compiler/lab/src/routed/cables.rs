@@ -6,13 +6,11 @@
 //! direction in which everything fails that went in, so losses now and then accuse nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv6Addr;
 
-use crate::backend::linux::joined::Seat;
+use crate::backend::linux::joined::{Seat, used};
 use crate::backend::{Routes, Seen};
 use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::trace::{Finding, Found, Mate};
-use crate::tree::DeviceKind;
 
 /// Says what flows and routes tell of cables.
 pub(super) fn findings(
@@ -42,25 +40,6 @@ pub(super) fn findings(
     }
     found.sort();
     found
-}
-
-/// Returns the ports that routes between NICs leave by.
-fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet<PortId> {
-    let mut used = BTreeSet::new();
-    for (at, device) in model.devices.iter().enumerate() {
-        let own = DeviceId(at);
-        // Routes of nodes hold for their own sources.
-        let sources: Vec<Ipv6Addr> = match device.kind {
-            DeviceKind::Switch => vec![Ipv6Addr::UNSPECIFIED],
-            DeviceKind::Node => seats.iter().filter(|s| s.node == own).map(|s| s.address).collect(),
-        };
-        for to in seats.iter().filter(|to| to.node != own) {
-            let routes = sources.iter().filter_map(|from| routes[at].of(*from, to.address));
-            let ports = routes.flat_map(|(_, route)| &route.hops).filter_map(|(hop, _)| model.port(own, hop));
-            used.extend(ports);
-        }
-    }
-    used
 }
 
 /// What became of flows behind the ports that they left by.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use crate::backend::Routes;
-use crate::model::{CableId, DeviceId, Model};
+use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::tree::{DeviceKind, Tree};
 
 /// A NIC of a node.
@@ -51,6 +51,25 @@ pub(crate) fn unjoined(
         }
     }
     None
+}
+
+/// Returns the ports that routes between NICs leave by.
+pub(crate) fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet<PortId> {
+    let mut used = BTreeSet::new();
+    for (at, device) in model.devices.iter().enumerate() {
+        let own = DeviceId(at);
+        // Routes of nodes hold for their own sources.
+        let sources: Vec<Ipv6Addr> = match device.kind {
+            DeviceKind::Switch => vec![Ipv6Addr::UNSPECIFIED],
+            DeviceKind::Node => seats.iter().filter(|s| s.node == own).map(|s| s.address).collect(),
+        };
+        for to in seats.iter().filter(|to| to.node != own) {
+            let routes = sources.iter().filter_map(|from| routes[at].of(*from, to.address));
+            let ports = routes.flat_map(|(_, route)| &route.hops).filter_map(|(hop, _)| model.port(own, hop));
+            used.extend(ports);
+        }
+    }
+    used
 }
 
 /// Where packets can go.

@@ -129,7 +129,8 @@ impl Linux {
         })
     }
 
-    /// Waits until routers lead around cables, or until their routes have not changed for so long that there is no other way.
+    /// Waits until routers lead around cables, and over every cable where none is dead, or until their routes have not changed for so
+    /// long that there is no other way.
     pub(super) fn find_ways(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         if !self.tree.speaks_bgp() {
             return watch.check();
@@ -140,14 +141,23 @@ impl Linux {
             watch.check()?;
             let now = self.routes()?;
             same = if now == last { same + 1 } else { 0 };
-            let led = same > 0 && joined::unjoined(&seats, &self.model, &now, dead).is_none();
-            if led || same == STILL {
+            let led = || {
+                joined::unjoined(&seats, &self.model, &now, dead).is_none()
+                    && (!dead.is_empty() || self.takes_every_cable(&joined::used(&self.model, &seats, &now)))
+            };
+            if same > 0 && led() || same == STILL {
                 return Ok(());
             }
             last = now;
             sleep(CONVERGE);
         }
         Err(LabError::Changing { tries: CONVERGE_TRIES })
+    }
+
+    /// Tells whether routes leave by a port of every cable.
+    fn takes_every_cable(&self, used: &BTreeSet<PortId>) -> bool {
+        let mut cables = (0..self.model.cables.len()).map(CableId);
+        cables.all(|cable| used.contains(&cable.lower()) || used.contains(&cable.upper()))
     }
 
     /// Makes the namespaces of all devices.
