@@ -54,14 +54,24 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
         .flat_map(|(id, switch)| sorts(fabric, id, switch))
         .collect();
     let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
-    let model = common(fabric, &sorts);
+    let model = common(fabric, &sorts.iter().collect::<Vec<_>>());
+    // Languages that number classes by their rank call them otherwise.
+    let named = common(fabric, &sorts.iter().filter(|sort| !is_ranked(fabric, sort)).collect::<Vec<_>>());
     if let Some(model) = &model {
         findings.meant(&CLASSES, "code points of ports", &model.dscp_to_class);
         findings.meant(&PAUSES, "paused priorities of ports", &model.pauses);
     }
     let last_hop = marks_last_hop(stated);
     for sort in &sorts {
-        let mut work = Work { fabric, sort, classes, model: model.as_deref(), last_hop, findings };
+        let mut work = Work {
+            fabric,
+            sort,
+            classes,
+            model: model.as_deref(),
+            named: named.as_deref(),
+            last_hop,
+            findings,
+        };
         work.all();
     }
     asymmetric(fabric, &sorts, findings);
@@ -134,17 +144,22 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
 }
 
 /// What most ports have in common: code points and pauses.
-fn common(fabric: &Fabric, sorts: &[Sort]) -> Option<Arc<PortQos>> {
+fn common(fabric: &Fabric, sorts: &[&Sort]) -> Option<Arc<PortQos>> {
     /// Traffic class of each code point, and paused priorities.
     type Common<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
     let mut votes: BTreeMap<Common<'_>, (u64, &Arc<PortQos>)> = BTreeMap::new();
     let pauses = |sort: &Sort| pauses_and_trims(fabric, sort);
-    let some = sorts.iter().any(pauses);
-    for sort in sorts.iter().filter(|sort| !some || pauses(sort)) {
+    let some = sorts.iter().copied().any(pauses);
+    for sort in sorts.iter().copied().filter(|sort| !some || pauses(sort)) {
         let vote = votes.entry((&sort.qos.dscp_to_class, &sort.qos.pauses)).or_insert((0, &sort.qos));
         vote.0 += sort.count;
     }
     votes.into_values().max_by_key(|(count, _)| *count).map(|(_, qos)| Arc::clone(qos))
+}
+
+/// Tells whether the language of a port numbers classes by their rank.
+fn is_ranked(fabric: &Fabric, sort: &Sort) -> bool {
+    fabric.switch(sort.switch).is_some_and(|switch| switch.language.classes == Numbering::Ranked)
 }
 
 /// Tells whether the language of a port has words for pauses and trimming.
@@ -157,6 +172,8 @@ struct Work<'a> {
     sort: &'a Sort,
     classes: &'a [TrafficClass],
     model: Option<&'a PortQos>,
+    /// The same of ports whose language has the numbers of classes that the profile has.
+    named: Option<&'a PortQos>,
     /// Whether ports to NICs mark, too.
     last_hop: bool,
     findings: &'a mut Findings,
@@ -203,11 +220,7 @@ impl Work<'_> {
 
     /// The number that the switch gives a class of the tables: a P4 target numbers them by rising traffic class.
     fn number(&self, class: &TrafficClass) -> u8 {
-        let ranked = self
-            .fabric
-            .switch(self.sort.switch)
-            .is_some_and(|switch| switch.language.classes == Numbering::Ranked);
-        if ranked {
+        if is_ranked(self.fabric, self.sort) {
             self.classes.iter().filter(|other| other.class < class.class).count() as u8
         } else {
             class.class
@@ -232,9 +245,7 @@ impl Work<'_> {
             let found = found.map_or("no class".to_owned(), |class| format!("class {class}"));
             format!("maps code point {dscp}, which the path tables give to `{name}`, to {found}")
         });
-        let numbering = self.fabric.switch(self.sort.switch).map(|switch| switch.language.classes);
-        let comparable = numbering != Some(Numbering::Ranked);
-        if let Some(model) = self.model.filter(|_| comparable) {
+        if let Some(model) = self.named.filter(|_| !is_ranked(self.fabric, self.sort)) {
             let same = model.dscp_to_class == qos.dscp_to_class;
             self.expect(same, &CLASSES, || "maps code points otherwise than most ports".to_owned());
         }
