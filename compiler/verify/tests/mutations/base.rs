@@ -71,6 +71,10 @@ pub(crate) enum Base {
     ChosenTools,
 }
 
+/// One cable of a pair that is absent, and one of another that is drained.
+const PARALLEL_HOLES: &str =
+    "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  drained: [p0-t0-003--p0-t1-002#2]\n";
+
 impl Base {
     pub(crate) const ALL: [Base; 32] = [
         Base::Sonic,
@@ -151,14 +155,15 @@ impl Base {
             Base::Lossless | Base::BgpLossless | Base::Fixed => (Target::Lossless, small),
             Base::Frr => (Target::Frr, small),
             Base::Linux | Base::Blocks => (Target::Linux, small),
-            Base::P4 | Base::BlocksP4 => (Target::P4, small),
+            Base::P4 | Base::BlocksP4 | Base::ChosenP4 => {
+                (Target::P4, if self == Base::ChosenP4 { chosen } else { small })
+            }
             Base::BlocksZones => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 8 };
                 (Target::Linux, Shape { per_group: 1, t1: 4, t2: Some(t2), ..small })
             }
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
-            Base::ChosenP4 => (Target::P4, chosen),
             Base::Tofino | Base::ChosenTofino => {
                 (Target::Tofino, if self == Base::Tofino { small } else { chosen })
             }
@@ -166,12 +171,10 @@ impl Base {
             Base::ChosenEos => (Target::Eos, chosen),
             Base::Nvue => (Target::Nvue, chosen),
             Base::ChosenNvue => (Target::NvueLossless, chosen),
-            Base::ChosenLinux => {
-                let exceptions = "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  \
-                                  drained: [p0-t0-003--p0-t1-002#2]\n"
-                    .to_owned();
-                (Target::Linux, Shape { groups: 4, parallel: 2, exceptions, ..chosen })
-            }
+            Base::ChosenLinux => (
+                Target::Linux,
+                Shape { groups: 4, parallel: 2, exceptions: PARALLEL_HOLES.to_owned(), ..chosen },
+            ),
             Base::Zones | Base::ChosenZones => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 0 };
                 (Target::Linux, Shape { per_group: 1, t2: Some(t2), ..small })
@@ -201,8 +204,9 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { rails: 2, groups: 4, exceptions, ..chosen })
             }
-            Base::BgpSonic => (Target::Sonic, drained()),
-            Base::BgpEos => (Target::Eos, drained()),
+            Base::BgpSonic | Base::BgpEos => {
+                (if self == Base::BgpEos { Target::Eos } else { Target::Sonic }, drained())
+            }
         }
     }
 

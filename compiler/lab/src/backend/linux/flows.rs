@@ -181,8 +181,7 @@ impl Watcher {
         let accepted = match model.devices[device.0].kind {
             DeviceKind::Switch => None,
             DeviceKind::Node => {
-                let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, UDP_PORT))?;
-                socket.set_nonblocking(true)?;
+                let socket = open(&SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, UDP_PORT, 0, 0))?;
                 setsockopt(&socket, sockopt::RcvBufForce, &BUFFER)?;
                 Some(socket)
             }
