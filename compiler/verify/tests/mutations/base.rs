@@ -155,19 +155,18 @@ impl Base {
             Base::Lossless | Base::BgpLossless | Base::Fixed => (Target::Lossless, small),
             Base::Frr => (Target::Frr, small),
             Base::Linux | Base::Blocks => (Target::Linux, small),
-            Base::P4 | Base::BlocksP4 | Base::ChosenP4 => {
-                (Target::P4, if self == Base::ChosenP4 { chosen } else { small })
-            }
+            Base::P4 | Base::BlocksP4 => (Target::P4, small),
+            Base::ChosenP4 => (Target::P4, chosen),
             Base::BlocksZones => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 8 };
                 (Target::Linux, Shape { per_group: 1, t1: 4, t2: Some(t2), ..small })
             }
             Base::ChosenSonic => (Target::Sonic, chosen),
             Base::ChosenFrr => (Target::Frr, chosen),
-            Base::Tofino | Base::ChosenTofino => {
-                (Target::Tofino, if self == Base::Tofino { small } else { chosen })
-            }
-            Base::Pins | Base::ChosenPins => (Target::Pins, if self == Base::Pins { small } else { chosen }),
+            Base::Tofino => (Target::Tofino, small),
+            Base::ChosenTofino => (Target::Tofino, chosen),
+            Base::Pins => (Target::Pins, small),
+            Base::ChosenPins => (Target::Pins, chosen),
             Base::ChosenEos => (Target::Eos, chosen),
             Base::Nvue => (Target::Nvue, chosen),
             Base::ChosenNvue => (Target::NvueLossless, chosen),
@@ -204,9 +203,8 @@ impl Base {
                     .to_owned();
                 (Target::Linux, Shape { rails: 2, groups: 4, exceptions, ..chosen })
             }
-            Base::BgpSonic | Base::BgpEos => {
-                (if self == Base::BgpEos { Target::Eos } else { Target::Sonic }, drained())
-            }
+            Base::BgpSonic => (Target::Sonic, drained()),
+            Base::BgpEos => (Target::Eos, drained()),
         }
     }
 
