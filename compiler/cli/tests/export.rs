@@ -526,7 +526,8 @@ fn sflow_is_an_overlay_that_configurations_take() {
     place.ends(0, &["export", "ansible", "nvue.yaml", "--overlay", "n/overlay", "--out", "b"]);
     let config =
         std::fs::read_to_string(place.path("b/ansible/files/p0-t0-001/nvue.yaml")).expect("it is there");
-    assert!(config.contains("      sflow:\n        state: enabled\n"), "{config}");
+    // Keys are sorted where an overlay is added.
+    assert!(config.contains("      sflow:\n        agent:\n          interface: eth0\n"), "{config}");
 
     let kernel = small_fabric("kernel", 2, "linux", "linux");
     place.write("kernel.yaml", format!("{kernel}\naddresses: {{ management: 10.64.0.0/14 }}\n"));
