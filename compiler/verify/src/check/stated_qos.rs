@@ -134,10 +134,11 @@ fn ports(
         let work = Compared {
             qos,
             stated: &stated.qos,
-            of_port: own
-                .and_then(|own| port(own, &cable, side))
-                // Buffers are cut for a length; entries of a pipeline know none.
-                .filter(|port| ranked || port.meters == u64::from(cable.meters)),
+            of_port: own.and_then(|own| {
+                // Buffers are cut for a length; entries of a pipeline and queues of a kernel know none.
+                let any_length = ranked || own.buffer.is_none();
+                port(own, &cable, side).filter(|port| any_length || port.meters == u64::from(cable.meters))
+            }),
             last_hop: cable.kind == Kind::NicT0,
             of_switch: own,
             room,
