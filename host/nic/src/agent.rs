@@ -296,15 +296,18 @@ impl Agent {
         self.losses.after(number)
     }
 
-    /// Returns packets of writes that are not done of which nothing is known.
+    /// Returns packets of writes of which nothing is known: which ones of those that are not done, and how many others.
     pub fn silence(&self) -> Silence {
-        let mut silence = Silence::default();
+        let mut silence = Silence { others: self.groups.forgotten(), ..Silence::default() };
         for channel in &self.channels {
+            silence.others += channel.sent.forgotten();
             let is_open = |id: u64| channel.leaving.iter().any(|l| l.id == id && l.done_ns.is_none());
             for sent in channel.sent.without_verdict() {
                 let Cargo::Chunk { write, .. } = sent.cargo else { continue };
                 if is_open(write) {
                     silence.take(Unanswered::of(channel.address.into(), sent));
+                } else {
+                    silence.others += 1;
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sent::Sent;
+use crate::sent::{Cargo, Sent};
 
 /// Losses that are remembered.
 pub const LOSSES_MAX: usize = 2048;
@@ -36,13 +36,17 @@ pub struct Loss {
     /// Whether this takes back what was said of the packet before: it arrived after all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub came: bool,
+    /// Whether it was a probe that asked what became of packets before it: it carried nothing that has to go again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub probe: bool,
 }
 
 impl Loss {
     /// A packet to a NIC that is known to be lost. It gets its number where it is remembered.
     pub fn of(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
-        let Sent { number: packet, plane, entropy, at_ns: sent_ns, .. } = *sent;
-        Loss { number: 0, to, plane, entropy, packet, sent_ns, known_ns, came: false }
+        let Sent { number: packet, plane, entropy, at_ns: sent_ns, cargo, .. } = *sent;
+        let probe = cargo == Cargo::Probe;
+        Loss { number: 0, to, plane, entropy, packet, sent_ns, known_ns, came: false, probe }
     }
 
     /// A packet that was called lost and arrived after all.
@@ -78,6 +82,9 @@ pub struct Silence {
     pub count: u64,
     /// The first of them.
     pub packets: Vec<Unanswered>,
+    /// Besides them, packets of which no word came: of writes that are done, and those for which there was no room any more.
+    #[serde(default)]
+    pub others: u64,
 }
 
 impl Silence {
@@ -129,6 +136,7 @@ mod tests {
             sent_ns: 3,
             known_ns: 4,
             came: false,
+            probe: false,
         };
         for _ in 0..LOSSES_MAX + 5 {
             losses.push(loss);

@@ -119,8 +119,8 @@ pub struct SentLog {
     slack: u64,
     /// Packets that arrived since that changed.
     calm: u32,
-    /// Packets that left the ring without a verdict.
-    pub forgotten: u64,
+    /// Packets that left the ring without a verdict, whether or not their cargo went again.
+    forgotten: u64,
 }
 
 impl SentLog {
@@ -210,10 +210,24 @@ impl SentLog {
         for number in (0..kept).map(|back| self.next.wrapping_sub(back + 1)) {
             ring[number as usize & (room - 1)] = self.ring[self.place(number)];
         }
-        if self.next.wrapping_sub(self.oldest) > kept {
-            self.oldest = self.next.wrapping_sub(kept);
+        while self.next.wrapping_sub(self.oldest) > kept {
+            self.forget_oldest();
         }
         self.ring = ring;
+    }
+
+    /// Takes the oldest out of those that a verdict may come of, and counts it if none came.
+    fn forget_oldest(&mut self) -> (Sent, Fate) {
+        let (old, fate) = self.ring[self.place(self.oldest)];
+        self.under_way -= u32::from(fate == Fate::UnderWay);
+        self.forgotten += u64::from(matches!(fate, Fate::UnderWay | Fate::Overdue));
+        self.oldest = self.oldest.wrapping_add(1);
+        (old, fate)
+    }
+
+    /// Returns packets of which no word came before there was no room for them.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     fn is_full(&self) -> bool {
@@ -235,13 +249,9 @@ impl SentLog {
     ) -> Option<Sent> {
         let mut pushed_out = None;
         if self.is_full() {
-            let (old, fate) = self.ring[self.place(self.oldest)];
-            if fate == Fate::UnderWay {
-                self.under_way -= 1;
-                self.forgotten += 1;
-                pushed_out = matches!(old.cargo, Cargo::Chunk { .. }).then_some(old);
-            }
-            self.oldest = self.oldest.wrapping_add(1);
+            let (old, fate) = self.forget_oldest();
+            let must_go_again = fate == Fate::UnderWay && matches!(old.cargo, Cargo::Chunk { .. });
+            pushed_out = must_go_again.then_some(old);
         }
         let sent = Sent { number: self.next, entropy, plane, at_ns, ran_ns, again: false, cargo };
         let place = self.place(self.next);
@@ -589,8 +599,9 @@ mod tests {
         assert!(!log.has_room());
         log.overdue(900_000_000, |_| ());
         assert!(log.has_room());
-        assert_eq!(log.sent((1, 0), Cargo::Inner, (900_000_000, 900_000_000)), None);
-        assert_eq!(log.forgotten, 0, "its cargo went again");
+        let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
+        assert_eq!(log.sent((1, 0), chunk, (900_000_000, 900_000_000)), None, "its cargo went again");
+        assert_eq!(log.forgotten(), 1, "and nobody will say what became of it");
     }
 
     #[test]

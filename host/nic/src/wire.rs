@@ -12,6 +12,6 @@ pub use header::{
     write_outer, write_udp,
 };
 pub use message::{
-    Chunk, Cut, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status, read,
-    write,
+    Chunk, Cut, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status,
+    is_pair_probe, read, write,
 };

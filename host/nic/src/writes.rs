@@ -218,6 +218,19 @@ impl Leaving {
         })
     }
 
+    /// Takes back the piece that was given last: no port took it, so it was not sent.
+    pub fn unsent(&mut self, piece: &Piece) {
+        let at = piece.offset / u64::from(self.order.unit);
+        self.tally.sent -= 1;
+        if piece.again {
+            self.tally.resent -= 1;
+            // Any plane will do where none took it.
+            self.again.push_front((at, u8::MAX));
+        } else {
+            self.next = at;
+        }
+    }
+
     fn len(&self, at: u64) -> u32 {
         let unit = u64::from(self.order.unit);
         unit.min(self.order.total - at * unit) as u32
@@ -434,6 +447,22 @@ mod tests {
         assert_eq!(arriving.take(&chunk(again, &data), 3), Place::Put { at: 6000, done: true });
         leaving.acknowledge(&arriving.status(9, 2500), 4);
         assert_eq!((leaving.done_ns, leaving.tally.resent), (Some(4), 1));
+    }
+
+    #[test]
+    fn what_no_port_took_was_not_sent() {
+        let mut leaving = Leaving::new(9, ORDER, 0).unwrap();
+        let first = leaving.next_piece().unwrap();
+        leaving.unsent(&first);
+        assert_eq!(leaving.tally, Tally::default());
+        assert_eq!(leaving.next_piece(), Some(first), "for the first time, and not again");
+        leaving.lost(first.offset, 2);
+        let again = leaving.next_piece().unwrap();
+        leaving.unsent(&again);
+        assert_eq!(leaving.tally, Tally { sent: 1, resent: 0 });
+        let again = leaving.next_piece().unwrap();
+        assert_eq!((again.offset, again.again, again.not_over), (first.offset, true, None));
+        assert_eq!(leaving.tally, Tally { sent: 2, resent: 1 });
     }
 
     #[test]

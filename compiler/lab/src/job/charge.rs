@@ -162,7 +162,7 @@ mod tests {
                 sent_ns: ms * MS,
                 known_ns: Some((ms + 9) * MS),
             };
-            Loss { lost_ns: ms * MS, step: None, in_switch: false, word: Some(word) }
+            Loss { lost_ns: ms * MS, step: None, in_switch: false, is_probe: false, word: Some(word) }
         };
         let mut losses: Vec<Loss> = sent.iter().enumerate().map(loss).collect();
         touched.charge(&mut losses, &marks, witness, |_, loss| {

@@ -36,6 +36,8 @@ pub struct Loss {
     pub step: Option<usize>,
     /// Whether a switch dropped it, as its queue was full or no entry fits, and no cable: known in virtual time only.
     pub in_switch: bool,
+    /// Whether it was a probe that asked what became of packets before it, and carried nothing.
+    pub is_probe: bool,
     /// What its sender knew of it; nothing where it never learnt.
     pub word: Option<Word>,
 }
@@ -104,6 +106,8 @@ pub struct Record {
     pub planes: Vec<u64>,
     /// Losses and changes that agents had forgotten when they were asked.
     pub forgotten: u64,
+    /// Packets of which no word had come at the end: of messages that arrived, or for which their sender had no room any more.
+    pub unanswered: u64,
     /// Round trips between NICs, mean, before anything broke.
     pub rtt_ns: u64,
 }

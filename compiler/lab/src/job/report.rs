@@ -160,8 +160,13 @@ pub struct Messages {
     pub resent: u64,
     /// Packets that were lost, those before the first step among them.
     pub lost_packets: u64,
+    /// Those of them that were probes after the end of a burst: they carried nothing, so they did not go again.
+    pub lost_probes: u64,
     /// Packets that came again, so that they were sent again without need.
     pub repeated: u64,
+    /// Packets of which no word had come to who sent them when the job ended, of messages that arrived: each was lost, or came twice and
+    /// may be among those. With them are those that their sender had no room to remember any more.
+    pub unanswered: u64,
 }
 
 /// A stretch between steps.
@@ -312,7 +317,9 @@ fn messages(record: &Record) -> Messages {
         packets: record.messages.iter().map(|message| message.packets.0).sum(),
         resent: record.messages.iter().map(|message| message.packets.1).sum(),
         lost_packets: record.losses.len() as u64,
+        lost_probes: record.losses.iter().filter(|loss| loss.is_probe).count() as u64,
         repeated: record.repeated,
+        unanswered: record.unanswered,
     }
 }
 

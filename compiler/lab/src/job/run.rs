@@ -364,12 +364,15 @@ impl Sampler {
         loop {
             let over = stage.course.is_over();
             let began = Instant::now();
-            self.sample(stage)?;
             if over {
+                // Before the last look at what arrived and what was lost, so that no packet is in neither.
                 for (at, agent) in self.watched.iter_mut().enumerate() {
                     let silence = agent.line.ask(&Request::Unanswered {});
                     agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;
                 }
+            }
+            self.sample(stage)?;
+            if over {
                 return Ok(self.record(stage));
             }
             thread::sleep(SAMPLE.saturating_sub(began.elapsed()));
@@ -424,7 +427,8 @@ impl Sampler {
         for (from, agent) in self.watched.into_iter().enumerate() {
             let ours = |ns: u64| u64::try_from(i128::from(ns) + agent.offset.0).ok();
             record.forgotten += agent.forgotten + agent.silence.count - agent.silence.packets.len() as u64;
-            for Missed { to, entropy, sent_ns, known_ns } in agent.missed() {
+            record.unanswered += agent.silence.others;
+            for Missed { to, entropy, sent_ns, known_ns, is_probe } in agent.missed() {
                 if let (Some(to), Some(sent_ns)) = (number(to), ours(sent_ns)) {
                     let known_ns = known_ns.and_then(ours);
                     let word = Word { from, to, entropy, sent_ns, known_ns };
@@ -432,6 +436,7 @@ impl Sampler {
                         lost_ns: sent_ns,
                         step: None,
                         in_switch: false,
+                        is_probe,
                         word: Some(word),
                     });
                 }
@@ -455,6 +460,7 @@ struct Missed {
     sent_ns: u64,
     /// When that was known; nothing where it never was.
     known_ns: Option<u64>,
+    is_probe: bool,
 }
 
 impl Watched {
@@ -473,14 +479,21 @@ impl Watched {
             entropy: loss.entropy,
             sent_ns: loss.sent_ns,
             known_ns: Some(loss.known_ns),
+            is_probe: loss.probe,
         });
         let missed = |Unanswered { to, entropy, sent_ns, .. }: Unanswered| Missed {
             to,
             entropy,
             sent_ns,
             known_ns: None,
+            is_probe: false,
         };
-        let silent = self.silence.packets.iter().copied().map(missed);
+        // Word of some may have come since.
+        let known: BTreeSet<(Ipv6Addr, u32, u64)> =
+            self.losses.iter().map(|loss| (loss.to, loss.packet, loss.sent_ns)).collect();
+        let is_silent =
+            move |packet: &Unanswered| !known.contains(&(packet.to, packet.packet, packet.sent_ns));
+        let silent = self.silence.packets.iter().copied().filter(is_silent).map(missed);
         lost.chain(silent)
     }
 

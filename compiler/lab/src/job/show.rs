@@ -96,7 +96,11 @@ fn circumstances(setting: &Setting) -> String {
 fn again(report: &Report) -> String {
     let m = &report.messages;
     let (lost, resent, repeated) = (m.lost_packets, m.resent, m.repeated);
-    format!("{lost} packets were lost, {resent} were sent again, {repeated} of them came twice")
+    let probes = match m.lost_probes {
+        0 => String::new(),
+        probes => format!(" ({probes} of them probes that carried nothing)"),
+    };
+    format!("{lost} packets were lost{probes}, {resent} were sent again, {repeated} of them came twice")
 }
 
 fn gap(style: Style) -> &'static str {

@@ -133,6 +133,7 @@ mod tests {
             lost_ns: sent_ns,
             step: None,
             in_switch: false,
+            is_probe: false,
             word: Some(Word { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
         };
         let silent = Loss {

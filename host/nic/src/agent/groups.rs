@@ -48,7 +48,7 @@ impl GroupCount {
         self.reordered += channel.reorder.reordered;
         self.missed += channel.reorder.missed;
         self.duplicates += channel.reorder.duplicates;
-        self.forgotten += channel.sent.forgotten;
+        self.forgotten += channel.sent.forgotten();
     }
 }
 
@@ -93,7 +93,14 @@ impl Groups {
 
     /// Keeps what a channel counted that is about to be closed.
     pub(super) fn close(&mut self, channel: &Channel) {
-        self.counts[channel.group].add(channel);
+        let count = &mut self.counts[channel.group];
+        count.add(channel);
+        count.forgotten += channel.sent.without_verdict().count() as u64;
+    }
+
+    /// Returns packets to NICs whose channels were closed of which nobody said what became of them.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.counts.iter().map(|count| count.forgotten).sum()
     }
 
     /// Counts a packet that was lost, by its group, its plane and the uplink that it left by.

@@ -326,7 +326,7 @@ impl Agent {
             self.counters.no_path += 1;
             if let Some(leaving) = self.channels[channel].leaving.iter_mut().find(|leaving| leaving.id == id)
             {
-                leaving.lost(piece.offset, u8::MAX);
+                leaving.unsent(&piece);
             }
         }
         sent

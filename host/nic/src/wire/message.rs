@@ -7,6 +7,7 @@ use super::header::{Fault, Identity};
 const MAGIC: [u8; 2] = [0xc1, 0x05];
 const VERSION: u8 = 1;
 const HEAD: usize = 12;
+const PAIR_PROBE: u8 = 2;
 /// Packets that one acknowledgement speaks of.
 pub const SACK_BITS: usize = 1024;
 /// Ranges that one status names.
@@ -168,6 +169,11 @@ impl Reader<'_> {
     }
 }
 
+/// Tells whether a message that was written here is a probe along one path, whatever the fabric.
+pub fn is_pair_probe(message: &[u8]) -> bool {
+    message.starts_with(&[MAGIC[0], MAGIC[1], VERSION, PAIR_PROBE])
+}
+
 /// Reads a message.
 pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
     let mut r = Reader(bytes);
@@ -187,7 +193,7 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
             t1_uplink: r.u16()?,
             epoch: r.u16()?,
         }),
-        2 => Message::PairProbe(pair(&mut r)?),
+        PAIR_PROBE => Message::PairProbe(pair(&mut r)?),
         3 => Message::PairAnswer(pair(&mut r)?),
         4 => Message::Sack(sack(&mut r)?),
         5 => {
@@ -262,7 +268,7 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
     let mut w = Writer { out, len: 0 };
     let kind = match message {
         Message::SelfProbe(_) => 1,
-        Message::PairProbe(_) => 2,
+        Message::PairProbe(_) => PAIR_PROBE,
         Message::PairAnswer(_) => 3,
         Message::Sack(_) => 4,
         Message::Chunk(_) => 5,

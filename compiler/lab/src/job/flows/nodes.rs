@@ -334,7 +334,7 @@ impl Nodes {
             let pair = &self.flows[at].pair;
             let entropy = u32::from(pair.source_port);
             let word = Word { from: pair.from, to: pair.to, entropy, sent_ns, known_ns };
-            Loss { lost_ns: sent_ns, step: None, in_switch: false, word: Some(word) }
+            Loss { lost_ns: sent_ns, step: None, in_switch: false, is_probe: false, word: Some(word) }
         };
         let known = self.losses.iter().map(|((at, _, sent_ns), known_ns)| (*at, *sent_ns, Some(*known_ns)));
         let silent = self.flows.iter().enumerate();

@@ -51,7 +51,7 @@ fn record() -> Record {
     };
     let loss = |sent: u64, known: u64| {
         let word = Word { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: Some(known * MS) };
-        Loss { lost_ns: sent * MS, step: Some(0), in_switch: false, word: Some(word) }
+        Loss { lost_ns: sent * MS, step: Some(0), in_switch: false, is_probe: false, word: Some(word) }
     };
     let mark = |from: u64| Mark { span_ns: (from * MS, (from + 20) * MS), failed: None };
     let change = |was: &str, now: &str, at: u64| Change {

@@ -68,11 +68,12 @@ impl Collected {
         let numbers: HashMap<Ipv6Addr, usize> =
             seats.iter().enumerate().map(|(at, seat)| (seat.address, at)).collect();
         record.forgotten = self.forgotten;
+        record.unanswered = stations.iter().map(|station| station.agent.silence().others).sum();
         for (from, known) in self.agents.into_iter().enumerate() {
             for loss in known.losses {
                 let Some(to) = numbers.get(&loss.to).copied() else { continue };
                 if let Some(list) = stations[from].list(loss.to, loss.entropy) {
-                    words.said(Packet::missed(seats[from].address, list, loss.packet), (from, to), &loss);
+                    words.said(Packet::missed(seats[from].address, list, &loss), (from, to), &loss);
                 }
             }
             for event in known.events {

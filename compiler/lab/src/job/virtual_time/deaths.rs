@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::net::Ipv6Addr;
 
 use closc_nic::losses::Loss as AgentLoss;
+use closc_nic::wire;
 
 use super::super::record::{Loss, Record, Word};
 use super::inner::INNER;
@@ -16,6 +17,7 @@ use super::inner::INNER;
 const INNER_AT: usize = 14 + 40;
 const OPTION_AT: usize = INNER_AT + INNER;
 const NUMBER_AT: usize = OPTION_AT + 8;
+const MESSAGE_AT: usize = OPTION_AT + wire::OPTION_LEN + wire::UDP_LEN;
 /// The next header of frames that are numbered.
 const NUMBERED: u8 = 60;
 
@@ -25,6 +27,7 @@ pub(super) struct Packet {
     from: [u8; 16],
     list: [u8; 16],
     number: u32,
+    is_probe: bool,
 }
 
 impl Packet {
@@ -34,7 +37,8 @@ impl Packet {
         let inner = frame.get(INNER_AT..OPTION_AT).filter(|inner| inner[6] == NUMBERED)?;
         let number = frame.get(NUMBER_AT..NUMBER_AT + 4)?.try_into().ok()?;
         let (from, list) = (inner[8..24].try_into().ok()?, inner[24..40].try_into().ok()?);
-        Some(Packet { from, list, number: u32::from_be_bytes(number) })
+        let is_probe = frame.get(MESSAGE_AT..).is_some_and(wire::is_pair_probe);
+        Some(Packet { from, list, number: u32::from_be_bytes(number), is_probe })
     }
 
     /// Who sent it, and the segment list of its path.
@@ -43,8 +47,8 @@ impl Packet {
     }
 
     /// The packet that an agent missed, by the list that its path has.
-    pub(super) fn missed(from: Ipv6Addr, list: [u8; 16], number: u32) -> Packet {
-        Packet { from: from.octets(), list, number }
+    pub(super) fn missed(from: Ipv6Addr, list: [u8; 16], loss: &AgentLoss) -> Packet {
+        Packet { from: from.octets(), list, number: loss.packet, is_probe: loss.probe }
     }
 }
 
@@ -74,6 +78,7 @@ impl Deaths {
             lost_ns: *lost_ns,
             step: None,
             in_switch: *in_switch,
+            is_probe: packet.is_probe,
             word: words.take(packet, *lost_ns),
         });
         record.losses.extend(lost);
@@ -141,9 +146,10 @@ mod tests {
             sent_ns,
             known_ns,
             came: false,
+            probe: false,
         };
         for said in [loss(7, 60, 70), loss(7, 40, 55), loss(10, 1, 2)] {
-            words.said(Packet::missed(Ipv6Addr::from(1), list, said.packet), (0, 1), &said);
+            words.said(Packet::missed(Ipv6Addr::from(1), list, &said), (0, 1), &said);
         }
         let packets = deaths.tell(&mut words, &mut record);
         let of = |loss: &Loss| (loss.lost_ns, loss.word.map(|word| word.sent_ns), loss.in_switch);
