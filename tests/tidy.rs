@@ -6,6 +6,8 @@ mod additions;
 mod circles;
 #[path = "tidy/fields.rs"]
 mod fields;
+#[path = "tidy/locks.rs"]
+mod locks;
 #[path = "tidy/public.rs"]
 mod public;
 #[path = "tidy/rooms.rs"]
