@@ -102,6 +102,9 @@ impl Watchers {
         loop {
             self.listen(&mut seen)?;
             if seen.iter().all(|seen| seen.unsent || !seen.accepted.is_empty()) {
+                // Devices are asked one after the other. What a switch sent on after it was asked, a node that was asked later
+                // has accepted already; the switch's own sight of it is there by now.
+                self.listen(&mut seen)?;
                 return Ok(seen);
             }
             if !self.wait(PATIENCE_MS)? {
