@@ -108,6 +108,10 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
         "addresses.loopbacks" => plain([json!("2001:db8:9000::/48")]),
         "addresses.management" => plain([json!("10.128.0.0/14")]),
         "addresses.management_gateway" => tries(&management, [json!("10.131.255.254")]),
+        "addresses.management_list" => {
+            let list = if is_zoned(base) { "management.csv" } else { "management-two-tiers.csv" };
+            tries(&management, [json!(list)])
+        }
         "cables.by_zone.*.length"
         | "exceptions.cables.*.length"
         | "cables.nic-t0.length"

@@ -8,6 +8,7 @@ use closc_diagnostics::{Sources, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
+use closc_topology::Companion;
 use proptest::prelude::*;
 
 /// The numbers of a small fabric.
@@ -225,11 +226,20 @@ pub fn plan(yaml: &str) -> Plan {
 
 /// Plans a fabric file, or returns its faults as text.
 pub fn try_plan(yaml: &str) -> Result<Plan, String> {
+    try_plan_with(yaml, &[])
+}
+
+/// Plans a fabric file that names other files, or returns its faults as text.
+pub fn try_plan_with(yaml: &str, companions: &[(Companion, &str)]) -> Result<Plan, String> {
     let mut sources = Sources::new();
-    let document = match closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes()) {
+    let mut document = match closc_topology::load(&mut sources, "test.yaml", yaml.as_bytes()) {
         Ok(document) => document,
         Err(faults) => return Err(show::text::all(&faults, &sources, show::text::Colour::Plain)),
     };
+    for (which, text) in companions {
+        let source = sources.add("companion.csv", *text);
+        document.companions.insert(*which, Ok(source));
+    }
     match closc_topology::lower(&document, &Catalogue::builtin(), &sources) {
         (Some(topology), _) => Ok(Plan::new(Fabric::new(Arc::new(topology)))),
         (None, faults) => Err(show::text::all(&faults, &sources, show::text::Colour::Plain)),

@@ -19,6 +19,7 @@ pub use files::{Files, Folder, Memory};
 pub use manifest::{Counts, Entry, Manifest, ManifestError};
 pub use profile::{
     BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
-    StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWiring,
+    StatedManagement, StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming,
+    StatedWatchdog, StatedWiring,
 };
 pub use routing::Routing;

@@ -27,6 +27,9 @@ pub struct Stated {
     /// Where addresses of switches and cables come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<StatedAddresses>,
+    /// Management ports that a list gives instead of a pool, by the name of the switch.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub management: BTreeMap<String, StatedManagement>,
     /// Neighbours and cables of switches where nothing is absent, where switches choose the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wiring: Option<StatedWiring>,
@@ -67,6 +70,15 @@ pub struct StatedAddresses {
     /// Rows of T2s, where cables to them have addresses and there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u16>,
+}
+
+/// A management port that is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedManagement {
+    /// Its address, with the length of its subnet.
+    pub address: IpNet,
+    /// The gateway of the subnet.
+    pub gateway: IpAddr,
 }
 
 /// Cables of one kind that are alike.

@@ -16,7 +16,7 @@ use closc_fabric::Fabric;
 use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
-use closc_topology::{Document, Lowered};
+use closc_topology::{Companion, Document, Lowered};
 
 pub use fix::{Fixed, Made, fix};
 pub use levels::{NoWarning, warning};
@@ -110,9 +110,10 @@ fn plan(
     sources: &mut Sources,
     diagnostics: &mut Diagnostics,
 ) -> Option<Plan> {
-    if let Some(file) = document.pins_file() {
+    for which in Companion::ALL {
+        let Some(file) = document.companion(which) else { continue };
         let (name, text) = (source.beside(file).to_string(), source.text_beside(file));
-        document.pins = Some(text.map(|text| sources.add(name, text)));
+        document.companions.insert(which, text.map(|text| sources.add(name, text)));
     }
     let (lowered, findings) = closc_topology::lower_or_outline(&document, catalogue, sources);
     diagnostics.extend(findings);

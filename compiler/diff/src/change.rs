@@ -14,9 +14,9 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, Nic, NicKind, Pin, Pins, PlaneId, Racks,
-    SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId, ZoneTier, field,
-    tier_field,
+    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic, NicKind, Pin, Pins,
+    PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId,
+    ZoneTier, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -298,6 +298,8 @@ fabric_settings! {
     ManagementPool(Option<IpNet>) = addresses.management, "addresses.management" => management, management;
     /// Gateway of the management network.
     ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway" => management;
+    /// Management ports that are listed.
+    ManagementList(Arc<ManagementList>) = addresses.management_list, "addresses.management_list" => management;
     /// First autonomous system number.
     AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
     /// Cables between NICs and T0s.

@@ -13,8 +13,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, NicKind, Pin, Pins, PlaneId,
-    PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId, ZoneTier,
+    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, ManagementList, NicKind, Pin,
+    Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId, ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -115,6 +115,16 @@ impl Shown for Arc<Pins> {
         match self.values().map(std::collections::BTreeMap::len).sum() {
             0 => "none".to_owned(),
             pins => format!("{} on {}", plural(pins, "pin"), plural(self.len(), "T0")),
+        }
+    }
+}
+
+impl Shown for Arc<ManagementList> {
+    fn shown(&self) -> String {
+        match self.len() {
+            0 => "none".to_owned(),
+            1 => "1 switch".to_owned(),
+            switches => format!("{switches} switches"),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Reach {
         host.ok_or_else(|| Refusal::Unknown {
             format: "telemetry",
             what: format!("address of {}", plan.switch_name(switch)),
-            help: "give the file `addresses.management`, or the domain of names with `--domain`",
+            help: "give the file `addresses.management` or a list of management ports, or the domain of names with `--domain`",
         })
     }
 

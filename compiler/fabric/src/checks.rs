@@ -10,7 +10,19 @@ use crate::usable::{Descent, Taken};
 use crate::{Fabric, shared_fate};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&CUT_OFF, &ISLANDS, &APART, &DRAINED_APART, &WHOLE, &EMPTY];
+pub static RULES: &[&Rule] = &[&UNMANAGED, &CUT_OFF, &ISLANDS, &APART, &DRAINED_APART, &WHOLE, &EMPTY];
+
+/// A switch that the list of management ports leaves out.
+pub static UNMANAGED: Rule = Rule {
+    code: "E0516",
+    title: "a switch has no management port",
+    what: "Where `addresses.management_list` is given without the pool `addresses.management`, every switch that is there has \
+           a line.",
+    why: "A switch without a management address is reached over the fabric only, that is, not while it is repaired.",
+    example: "# listed.csv has some of the switches\nfabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\n\
+              addresses: { management_list: listed.csv }",
+    fix: "Add lines for these switches, or a pool for those that are not listed.",
+};
 
 /// A NIC that no plane reaches.
 pub static CUT_OFF: Rule = Rule {
@@ -62,6 +74,7 @@ pub static APART: Rule = Rule {
 
 /// Checks the expanded fabric.
 pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+    unmanaged(fabric, diagnostics);
     shared_fate::check(fabric, diagnostics);
     shared_fate::empty(fabric, diagnostics);
     let topology = fabric.topology();
@@ -72,6 +85,28 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     {
         drained(fabric, diagnostics);
     }
+}
+
+/// Reports switches that have no management port, and others have.
+fn unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
+    let topology = fabric.topology();
+    let addresses = &topology.addresses;
+    if addresses.management.is_some() || addresses.management_list.is_empty() {
+        return;
+    }
+    let without = fabric.switches().filter(|switch| !addresses.management_list.contains_key(switch));
+    let mut names = without.map(|switch| topology.naming.switch(switch));
+    let Some(first) = names.next() else { return };
+    let text = match names.count() {
+        0 => format!("`{first}` has no management port"),
+        more => format!("`{first}` and {} more switches have no management port", number(more as u64)),
+    };
+    let found = Diagnostic::error(&UNMANAGED, text)
+        .help("add lines, or a pool for all that are not listed (`addresses.management`)");
+    diagnostics.push(match topology.spans.get(field!("addresses.management_list")) {
+        Some(list) => found.at(list, "the only management ports there are"),
+        None => found,
+    });
 }
 
 /// Reports what absences cut off, and tells whether they do.

@@ -1,4 +1,4 @@
-//! Where something is defined: an alias at its anchor, a device at its tier, a platform in the file of the site, pins in theirs.
+//! Where something is defined: an alias at its anchor, a device at its tier, a platform in the file of the site, pins and management ports in theirs.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub(crate) fn at(place: &Place<'_>, file: &Utf8Path, platforms: &Sources) -> Opt
         return Some(Definition::Here(at..at + anchor.len()));
     }
     let path: Vec<&str> = cursor.path.iter().map(String::as_str).collect();
-    if path == ["ecmp", "pins"] {
+    if path == ["ecmp", "pins"] || path == ["addresses", "management_list"] {
         return Some(Definition::File(file.parent()?.join(word), 0));
     }
     if path.last() == Some(&"platform") {

@@ -104,8 +104,12 @@ impl<'a> AddressPlan<'a> {
         with(self.pools.loopbacks, [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()])
     }
 
-    /// Returns the management address of a switch with the pool's length, where there is a pool.
+    /// Returns the management address of a switch with the length of its subnet: the one that is listed, else the one of the pool,
+    /// where there is a pool.
     pub fn management(&self, switch: Switch) -> Option<IpNet> {
+        if let Some(listed) = self.pools.management_list.get(&switch) {
+            return Some(listed.address);
+        }
         let pool = self.pools.management?;
         let address = match pool {
             IpNet::V6(pool) => {
@@ -121,8 +125,14 @@ impl<'a> AddressPlan<'a> {
         Some(IpNet::new_assert(address, pool.prefix_len()))
     }
 
-    /// Returns the gateway of the management network, where there is a pool.
-    pub fn management_gateway(&self) -> Option<IpAddr> {
+    /// Returns the gateway of a switch's management address, where it has one.
+    pub fn management_gateway(&self, switch: Switch) -> Option<IpAddr> {
+        let listed = self.pools.management_list.get(&switch).map(|listed| listed.gateway);
+        listed.or_else(|| self.pool_gateway())
+    }
+
+    /// Returns the gateway of the pool of management addresses, where there is a pool.
+    pub fn pool_gateway(&self) -> Option<IpAddr> {
         let pool = self.pools.management?;
         Some(self.pools.management_gateway.unwrap_or(match pool {
             IpNet::V6(pool) => IpAddr::V6(with(pool, [0, 0, 0, 0, 3, 0, 0, 1])),
@@ -183,7 +193,9 @@ fn with(pool: Ipv6Net, hextets: [u16; 8]) -> Ipv6Addr {
 
 #[cfg(test)]
 mod tests {
-    use closc_topology::PlaneId;
+    use std::sync::Arc;
+
+    use closc_topology::{ManagementPort, PlaneId};
 
     use super::*;
 
@@ -194,6 +206,7 @@ mod tests {
             loopbacks: "2001:db8:ffff::/64".parse().unwrap(),
             management: Some("10.64.0.0/14".parse().unwrap()),
             management_gateway: None,
+            management_list: Arc::default(),
             asn_base: 4_200_000_000,
         }
     }
@@ -203,6 +216,21 @@ mod tests {
     }
 
     const T0: Switch = Switch { plane: PlaneId(3), tier: TierId::T0, zone: ZoneId(0), index: 0 };
+
+    #[test]
+    fn a_listed_management_port_goes_before_the_pool() {
+        let (address, gateway) = ("10.20.1.7/24".parse().unwrap(), "10.20.1.1".parse().unwrap());
+        let list = [(T0, ManagementPort { address, gateway })].into();
+        let pools = Addresses { management_list: Arc::new(list), ..pools() };
+        let other = Switch { index: 1, ..T0 };
+        assert_eq!(plan(&pools).management(T0), Some(address));
+        assert_eq!(plan(&pools).management_gateway(T0), Some(gateway));
+        assert_eq!(plan(&pools).management(other).unwrap().to_string(), "10.64.48.2/14");
+        assert_eq!(plan(&pools).management_gateway(other).unwrap().to_string(), "10.67.0.1");
+        let alone = Addresses { management: None, ..pools };
+        assert_eq!(plan(&alone).management(T0), Some(address));
+        assert_eq!((plan(&alone).management(other), plan(&alone).management_gateway(other)), (None, None));
+    }
 
     #[test]
     fn a_nic_address_shows_group_and_downlink() {
@@ -230,7 +258,7 @@ mod tests {
         let pools = pools();
         assert_eq!(plan(&pools).loopback(T0).to_string(), "2001:db8:ffff::3:0:1");
         assert_eq!(plan(&pools).management(T0).unwrap().to_string(), "10.64.48.1/14");
-        assert_eq!(plan(&pools).management_gateway().unwrap().to_string(), "10.67.0.1");
+        assert_eq!(plan(&pools).pool_gateway().unwrap().to_string(), "10.67.0.1");
         assert_eq!(plan(&pools).router_id(T0).to_string(), "1.48.0.1");
         assert_eq!(plan(&pools).switch_mac(T0).to_string(), "02:c1:03:00:00:01");
     }

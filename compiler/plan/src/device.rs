@@ -67,7 +67,7 @@ fn system(plan: &Plan, switch: Switch) -> System<'_> {
     let addresses = plan.addresses();
     let management = addresses
         .management(switch)
-        .zip(addresses.management_gateway())
+        .zip(addresses.management_gateway(switch))
         .map(|(address, gateway)| Management { address, gateway });
     System {
         mac: addresses.switch_mac(switch),

@@ -1,14 +1,15 @@
 //! What a fabric states of itself in its manifest, so that whoever reads the tree knows what must be there.
 //!
 //! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: of
-//! each kind ([`Plan::kinds`]) one switch is worked out, so this costs the same in a fabric of any size.
+//! each kind ([`Plan::kinds`]) one switch is worked out, so this costs the same in a fabric of any size; listed management ports
+//! are stated one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedNotifications,
-    StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWiring,
+    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedManagement,
+    StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWiring,
 };
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
@@ -18,7 +19,7 @@ use closc_qos::ecn::Ecn;
 use closc_qos::headroom::Model;
 use closc_qos::host::HostQos;
 use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
-use closc_topology::{Cable, Cables, HostOutput, Link, Side, Switch, TierId, Topology};
+use closc_topology::{Cable, Cables, HostOutput, Link, ManagementPort, Side, Switch, TierId, Topology};
 use smol_str::SmolStr;
 
 use crate::bgp;
@@ -71,12 +72,23 @@ impl Plan {
             .into_iter()
             .any(|switch| !matches!(self.os(switch).support(Capability::Loopback), Support::Not(_)));
         stated.addresses = has_addresses.then(|| self.stated_addresses());
+        stated.management = self.listed_management();
         stated.wiring = (!self.is_source_routed()).then(|| wiring(self.topology()));
         Ok(stated)
     }
 }
 
 impl Plan {
+    /// Returns the listed management ports of switches that are there.
+    fn listed_management(&self) -> BTreeMap<String, StatedManagement> {
+        let listed = &self.topology().addresses.management_list;
+        let own = |(switch, port): (&Switch, &ManagementPort)| {
+            let stated = StatedManagement { address: port.address, gateway: port.gateway };
+            (self.switch_name(*switch).to_string(), stated)
+        };
+        listed.iter().filter(|(switch, _)| self.fabric().has_switch(**switch)).map(own).collect()
+    }
+
     fn stated_addresses(&self) -> StatedAddresses {
         let topology = self.topology();
         let pools = &topology.addresses;
@@ -85,7 +97,7 @@ impl Plan {
             links: pools.links,
             loopbacks: pools.loopbacks,
             management: pools.management,
-            gateway: self.addresses().management_gateway(),
+            gateway: self.addresses().pool_gateway(),
             t0_t1: numbered(topology.t0.parallel),
             t1_t2: numbered(topology.t1.parallel).filter(|_| topology.t2.is_some()),
             rows: numbered(topology.t2_rows()).filter(|_| topology.t2.is_some()),

@@ -1,12 +1,13 @@
 //! What DHCP says to switches out of the box: their address, and where their `ztp.json` is.
 //!
-//! In: the management network, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of IP
-//! that the network has. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of all
+//! In: the management networks, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of IP
+//! that the networks have. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of all
 //! switches; a switch gets the address that its configuration gives it, so that it is found where it was.
 
 mod isc;
 mod kea;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use closc_plan::Mac;
@@ -17,8 +18,8 @@ use ipnet::IpNet;
 /// with the length before it, RFC 8415 two, so the text is looked for behind those too.
 const USER_CLASS: &str = "SONiC-ZTP";
 
-/// The management network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A network of management ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network {
     /// Its addresses.
     pub pool: IpNet,
@@ -53,8 +54,8 @@ pub struct Reservation {
     pub name: String,
     /// What it is known by.
     pub identifier: Identifier,
-    /// Its management address, where the fabric has such.
-    pub address: Option<IpAddr>,
+    /// Its management address with the length of its network, where the fabric has such.
+    pub address: Option<IpNet>,
     /// Its own `ztp.json`, where that of all switches does not lead to it.
     pub file: Option<String>,
 }
@@ -62,8 +63,8 @@ pub struct Reservation {
 /// What DHCP has to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dhcp {
-    /// The management network, where the fabric has one.
-    pub network: Option<Network>,
+    /// The management networks of the fabric, which do not overlap: that of a pool, those of listed ports.
+    pub networks: BTreeSet<Network>,
     /// The `ztp.json` of all switches, where there is one.
     pub file: Option<String>,
     /// The switches that DHCP can distinguish from others.
@@ -73,7 +74,7 @@ pub struct Dhcp {
 impl Dhcp {
     /// Tells whether the management network is one of IPv6.
     fn is_v6(&self) -> bool {
-        self.network.is_some_and(|network| network.pool.addr().is_ipv6())
+        self.networks.first().is_some_and(|network| network.pool.addr().is_ipv6())
     }
 
     /// Returns those whose identifier the protocol has: in DHCPv6 a switch sends an identifier of its own making.

@@ -88,6 +88,9 @@ struct Pools {
     loopbacks: String,
     management: Option<String>,
     gateway: Option<String>,
+    /// Management ports that are listed, by the name of the switch: address with the length of its subnet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    listed: BTreeMap<String, String>,
     asn_base: u32,
     /// Bits of an index in IPv4 management addresses.
     index_bits: u8,
@@ -216,7 +219,12 @@ fn pools(plan: &Plan) -> Pools {
         links: own.links.trunc().to_string(),
         loopbacks: own.loopbacks.trunc().to_string(),
         management: own.management.map(|pool| pool.trunc().to_string()),
-        gateway: addresses.management_gateway().map(|gateway| gateway.to_string()),
+        gateway: addresses.pool_gateway().map(|gateway| gateway.to_string()),
+        listed: own
+            .management_list
+            .iter()
+            .map(|(switch, port)| (plan.switch_name(*switch).to_string(), port.address.to_string()))
+            .collect(),
         asn_base: own.asn_base,
         index_bits: topology.srv6.layout.index_bits,
     }

@@ -34,6 +34,9 @@ mod link_speed_mismatch;
 mod long_name;
 mod lossless_lengths;
 mod management_gateway;
+mod management_line;
+mod management_twice;
+mod management_unread;
 mod mtu_overhead;
 mod mtu_range;
 mod named_twice;
@@ -234,6 +237,9 @@ const CHECKS: &[Check] = checks![
     fabric_name,
     unusable_pool,
     service_address,
+    management_unread,
+    management_line,
+    management_twice,
     unknown_medium,
     cable_too_long,
     zero_length,
@@ -346,6 +352,9 @@ const SETTINGS: &[&Rule] = &[
     &pool_too_small::RULE,
     &pools_overlap::RULE,
     &management_gateway::RULE,
+    &management_unread::RULE,
+    &management_line::RULE,
+    &management_twice::RULE,
     &asn_range::RULE,
     &unusable_pool::RULE,
     &service_address::RULE,

@@ -9,6 +9,8 @@ mod domains;
 mod exceptions;
 mod hardware;
 mod layout;
+mod listed;
+mod management;
 mod names;
 mod pins;
 mod place;
@@ -25,6 +27,7 @@ use ipnet::Ipv6Net;
 use cables::DraftCables;
 use domains::DraftDomains;
 use exceptions::{DraftExceptions, Resolver};
+use management::DraftManagement;
 use names::DraftNames;
 use pins::DraftPins;
 use racks::DraftRacks;
@@ -33,6 +36,8 @@ pub(crate) use cables::DraftCable;
 pub(crate) use exceptions::{Entry, Listed};
 pub(crate) use hardware::{Hardware, by_plane, by_zone};
 pub(crate) use layout::{Demand, DraftLayout};
+pub(crate) use listed::Unusable;
+pub(crate) use management::{COLUMNS as MANAGEMENT_COLUMNS, ManagementFault};
 pub(crate) use pins::PinFault;
 pub(crate) use place::{Place, PlaceTier};
 pub(crate) use tier::{DraftBlock, DraftTier, DraftZone, resolve};
@@ -81,6 +86,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) cables: DraftCables,
     pub(crate) mtu: Mtu,
     pub(crate) ecmp: Ecmp,
+    pub(crate) management: DraftManagement,
     pub(crate) pins: DraftPins,
     pub(crate) entropy: Entropy,
     pub(crate) qos: Result<Profile, Vec<ProfileError>>,
@@ -133,6 +139,7 @@ impl<'a> Draft<'a> {
             ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             domains,
             racks: DraftRacks::new(doc, &shape, &hardware),
+            management: DraftManagement::new(document, &shape, &names, sources),
             pins: DraftPins::new(document, &shape, &names, sources),
             entropy: tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
             qos: qos(doc),

@@ -29,17 +29,35 @@ pub struct Document {
     pub file: FabricDoc,
     /// Where it says it, by dotted path.
     pub spans: Spans,
-    /// The file of `ecmp.pins`, once somebody who may read files has added it; or why it cannot be read.
-    pub pins: Option<Result<SourceId, String>>,
+    /// The files that this one names, once somebody who may read files has added them; or why they cannot be read.
+    pub companions: BTreeMap<Companion, Result<SourceId, String>>,
     /// Single values that are not what they should be; in `file` they are as if nobody had written them.
     pub faults: Diagnostics,
 }
 
 impl Document {
-    /// Returns the path of the file of pins, as it is written: below the folder of the fabric file.
-    pub fn pins_file(&self) -> Option<&str> {
-        self.file.ecmp.as_ref()?.pins.as_ref().map(|file| file.value.as_str())
+    /// Returns the path of a file that this one names, as it is written: below the folder of the fabric file.
+    pub fn companion(&self, which: Companion) -> Option<&str> {
+        let file = match which {
+            Companion::Pins => self.file.ecmp.as_ref()?.pins.as_ref(),
+            Companion::Management => self.file.addresses.as_ref()?.management_list.as_ref(),
+        };
+        file.map(|file| file.value.as_str())
     }
+}
+
+/// What a fabric file may leave to a file of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Companion {
+    /// `ecmp.pins`.
+    Pins,
+    /// `addresses.management_list`.
+    Management,
+}
+
+impl Companion {
+    /// All of them.
+    pub const ALL: [Companion; 2] = [Companion::Pins, Companion::Management];
 }
 
 /// The deepest nesting of mappings and lists.
@@ -80,7 +98,12 @@ pub(crate) fn read(
     let has_gap = reader.has_gap;
     diagnostics.extend(reader.diagnostics);
     let file = file.filter(|_| !has_gap)?;
-    Some(Document { file, spans: spans(source, root), pins: None, faults: Diagnostics::new() })
+    Some(Document {
+        file,
+        spans: spans(source, root),
+        companions: BTreeMap::new(),
+        faults: Diagnostics::new(),
+    })
 }
 
 /// Parses a text into a tree. A duplicate key is reported and the rest read all the same, so that one run shows

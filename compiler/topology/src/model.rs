@@ -5,6 +5,7 @@
 //! later stages can still point at a line.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
@@ -284,6 +285,18 @@ pub struct Ecmp {
 /// Single pins: for each T0 that has some, the uplink (from 0) to NICs on other T0s.
 pub type Pins = BTreeMap<Switch, BTreeMap<Nic, u16>>;
 
+/// Management ports that a list gives, by switch.
+pub type ManagementList = BTreeMap<Switch, ManagementPort>;
+
+/// The management port of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ManagementPort {
+    /// Its address, with the length of its subnet.
+    pub address: IpNet,
+    /// The default gateway of the subnet.
+    pub gateway: IpAddr,
+}
+
 /// Address pools; every address is pool plus coordinates (see the plan crate).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Addresses {
@@ -297,7 +310,10 @@ pub struct Addresses {
     pub management: Option<IpNet>,
     /// Gateway of the management network. By default `pool + 0x30001` (IPv4) or `pool::3:0:0:1` (IPv6): tier
     /// code 3 names no switch, so the gateway can never collide with one.
-    pub management_gateway: Option<std::net::IpAddr>,
+    pub management_gateway: Option<IpAddr>,
+    /// Management ports that do not follow from a pool.
+    #[serde(serialize_with = "shared::value")]
+    pub management_list: Arc<ManagementList>,
     /// First autonomous system number, for BGP.
     pub asn_base: u32,
 }

@@ -7,6 +7,7 @@ use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
 
 use crate::checks::EXAMPLE_BASE as BASE;
+use crate::load::Companion;
 use crate::yaml::{Entry, Item, Value};
 
 /// Platforms that no vendor sells, for what the built-in ones cannot break.
@@ -20,8 +21,14 @@ const PLATFORMS: &[&str] = &[
     include_str!("../../../tests/errors/platforms/p4-1024.yaml"),
 ];
 
-/// Files of pins, by what `ecmp.pins` calls them.
-const PINS: &[(&str, &str)] = &[
+/// Files that a fragment may name, by what it calls them.
+const COMPANIONS: &[(&str, &str)] = &[
+    ("columns.csv", include_str!("../../../tests/errors/management/columns.csv")),
+    ("faults.csv", include_str!("../../../tests/errors/management/faults.csv")),
+    ("lines-twice.csv", include_str!("../../../tests/errors/management/lines-twice.csv")),
+    ("listed.csv", include_str!("../../../tests/errors/management/listed.csv")),
+    ("shared.csv", include_str!("../../../tests/errors/management/shared.csv")),
+    ("outside.csv", include_str!("../../../tests/errors/management/outside.csv")),
     ("far.csv", include_str!("../../../tests/errors/pins/far.csv")),
     ("good.csv", include_str!("../../../tests/errors/pins/good.csv")),
     ("lines.csv", include_str!("../../../tests/errors/pins/lines.csv")),
@@ -59,8 +66,11 @@ fn findings_after(fragment: &str, edit: Option<&str>) -> Diagnostics {
     match crate::load::read(over, fragment, &merged, &mut diagnostics) {
         Some(mut document) => {
             document.faults = std::mem::take(&mut diagnostics);
-            let pins = PINS.iter().find(|(name, _)| Some(*name) == document.pins_file());
-            document.pins = pins.map(|(name, text)| Ok(sources.add(*name, *text)));
+            for which in Companion::ALL {
+                let known = COMPANIONS.iter().find(|(name, _)| Some(*name) == document.companion(which));
+                let Some((name, text)) = known else { continue };
+                document.companions.insert(which, Ok(sources.add(*name, *text)));
+            }
             let (_, found) = crate::lower(&document, &catalogue(), &sources);
             diagnostics.extend(found);
         }

@@ -53,8 +53,8 @@ pub(super) fn render(dhcp: &Dhcp) -> Artefact {
             words.boot_file
         );
     }
-    if let Some(network) = dhcp.network {
-        subnet(&mut text, network);
+    for network in &dhcp.networks {
+        subnet(&mut text, *network);
     }
     for one in dhcp.known() {
         host(&mut text, words, one);
@@ -79,7 +79,7 @@ fn host(text: &mut String, words: &Words, one: &Reservation) {
         Identifier::Mac(mac) => writeln!(text, "  hardware ethernet {mac};"),
         Identifier::Client(id) => writeln!(text, "  option dhcp-client-identifier \"{id}\";"),
     };
-    let _ = match one.address {
+    let _ = match one.address.map(|own| own.addr()) {
         Some(IpAddr::V4(address)) => writeln!(text, "  fixed-address {address};"),
         Some(IpAddr::V6(address)) => writeln!(text, "  fixed-address6 {address};"),
         None => Ok(()),

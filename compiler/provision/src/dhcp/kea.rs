@@ -3,13 +3,15 @@
 //! In: what DHCP has to say. Out: a configuration that Kea takes as it is, or that a site includes in its own. Invariants:
 //! interfaces, lease times and pools of addresses are the site's and left out.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use closc_render::Artefact;
+use ipnet::IpNet;
 use serde_json::{Map, Value, json};
 
-use super::{Dhcp, Identifier, Reservation, USER_CLASS};
+use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
 /// What differs between the versions of IP.
 struct Words {
@@ -46,26 +48,32 @@ pub(super) fn render(dhcp: &Dhcp) -> Artefact {
     if let Some(file) = &dhcp.file {
         root.insert("client-classes".to_owned(), json!([class(words, file)]));
     }
-    let reservations: Vec<Value> = dhcp.known().map(|one| reservation(words, one)).collect();
-    match dhcp.network {
-        None => {
-            root.insert("reservations-global".to_owned(), json!(true));
-            root.insert("reservations".to_owned(), Value::Array(reservations));
+    if dhcp.networks.is_empty() {
+        root.insert("reservations-global".to_owned(), json!(true));
+        root.insert("reservations".to_owned(), dhcp.known().map(|one| reservation(words, one)).collect());
+    } else {
+        let mut reservations: BTreeMap<IpNet, Vec<Value>> = BTreeMap::new();
+        for one in dhcp.known() {
+            let Some(own) = one.address else { continue };
+            reservations.entry(own.trunc()).or_default().push(reservation(words, one));
         }
-        Some(network) => {
-            let mut subnet = json!({
-                "id": 1,
-                "subnet": network.pool.trunc().to_string(),
-                "reservations": reservations,
-            });
-            // In IPv6 routers say by themselves who they are.
-            if let IpAddr::V4(gateway) = network.gateway {
-                subnet["option-data"] = json!([{ "name": "routers", "data": gateway.to_string() }]);
-            }
-            root.insert(words.subnet.to_owned(), json!([subnet]));
-        }
+        let subnets = dhcp.networks.iter().zip(1..).map(|(network, id)| {
+            let own = reservations.remove(&network.pool.trunc()).unwrap_or_default();
+            subnet(network, id, own.into())
+        });
+        root.insert(words.subnet.to_owned(), subnets.collect());
     }
     crate::json(words.file, &json!({ (words.root): root }))
+}
+
+fn subnet(network: &Network, id: u32, reservations: Value) -> Value {
+    let mut subnet = json!({ "id": id, "subnet": network.pool.trunc().to_string() });
+    subnet["reservations"] = reservations;
+    // In IPv6 routers say by themselves who they are.
+    if let IpAddr::V4(gateway) = network.gateway {
+        subnet["option-data"] = json!([{ "name": "routers", "data": gateway.to_string() }]);
+    }
+    subnet
 }
 
 fn class(words: &Words, file: &str) -> Value {
@@ -88,7 +96,7 @@ fn reservation(words: &Words, one: &Reservation) -> Value {
         Identifier::Mac(mac) => made["hw-address"] = json!(mac.to_string()),
         Identifier::Client(text) => made["client-id"] = json!(hex(text)),
     }
-    match one.address {
+    match one.address.map(|own| own.addr()) {
         Some(IpAddr::V4(address)) => made["ip-address"] = json!(address.to_string()),
         Some(IpAddr::V6(address)) => made["ip-addresses"] = json!([address.to_string()]),
         None => {}

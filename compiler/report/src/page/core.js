@@ -276,6 +276,8 @@ const isNumbered = (l) => l.host || M.routing !== "bgp-unnumbered";
 const loopback = (s) => within(POOLS.loopbacks, [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1]);
 
 function management(s) {
+  const listed = M.pools.listed && M.pools.listed[switchName(s)];
+  if (listed) return listed;
   if (!M.pools.management) return undefined;
   const [pool, length] = M.pools.management.split("/");
   if (pool.includes(":")) return within(readV6(pool), [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1]) + "/" + length;

@@ -82,6 +82,7 @@ function findV6(text) {
     if (loopback(s) === address) found.push(thing("switch", s, "its loopback"));
     if ((management(s) || "").split("/")[0] === address) found.push(thing("switch", s, "its management address"));
   }
+  found.push(...findListed(address));
   return found.length ? found : findCarrier(hextets);
 }
 
@@ -126,8 +127,15 @@ function findUsid(value, wantedPlane) {
   return found;
 }
 
+// Listed management ports are of either version of IP.
+function findListed(address) {
+  const names = Object.entries(M.pools.listed || {}).filter(([, own]) => own.split("/")[0] === address).map(([name]) => name);
+  return names.map(findSwitch).filter((s) => s && isPlanned(s)).map((s) => thing("switch", s, "its management address"));
+}
+
 function findV4(text) {
-  if (!M.pools.management || M.pools.management.includes(":")) return [];
+  const listed = findListed(text.split("/")[0]);
+  if (listed.length || !M.pools.management || M.pools.management.includes(":")) return listed;
   const parts = text.split("/")[0].split(".").map(Number);
   if (parts.some((part) => !(part >= 0 && part < 256))) return [];
   const value = parts.reduce((sum, part) => sum * 256 + part, 0) >>> 0;

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::draft::{Draft, PinFault};
+use crate::draft::{Draft, PinFault, Unusable};
 use crate::field;
 
 /// A line of the file of pins is no pin.
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the lines.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.pins.is_foreign {
+    if draft.pins.unusable == Some(Unusable::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the file of pins does not name its columns")
                 .at(draft.at(field!("ecmp.pins")), "its first line is another one")

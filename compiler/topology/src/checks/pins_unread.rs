@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::draft::Draft;
+use crate::draft::{Draft, Unusable};
 
 /// The file of pins cannot be read.
 pub(crate) static RULE: Rule = Rule {
@@ -16,7 +16,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that the file was read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let (Some(why), Some(file)) = (&draft.pins.unread, draft.doc.ecmp.as_ref().and_then(|e| e.pins.as_ref()))
+    let (Some(Unusable::Unread(why)), Some(file)) =
+        (&draft.pins.unusable, draft.doc.ecmp.as_ref().and_then(|e| e.pins.as_ref()))
     else {
         return;
     };

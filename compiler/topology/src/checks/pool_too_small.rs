@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "Coordinates stand at fixed places in addresses, so that growth renumbers nothing; a longer \
            prefix covers some of those places.",
     example: "addresses: { loopbacks: \"2001:db8::/96\" }",
-    fix: "Use a shorter prefix.",
+    fix: "Use a shorter prefix; management ports in smaller subnets are listed by `addresses.management_list`.",
 };
 
 /// Compares each pool with the bits that coordinates take.
@@ -42,7 +42,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(draft.at(path), format!("leaves {} bits", total - net.prefix_len()))
             .note(format!("addresses hold {what}: {} bits", total - max))
-            .help(format!("use a prefix of {max} bits or fewer")),
+            .help(match path.key() {
+                "management" => format!(
+                    "use a prefix of {max} bits or fewer, or list management ports in a file (`addresses.management_list`)"
+                ),
+                _ => format!("use a prefix of {max} bits or fewer"),
+            }),
         );
     }
 }

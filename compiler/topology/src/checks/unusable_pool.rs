@@ -31,7 +31,7 @@ const RANGES: &[(&str, &str)] = &[
 ];
 
 /// The range of the table that a prefix meets, and what it is.
-fn range_of(net: &IpNet) -> Option<(IpNet, &'static str)> {
+pub(super) fn range_of(net: &IpNet) -> Option<(IpNet, &'static str)> {
     RANGES.iter().find_map(|(range, what)| {
         let range: IpNet = range.parse().expect("ranges of the table are prefixes");
         (range.contains(net) || net.contains(&range)).then_some((range, *what))

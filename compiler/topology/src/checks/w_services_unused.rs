@@ -13,7 +13,7 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
-    what: "Servers (`services`), management addresses and their gateway (`addresses.management`, `management_gateway`), \
+    what: "Servers (`services`), management addresses and their gateway (`addresses.management`, `management_gateway`, `management_list`), \
            loopbacks (`addresses.loopbacks`) and ports without a cable (`spare`, and downlinks of T0s that no NIC uses) are \
            rendered for every operating system in use.",
     why: "Such a switch keeps no time, sends no logs, has no address of its own or leaves a port as it is, and the file says \
@@ -28,10 +28,11 @@ pub(crate) static RULE: Rule = Rule {
 type Setting = (Field, Capability, Option<TierId>);
 
 /// Settings that only some targets render.
-const SETTINGS: [Setting; 6] = [
+const SETTINGS: [Setting; 7] = [
     (field!("addresses.loopbacks"), Capability::Loopback, None),
     (field!("addresses.management"), Capability::Management, None),
     (field!("addresses.management_gateway"), Capability::Management, None),
+    (field!("addresses.management_list"), Capability::Management, None),
     (field!("services.ntp"), Capability::Services, None),
     (field!("services.syslog"), Capability::Services, None),
     (field!("services.snmp"), Capability::Services, None),

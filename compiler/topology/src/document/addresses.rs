@@ -23,6 +23,10 @@ document! {
         /// Management ports of switches; IPv4 /14 or shorter, or IPv6 /64 or shorter. Default: none are generated.
         #[schemars(with = "Option<PrefixText>")]
         pub management: Option<Spanned<IpNet>> = "management" => [SWITCHES],
+        /// A CSV file of single management ports, by its path from the folder of the fabric file, with the columns `switch`,
+        /// `address` (with the length of its subnet, whatever it is) and `gateway`. It goes before `management`; without
+        /// that pool every switch has a line.
+        pub management_list: Option<Spanned<SmolStr>> = "management_list" => [SWITCHES],
         /// The gateway of the management network. Default: the first address behind those of the switches.
         pub management_gateway: Option<Spanned<IpAddr>> = "management_gateway" => [SWITCHES],
         /// The first autonomous system number, for BGP. Default: 4200000000 (private, RFC 6996).

@@ -34,6 +34,7 @@ pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
         loopbacks: pool(doc.loopbacks, "fd00:c105:3::/64"),
         management: doc.management.map(|pool| pool.value),
         management_gateway: doc.management_gateway.map(|gateway| gateway.value),
+        management_list: Arc::default(),
         asn_base: doc.asn_base.map_or(DEFAULT_ASN, |asn| asn.value),
     }
 }

@@ -14,8 +14,8 @@ use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, DraftZone, resolve};
 use crate::model::{
-    Cables, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6, T2, Tier, Topology,
-    ZoneTier,
+    Addresses, Cables, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6, T2, Tier,
+    Topology, ZoneTier,
 };
 
 impl Draft<'_> {
@@ -39,7 +39,10 @@ impl Draft<'_> {
             },
             srv6: Srv6 { plan: self.layout.plan, first_block: self.block, layout: self.layout.finish()? },
             ecmp: Ecmp { pins: Arc::new(self.pins.finish()?), ..self.ecmp.clone() },
-            addresses: self.addresses.clone(),
+            addresses: Addresses {
+                management_list: Arc::new(self.management.finish()?),
+                ..self.addresses.clone()
+            },
             cables: self.cables(),
             mtu: self.mtu,
             entropy: self.entropy,

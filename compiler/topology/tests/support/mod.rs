@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use closc_diagnostics::{Diagnostics, Sources, show};
 use closc_platform::Catalogue;
+use closc_topology::Companion;
 
 /// Returns the folder of the cases.
 pub(crate) fn folder() -> PathBuf {
@@ -51,10 +52,13 @@ impl Case {
         let mut sources = Sources::new();
         let diagnostics = match closc_topology::load(&mut sources, "fabric.yaml", &self.bytes()) {
             Ok(mut document) => {
-                document.pins = document.pins_file().map(|name| {
-                    let text = std::fs::read_to_string(folder().join("pins").join(name));
-                    text.map(|text| sources.add(name, text)).map_err(|error| error.kind().to_string())
-                });
+                for (which, place) in [(Companion::Pins, "pins"), (Companion::Management, "management")] {
+                    let Some(name) = document.companion(which).map(str::to_owned) else { continue };
+                    let text = std::fs::read_to_string(folder().join(place).join(&name));
+                    let read =
+                        text.map(|text| sources.add(name, text)).map_err(|error| error.kind().to_string());
+                    document.companions.insert(which, read);
+                }
                 closc_topology::lower(&document, &catalogue(), &sources).1
             }
             Err(found) => found,

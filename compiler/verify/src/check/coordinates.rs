@@ -16,7 +16,7 @@ use crate::model::cabling::{Cable, End, Kind, Party, Side, SwitchId};
 use crate::model::device::Mac;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
-use crate::model::stated::{Counts, Stated, StatedAddresses};
+use crate::model::stated::{Counts, Stated, StatedAddresses, StatedManagement};
 use crate::model::switch::Switch;
 use crate::rules::addresses::{MANAGEMENT, PLACE};
 
@@ -27,13 +27,15 @@ pub(crate) type Zones = [Option<u8>];
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Zones) -> Findings {
     let mut findings = Findings::default();
     inside(fabric, zones, &mut findings);
-    let Some(addresses) = &stated.addresses else { return findings };
+    if stated.addresses.is_none() {
+        return findings;
+    }
     let ids: Vec<SwitchId> = fabric.cabling.switch_ids().collect();
-    let pools = &Pools::of(fabric, Some(addresses), counts);
+    let pools = &Pools::of(fabric, Some(stated), counts);
     let switches = ids.par_iter().filter_map(|id| Some((*id, fabric.switch(*id)?)));
     let found = switches
         .fold(Findings::default, |mut findings, switch| {
-            gateways(fabric, addresses, switch, &mut findings);
+            management(fabric, pools, switch, &mut findings);
             one(fabric, pools, switch, &mut findings);
             findings
         })
@@ -43,7 +45,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Z
 
 /// Finds the zone of each T0 and T1. What is not in a zone, or has no address of its own, has none.
 pub(crate) fn zones(fabric: &Fabric, stated: Option<&Stated>, counts: &Counts) -> Vec<Option<u8>> {
-    let pools = Pools::of(fabric, stated.and_then(|stated| stated.addresses.as_ref()), counts);
+    let pools = Pools::of(fabric, stated, counts);
     let zone = |(at, switch): (usize, &Option<Switch>)| {
         let said = tally(fabric, &pools, (SwitchId(at as u32), switch.as_ref()?));
         said.meant.filter(|spot| spot.tier != Tier::T2).map(|spot| spot.zone)
@@ -73,6 +75,8 @@ fn inside(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
 /// The pools, and what is not stated of them.
 struct Pools<'s> {
     stated: Option<&'s StatedAddresses>,
+    /// Management ports that a list gives, by the name of the switch.
+    listed: Option<&'s BTreeMap<String, StatedManagement>>,
     /// Bits of the number of a switch in an IPv4 management address; its zone is above them.
     index_bits: u32,
     /// So many zones there are.
@@ -80,11 +84,18 @@ struct Pools<'s> {
 }
 
 impl<'s> Pools<'s> {
-    fn of(fabric: &Fabric, stated: Option<&'s StatedAddresses>, counts: &Counts) -> Self {
+    fn of(fabric: &Fabric, all: Option<&'s Stated>, counts: &Counts) -> Self {
+        let stated = all.and_then(|all| all.addresses.as_ref());
+        let listed = all.map(|all| &all.management);
         let index_bits = stated.map_or(DEVICE_BITS, |stated| index_bits(fabric, stated));
         // A manifest that counts nothing was written before there was a tree.
         let zones = if *counts == Counts::default() { u64::MAX } else { counts.zones };
-        Pools { stated, index_bits, zones }
+        Pools { stated, listed, index_bits, zones }
+    }
+
+    /// Returns the management port that a list gives a switch.
+    fn listed(&self, fabric: &Fabric, id: SwitchId) -> Option<&'s StatedManagement> {
+        self.listed?.get(fabric.cabling.switch(id))
     }
 }
 
@@ -222,7 +233,9 @@ fn each<'f>(
         let said = || Address { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
         call(pools.stated.and_then(|stated| Spot::behind(stated.loopbacks, net.addr())), &said);
     }
-    for (net, _) in &switch.management {
+    // One that is listed says nothing of a position.
+    let is_placed = pools.listed(fabric, id).is_none();
+    for (net, _) in switch.management.iter().filter(|_| is_placed) {
         let said = || Address { what: "management address", text: net.to_string(), about: About::Management };
         let pool = pools.stated.and_then(|stated| stated.management);
         let fits = pool.is_some_and(|pool| pool.prefix_len() == net.prefix_len());
@@ -314,18 +327,31 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
     });
 }
 
-/// The gateway is stated.
-fn gateways(
+/// A listed management port is the one of the list, and the gateway of every other one is stated.
+fn management(
     fabric: &Fabric,
-    pools: &StatedAddresses,
+    pools: &Pools<'_>,
     (id, switch): (SwitchId, &Switch),
     findings: &mut Findings,
 ) {
-    for gateway in switch.management.iter().filter_map(|(_, gateway)| *gateway) {
-        findings.expect(pools.gateway == Some(gateway), &MANAGEMENT, || {
-            let stated = pools.gateway.map_or_else(|| "none".to_owned(), |gateway| gateway.to_string());
-            let message =
-                format!("`{}` has the gateway {gateway}, and {stated} is stated", fabric.cabling.switch(id));
+    let name = fabric.cabling.switch(id);
+    let listed = pools.listed(fabric, id);
+    for (address, gateway) in &switch.management {
+        if let Some(listed) = listed {
+            findings.expect(*address == listed.address, &PLACE, || {
+                let message = format!(
+                    "`{name}` has the management address {address}, and {} is stated for it",
+                    listed.address
+                );
+                Violation::new(&PLACE, fabric.place(id, About::Management), message)
+            });
+        }
+        let Some(gateway) = gateway else { continue };
+        let own = listed.map(|listed| listed.gateway);
+        let stated = own.or_else(|| pools.stated.and_then(|stated| stated.gateway));
+        findings.expect(stated == Some(*gateway), &MANAGEMENT, || {
+            let stated = stated.map_or_else(|| "none".to_owned(), |gateway| gateway.to_string());
+            let message = format!("`{name}` has the gateway {gateway}, and {stated} is stated");
             Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message)
         });
     }

@@ -18,7 +18,7 @@ pub(crate) static MANAGEMENT: Rule = Rule {
     code: "V0402",
     title: "a management address without a way",
     what: "The gateway of a management address is in the same subnet and is no switch's own address, and \
-           either all switches of one language have a management address or none has.",
+           either all switches of one language have a management address or none has; it is the gateway that the manifest states.",
     why: "A switch that cannot be reached is not repaired.",
     example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
     fix: "Compile again; the gateway is set in `addresses.management_gateway`.",
@@ -40,7 +40,8 @@ pub(crate) static PLACE: Rule = Rule {
     title: "an address is not the device's own",
     what: "The loopback, the management address, the MAC address, the router id and the addresses of cables of a switch are \
            in the pools that the manifest states, at its tier and in its plane, and all of them are of one number in one zone that there is; \
-           a T0 and a T1 that a cable joins are of one zone; the gateway of management addresses is the one that is stated.",
+           a T0 and a T1 that a cable joins are of one zone; a management address that is listed is the one that is stated for \
+           the switch.",
     why: "Addresses are functions of position. One that is another device's, a NIC's or nobody's is a device that is looked \
           for in vain: telemetry, pings and management end elsewhere.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",

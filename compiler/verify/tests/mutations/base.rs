@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use closc_artefacts::Memory;
 use closc_plan::Plan;
 use closc_tests::shape::{self, Shape, T2};
+use closc_topology::{Companion, TierId};
 use closc_verify::{Options, verify};
 
 use crate::common::fabrics::Target;
@@ -225,8 +226,28 @@ impl Base {
         } else {
             yaml
         };
-        shape::plan(&format!("routing: {}\n{yaml}", self.routing()))
+        let yaml = format!("routing: {}\n{yaml}", self.routing());
+        match self {
+            Base::BgpSonic | Base::BgpEos | Base::BgpNvue | Base::Pins => with_listed_management(&yaml),
+            _ => shape::plan(&yaml),
+        }
     }
+}
+
+/// The same with a list of the management ports of T0s: a subnet for each plane, and no position in their addresses.
+fn with_listed_management(yaml: &str) -> Plan {
+    let plan = shape::plan(yaml);
+    let t0s = plan.switches().filter(|switch| switch.tier == TierId::T0).zip(2..);
+    let lines = t0s.map(|(switch, at)| {
+        let plane = switch.plane;
+        format!("{},10.20.{plane}.{}/25,10.20.{plane}.126\n", plan.switch_name(switch), 100 - 3 * at)
+    });
+    let list = "switch,address,gateway\n".to_owned() + &lines.collect::<String>();
+    let addresses = "addresses: { management: 10.64.0.0/14, management_list: list.csv }\n";
+    let kept = yaml.lines().filter(|line| !line.starts_with("addresses:"));
+    let yaml = kept.fold(addresses.to_owned(), |all, line| all + line + "\n");
+    let companions = [(Companion::Management, list.as_str())];
+    shape::try_plan_with(&yaml, &companions).unwrap_or_else(|faults| panic!("{yaml}\n{faults}"))
 }
 
 /// Two tiers with a drained cable.

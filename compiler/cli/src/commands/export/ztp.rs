@@ -94,7 +94,7 @@ impl Site<'_> {
         let device = ztp::Device {
             name: &name,
             has_frr: made.has(paths::FRR_CONF),
-            gateway: self.plan.addresses().management_gateway(),
+            gateway: self.plan.addresses().management_gateway(switch),
         };
         let serial = self.hardware.get(&*name).and_then(|row| row.serial.as_ref());
         let mut artefacts = ztp::device(&self.command.url, &device, serial);
@@ -120,13 +120,16 @@ impl Site<'_> {
             }
             let Some(identifier) = identifier else { continue };
             let own = self.command.url.of(&ztp::path(&name, "ztp.json"));
-            let address = addresses.management(*switch).map(|address| address.addr());
+            let address = addresses.management(*switch);
             reservations.push(Reservation { name, identifier, address, file: (!has_serial).then_some(own) });
         }
         let has_serials = sonic.len() > without_serial.len() + without_all.len();
-        let network = self.plan.topology().addresses.management.zip(addresses.management_gateway());
+        let network = |switch: &Switch| {
+            let (address, gateway) = (addresses.management(*switch)?, addresses.management_gateway(*switch)?);
+            Some(Network { pool: address.trunc(), gateway })
+        };
         let dhcp = Dhcp {
-            network: network.map(|(pool, gateway)| Network { pool, gateway }),
+            networks: sonic.iter().filter_map(network).collect(),
             file: has_serials.then(|| self.command.url.of(ztp::REDIRECT)),
             reservations,
         };

@@ -1,0 +1,170 @@
+//! E0514: a line of the list of management ports is none that a switch can have.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+use ipnet::IpNet;
+
+use super::host_bits::pools;
+use super::unusable_pool::range_of;
+use crate::draft::{Draft, MANAGEMENT_COLUMNS, ManagementFault, Unusable};
+use crate::field;
+use crate::model::ManagementPort;
+
+/// A line is no management port.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0514",
+    title: "a line is no management port",
+    what: "The file of `addresses.management_list` starts with `switch,address,gateway`; every line names a switch, an address \
+           that a host can have with the length of its subnet, and a gateway in that subnet. Subnets overlap neither each \
+           other nor a pool of `addresses`, have one gateway each, and are all of one version of IP.",
+    why: "A switch whose management address or gateway is wrong is not reached any more once it is configured.",
+    example: "# outside.csv has a gateway that is in another subnet\n\
+           addresses: { management_list: outside.csv }",
+    fix: "Correct the line.",
+};
+
+/// Checks the lines, each by itself and with the others.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if draft.management.unusable == Some(Unusable::Foreign) {
+        out.push(
+            Diagnostic::error(&RULE, "the list of management ports does not name its columns")
+                .at(draft.at(field!("addresses.management_list")), "its first line is another one")
+                .help(format!("start it with `{MANAGEMENT_COLUMNS}`")),
+        );
+    }
+    for (span, fault) in &draft.management.faults {
+        match fault {
+            ManagementFault::Form => out.push(
+                Diagnostic::error(
+                    &RULE,
+                    "a management port is a switch, an address with a length and a gateway",
+                )
+                .at(*span, "")
+                .help("write `p0-t0-001,10.20.1.7/24,10.20.1.1`"),
+            ),
+            ManagementFault::Name(why) => out.push(Diagnostic::error(&RULE, why.clone()).at(*span, "")),
+            ManagementFault::Twice(_) => {} // A rule of its own.
+        }
+    }
+    let mut lines: Vec<(ManagementPort, Span)> = draft.management.known.values().copied().collect();
+    lines.sort_by_key(|(_, span)| span.start);
+    let pools = pools(draft);
+    let mut subnets = Subnets::default();
+    for (port, span) in lines {
+        let subnet = port.address.trunc();
+        let met = pools.iter().find(|pool| meet(&pool.net, &subnet));
+        let found = match (unfit(&port), met) {
+            (Some(why), _) => Some(Diagnostic::error(&RULE, why).at(span, "")),
+            (None, Some(pool)) => Some(
+                Diagnostic::error(&RULE, format!("{subnet} overlaps `{}`, {}", pool.path, pool.net.trunc()))
+                    .at(span, "")
+                    .and(draft.at(pool.path), ""),
+            ),
+            (None, None) => subnets.add(subnet, port.gateway, span),
+        };
+        if let Some(found) = found {
+            out.push(found);
+        }
+    }
+    subnets.nested(out);
+}
+
+/// Tells whether two prefixes have an address in common.
+fn meet(one: &IpNet, other: &IpNet) -> bool {
+    one.contains(other) || other.contains(one)
+}
+
+/// Says why a port cannot be one, whatever the others are.
+fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String> {
+    let (own, subnet) = (address.addr(), address.trunc());
+    if let Some((range, what)) = range_of(&IpNet::from(own)) {
+        return Some(format!("{own} lies in {range}, which is {what}"));
+    }
+    if is_nobodys(address, own) {
+        return Some(format!("{own} is an address of {subnet} that no host can have"));
+    }
+    if !address.contains(gateway) {
+        return Some(format!("the gateway {gateway} is not in {subnet}"));
+    }
+    if *gateway == own {
+        return Some(format!("the gateway {gateway} is the switch itself"));
+    }
+    is_nobodys(address, *gateway)
+        .then(|| format!("the gateway {gateway} is an address of {subnet} that no host can have"))
+}
+
+/// Tells whether an address of a subnet is no host's: network and broadcast in IPv4, where a /31 has none (RFC 3021), and the
+/// anycast address of routers in IPv6 (RFC 4291 section 2.6.1), which a /127 has not (RFC 6164).
+fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
+    match subnet {
+        IpNet::V4(own) => own.prefix_len() < 31 && (address == own.network() || address == own.broadcast()),
+        IpNet::V6(own) => own.prefix_len() < 127 && address == own.network(),
+    }
+}
+
+/// The subnets of lines, each with its gateway and the first line that has it.
+#[derive(Default)]
+struct Subnets {
+    known: BTreeMap<IpNet, (IpAddr, Span)>,
+    /// The first line of all.
+    first: Option<(IpNet, Span)>,
+}
+
+impl Subnets {
+    /// Adds what a line says; returns what is wrong with it in view of lines before.
+    fn add(&mut self, subnet: IpNet, gateway: IpAddr, span: Span) -> Option<Diagnostic> {
+        let (other, earlier) = *self.first.get_or_insert((subnet, span));
+        if other.addr().is_ipv4() != subnet.addr().is_ipv4() {
+            return Some(
+                Diagnostic::error(&RULE, "management ports are of one version of IP")
+                    .at(span, "")
+                    .and(earlier, "of another one"),
+            );
+        }
+        let (known, earlier) = *self.known.entry(subnet).or_insert((gateway, span));
+        (known != gateway).then(|| {
+            Diagnostic::error(&RULE, format!("{subnet} has two gateways, {known} and {gateway}"))
+                .at(span, "")
+                .and(earlier, "the first one")
+        })
+    }
+
+    /// Reports subnets inside of others.
+    fn nested(&self, out: &mut Diagnostics) {
+        // Sorted by address and length, so that what holds others comes before them.
+        let mut outer: Option<(&IpNet, Span)> = None;
+        for (subnet, (_, span)) in &self.known {
+            match outer.filter(|(outer, _)| outer.contains(subnet)) {
+                Some((outer, earlier)) => out.push(
+                    Diagnostic::error(&RULE, format!("{subnet} is inside of {outer}"))
+                        .at(*span, "")
+                        .and(earlier, "")
+                        .help("give both the same length, or separate them"),
+                ),
+                None => outer = Some((subnet, *span)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{codes, findings, message};
+
+    #[test]
+    fn lines_are_ports() {
+        let fragment = |file: &str| format!("addresses: {{ management_list: {file} }}");
+        assert_eq!(
+            message(&fragment("outside.csv"), "E0514"),
+            "the gateway 10.21.1.1 is not in 10.20.1.0/24"
+        );
+        assert_eq!(codes(&fragment("columns.csv")), ["E0514"]);
+        assert_eq!(codes(&fragment("listed.csv")), Vec::<&str>::new());
+        let found = findings(&fragment("faults.csv"));
+        let texts: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(texts.len(), 15, "{texts:#?}");
+        assert!(found.iter().all(|found| found.rule.code == "E0514"), "{texts:#?}");
+    }
+}

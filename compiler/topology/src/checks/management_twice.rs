@@ -1,0 +1,59 @@
+//! E0515: two lines of the list of management ports are about one switch or one address.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+
+use crate::draft::{Draft, ManagementFault};
+use crate::model::ManagementPort;
+
+/// Two lines are about one thing.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0515",
+    title: "a management port is listed twice",
+    what: "In the file of `addresses.management_list`, a switch has one line and an address one switch.",
+    why: "Two devices that answer for one address are reached by turns; of two addresses which one holds would depend on their order.",
+    example: "# shared.csv gives two switches one address\n\
+           addresses: { management_list: shared.csv }",
+    fix: "Correct one of the lines.",
+};
+
+/// Checks that switches and addresses are single.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (span, fault) in &draft.management.faults {
+        let ManagementFault::Twice(earlier) = fault else { continue };
+        out.push(
+            Diagnostic::error(&RULE, "this switch has a management port already")
+                .at(*span, "")
+                .and(*earlier, "the first one")
+                .help("remove one of the lines"),
+        );
+    }
+    let mut lines: Vec<(ManagementPort, Span)> = draft.management.known.values().copied().collect();
+    lines.sort_by_key(|(_, span)| span.start);
+    let mut owners: BTreeMap<IpAddr, Span> = BTreeMap::new();
+    for (port, span) in &lines {
+        let earlier = *owners.entry(port.address.addr()).or_insert(*span);
+        if earlier != *span {
+            out.push(
+                Diagnostic::error(&RULE, format!("{} is listed for two switches", port.address.addr()))
+                    .at(*span, "")
+                    .and(earlier, "the first one"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn ports_are_single() {
+        let fragment = |file: &str| format!("addresses: {{ management_list: {file} }}");
+        assert_eq!(message(&fragment("shared.csv"), "E0515"), "10.20.1.7 is listed for two switches");
+        assert_eq!(codes(&fragment("lines-twice.csv")), ["E0515"]);
+        assert_eq!(codes(&fragment("listed.csv")), Vec::<&str>::new());
+    }
+}

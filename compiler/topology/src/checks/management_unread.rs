@@ -1,0 +1,39 @@
+//! E0513: the list of management ports cannot be read.
+
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+
+use crate::draft::{Draft, Unusable};
+
+/// The list of management ports cannot be read.
+pub(crate) static RULE: Rule = Rule {
+    code: "E0513",
+    title: "the list of management ports cannot be read",
+    what: "The file that `addresses.management_list` names is there and is text; its path starts at the folder of the fabric file.",
+    why: "Switches would be configured without their management addresses, and nobody could reach them.",
+    example: "addresses: { management_list: not-there.csv }",
+    fix: "Name a file that is there, or leave `addresses.management_list` out.",
+};
+
+/// Checks that the file was read.
+pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let file = draft.doc.addresses.as_ref().and_then(|own| own.management_list.as_ref());
+    let (Some(Unusable::Unread(why)), Some(file)) = (&draft.management.unusable, file) else { return };
+    out.push(
+        Diagnostic::error(&RULE, format!("the management ports in `{}` cannot be read", file.value))
+            .at(file.span, why.clone())
+            .help("name a file below the folder of this one, or leave `addresses.management_list` out"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{codes, message};
+
+    #[test]
+    fn the_file_is_read() {
+        let fragment = "addresses: { management_list: not-there.csv }";
+        assert_eq!(codes(fragment), ["E0513"]);
+        assert_eq!(message(fragment, "E0513"), "the management ports in `not-there.csv` cannot be read");
+        assert_eq!(codes("addresses: { management_list: listed.csv }"), Vec::<&str>::new());
+    }
+}

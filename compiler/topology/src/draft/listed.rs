@@ -1,0 +1,65 @@
+//! Files that a fabric file names: one line a thing, below a line with the names of columns.
+//!
+//! In: a document and what was read for it. Out: lines with their places, or why there are none. Invariants: lines that are empty or
+//! begin with `#` are passed over; of a file whose columns have other names nothing is shown, as it is somebody else's.
+
+use closc_diagnostics::{Sources, Span};
+
+use crate::load::{Companion, Document};
+use crate::names::NameFault;
+use crate::naming::Naming;
+
+/// Why a file gives no lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// It was not read.
+    Unread(String),
+    /// It starts as no such file does.
+    Foreign,
+}
+
+/// Returns the lines of a file below its columns; nothing where a document names none.
+pub(super) fn lines<'s>(
+    document: &Document,
+    which: Companion,
+    columns: &str,
+    sources: &'s Sources,
+) -> Result<Vec<(Span, &'s str)>, Unusable> {
+    if document.companion(which).is_none() {
+        return Ok(Vec::new());
+    }
+    let source = match document.companions.get(&which) {
+        None => return Err(Unusable::Unread("nothing was read".to_owned())),
+        Some(Err(why)) => return Err(Unusable::Unread(why.clone())),
+        Some(Ok(source)) => *source,
+    };
+    let mut start = 0;
+    let spanned = sources.get(source).text.split_inclusive('\n').map(|line| {
+        let cells = line.trim();
+        let first = start + line.len() - line.trim_start().len();
+        start += line.len();
+        (Span::new(source, first..first + cells.len()), cells)
+    });
+    let mut lines = spanned.filter(|(_, cells)| !cells.is_empty() && !cells.starts_with('#'));
+    let named = lines.next().is_some_and(|(_, cells)| cells.split(',').map(str::trim).eq(columns.split(',')));
+    if named { Ok(lines.collect()) } else { Err(Unusable::Foreign) }
+}
+
+/// Returns the cells of a line, where it has as many.
+pub(super) fn cells<const N: usize>(line: &str) -> Option<[&str; N]> {
+    line.split(',').map(str::trim).collect::<Vec<_>>().try_into().ok()
+}
+
+/// Says why a name means nothing.
+pub(super) fn named(name: &str, naming: &Naming, fault: NameFault) -> String {
+    match fault {
+        NameFault::Unreadable => match naming.nearest(name) {
+            Some(near) => format!("`{name}` names nothing here; did you mean `{near}`?"),
+            None => format!("`{name}` names nothing here"),
+        },
+        NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
+        NameFault::NoCable { why } | NameFault::Range { why } | NameFault::TooMany { why } => {
+            format!("`{name}`: {why}")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The file of `addresses.management_list`: one line a management port.
+//!
+//! In: the text of the file. Out: the ports by switch, each with its place, and every line that is none with the reason. Invariants: a
+//! switch has one line, the first. What addresses must be to one another is for the checks.
+
+use std::collections::BTreeMap;
+
+use closc_diagnostics::{Sources, Span};
+
+use super::listed::{self, Unusable};
+use super::names::DraftNames;
+use crate::coordinate::Switch;
+use crate::load::{Companion, Document};
+use crate::model::{ManagementList, ManagementPort};
+use crate::names::find_switch;
+use crate::naming::Naming;
+use crate::shape::Shape;
+
+/// The columns.
+pub(crate) const COLUMNS: &str = "switch,address,gateway";
+
+/// Why a line is no management port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ManagementFault {
+    /// It has not three cells, or the last two are no address with a length and no address.
+    Form,
+    /// The first cell names no switch.
+    Name(String),
+    /// The same switch is in an earlier line.
+    Twice(Span),
+}
+
+/// The listed management ports of a draft.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DraftManagement {
+    /// Why the file gives no ports.
+    pub(crate) unusable: Option<Unusable>,
+    /// Ports, each with its line.
+    pub(crate) known: BTreeMap<Switch, (ManagementPort, Span)>,
+    /// Lines that are no ports.
+    pub(crate) faults: Vec<(Span, ManagementFault)>,
+}
+
+impl DraftManagement {
+    /// Reads the file of a document. Broken name patterns leave it out: every name would be a fault.
+    pub(super) fn new(document: &Document, shape: &Shape, names: &DraftNames, sources: &Sources) -> Self {
+        let mut ports = DraftManagement::default();
+        if !names.faults.is_empty() {
+            return ports;
+        }
+        match listed::lines(document, Companion::Management, COLUMNS, sources) {
+            Ok(lines) => {
+                for (span, line) in lines {
+                    ports.read(span, line, shape, &names.naming);
+                }
+            }
+            Err(why) => ports.unusable = Some(why),
+        }
+        ports
+    }
+
+    fn read(&mut self, span: Span, line: &str, shape: &Shape, naming: &Naming) {
+        match port(line, shape, naming) {
+            Ok((switch, port)) => match self.known.get(&switch) {
+                Some((_, earlier)) => self.faults.push((span, ManagementFault::Twice(*earlier))),
+                None => drop(self.known.insert(switch, (port, span))),
+            },
+            Err(fault) => self.faults.push((span, fault)),
+        }
+    }
+
+    /// Returns the ports; nothing if a line is none.
+    pub(crate) fn finish(&self) -> Option<ManagementList> {
+        let ports = self.known.iter().map(|(switch, (port, _))| (*switch, *port)).collect();
+        (self.faults.is_empty() && self.unusable.is_none()).then_some(ports)
+    }
+}
+
+/// Reads one line.
+fn port(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, ManagementPort), ManagementFault> {
+    let [name, address, gateway] = listed::cells(line).ok_or(ManagementFault::Form)?;
+    let address = address.parse().map_err(|_| ManagementFault::Form)?;
+    let gateway = gateway.parse().map_err(|_| ManagementFault::Form)?;
+    let switch = find_switch(shape, naming, name)
+        .map_err(|fault| ManagementFault::Name(listed::named(name, naming, fault)))?;
+    Ok((switch, ManagementPort { address, gateway }))
+}
