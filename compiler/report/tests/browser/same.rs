@@ -5,7 +5,7 @@ use closc_artefacts::Routing;
 use closc_browser::Browser;
 use closc_fabric::{Taken, UsablePaths};
 use closc_plan::{Plan, Target};
-use closc_topology::{Link, Nic, NicPort, PlaneId, RackPlace, Switch, TierId, ZoneId};
+use closc_topology::{Companion, Link, Nic, NicPort, PlaneId, RackPlace, Switch, TierId, ZoneId};
 use closc_whatif::{Element, Elements, WhatIf, kind_word};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
@@ -376,6 +376,7 @@ fn the_page_computes_what_the_plan_says() {
     examples(&mut browser);
     exceptions(&mut browser);
     cases(&mut browser);
+    listed(&mut browser);
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -395,6 +396,23 @@ fn exceptions(browser: &mut Browser) {
             let name = format!("{shape:?} {}", routing.word());
             same(browser, &name, &shape.routed(routing), &mut Draw(at));
         }
+    }
+}
+
+/// Management ports of a list, before a pool and without one.
+fn listed(browser: &mut Browser) {
+    let list = "switch,address,gateway\np0-t0-001,192.0.2.70/26,192.0.2.65\np0-t0-002,192.0.2.71/26,192.0.2.65\n\
+                p0-t1-001,198.51.100.2/31,198.51.100.3\n";
+    for pool in ["management: 10.64.0.0/14, ", ""] {
+        let text = format!(
+            "fabric: listed\nplanes: 1\nhosts: {{ groups: 2, per_group: 1, nic: {{ speed: 100G, lanes: 1 }} }}\n\
+             addresses: {{ {pool}management_list: list.csv }}\n\
+             tiers:\n  t0: {{ platform: th5-512x100g, os: sonic, up: 1 }}\n  t1: {{ platform: th5-512x100g, os: sonic }}\n"
+        );
+        let plan = closc_tests::shape::try_plan_with(&text, &[(Companion::Management, list)]);
+        same(browser, "listed", &plan.expect("it is a fabric"), &mut Draw(5));
+        let found = browser.text("find('192.0.2.71').map((found) => found.label).join()");
+        assert_eq!(found, "p0-t0-002", "{pool}");
     }
 }
 
