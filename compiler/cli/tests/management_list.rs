@@ -54,7 +54,11 @@ fn a_switch_that_moves_is_configured_again() {
     place.write("new.yaml", FABRIC.replace("management.csv", "new.csv"));
     place.write("site/new.csv", LIST.replace("203.0.113.9/24", "203.0.113.77/24"));
     let said = place.ends(2, &["diff", "fabric.yaml", "new.yaml"]);
-    assert!(said.contains("addresses.management_list"), "{said}");
+    let moved = "moves the management port of p1-t0-002 from 203.0.113.9/24 over 203.0.113.1 to 203.0.113.77/24 over 203.0.113.1";
+    assert!(
+        said.contains("addresses.management_list") && said.replace("\n    ", " ").contains(moved),
+        "{said}"
+    );
     place.ends(0, &["compile", "new.yaml", "--quiet", "--out", "tree"]);
     let config = place.read("tree/switches/p1-t0-002/config_db.json");
     assert!(config.contains("eth0|203.0.113.77/24"), "{config}");

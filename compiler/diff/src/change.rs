@@ -195,7 +195,7 @@ macro_rules! fabric_settings {
             /// Returns what a change of it does beyond its words.
             pub(crate) fn note(&self, plan: &Plan) -> Option<String> {
                 match self {
-                    $( Setting::$variant(edit) => no_note(edit, plan)$(.or_else(|| note::$note(&edit.old, plan).into()))?, )*
+                    $( Setting::$variant(edit) => no_note(edit, plan)$(.or_else(|| note::$note(&edit.old, &edit.new, plan).into()))?, )*
                 }
             }
         }
@@ -299,7 +299,7 @@ fabric_settings! {
     /// Gateway of the management network.
     ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway" => management;
     /// Management ports that are listed.
-    ManagementList(Arc<ManagementList>) = addresses.management_list, "addresses.management_list" => management;
+    ManagementList(Arc<ManagementList>) = addresses.management_list, "addresses.management_list" => management, listed;
     /// First autonomous system number.
     AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
     /// Cables between NICs and T0s.

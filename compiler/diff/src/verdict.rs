@@ -264,41 +264,63 @@ pub(crate) mod rule {
     }
 }
 
-/// What a change of a setting does beyond its words. The value is the one before.
+/// What a change of a setting does beyond its words. The values are those before and after.
 pub(crate) mod note {
+    use std::collections::BTreeSet;
+
     use closc_diagnostics::figures::number;
     use closc_plan::Plan;
+    use closc_topology::{ManagementList, Switch};
 
-    pub(crate) fn segments<T>(_: &T, _: &Plan) -> String {
+    pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers every segment".to_owned()
     }
 
-    pub(crate) fn nics<T>(_: &T, plan: &Plan) -> String {
+    pub(crate) fn nics<T>(_: &T, _: &T, plan: &Plan) -> String {
         let topology = plan.topology();
         let groups = u64::from(topology.zones) * u64::from(topology.hosts.groups);
         let nics = groups * u64::from(topology.hosts.per_group);
         format!("renumbers all {} NICs", number(nics))
     }
 
-    pub(crate) fn cables<T>(_: &T, _: &Plan) -> String {
+    pub(crate) fn cables<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers both ends of every cable".to_owned()
     }
 
-    pub(crate) fn switches<T>(_: &T, plan: &Plan) -> String {
+    pub(crate) fn switches<T>(_: &T, _: &T, plan: &Plan) -> String {
         format!("renumbers all {} switches", number(plan.switches().count() as u64))
     }
 
     // Every value comes by reference.
     #[allow(clippy::ref_option)]
-    pub(crate) fn management<T>(old: &Option<T>, _: &Plan) -> Option<String> {
-        old.as_ref().map(|_| "renumbers the management port of every switch".to_owned())
+    pub(crate) fn management<T>(old: &Option<T>, _: &Option<T>, plan: &Plan) -> Option<String> {
+        let listed = &plan.topology().addresses.management_list;
+        let whose = if listed.is_empty() { "" } else { " that is not listed" };
+        old.as_ref().map(|_| format!("renumbers the management port of every switch{whose}"))
     }
 
-    pub(crate) fn systems<T>(_: &T, _: &Plan) -> String {
+    pub(crate) fn listed(old: &ManagementList, new: &ManagementList, plan: &Plan) -> Option<String> {
+        let differs = |switch: &&Switch| old.get(*switch) != new.get(*switch);
+        let moved: BTreeSet<&Switch> = old.keys().chain(new.keys()).filter(differs).collect();
+        let first = *moved.first()?;
+        let shown = |list: &ManagementList| match list.get(first) {
+            Some(port) => format!("{} over {}", port.address, port.gateway),
+            None => "not listed".to_owned(),
+        };
+        let more = match moved.len() - 1 {
+            0 => String::new(),
+            1 => ", and that of one more switch".to_owned(),
+            more => format!(", and those of {} more switches", number(more as u64)),
+        };
+        let name = plan.topology().naming.switch(*first);
+        Some(format!("moves the management port of {name} from {} to {}{more}", shown(old), shown(new)))
+    }
+
+    pub(crate) fn systems<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers every autonomous system".to_owned()
     }
 
-    pub(crate) fn entropy<T>(_: &T, _: &Plan) -> String {
+    pub(crate) fn entropy<T>(_: &T, _: &T, _: &Plan) -> String {
         "every NIC draws other entropy values".to_owned()
     }
 }

@@ -28,6 +28,7 @@ const COMPANIONS: &[(&str, &str)] = &[
     ("lines-twice.csv", include_str!("../../../tests/errors/management/lines-twice.csv")),
     ("listed.csv", include_str!("../../../tests/errors/management/listed.csv")),
     ("shared.csv", include_str!("../../../tests/errors/management/shared.csv")),
+    ("spreadsheet.csv", include_str!("../../../tests/errors/management/spreadsheet.csv")),
     ("outside.csv", include_str!("../../../tests/errors/management/outside.csv")),
     ("far.csv", include_str!("../../../tests/errors/pins/far.csv")),
     ("good.csv", include_str!("../../../tests/errors/pins/good.csv")),

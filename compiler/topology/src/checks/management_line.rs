@@ -162,6 +162,7 @@ mod tests {
         );
         assert_eq!(codes(&fragment("columns.csv")), ["E0514"]);
         assert_eq!(codes(&fragment("listed.csv")), Vec::<&str>::new());
+        assert_eq!(codes(&fragment("spreadsheet.csv")), Vec::<&str>::new());
         let found = findings(&fragment("faults.csv"));
         let texts: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(texts.len(), 15, "{texts:#?}");

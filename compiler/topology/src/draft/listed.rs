@@ -33,8 +33,11 @@ pub(super) fn lines<'s>(
         Some(Err(why)) => return Err(Unusable::Unread(why.clone())),
         Some(Ok(source)) => *source,
     };
-    let mut start = 0;
-    let spanned = sources.get(source).text.split_inclusive('\n').map(|line| {
+    let text = &sources.get(source).text;
+    // Spreadsheets begin UTF-8 with a byte order mark.
+    let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut start = text.len() - plain.len();
+    let spanned = plain.split_inclusive('\n').map(|line| {
         let cells = line.trim();
         let first = start + line.len() - line.trim_start().len();
         start += line.len();
