@@ -305,7 +305,7 @@ pub(crate) mod note {
         let first = *moved.first()?;
         let shown = |list: &ManagementList| match list.get(first) {
             Some(port) => format!("{} over {}", port.address, port.gateway),
-            None => "not listed".to_owned(),
+            None => "no line".to_owned(),
         };
         let more = match moved.len() - 1 {
             0 => String::new(),

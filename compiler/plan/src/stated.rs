@@ -79,14 +79,18 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the listed management ports of switches that are there.
+    /// Returns the listed management ports of switches that are there and whose language has such.
     fn listed_management(&self) -> BTreeMap<String, StatedManagement> {
         let listed = &self.topology().addresses.management_list;
         let own = |(switch, port): (&Switch, &ManagementPort)| {
             let stated = StatedManagement { address: port.address, gateway: port.gateway };
             (self.switch_name(*switch).to_string(), stated)
         };
-        listed.iter().filter(|(switch, _)| self.fabric().has_switch(**switch)).map(own).collect()
+        let has_port = |switch: Switch| {
+            let support = self.os(switch).support(Capability::Management);
+            self.fabric().has_switch(switch) && !matches!(support, Support::Not(_))
+        };
+        listed.iter().filter(|(switch, _)| has_port(**switch)).map(own).collect()
     }
 
     fn stated_addresses(&self) -> StatedAddresses {

@@ -247,3 +247,24 @@ fn an_address_that_is_not_the_devices_own_is_found() {
 fn is_p4(path: &Utf8Path) -> bool {
     path.extension() == Some("txtpb")
 }
+
+/// Where all switches lack a management port none stands out; a list says who has one.
+#[test]
+fn listed_management_ports_that_all_switches_lack_are_missed() {
+    let trees = Trees::of(&[Base::BgpSonic]);
+    let mut tree = trees.tree(Base::BgpSonic).clone();
+    let mut removed = 0;
+    for bytes in tree.files.iter_mut().filter(|(path, _)| path.ends_with("config_db.json")).map(|own| own.1) {
+        let text = std::str::from_utf8(bytes).expect("it is text");
+        let start = text.find("    \"MGMT_INTERFACE\"").expect("it has one");
+        let end = start + text[start..].find("\n    },\n").expect("it ends") + "\n    },\n".len();
+        *bytes = [&text[..start], &text[end..]].concat().into_bytes();
+        removed += 1;
+    }
+    common::sign(&mut tree, trees.plan(Base::BgpSonic).name(), Base::BgpSonic.routing());
+    let text = verify(&tree, base::options()).expect("it can be read").text();
+    assert!(
+        text.contains("has no management address, and 10.20.0.94/25 is stated for it"),
+        "{removed}: {text}"
+    );
+}

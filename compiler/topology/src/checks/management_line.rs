@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "a line is no management port",
     what: "The file of `addresses.management_list` starts with `switch,address,gateway`; every line names a switch, an address \
            that a host can have with the length of its subnet, and a gateway in that subnet. Subnets overlap neither each \
-           other nor a pool of `addresses`, have one gateway each, and are all of one version of IP.",
+           other nor a pool of `addresses`, have one gateway each, and are all of one version of IP, that of the pool.",
     why: "A switch whose management address or gateway is wrong is not reached any more once it is configured.",
     example: "# outside.csv has a gateway that is in another subnet\n\
            addresses: { management_list: outside.csv }",
@@ -48,11 +48,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             ManagementFault::Twice(_) => {} // A rule of its own.
         }
     }
-    let mut lines: Vec<(ManagementPort, Span)> = draft.management.known.values().copied().collect();
-    lines.sort_by_key(|(_, span)| span.start);
     let pools = pools(draft);
-    let mut subnets = Subnets::default();
-    for (port, span) in lines {
+    let pool = draft.addresses.management.map(|pool| (pool, draft.at(field!("addresses.management"))));
+    let mut subnets = Subnets { first: pool, ..Subnets::default() };
+    for (port, span) in draft.management.lines() {
         let subnet = port.address.trunc();
         let met = pools.iter().find(|pool| meet(&pool.net, &subnet));
         let found = match (unfit(&port), met) {
@@ -108,7 +107,7 @@ fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
 #[derive(Default)]
 struct Subnets {
     known: BTreeMap<IpNet, (IpAddr, Span)>,
-    /// The first line of all.
+    /// The pool, or the first line of all.
     first: Option<(IpNet, Span)>,
 }
 
@@ -167,5 +166,8 @@ mod tests {
         let texts: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(texts.len(), 15, "{texts:#?}");
         assert!(found.iter().all(|found| found.rule.code == "E0514"), "{texts:#?}");
+        // One DHCP server of one version has all of them, those of the pool as well.
+        let six = "addresses: { management: \"2001:db8:77::/64\", management_list: listed.csv }";
+        assert_eq!(message(six, "E0514"), "management ports are of one version of IP");
     }
 }

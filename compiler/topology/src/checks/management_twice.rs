@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::draft::{Draft, ManagementFault};
-use crate::model::ManagementPort;
 
 /// Two lines are about one thing.
 pub(crate) static RULE: Rule = Rule {
@@ -30,15 +29,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .help("remove one of the lines"),
         );
     }
-    let mut lines: Vec<(ManagementPort, Span)> = draft.management.known.values().copied().collect();
-    lines.sort_by_key(|(_, span)| span.start);
     let mut owners: BTreeMap<IpAddr, Span> = BTreeMap::new();
-    for (port, span) in &lines {
-        let earlier = *owners.entry(port.address.addr()).or_insert(*span);
-        if earlier != *span {
+    for (port, span) in draft.management.lines() {
+        let earlier = *owners.entry(port.address.addr()).or_insert(span);
+        if earlier != span {
             out.push(
                 Diagnostic::error(&RULE, format!("{} is listed for two switches", port.address.addr()))
-                    .at(*span, "")
+                    .at(span, "")
                     .and(earlier, "the first one"),
             );
         }

@@ -36,7 +36,7 @@ pub(crate) struct DraftManagement {
     /// Why the file gives no ports.
     pub(crate) unusable: Option<Unusable>,
     /// Ports, each with its line.
-    pub(crate) known: BTreeMap<Switch, (ManagementPort, Span)>,
+    known: BTreeMap<Switch, (ManagementPort, Span)>,
     /// Lines that are no ports.
     pub(crate) faults: Vec<(Span, ManagementFault)>,
 }
@@ -67,6 +67,13 @@ impl DraftManagement {
             },
             Err(fault) => self.faults.push((span, fault)),
         }
+    }
+
+    /// Returns the ports with their lines, in the order of the file.
+    pub(crate) fn lines(&self) -> Vec<(ManagementPort, Span)> {
+        let mut lines: Vec<(ManagementPort, Span)> = self.known.values().copied().collect();
+        lines.sort_by_key(|(_, span)| span.start);
+        lines
     }
 
     /// Returns the ports; nothing if a line is none.

@@ -336,6 +336,13 @@ fn management(
 ) {
     let name = fabric.cabling.switch(id);
     let listed = pools.listed(fabric, id);
+    if let Some(listed) = listed {
+        findings.expect(!switch.management.is_empty(), &PLACE, || {
+            let message =
+                format!("`{name}` has no management address, and {} is stated for it", listed.address);
+            Violation::new(&PLACE, fabric.place(id, About::Management), message)
+        });
+    }
     for (address, gateway) in &switch.management {
         if let Some(listed) = listed {
             findings.expect(*address == listed.address, &PLACE, || {
