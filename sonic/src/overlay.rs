@@ -8,7 +8,7 @@
 //! { "devices": ["p*-t0-*"], "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -114,6 +114,17 @@ impl Overlay {
             .iter()
             .flat_map(|file| file.patterns.iter().map(|each| (file.name.as_str(), each.as_str())));
         patterns.filter(|(_, pattern)| !devices.iter().any(|device| fits(pattern, device))).collect()
+    }
+
+    /// Returns the first of some switches for every set of files that apply together.
+    pub fn kinds<'d>(&self, devices: &[&'d str]) -> Vec<&'d str> {
+        let mut known = BTreeSet::new();
+        let mut is_first = |device: &str| {
+            let files: Vec<usize> =
+                (0..self.files.len()).filter(|file| self.files[*file].applies(device)).collect();
+            !files.is_empty() && known.insert(files)
+        };
+        devices.iter().copied().filter(|device| is_first(device)).collect()
     }
 
     /// Returns what is added to a switch.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use closc_artefacts::Files;
 use closc_runtime::RoleName;
-use closc_sonic::Overlay;
 use thiserror::Error;
 
 use crate::inventory::{Defaults, Device, Inventory, InventoryError};
@@ -195,12 +194,6 @@ impl Fleet {
     ) -> Self {
         self.left_alone = left_alone(tree, inventory, &instead, &select);
         self
-    }
-
-    /// Returns the patterns of an overlay that fit no switch of a tree with a CONFIG_DB, each with its file.
-    pub fn idle_patterns<'a>(overlay: &'a Overlay, tree: &Tree) -> Vec<(&'a str, &'a str)> {
-        let devices: Vec<&str> = tree.sonic().iter().chain(tree.both()).map(String::as_str).collect();
-        overlay.idle(&devices)
     }
 
     /// Returns the CONFIG_DBs of some switches, without their entries.

@@ -249,8 +249,13 @@ impl Tree {
         &self.others
     }
 
+    /// Returns the switches that have a CONFIG_DB.
+    pub fn configured(&self) -> Vec<&str> {
+        self.sonic.iter().chain(&self.both).map(String::as_str).collect()
+    }
+
     /// Reads the CONFIG_DB of a switch.
-    pub(crate) fn config_db(&self, device: &str) -> Result<ConfigDb, TreeError> {
+    pub fn config_db(&self, device: &str) -> Result<ConfigDb, TreeError> {
         let path = paths::switch(device, paths::CONFIG_DB);
         let text = self.text(path.as_str())?;
         ConfigDb::parse(&text).map_err(|fault| TreeError::ConfigDb { path: path.to_string(), fault })

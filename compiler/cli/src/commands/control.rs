@@ -1,5 +1,6 @@
 //! What the commands that talk to switches share: the fleet, the runtime, the events.
 
+mod models;
 mod planes;
 
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use closc_deploy::{DeviceError, Event, EventKind, Fleet, Inventory, Observer, Pl
 use closc_files::{FileError, Folder, Reason};
 use closc_platform::Os;
 use closc_provision::site_tree::SiteTree;
-use closc_sonic::Overlay;
+use closc_sonic::{ConfigDb, Overlay};
 use indicatif::ProgressBar;
 
 use crate::args::control::FleetArgs;
@@ -188,11 +189,7 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
     };
     let select = |name: &str| is_selected(args, &site.inventory, &planes, name) && has(name);
     if let Some(folder) = &args.overlay {
-        options.overlay = overlay(folder)?;
-        // A part has some of the switches, and the overlay is of the site.
-        if manifest.selection.is_none() {
-            say_idle(folder, &Fleet::idle_patterns(&options.overlay, &tree));
-        }
+        options.overlay = overlay_of(folder, &tree, manifest.selection.is_none())?;
     }
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
@@ -236,15 +233,39 @@ pub(super) fn faults(faults: &[DeviceError]) -> anyhow::Error {
 }
 
 /// Reads what a site adds: every `.json` file of a folder.
-pub(super) fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
+fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
     let texts = texts(path, "json")?;
     let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
 }
 
+/// Reads what a site adds to the switches of a tree, and checks what comes of it. A tree that is not whole has some of the
+/// switches, and the overlay is of the site.
+pub(super) fn overlay_of(folder: &Utf8Path, tree: &Tree, is_whole: bool) -> anyhow::Result<Overlay> {
+    let overlay = overlay(folder)?;
+    let switches = tree.configured();
+    if is_whole {
+        say_idle(folder, &overlay, &switches);
+    }
+    models::check(folder, &overlay, &switches, |switch| Ok(tree.config_db(switch)?))?;
+    Ok(overlay)
+}
+
+/// Reads what a site adds to some switches whose configurations are at hand, and checks what comes of it.
+pub(super) fn overlay_for(
+    folder: &Utf8Path,
+    switches: &[&str],
+    config: impl Fn(&str) -> anyhow::Result<ConfigDb>,
+) -> anyhow::Result<Overlay> {
+    let overlay = overlay(folder)?;
+    say_idle(folder, &overlay, switches);
+    models::check(folder, &overlay, switches, config)?;
+    Ok(overlay)
+}
+
 /// Warns of patterns of an overlay that fit no switch: what is in such a file is added nowhere.
-pub(super) fn say_idle(folder: &Utf8Path, patterns: &[(&str, &str)]) {
-    for (file, pattern) in patterns {
+fn say_idle(folder: &Utf8Path, overlay: &Overlay, switches: &[&str]) {
+    for (file, pattern) in overlay.idle(switches) {
         tracing::warn!("no SONiC switch fits `{pattern}` in `{}`", folder.join(file));
     }
 }

@@ -22,6 +22,10 @@ const MANUAL: Manual<'static> = Manual {
             "CLOSC_RUNTIME",
             "Folder for what labs that are up have to know, in place of the user's runtime folder",
         ),
+        (
+            "CLOSC_YANG_MODELS",
+            "Folder with SONiC's YANG models, which --overlay is checked by, in place of /usr/local/yang-models",
+        ),
         ("RUST_LOG", "What is logged, in place of what --verbose and --quiet say"),
         ("NO_COLOR", "If it is set to anything, output has no colour"),
     ],

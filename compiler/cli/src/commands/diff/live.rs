@@ -73,7 +73,8 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     }
     let tree = std::sync::Arc::new(side.entries()?);
     let programmed = Fleet::new(&site.inventory, &*site.files, &tree, |_| true)?;
-    let overlay = command.overlay.as_deref().map(control::overlay).transpose()?.unwrap_or_default();
+    let overlay = command.overlay.as_deref().map(|folder| control::overlay_of(folder, &tree, true));
+    let overlay = overlay.transpose()?.unwrap_or_default();
     let ssh_config = command.ssh_config.as_ref().map(ToString::to_string);
     let options = SonicOptions { overlay, ssh_config, ..SonicOptions::default() };
     let all = programmed.clone().with_sonic(&site.inventory, &*site.files, &tree, options, |_| true)?;

@@ -3,6 +3,8 @@
 //! In: a plan, an overlay. Out: artefacts of one switch at a time. Invariants: without an overlay the bytes are those of
 //! the tree.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context as _;
 use camino::Utf8Path;
 use closc_artefacts::paths;
@@ -42,15 +44,27 @@ impl Files {
 impl<'p> Source<'p> {
     pub(super) fn new(plan: &'p Plan, overlay: Option<&Utf8Path>) -> anyhow::Result<Self> {
         let site = overlay.map(control::site_tree).transpose()?.unwrap_or_default();
-        let folder = overlay;
-        let overlay = overlay.map(control::overlay).transpose()?;
-        if let (Some(folder), Some(overlay)) = (folder, &overlay) {
-            let sonic = plan.switches().filter(|switch| plan.topology().hardware(*switch).1.has_hwskus());
-            let names: Vec<String> = sonic.map(|switch| plan.switch_name(switch).to_string()).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            control::say_idle(folder, &overlay.idle(&names));
+        let mut source = Source { plan, templates: Templates::shipped(), overlay: None, site };
+        if let Some(folder) = overlay {
+            source.overlay = Some(source.overlay_for(folder)?);
         }
-        Ok(Source { plan, templates: Templates::shipped(), overlay, site })
+        Ok(source)
+    }
+
+    fn overlay_for(&self, folder: &Utf8Path) -> anyhow::Result<Overlay> {
+        let sonic = self.plan.switches();
+        let sonic = sonic.filter(|switch| self.plan.topology().hardware(*switch).1.has_hwskus());
+        let sonic: BTreeMap<String, Switch> =
+            sonic.map(|switch| (self.plan.switch_name(switch).to_string(), switch)).collect();
+        let names: Vec<&str> = sonic.keys().map(String::as_str).collect();
+        control::overlay_for(folder, &names, |name| self.config_db(sonic[name]))
+    }
+
+    /// Renders what the plan says of the CONFIG_DB of a switch.
+    fn config_db(&self, switch: Switch) -> anyhow::Result<ConfigDb> {
+        let files = Unit::Switch(switch).render(self.plan, &self.templates)?;
+        let config = files.iter().find(|file| file.path.file_name() == Some(paths::CONFIG_DB));
+        parsed(&config.context("a switch that runs SONiC has a CONFIG_DB")?.bytes)
     }
 
     /// Renders the files of a switch.
@@ -79,6 +93,9 @@ impl<'p> Source<'p> {
 }
 
 fn whole(device: &str, bytes: &[u8], overlay: &Overlay) -> anyhow::Result<Vec<u8>> {
-    let tree = ConfigDb::parse(std::str::from_utf8(bytes)?).context("what was rendered is JSON")?;
-    Ok(closc_provision::whole(device, &tree, overlay)?.to_json().into_bytes())
+    Ok(closc_provision::whole(device, &parsed(bytes)?, overlay)?.to_json().into_bytes())
+}
+
+fn parsed(bytes: &[u8]) -> anyhow::Result<ConfigDb> {
+    ConfigDb::parse(std::str::from_utf8(bytes)?).context("what was rendered is JSON")
 }

@@ -135,8 +135,8 @@ fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bo
     let selected = |name: &str| control::is_selected(&command.fleet, inventory, &planes, name);
     let ruled = |name: &str| !inventory.programs(name) && inventory.has_rule_for(name);
     let select = |name: &str| selected(name) && (is_new || both(name) || ruled(name));
-    let overlay = command.fleet.overlay.as_deref().map(control::overlay).transpose()?.unwrap_or_default();
-    let options = SonicOptions { overlay, ..super::sonic(command) };
+    let overlay = command.fleet.overlay.as_deref().map(|folder| control::overlay_of(folder, &tree, is_new));
+    let options = SonicOptions { overlay: overlay.transpose()?.unwrap_or_default(), ..super::sonic(command) };
     let fleet = Fleet::new(inventory, &*site.files, &tree, select)?;
     Ok(fleet.with_sonic(inventory, &*site.files, &tree, options, select)?)
 }
