@@ -190,7 +190,7 @@ fn a_miswire_is_found(mut up: Up) {
                 report.findings.as_slice(),
                 [Finding::Swapped { first: a, second: b, .. }] if (a.as_str(), b.as_str()) == (first, second)
             );
-            assert!(found, "{link_layer:?}\n{report}");
+            assert!(found && report.is_found(), "{link_layer:?}\n{report}");
             quietly(|watch| up.lab().restore(watch)).unwrap();
         }
     }

@@ -140,7 +140,7 @@ fn swapped_cables_of_static_groups_are_found_by_where_flows_come_in() {
         print!("{report}");
         quietly(|watch| lab.restore(watch)).unwrap();
         assert_eq!(found(&report.findings), [("swapped", vec![first, second])], "{report}");
-        assert!(!report.test.is_fine(), "{report}");
+        assert!(report.is_found() && !report.test.is_fine(), "{report}");
     }
     let report = quietly(|watch| lab.test(watch)).unwrap();
     assert!(report.is_fine(), "whole again: {report}");
@@ -176,6 +176,7 @@ fn routers_lead_around_a_cable() {
     print!("{report}");
     assert_eq!(report.test.delivered, report.test.packets, "{report}");
     assert_eq!(found(&report.findings), [("unused", vec![first]), ("unused", vec![second])], "{report}");
+    assert!(report.is_found(), "{report}");
     quietly(|watch| lab.restore(watch)).unwrap();
     lab.down().unwrap();
 }

@@ -94,7 +94,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
                 let mut lab = Lab::open(tree, options)?;
                 let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
                 restore_unless(*keep, &mut lab, &watch)?;
-                print(args, &MISWIRE, &report, report.test.misdelivered == 0)
+                print(args, &MISWIRE, &report, report.is_found())
             })
         }
         LabCommand::Cut { lab, cable, down, keep } => {

@@ -30,6 +30,17 @@ pub struct MiswireReport {
     pub findings: Vec<Finding>,
 }
 
+impl MiswireReport {
+    /// Tells whether what the data plane says names both cables and no other, and no packet came to another than it was for.
+    pub fn is_found(&self) -> bool {
+        let mut named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
+        named.sort_unstable();
+        let mut swapped = [self.swapped.0.as_str(), self.swapped.1.as_str()];
+        swapped.sort_unstable();
+        named == swapped && self.test.misdelivered == 0
+    }
+}
+
 /// What cutting a cable did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CutReport {
