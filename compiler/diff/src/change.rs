@@ -285,7 +285,7 @@ fabric_settings! {
     /// What takes one uplink instead of a group.
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
     /// What takes one uplink, NIC by NIC.
-    Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks;
+    Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks, pinned;
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
     /// Pool of NIC addresses.

@@ -270,7 +270,7 @@ pub(crate) mod note {
 
     use closc_diagnostics::figures::number;
     use closc_plan::Plan;
-    use closc_topology::{ManagementList, Switch};
+    use closc_topology::{ManagementList, Nic, Pins, Switch};
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers every segment".to_owned()
@@ -314,6 +314,31 @@ pub(crate) mod note {
         };
         let name = plan.topology().naming.switch(*first);
         Some(format!("moves the management port of {name} from {} to {}{more}", shown(old), shown(new)))
+    }
+
+    pub(crate) fn pinned(old: &Pins, new: &Pins, plan: &Plan) -> Option<String> {
+        let uplink = |pins: &Pins, (switch, nic): (Switch, Nic)| pins.get(&switch)?.get(&nic).copied();
+        let all = |pins: &Pins| -> Vec<(Switch, Nic)> {
+            pins.iter().flat_map(|(switch, nics)| nics.keys().map(|nic| (*switch, *nic))).collect()
+        };
+        let places: BTreeSet<(Switch, Nic)> = all(old).into_iter().chain(all(new)).collect();
+        let moved: Vec<(Switch, Nic)> =
+            places.into_iter().filter(|place| uplink(old, *place) != uplink(new, *place)).collect();
+        // What only the old side pins may be a NIC that the new one has not, and no name.
+        let first = *moved.iter().find(|place| uplink(new, **place).is_some())?;
+        let shown = |pins: &Pins| match uplink(pins, first) {
+            Some(uplink) => format!("uplink {uplink}"),
+            None => "all uplinks".to_owned(),
+        };
+        let more = match moved.len() - 1 {
+            0 => String::new(),
+            1 => ", and one more pin changes".to_owned(),
+            more => format!(", and {} more pins change", number(more as u64)),
+        };
+        let (topology, (switch, nic)) = (plan.topology(), first);
+        let (node, of_node) = topology.node_of(nic);
+        let (switch, nic) = (topology.naming.switch(switch), topology.naming.nic(node, of_node));
+        Some(format!("{switch} sends to {nic} by {} in place of {}{more}", shown(new), shown(old)))
     }
 
     pub(crate) fn systems<T>(_: &T, _: &T, _: &Plan) -> String {

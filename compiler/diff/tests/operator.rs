@@ -89,6 +89,10 @@ fn a_pin_more() {
     let report = Report::of_plans((&one, side("old")), (&two, side("new")), Options::default());
     let text = show::human::draw(&report, 120, false);
     assert!(text.contains("1 pin on 1 T0 -> 2 pins on 2 T0s") && text.contains("hitless"), "{text}");
+    assert!(
+        text.contains("p2-t0-002 sends to su004-n002/nic0 by uplink 3 in place of all uplinks"),
+        "{text}"
+    );
 }
 
 #[test]
