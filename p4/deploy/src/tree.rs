@@ -249,13 +249,14 @@ impl Tree {
         &self.others
     }
 
-    /// Returns the switches that have a CONFIG_DB.
-    pub fn configured(&self) -> Vec<&str> {
-        self.sonic.iter().chain(&self.both).map(String::as_str).collect()
+    /// Returns the switches that have a CONFIG_DB, each with what reads it.
+    pub fn config_dbs(&self) -> BTreeMap<&str, impl Fn() -> Result<ConfigDb, TreeError>> {
+        let switches = self.sonic.iter().chain(&self.both);
+        switches.map(|switch| (switch.as_str(), || self.config_db(switch))).collect()
     }
 
     /// Reads the CONFIG_DB of a switch.
-    pub fn config_db(&self, device: &str) -> Result<ConfigDb, TreeError> {
+    pub(crate) fn config_db(&self, device: &str) -> Result<ConfigDb, TreeError> {
         let path = paths::switch(device, paths::CONFIG_DB);
         let text = self.text(path.as_str())?;
         ConfigDb::parse(&text).map_err(|fault| TreeError::ConfigDb { path: path.to_string(), fault })

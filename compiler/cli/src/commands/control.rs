@@ -243,11 +243,12 @@ fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
 /// switches, and the overlay is of the site.
 pub(super) fn overlay_of(folder: &Utf8Path, tree: &Tree, is_whole: bool) -> anyhow::Result<Overlay> {
     let overlay = overlay(folder)?;
-    let switches = tree.configured();
+    let configs = tree.config_dbs();
+    let switches: Vec<&str> = configs.keys().copied().collect();
     if is_whole {
         say_idle(folder, &overlay, &switches);
     }
-    models::check(folder, &overlay, &switches, |switch| Ok(tree.config_db(switch)?))?;
+    models::check(folder, &overlay, &switches, |switch| Ok(configs[switch]()?))?;
     Ok(overlay)
 }
 
