@@ -29,14 +29,15 @@ control EcnMark(
         bit<32> ramp_mask,
         bit<16> share
     ) {
-        meta.over_min = meta.over_min |-| min_depth_cells;
-        meta.over_max = meta.over_max |-| max_depth_cells;
+        meta.over_min = min_depth_cells;
+        meta.over_max = max_depth_cells;
         meta.ramp = meta.ramp_dice & ramp_mask;
         meta.share = share |-| meta.share_dice;
     }
 
     @name(".egress.not_marked")
     action not_marked() {
+        meta.depth = 0;
         meta.over_min = 0;
         meta.over_max = 0;
         meta.share = 0;
@@ -58,11 +59,26 @@ control EcnMark(
     }
 
     @hidden
-    action roll() {
-        meta.over_min = (bit<32>)eg_intr_md.enq_qdepth;
-        meta.over_max = (bit<32>)eg_intr_md.enq_qdepth;
+    action measure() {
+        meta.depth = (bit<32>)eg_intr_md.enq_qdepth;
+    }
+
+    // A die each: one action takes 32 bits of chance at most.
+    @hidden
+    action roll_ramp() {
         meta.ramp_dice = ramp_random.get();
+    }
+
+    @hidden
+    action roll_share() {
         meta.share_dice = share_random.get();
+    }
+
+    // The chip subtracts no value of an entry, so the thresholds are fields first.
+    @hidden
+    action exceed() {
+        meta.over_min = meta.depth |-| meta.over_min;
+        meta.over_max = meta.depth |-| meta.over_max;
     }
 
     @hidden
@@ -71,8 +87,11 @@ control EcnMark(
     }
 
     apply {
-        roll();
+        measure();
+        roll_ramp();
+        roll_share();
         ecn.apply();
+        exceed();
         climb();
         // One field each, so that every question fits the chip's comparators.
         bool marked = false;

@@ -126,7 +126,9 @@ struct egress_headers_t {
 
 struct egress_metadata_t {
     port_class_t port_class;
-    // Cells by which the queue is deeper than the two thresholds; 0 where it is not.
+    // Cells in the queue when the packet came; 0 where nothing is marked.
+    bit<32> depth;
+    // The two thresholds, and then the cells by which the queue is deeper; 0 where it is not.
     bit<32> over_min;
     bit<32> over_max;
     // What is left of the ramp above the dice, and of the share above the other dice; 0 where a dice won.
