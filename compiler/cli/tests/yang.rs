@@ -1,5 +1,5 @@
 //! What an overlay makes of configurations is judged by SONiC's YANG models where they are installed: by a module of this
-//! test, and by theirs where `CLOSC_SONIC_YANG` is a folder with a `python3` that has `sonic_yang`.
+//! test, and by theirs where `CLOSC_SONIC_PYTHON` is a folder with a `python3` that has `sonic_yang`.
 
 mod common;
 
@@ -141,8 +141,8 @@ fn models_that_are_not_there_are_said_to_be_missing() {
 
 #[test]
 fn the_models_of_sonic_judge() {
-    let Some(folder) = std::env::var_os("CLOSC_SONIC_YANG") else {
-        return closc_skip::skip("CLOSC_SONIC_YANG names no folder with a `python3` that has `sonic_yang`");
+    let Some(folder) = std::env::var_os("CLOSC_SONIC_PYTHON") else {
+        return closc_skip::skip("CLOSC_SONIC_PYTHON names no folder with a `python3` that has `sonic_yang`");
     };
     let place = place();
     says(
