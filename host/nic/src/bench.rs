@@ -167,6 +167,7 @@ impl Bench {
             sent += machine.send(&mut batch) as u64;
             handing += processor() - before;
         }
+        machine.flush();
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
         Ok(Sending { size, made, sent, seconds, seconds_busy, seconds_handing: handing })
     }
@@ -281,6 +282,7 @@ impl Probing {
             gathered = agent.counters().probes > probes && agent.is_quiet();
             let before = processor();
             machine.send(&mut batch);
+            machine.flush();
             seconds_sending += processor() - before;
         }
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);

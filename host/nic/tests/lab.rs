@@ -463,7 +463,8 @@ fn tcp_over_all_planes_beside_a_plain_pair() {
     let Some(turns) = std::env::var("CLOSC_TCP").ok().and_then(|text| text.parse::<usize>().ok()) else {
         return closc_skip::skip("CLOSC_TCP does not say how many turns to measure");
     };
-    let Some(site) = Site::new("lab/eight-planes", "nt") else { return };
+    let sending = if std::env::var_os("CLOSC_TCP_XDP").is_some() { XDP } else { PACKET };
+    let Some(site) = Site::sending("lab/eight-planes", "nt", sending) else { return };
     if Command::new("ethtool").arg("--version").output().is_err() {
         return closc_skip::skip("there is no ethtool to switch offloads off");
     }
@@ -473,6 +474,11 @@ fn tcp_over_all_planes_beside_a_plain_pair() {
         assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
         done.stdout
     };
+    if let Ok(mtu) = std::env::var("CLOSC_TCP_MTU") {
+        for namespace in [&from, &to] {
+            run(&["-n", namespace, "link", "set", "dev", "closc0", "mtu", &mtu]);
+        }
+    }
     let tun: Value =
         serde_json::from_slice(&run(&["-n", &from, "-j", "link", "show", "dev", "closc0"])).unwrap();
     let mtu = tun[0]["mtu"].to_string();

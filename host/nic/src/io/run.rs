@@ -18,7 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::agent::{Agent, At, Bans, Options};
 use crate::api;
-use crate::batch::Batch;
+use crate::batch::{BATCH, Batch};
 use crate::io::asking::{Asking, Neighbour};
 use crate::io::hold::Hold;
 use crate::io::ports::{Doubt, Names, NextHop, Ports};
@@ -34,6 +34,8 @@ use crate::region::Region;
 pub const FRAME_MAX: usize = 9600;
 /// Ports are looked at this often, besides whenever the kernel reports a change.
 const LOOK_NS: u64 = 1_000_000_000;
+/// Packets of the node that are taken in a row where frames leave by AF_XDP sockets.
+const XDP_BATCH: usize = 4 * BATCH;
 /// Room in a batch for what answers a frame.
 const SPARE: usize = 4;
 /// So long after a burst of probes frames wait for others, where nothing else is under way: a wake-up for every answer
@@ -264,7 +266,14 @@ impl Machine {
         gathered || ready.contains(&true)
     }
 
-    /// Sends what is ready.
+    /// Sends what waits for more.
+    pub fn flush(&mut self) {
+        if let Some(xdp) = &mut self.xdp {
+            xdp.flush();
+        }
+    }
+
+    /// Sends what is ready; with AF_XDP a few frames of a port wait for more, or for [`Machine::flush`].
     pub fn send(&mut self, batch: &mut Batch) -> usize {
         let frames = batch.ready();
         let sent = match &mut self.xdp {
@@ -484,13 +493,7 @@ impl Stage<'_> {
             fds.push(Wanted::read(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd())));
             fds.push(Wanted::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
             self.server.fds(&mut fds);
-            let now_ns = clock();
-            let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
-            let due = if busy || self.server.has_lines() {
-                0
-            } else {
-                due.min(if gathers { GATHER_NS } else { u64::MAX })
-            };
+            let due = self.due_in(clock(), machine, busy, gathers);
             self.agent.waits(due);
             sys::wait(&fds, &mut ready, due);
             if self.flags[0].load(Ordering::Relaxed) || self.flags[1].load(Ordering::Relaxed) {
@@ -521,11 +524,21 @@ impl Stage<'_> {
             gathers = self.agent.counters().probes > probes && self.agent.is_quiet();
             busy |= self.agent.pump(&at, &mut batch);
             machine.send(&mut batch);
+            machine.flush();
             let asked = ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for();
             if let Some(next) = self.next_table(&at, asked) {
                 return Some(next);
             }
         }
+    }
+
+    /// Says how long the loop may wait: not while there is more to read, and a moment only where frames are gathered.
+    fn due_in(&self, now_ns: u64, machine: &Machine, busy: bool, gathers: bool) -> u64 {
+        if busy || self.server.has_lines() {
+            return 0;
+        }
+        let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
+        due.min(if gathers { GATHER_NS } else { u64::MAX })
     }
 
     /// Answers requests, if there are any, and returns the next table if one of them or a signal asks for it.
@@ -555,7 +568,8 @@ impl Stage<'_> {
             self.agent.receive_late(at, waited_ns, bytes, batch, &mut |packet| to_node(tun, packet));
         }
         machine.send(batch);
-        n == crate::batch::BATCH
+        machine.flush();
+        n == BATCH
     }
 
     /// Lets the agent do what is due, and hands over what was kept for the node.
@@ -567,13 +581,13 @@ impl Stage<'_> {
         }
     }
 
-    /// Takes packets of the node, a batch at most.
+    /// Takes packets of the node, a batch at most, or several where frames of a port leave together.
     fn node(&mut self, at: &At<'_>, machine: &mut Machine, batch: &mut Batch) -> bool {
         let Some(tun) = &mut self.tun else { return false };
         let (agent, most) = (&mut self.agent, setup::inner_mtu(at.table));
         let mut more = true;
-        let mut sent = 0;
-        while more && sent < crate::batch::BATCH {
+        let (mut sent, most_sent) = (0, if machine.xdp.is_some() { XDP_BATCH } else { BATCH });
+        while more && sent < most_sent {
             more = tun.read(|len, write| {
                 if batch.room() <= SPARE {
                     machine.send(batch);
@@ -587,6 +601,7 @@ impl Stage<'_> {
             });
         }
         machine.send(batch);
+        machine.flush();
         more
     }
 

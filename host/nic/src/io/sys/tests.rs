@@ -375,6 +375,7 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
         for _ in 0..100 {
             let batch = frames(&lengths);
             assert_eq!(xdp.send(batch.ready()), (5, vec![5, 6, 7]));
+            xdp.flush();
             let wanted: Vec<&[u8]> = batch.ready()[..5].iter().map(Frame::bytes).collect();
             assert_eq!(received(&sender, 7, &socket, &mut inbox), wanted);
         }
@@ -382,6 +383,11 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
         for _ in 0..20 {
             assert_eq!(xdp.send(batch.ready()), (BATCH, vec![]));
             assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), BATCH);
+        }
+        let few = frames(&[(60, 7); 5]);
+        for wanted in [0, 0, 0, 20, 0, 0, 0, 20] {
+            assert_eq!(xdp.send(few.ready()), (5, vec![]));
+            assert_eq!(received(&sender, 7, &socket, &mut inbox).len(), wanted, "a few wait for more");
         }
         assert!(xdp.open(&[left]).is_empty(), "what is open stays");
         assert_eq!(xdp.send(batch.ready()).0, BATCH);

@@ -19,9 +19,11 @@ const PIECE: usize = 2048;
 /// Bytes of an Ethernet header: the kernel drops what is shorter.
 const HEADER: usize = 14;
 /// Pieces of a port, and places in each of its rings: a power of two.
-const PIECES: u32 = 128;
+const PIECES: u32 = 64;
 /// The kernel is asked so often to send what is in a ring.
 const KICKS: u32 = 4;
+/// Frames of a port that are worth asking the kernel for: with fewer, asking is a notable part of what they cost.
+const WORTH_ASKING: u32 = 16;
 
 /// Memory that is shared with the kernel.
 #[derive(Debug)]
@@ -136,8 +138,9 @@ impl<T: Copy> Ring<T> {
         self.emptied().store(at, Ordering::Release);
     }
 
-    fn is_empty(&self) -> bool {
-        self.emptied().load(Ordering::Acquire) == self.filled().load(Ordering::Relaxed)
+    /// Returns how many places were shown and not emptied yet.
+    fn len(&self) -> u32 {
+        self.filled().load(Ordering::Relaxed).wrapping_sub(self.emptied().load(Ordering::Acquire))
     }
 }
 
@@ -204,12 +207,15 @@ impl Lane {
         true
     }
 
-    /// Has the kernel send what is in the ring.
-    fn send(&mut self) {
+    /// Has the kernel send what is in the ring, if it is so many frames.
+    fn send(&mut self, least: u32) {
+        if self.to_send.len() + self.fresh < least {
+            return;
+        }
         self.to_send.show(std::mem::take(&mut self.fresh));
         let nothing = std::ptr::null();
         for _ in 0..KICKS {
-            if self.to_send.is_empty() {
+            if self.to_send.len() == 0 {
                 return;
             }
             // SAFETY: nothing is passed.
@@ -283,7 +289,8 @@ impl Xdp {
         places.filter_map(|(plane, (place, interface))| Some((plane, place.open(*interface)?))).collect()
     }
 
-    /// Sends frames. Returns how many, and says which of them have to go another way.
+    /// Sends frames. Returns how many, and says which of them have to go another way. A few of a port wait for more of it, or
+    /// for [`Xdp::flush`].
     pub fn send(&mut self, frames: &[Frame]) -> (usize, Vec<usize>) {
         for lane in self.lanes() {
             lane.reclaim();
@@ -296,9 +303,16 @@ impl Xdp {
             }
         }
         for lane in self.lanes() {
-            lane.send();
+            lane.send(WORTH_ASKING);
         }
         (frames.len().min(BATCH) - left.len(), left)
+    }
+
+    /// Sends what waits for more.
+    pub fn flush(&mut self) {
+        for lane in self.lanes() {
+            lane.send(1);
+        }
     }
 
     fn lanes(&mut self) -> impl Iterator<Item = &mut Lane> {
