@@ -4,6 +4,7 @@
 //! Invariants: nothing here waits, reads a clock or opens anything, so all of it is tested without a network; what
 //! comes from the network changes nothing before source, segment and cookie were checked.
 
+mod channels;
 mod control;
 mod groups;
 mod guard;
@@ -19,6 +20,7 @@ use std::collections::{HashMap, VecDeque};
 use closc_paths::{PlaneAt, Table};
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
+use channels::Channels;
 use groups::Groups;
 use room::Room;
 
@@ -30,7 +32,6 @@ pub use view::{
     ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, TableView, WriteView,
 };
 
-use crate::channel::Channel;
 use crate::choose::{Transport, flow_hash};
 use crate::localise::Record;
 use crate::losses::{Loss, Losses, Silence, Unanswered};
@@ -171,7 +172,7 @@ pub struct Agent {
     epoch: u16,
     engine: Engine,
     ports: Vec<Port>,
-    channels: Vec<Channel>,
+    channels: Channels,
     by_address: HashMap<[u8; 16], usize>,
     room: Room,
     schedule: Schedule,
@@ -213,7 +214,7 @@ impl Agent {
             epoch,
             engine,
             ports: vec![Port::default(); usize::from(at.table.header().planes)],
-            channels: Vec::with_capacity(room.channels),
+            channels: Channels::new(room.channels),
             by_address: HashMap::with_capacity(room.channels),
             room,
             schedule,
@@ -265,8 +266,7 @@ impl Agent {
         self.segments = segments(new.table, self.options.downlink);
         self.schedule = schedule(new, &self.options);
         let known = std::mem::take(&mut self.records);
-        let of =
-            |turn: &Turn| known.iter().find(|(other, _)| other == turn).map(|(_, r)| *r).unwrap_or_default();
+        let of = |turn: &Turn| record(&known, *turn).copied().unwrap_or_default();
         self.records = self.schedule.turns().iter().map(|turn| (*turn, of(turn))).collect();
         Ok(self.guard_again(new))
     }
@@ -318,6 +318,16 @@ impl Agent {
     fn flow(&self, channel: usize) -> u64 {
         flow_hash([&self.own[..], &self.channels[channel].address[..]])
     }
+}
+
+/// Finds the place of a switch among those that are probed, which are in the order of the schedule.
+fn place_of(records: &[(Turn, Record)], turn: Turn) -> Option<usize> {
+    records.binary_search_by_key(&turn.order(), |(other, _)| other.order()).ok()
+}
+
+/// Finds what is known of a switch.
+fn record(records: &[(Turn, Record)], turn: Turn) -> Option<&Record> {
+    place_of(records, turn).map(|place| &records[place].1)
 }
 
 fn schedule(at: &At<'_>, options: &Options) -> Schedule {

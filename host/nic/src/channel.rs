@@ -164,6 +164,17 @@ impl Channel {
         leaves || comes && unused_ns <= idle_ns || unanswered && unused_ns <= UNANSWERED_NS
     }
 
+    /// Tells whether time alone may give it something to do before its next probe: packets that wait or are waited for, an
+    /// acknowledgement that is owed, a write that leaves.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_awaited() || self.leaving.iter().any(|write| write.done_ns.is_none())
+    }
+
+    /// Tells whether packets wait, or word of them is owed or waited for.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.owed > 0 || self.sent.under_way() > 0 || self.reorder.is_waiting()
+    }
+
     /// Tells whether nobody would miss it.
     pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
         let busy = self.leaving.iter().any(|write| write.done_ns.is_none());

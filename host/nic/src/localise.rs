@@ -49,6 +49,11 @@ impl Record {
     pub fn is_dead(&self) -> bool {
         self.in_a_row >= 3
     }
+
+    /// Tells whether the last probe of it came back.
+    pub(crate) fn is_good(&self) -> bool {
+        self.in_a_row == 0 && self.sent > 0
+    }
 }
 
 /// What is broken.

@@ -41,6 +41,16 @@ impl Turn {
         }
     }
 
+    /// Returns its place among the turns of a schedule, which are in this order.
+    pub(crate) fn order(self) -> (u8, u8, u16, u16) {
+        let (uplink, t1_uplink) = match self {
+            Turn::T0 { .. } => (0, 0),
+            Turn::T1 { uplink, .. } => (uplink, 0),
+            Turn::T2 { uplink, t1_uplink, .. } => (uplink, t1_uplink),
+        };
+        (self.plane(), self.tier(), uplink, t1_uplink)
+    }
+
     /// Returns how far it is.
     fn tier(self) -> u8 {
         match self {
@@ -132,7 +142,7 @@ impl Schedule {
         turns.retain(|turn| turn.tier() <= tiers && !is_absent(table, downlink, *turn));
         // Plane by plane: probes of a cable and of what is before it leave together, and what they take of a port does not
         // come between each two packets.
-        turns.sort_by_key(|turn| turn.plane());
+        turns.sort_by_key(|turn| turn.order());
         let period_ns = period_ns.max(1);
         let many = turns.len() as u128 * u128::from(BURST_NS) / u128::from(period_ns);
         // No switch is probed twice in a burst, unless there are very few.

@@ -3,7 +3,7 @@
 //! In: a table, evidence, denials, the time. Out: picks and events. Invariants: what [`Engine::new`] allocated is
 //! all there is; an identifier of a destination that was closed finds nothing.
 
-use closc_paths::{Destination, Table};
+use closc_paths::{Choice, Destination, Table};
 use thiserror::Error;
 
 use crate::denial::{Denial, DenialId, Denials};
@@ -277,6 +277,16 @@ impl Engine {
         });
     }
 
+    /// Makes every value to one destination bad that takes what is dead, as somebody knew before the destination was opened.
+    pub fn lost_before(&mut self, path: PathId, now_ns: u64, is_dead: impl Fn(&Destination, Choice) -> bool) {
+        let relapse_ns = self.settings.relapse_ns;
+        self.all_of(path, Cause::Probe, now_ns, |set, at| {
+            if is_dead(&set.to, set.value(at).choice) && !set.value(at).is_bad() {
+                set.value_mut(at).condemn(now_ns, relapse_ns);
+            }
+        });
+    }
+
     /// Takes word of an own port.
     pub fn own_port(&mut self, plane: u8, up: bool) {
         if usize::from(plane) >= PLANES_MAX {
@@ -311,21 +321,11 @@ impl Engine {
     /// have a link before they have routes. A path is used again when enough answers came back over it, unless others do not reach
     /// the floor. It counts as no failure. Only of use where whoever is there answers.
     pub fn doubt(&mut self, path: PathId, plane: u8, now_ns: u64) {
-        let (own, index) = (self.own_ports, path.index());
-        let Some(slot) = self.slots.get_mut(index).filter(|s| s.open && s.generation == path.generation)
-        else {
-            return;
-        };
-        for at in slot.set.places().filter(|at| at.plane == plane) {
-            let from = slot.set.state(at);
-            slot.set.value_mut(at).doubt(now_ns);
-            let (to, value) = (slot.set.state(at), slot.set.value(at));
-            if from != to {
-                let (entropy, lost, cause) = (value.entropy, value.lost, Cause::Port);
-                self.events.push(Event { path, entropy, from, to, cause, lost, at_ns: now_ns });
+        self.all_of(path, Cause::Port, now_ns, |set, at| {
+            if at.plane == plane {
+                set.value_mut(at).doubt(now_ns);
             }
-        }
-        slot.set.settle(own);
+        });
     }
 
     /// Denies paths, of all destinations that are open or will be.
@@ -445,6 +445,15 @@ impl Engine {
         set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers, own)))
     }
 
+    /// Returns the paths to a destination that are bad or denied, and the place of each among [`Engine::values`]. It costs no more than
+    /// there are of them.
+    pub fn values_out(&self, path: PathId) -> impl Iterator<Item = (usize, ValueView)> + '_ {
+        let (good_answers, own) = (self.settings.good_answers, self.own_ports);
+        let set = self.set(path);
+        set.into_iter()
+            .flat_map(move |set| set.out().map(move |(n, at)| (n, set.view(at, good_answers, own))))
+    }
+
     /// Returns how many values are in use in each plane.
     pub fn in_use(&self, path: PathId) -> impl Iterator<Item = u32> + '_ {
         self.set(path).into_iter().flat_map(PathSet::in_use)
@@ -516,18 +525,37 @@ impl Engine {
     fn every(&mut self, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
         for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.open) {
             let path = PathId::new(index as u32, slot.generation);
-            for at in slot.set.places() {
-                let from = slot.set.state(at);
-                what(&mut slot.set, at);
-                let (to, value) = (slot.set.state(at), slot.set.value(at));
-                if from != to {
-                    let (entropy, lost) = (value.entropy, value.lost);
-                    self.events.push(Event { path, entropy, from, to, cause, lost, at_ns });
-                }
-            }
-            slot.set.settle(self.own_ports);
+            change_all(&mut slot.set, self.own_ports, (path, cause, at_ns), &mut self.events, &mut what);
         }
     }
+
+    /// Changes every value of one destination.
+    fn all_of(&mut self, path: PathId, cause: Cause, at_ns: u64, mut what: impl FnMut(&mut PathSet, Place)) {
+        let slot = self.slots.get_mut(path.index());
+        if let Some(slot) = slot.filter(|slot| slot.open && slot.generation == path.generation) {
+            change_all(&mut slot.set, self.own_ports, (path, cause, at_ns), &mut self.events, &mut what);
+        }
+    }
+}
+
+/// Changes every value of a destination, settles it, and reports changes of state.
+fn change_all(
+    set: &mut PathSet,
+    own_ports: u32,
+    (path, cause, at_ns): (PathId, Cause, u64),
+    events: &mut Events,
+    what: &mut impl FnMut(&mut PathSet, Place),
+) {
+    for at in set.places() {
+        let from = set.state(at);
+        what(set, at);
+        let (to, value) = (set.state(at), set.value(at));
+        if from != to {
+            let (entropy, lost) = (value.entropy, value.lost);
+            events.push(Event { path, entropy, from, to, cause, lost, at_ns });
+        }
+    }
+    set.settle(own_ports);
 }
 
 /// Returns the address of a NIC of the table's own group.

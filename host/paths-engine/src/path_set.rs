@@ -6,7 +6,8 @@
 //! - a value in use is not denied, and both ports of its plane are up;
 //! - a plane has as many good or unknown values in use as its active set has, or all that there are;
 //! - more of them, and bad ones, are in use only to keep the floor, which is kept as far as values that may be used
-//!   reach.
+//!   reach;
+//! - those that are out, bad or denied, are found without looking at the others.
 
 use closc_paths::{Choice, Destination, Kind, Table};
 
@@ -37,6 +38,8 @@ pub(crate) struct PathSet {
     rotations: Box<[Rotation]>,
     /// Values of plane p from `p * stride` on.
     values: Box<[Value]>,
+    /// Values of each plane that are bad or denied, a bit for each.
+    out: Box<[u128]>,
 }
 
 /// Where a value is.
@@ -49,7 +52,7 @@ pub(crate) struct Place {
 impl PathSet {
     /// The bytes of that room that are not in the struct itself.
     pub(crate) fn heap_bytes(planes: usize, stride: usize) -> usize {
-        planes * (size_of::<u8>() + size_of::<Rotation>() + stride * size_of::<Value>())
+        planes * (size_of::<u8>() + size_of::<Rotation>() + size_of::<u128>() + stride * size_of::<Value>())
     }
 
     /// Room for a destination, with nothing in it.
@@ -67,6 +70,7 @@ impl PathSet {
             lens: vec![0; planes].into(),
             rotations: vec![Rotation::new(); planes].into(),
             values: vec![Value::new(0, NO_CHOICE, 0); planes * stride].into(),
+            out: vec![0; planes].into(),
         }
     }
 
@@ -168,6 +172,24 @@ impl PathSet {
         })
     }
 
+    /// Returns the values that are bad or denied, and the place of each among [`PathSet::places`].
+    pub(crate) fn out(&self) -> impl Iterator<Item = (usize, Place)> + '_ {
+        let mut before = 0;
+        let firsts = self.lens[..self.planes].iter().map(move |len| {
+            before += usize::from(*len);
+            before - usize::from(*len)
+        });
+        let planes = (0u8..).zip(firsts).zip(&self.out);
+        planes.flat_map(|((plane, first), out)| {
+            let mut rest = *out;
+            std::iter::from_fn(move || {
+                let position = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
+                rest &= rest - 1;
+                Some((first + usize::from(position), Place { plane, position }))
+            })
+        })
+    }
+
     pub(crate) fn sit_out(&mut self, at: Place) {
         self.rotations[usize::from(at.plane)].sit_out(at.position);
     }
@@ -227,6 +249,8 @@ impl PathSet {
         let mut in_use = [0u128; 32];
         let mut eligible = 0;
         for (plane, in_use) in in_use.iter_mut().enumerate().take(self.planes) {
+            let out = self.plane(plane).iter().enumerate().filter(|(_, v)| v.is_denied() || v.is_bad());
+            self.out[plane] = out.fold(0, |bits, (n, _)| bits | 1 << n);
             if ports >> plane & 1 == 1 {
                 eligible += self.plane(plane).iter().filter(|v| !v.is_denied()).count();
                 *in_use = self.healthy(plane);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use closc_paths::{Denied, Scope, Table};
+use closc_paths::{Choice, Denied, Destination, Kind, Scope, Table};
 use closc_paths_engine::{
     Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State, ValueView,
 };
@@ -224,6 +224,32 @@ fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones()
     engine.lost_uplink(2, 0, 1);
     let bad = |path| engine.values(path).filter(|v| v.state == State::AssumedBad).count();
     assert_eq!((bad(far), bad(near)), (1, 0));
+}
+
+/// What was dead before a destination was opened is out for it, and for no other.
+#[test]
+fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
+    let bytes = table_of(&Shape { planes: 4, active: 3, backup: 1, min_active: 2, denied: vec![] }, 3, 4);
+    let (table, mut engine) = engine(&bytes, 3);
+    let paths = [nic(1, 0), nic(2, 0), nic(0, 1)].map(|nic| engine.open(&table, nic, 0).unwrap());
+    let is_dead = |to: &Destination, choice: Choice| {
+        to.kind != Kind::Local && (choice.plane, choice.t0_uplink) == (2, 0)
+    };
+    for (n, path) in paths.into_iter().enumerate() {
+        engine.lost_before(path, 5, is_dead);
+        let bad = paths.map(|path| engine.values_out(path).count());
+        assert_eq!(bad, [[1, 0, 0], [1, 1, 0], [1, 1, 0]][n]);
+    }
+    let (_, out) = engine.values_out(paths[0]).next().unwrap();
+    assert_eq!((out.plane, table.choice(out.entropy).t0_uplink, out.in_use), (2, 0, false));
+    let event = engine.next_event().unwrap();
+    assert_eq!(
+        (event.path, event.to, event.cause, event.at_ns),
+        (paths[0], State::AssumedBad, Cause::Probe, 5)
+    );
+    engine.close(paths[1]);
+    engine.lost_before(paths[1], 6, |_, _| true);
+    assert_eq!(engine.values_out(paths[1]).count(), 0);
 }
 
 /// A message of one packet to each of many NICs fills all planes that are up alike, and all uplinks of each.

@@ -5,7 +5,9 @@ mod common;
 mod reference;
 
 use closc_paths::{Scope, Table};
-use closc_paths_engine::{Capacity, Denial, DenialId, DenyFault, Engine, PathId, Reason, Settings, State};
+use closc_paths_engine::{
+    Capacity, Denial, DenialId, DenyFault, Engine, PathId, Reason, Settings, State, ValueView,
+};
 use proptest::prelude::*;
 
 use common::{Shape, nic, table};
@@ -250,6 +252,9 @@ impl Pair {
             }
         }
         assert_eq!(n, views.len());
+        let is_out = |view: &ValueView| matches!(view.state, State::AssumedBad | State::Denied);
+        let wanted: Vec<_> = views.iter().copied().enumerate().filter(|(_, view)| is_out(view)).collect();
+        assert_eq!(self.engine.values_out(self.path).collect::<Vec<_>>(), wanted);
         let (eligible, _) = self.reference.usable(|_, _| false);
         let in_use = views.iter().filter(|v| v.in_use).count();
         assert!(in_use >= eligible.min(usize::from(self.shape.min_active)), "below the floor");

@@ -103,7 +103,7 @@ impl Agent {
             return Err(NoChannel::Crowded);
         }
         let path = self.engine.open(at.table, address, at.now_ns).map_err(|_| NoChannel::Stranger)?;
-        self.repeat_dead(at);
+        self.repeat_dead(at, path);
         let (to, _) = self.engine.destination(path).ok_or(NoChannel::Stranger)?;
         let Options { window, reorder_ns, reorder_bytes, .. } = self.options;
         let limits = Limits { window, reorder_ns, reorder_bytes };

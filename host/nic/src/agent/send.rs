@@ -5,7 +5,7 @@ use closc_paths_engine::Pick;
 use crate::agent::room::NoChannel;
 use crate::agent::{Agent, At};
 use crate::batch::Batch;
-use crate::choose::flow_of_packet;
+use crate::choose::{Transport, flow_of_packet};
 use crate::probes::Target;
 use crate::sent::Cargo;
 use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, PairProbe, Sequence, UDP_LEN};
@@ -26,7 +26,7 @@ impl Agent {
         let mut address = [0; 16];
         address.copy_from_slice(&head[24..40]);
         let class = head[0] << 4 | head[1] >> 4;
-        let flow = flow_of_packet(inner);
+        let flow = if self.options.transport == Transport::Flow { flow_of_packet(inner) } else { 0 };
         let channel = match self.channel(at, address) {
             Ok(channel) => channel,
             Err(NoChannel::Stranger) => {
@@ -254,7 +254,8 @@ impl Agent {
             let (count, first) = (self.channels.len(), self.pump_turn);
             for turn in 0..count {
                 let channel = (first + turn) % count;
-                if batch.room() > 4 && self.send_piece(at, channel, batch) {
+                if batch.room() > 4 && self.channels.is_awake(channel) && self.send_piece(at, channel, batch)
+                {
                     sent = true;
                     // Whoever sent waits until all others had their turn, also where ports let one piece go at a time.
                     self.pump_turn = (channel + 1) % count;

@@ -1,12 +1,12 @@
 //! What time brings: probes, verdicts on what is overdue, packets that waited long enough, acknowledgements.
 
-use closc_paths::{Destination, Kind};
-use closc_paths_engine::{State, ValueView};
+use closc_paths::{Choice, Destination, Kind};
+use closc_paths_engine::{PathId, State, ValueView};
 
-use crate::agent::{Agent, At};
+use crate::agent::{Agent, At, place_of, record};
 use crate::batch::Batch;
-use crate::channel::SUSPECTS;
-use crate::localise::{Finding, localise};
+use crate::channel::{Channel, SUSPECTS};
+use crate::localise::{Finding, Record, localise};
 use crate::probes::Target;
 use crate::schedule::Turn;
 use crate::sent::Cargo;
@@ -47,7 +47,9 @@ impl Agent {
         }
         // Who is owed one is, and not only the first.
         let affords = self.pace.acknowledge_at(self.ports_up(), at.now_ns) <= at.now_ns;
-        for channel in 0..self.channels.len() {
+        let mut from = 0;
+        while let Some(channel) = self.channels.due_from(from, at.now_ns) {
+            from = channel + 1;
             self.channels[channel].reorder.tick(ran_ns, node);
             if let Some(plane) = self.overdue(channel)
                 && batch.room() > SPARE
@@ -62,14 +64,14 @@ impl Agent {
             }
             self.ask(at, channel, batch);
             self.probe_paths(at, channel, batch);
+            self.channels.rest(channel);
         }
         self.collect_events();
     }
 
     /// Tells whether nothing but answers to probes is waited for: a frame that comes may wait for others.
     pub fn is_quiet(&self) -> bool {
-        self.paced_ns.is_none()
-            && self.channels.iter().all(|c| c.owed == 0 && c.sent.under_way() == 0 && !c.reorder.is_waiting())
+        self.paced_ns.is_none() && !self.channels.awake().any(Channel::is_awaited)
     }
 
     /// Takes word that nothing will be asked of the agent for so long at most, because the loop waits.
@@ -81,7 +83,11 @@ impl Agent {
     pub fn due_at(&self, now_ns: u64) -> u64 {
         let mut due = self.schedule.due_at();
         let affords_ns = self.pace.acknowledgements_ready_ns();
-        for c in &self.channels {
+        let look_ns = now_ns + 1_000_000;
+        if let Some(rested_ns) = self.channels.rested_ns() {
+            due = due.min(rested_ns.max(look_ns));
+        }
+        for c in self.channels.awake() {
             if c.owed > 0 {
                 let wanted_ns = (c.owed_since_ns + OWED_NS).max(affords_ns);
                 due = due.min(wanted_ns.min(c.owed_since_ns + OWED_MAX_NS));
@@ -92,7 +98,7 @@ impl Agent {
             if c.sent.under_way() > 0 {
                 due = due.min(now_ns + c.sent.late_ns() / 2);
             }
-            due = due.min(c.probe_at_ns.max(now_ns + 1_000_000));
+            due = due.min(c.probe_at_ns.max(look_ns));
         }
         self.paced_ns.map_or(due, |paced_ns| due.min(paced_ns))
     }
@@ -174,9 +180,10 @@ impl Agent {
     pub(super) fn turned(&mut self, at: &At<'_>, (turn, place): (Turn, usize), rtt_ns: Option<u64>) {
         // A table that was loaded since then may have another schedule.
         let is_there = self.records.get(place).is_some_and(|(other, _)| *other == turn);
-        let place =
-            if is_there { Some(place) } else { self.records.iter().position(|(other, _)| *other == turn) };
-        let Some((_, record)) = place.and_then(|place| self.records.get_mut(place)) else { return };
+        let Some(place) = (if is_there { Some(place) } else { place_of(&self.records, turn) }) else {
+            return;
+        };
+        let record = &mut self.records[place].1;
         let was_dead = record.is_dead();
         record.result(rtt_ns);
         let (dead, plane) = (record.is_dead(), turn.plane());
@@ -219,27 +226,35 @@ impl Agent {
         }
     }
 
-    /// Lets the engine know again which T1s do not answer: a destination that was opened just now knows nothing of them.
-    pub(super) fn repeat_dead(&mut self, at: &At<'_>) {
-        for n in 0..self.records.len() {
-            let (turn, record) = self.records[n];
-            if let Turn::T1 { plane, uplink } = turn
-                && record.is_dead()
-                && self.t0_is_good(plane)
-            {
-                self.engine.lost_uplink(plane, uplink, at.now_ns);
-            }
+    /// Tells the engine which T1s and T2s do not answer: a destination that was opened just now knows nothing of them.
+    pub(super) fn repeat_dead(&mut self, at: &At<'_>, path: PathId) {
+        if !self.records.iter().any(|(_, record)| record.is_dead()) {
+            return;
         }
+        let parallel = at.table.header().parallel0.max(1);
+        let Agent { engine, records, .. } = self;
+        engine.lost_before(path, at.now_ns, |to, choice| {
+            let Choice { plane, t0_uplink: uplink, t1_uplink } = choice;
+            let first = uplink - uplink % parallel;
+            let is_dead = |turn| record(records, turn).is_some_and(Record::is_dead);
+            let is_good = |turn| record(records, turn).is_some_and(Record::is_good);
+            let by_t1 = || is_dead(Turn::T1 { plane, uplink }) && is_good(Turn::T0 { plane });
+            let t2 = Turn::T2 { plane, uplink: first, t1_uplink };
+            let by_t2 = || is_dead(t2) && is_good(Turn::T1 { plane, uplink: first });
+            match to.kind {
+                Kind::Local => false,
+                Kind::Zone => by_t1(),
+                Kind::Far => by_t1() || by_t2(),
+            }
+        });
     }
 
     fn t0_is_good(&self, plane: u8) -> bool {
-        let t0 = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
-        t0.is_some_and(|(_, record)| record.in_a_row == 0 && record.sent > 0)
+        record(&self.records, Turn::T0 { plane }).is_some_and(Record::is_good)
     }
 
     fn t1_is_good(&self, plane: u8, uplink: u16) -> bool {
-        let t1 = self.records.iter().find(|(turn, _)| *turn == Turn::T1 { plane, uplink });
-        t1.is_some_and(|(_, record)| record.in_a_row == 0 && record.sent > 0)
+        record(&self.records, Turn::T1 { plane, uplink }).is_some_and(Record::is_good)
     }
 
     /// Takes word of a port: its neighbour, and whether it has a carrier.
@@ -345,12 +360,11 @@ impl Agent {
         let due = |(place, v): &(usize, ValueView)| {
             (v.ports_up || is_cut_off) && self.is_probed(at, to.kind, v, round.wrapping_add(*place))
         };
-        let values = || self.engine.values(path).enumerate().filter(due);
-        let count = values().count();
+        let out = || self.engine.values_out(path).filter(due);
+        let count = out().count();
         // Where more are due than leave at a time, the next round begins with others.
         let from = if count > BAD_AT_A_TIME { round.wrapping_mul(BAD_AT_A_TIME) % count } else { 0 };
-        for (_, (_, v)) in (0..).zip(values()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME)
-        {
+        for (_, (_, v)) in (0..).zip(out()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME) {
             wanted[n] = (v.plane, v.entropy);
             n += 1;
         }
@@ -405,8 +419,7 @@ impl Agent {
     }
 
     fn t1_is_dead(&self, plane: u8, uplink: u16) -> bool {
-        let t1 = self.records.iter().find(|(turn, _)| *turn == Turn::T1 { plane, uplink });
-        t1.is_some_and(|(_, record)| record.is_dead())
+        record(&self.records, Turn::T1 { plane, uplink }).is_some_and(Record::is_dead)
     }
 
     /// Returns what is broken, as far as this NIC can see.
