@@ -17,10 +17,9 @@ impl fmt::Display for UpReport {
         let UpReport { fabric, target, switches, nodes, cables, seconds, again, inventory } = self;
         let word = if *again { "configured again" } else { "up" };
         let on = if *target == Target::Linux { String::new() } else { format!(" on target {target}") };
-        writeln!(
-            f,
-            "{fabric} is {word}{on}: {switches} switches, {nodes} nodes, {cables} cables in {seconds:.2} s"
-        )?;
+        let switches = count(*switches, "switch", "switches");
+        let (nodes, cables) = (count(*nodes, "node", "nodes"), count(*cables, "cable", "cables"));
+        writeln!(f, "{fabric} is {word}{on}: {switches}, {nodes}, {cables} in {seconds:.2} s")?;
         inventory.iter().try_for_each(|path| writeln!(f, "inventory: {path}"))
     }
 }
@@ -78,6 +77,11 @@ impl fmt::Display for Spread {
     }
 }
 
+/// A test of nothing proves nothing, and counts as failed.
+fn nothing(report: &TestReport) -> &'static str {
+    if report.pairs == 0 { "nothing was tested: no NIC has a path to another\n" } else { "" }
+}
+
 /// A test where switches choose the path.
 fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
@@ -92,6 +96,7 @@ fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> f
             report.strayed, report.damaged
         )?;
     }
+    f.write_str(nothing(report))?;
     shown(f, &report.failed_flows, |flow| {
         format!("{} port {} -> {}: {}", flow.from, flow.source_port, flow.to, flow.what)
     })?;
@@ -111,6 +116,7 @@ impl fmt::Display for TestReport {
             "{} pairs, {}{drawn} paths{absent}, {} packets: {} delivered, {} lost, {} misdelivered",
             self.pairs, self.paths, self.packets, self.delivered, self.lost, self.misdelivered
         )?;
+        f.write_str(nothing(self))?;
         if self.strayed + self.damaged > 0 {
             writeln!(
                 f,
@@ -250,4 +256,19 @@ fn shown<T>(f: &mut fmt::Formatter<'_>, items: &[T], line: impl Fn(&T) -> String
         writeln!(f, "  and {} more", items.len() - SHOWN)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_of_nothing_says_so() {
+        let said = "nothing was tested: no NIC has a path to another\n";
+        let routed = TestReport { spread: Some(Spread::default()), ..TestReport::default() };
+        for report in [TestReport::default(), routed] {
+            assert!(report.to_string().contains(said), "{report}");
+            assert!(!TestReport { pairs: 1, ..report }.to_string().contains(said));
+        }
+    }
 }

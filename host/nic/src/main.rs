@@ -275,6 +275,9 @@ fn seconds(text: &str) -> Result<f64, String> {
     good.then_some(seconds).ok_or_else(|| format!("`{text}` is no time from now on"))
 }
 
+/// The command line cannot be understood (`EX_USAGE` of `sysexits.h`), as `closc` says it.
+const USAGE: u8 = 64;
+
 fn main() -> ExitCode {
     let given = std::env::args_os().collect();
     let words = match settings::with_file(&Cli::command(), given) {
@@ -284,7 +287,14 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let cli = Cli::parse_from(words);
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(said) => {
+            // Where nobody reads it, the code says it.
+            let _ = said.print();
+            return if said.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
     match act(&cli) {
         Ok(good) => ExitCode::from(u8::from(!good)),
         Err(error) => {

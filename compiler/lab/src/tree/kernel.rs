@@ -63,14 +63,9 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::ROUTES_BATCH, Command::read_all)
     }
 
-    /// Tells whether there is a file of queues.
-    pub(crate) fn has_queues(&self) -> bool {
-        self.contents.has(self.folder.join(paths::TC_BATCH))
-    }
-
     /// Reads the queues of a switch; none where it has no such file.
     pub(crate) fn queues(&self) -> Result<Vec<Queueing>, LabError> {
-        if !self.has_queues() {
+        if !self.contents.has(self.folder.join(paths::TC_BATCH)) {
             return Ok(Vec::new());
         }
         self.read(paths::TC_BATCH, Queueing::read_all)

@@ -325,8 +325,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
         machine.use_xdp();
     }
     let links = sys::open_links().map_err(open("a netlink socket"))?;
-    let server =
-        Server::open(&setup.socket, setup.metrics).map_err(open(&format!("`{}`", setup.socket.display())))?;
+    let server = Server::open(&setup.socket, setup.metrics)?;
     // So that the next start knows the fabric, though nothing is denied meanwhile.
     save(setup, fabric.as_deref(), &agent);
     if let Some(user) = &setup.user {
@@ -434,6 +433,15 @@ fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
 fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
     is_of(table, setup.fabric.as_deref())?;
     setup.ports.fit(table.header().planes)?;
+    let named = (0..table.header().planes).filter_map(|plane| setup.ports.of(plane));
+    let absent: Vec<String> = named
+        .filter(|name| !name.is_empty() && sys::interface_index(name).is_none())
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if !absent.is_empty() {
+        let names = absent.join(", ");
+        say(format_args!("no interface {names} of `--ports` is there now: nothing leaves by it before"));
+    }
     if !is_here(setup.nic) {
         say(format_args!("{} is no address of this machine: is it the NIC of another node?", setup.nic));
     }

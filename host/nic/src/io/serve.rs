@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, At};
 use crate::api::{self, Answer, LINE_MAX};
+use crate::io::setup::SetupFault;
 use crate::io::sys::Wanted;
 
 /// Connections that asked something.
@@ -70,21 +71,15 @@ pub struct Round {
 
 impl Server {
     /// Listens. A socket that nobody serves any more makes room; no other kind of file does.
-    pub fn open(socket: &Path, metrics: Option<SocketAddr>) -> io::Result<Server> {
-        if std::os::unix::net::UnixStream::connect(socket).is_ok() {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent serves this socket"));
-        }
-        match std::fs::symlink_metadata(socket) {
-            Ok(found) if found.file_type().is_socket() => std::fs::remove_file(socket)?,
-            // What is there is named by the error of the bind.
-            Ok(_) | Err(_) => {}
-        }
-        let requests = UnixListener::bind(socket)?;
-        requests.set_nonblocking(true)?;
-        let metrics = metrics.map(TcpListener::bind).transpose()?;
-        if let Some(metrics) = &metrics {
-            metrics.set_nonblocking(true)?;
-        }
+    pub fn open(socket: &Path, metrics: Option<SocketAddr>) -> Result<Server, SetupFault> {
+        // First, so that no socket is left of an agent that does not start.
+        let metrics = metrics.map(|address| {
+            let what = format!("{address}, for metrics");
+            listen(address).map_err(|error| SetupFault::Open { what, error })
+        });
+        let metrics = metrics.transpose()?;
+        let what = format!("`{}`", socket.display());
+        let requests = requests(socket).map_err(|error| SetupFault::Open { what, error })?;
         Ok(Server { requests, metrics, clients: Vec::new(), asked: 0 })
     }
 
@@ -192,6 +187,28 @@ impl Server {
         self.clients.iter_mut().for_each(Client::flush);
         self.clients.retain(|client| !client.is_over());
     }
+}
+
+/// Listens for requests, unless another agent does.
+fn requests(socket: &Path) -> io::Result<UnixListener> {
+    if std::os::unix::net::UnixStream::connect(socket).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent serves this socket"));
+    }
+    match std::fs::symlink_metadata(socket) {
+        Ok(found) if found.file_type().is_socket() => std::fs::remove_file(socket)?,
+        // What is there is named by the error of the bind.
+        Ok(_) | Err(_) => {}
+    }
+    let requests = UnixListener::bind(socket)?;
+    requests.set_nonblocking(true)?;
+    Ok(requests)
+}
+
+/// Listens for those who ask for metrics.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let metrics = TcpListener::bind(address)?;
+    metrics.set_nonblocking(true)?;
+    Ok(metrics)
 }
 
 impl Client {
@@ -470,6 +487,10 @@ mod tests {
         std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
         assert!(Server::open(&at("file"), None).is_err() && Server::open(&at("link"), None).is_err());
         assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "of somebody");
+        // Nobody has this address (RFC 5737).
+        let fault = Server::open(&at("socket"), Some("192.0.2.1:9".parse().unwrap())).err().unwrap();
+        assert!(fault.to_string().starts_with("cannot open 192.0.2.1:9, for metrics: "), "{fault}");
+        assert!(!at("socket").exists(), "nothing is left of a server that was not opened");
         drop(Server::open(&at("socket"), None).unwrap());
         assert!(at("socket").exists() && Server::open(&at("socket"), None).is_ok());
     }

@@ -64,7 +64,9 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
 /// them. To be asked before the rights to find out are given up, which whoever enters a namespace does.
 fn takes_queues(places: &[Place<'_>]) -> bool {
     static SAID: Once = Once::new();
-    if !places.iter().any(|place| place.files().has_queues()) {
+    // A file that cannot be read is somebody else's to complain of.
+    let asks = |place: &Place<'_>| place.files().queues().is_ok_and(|queues| !queues.is_empty());
+    if !places.iter().any(asks) {
         return false;
     }
     let lacking = lacking_queues();
