@@ -301,7 +301,7 @@ impl Agent {
         let mut silence = Silence { others: self.groups.forgotten(), ..Silence::default() };
         for channel in &self.channels {
             silence.others += channel.sent.forgotten();
-            let is_open = |id: u64| channel.leaving.iter().any(|l| l.id == id && l.done_ns.is_none());
+            let is_open = |id: u64| channel.leaving.iter().any(|l| l.id == id && l.ended_ns.is_none());
             for sent in channel.sent.without_verdict() {
                 let Cargo::Chunk { write, .. } = sent.cargo else { continue };
                 if is_open(write) {

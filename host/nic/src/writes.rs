@@ -127,6 +127,17 @@ pub enum WriteFault {
     },
 }
 
+/// Why a write ended that is not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Failure {
+    /// The far side does not take it.
+    #[error("the far NIC refuses it: its region does not have all of these bytes, or cannot be written")]
+    Refused,
+    /// What is to be sent cannot be had.
+    #[error("the region here cannot be read")]
+    Unreadable,
+}
+
 /// Counters of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
@@ -147,8 +158,10 @@ pub struct Leaving {
     pub tally: Tally,
     /// When it was asked for.
     pub since_ns: u64,
-    /// When the other side said it has all of it.
-    pub done_ns: Option<u64>,
+    /// When the other side said it has all of it, or it failed.
+    pub ended_ns: Option<u64>,
+    /// Why it failed, if it did.
+    pub failure: Option<Failure>,
     next: u64,
     again: VecDeque<(u64, u8)>,
     arrived: Pieces,
@@ -190,7 +203,8 @@ impl Leaving {
             order,
             tally: Tally::default(),
             since_ns: now_ns,
-            done_ns: None,
+            ended_ns: None,
+            failure: None,
             next: 0,
             again: VecDeque::new(),
             arrived: Pieces::new(pieces),
@@ -256,8 +270,12 @@ impl Leaving {
             return;
         }
         self.touched_ns = now_ns;
+        if status.refused {
+            self.fail(Failure::Refused, now_ns);
+            return;
+        }
         if status.complete {
-            self.done_ns = self.done_ns.or(Some(now_ns));
+            self.ended_ns = self.ended_ns.or(Some(now_ns));
             return;
         }
         // Before everything was acknowledged, the rest is still under way or known to be lost.
@@ -274,11 +292,18 @@ impl Leaving {
         }
     }
 
+    /// Ends it, unless it is done.
+    pub fn fail(&mut self, failure: Failure, now_ns: u64) {
+        if self.ended_ns.is_none() {
+            (self.ended_ns, self.failure) = (Some(now_ns), Some(failure));
+        }
+    }
+
     /// Tells whether to ask the other side how much it has: all was acknowledged and it has not said that it is done,
     /// as when it started over.
     pub fn wants_to_ask(&mut self, now_ns: u64) -> bool {
         let quiet = now_ns.saturating_sub(self.touched_ns.max(self.asked_ns)) >= ASK_AFTER_NS;
-        let ask = self.done_ns.is_none() && self.arrived.is_full() && quiet;
+        let ask = self.ended_ns.is_none() && self.arrived.is_full() && quiet;
         if ask {
             self.asked_ns = now_ns;
         }
@@ -352,6 +377,13 @@ impl Arriving {
         Place::Put { at: chunk.target + chunk.offset, done }
     }
 
+    /// Answers that a write is not taken, and forgets what came of it.
+    pub fn refuse(&mut self, write: u64, total: u64) -> Status {
+        self.coming.retain(|coming| coming.id != write);
+        self.complete.retain(|(id, _)| *id != write);
+        Status { refused: true, n_missing: 0, ..self.status(write, total) }
+    }
+
     /// Tells whether a write has come in part.
     pub(crate) fn is_open(&self) -> bool {
         !self.coming.is_empty()
@@ -386,8 +418,15 @@ impl Arriving {
     /// Answers how much of a write is here.
     pub fn status(&self, write: u64, total: u64) -> Status {
         let complete = self.complete.contains(&(write, total));
-        let mut status =
-            Status { write, complete, question: false, total, missing: [(0, 0); RANGES_MAX], n_missing: 0 };
+        let mut status = Status {
+            write,
+            complete,
+            question: false,
+            refused: false,
+            total,
+            missing: [(0, 0); RANGES_MAX],
+            n_missing: 0,
+        };
         if complete || total == 0 {
             return status;
         }
@@ -446,7 +485,7 @@ mod tests {
         assert!(leaving.next_piece().is_none());
         assert_eq!(arriving.take(&chunk(again, &data), 3), Place::Put { at: 6000, done: true });
         leaving.acknowledge(&arriving.status(9, 2500), 4);
-        assert_eq!((leaving.done_ns, leaving.tally.resent), (Some(4), 1));
+        assert_eq!((leaving.ended_ns, leaving.tally.resent), (Some(4), 1));
     }
 
     #[test]
@@ -476,7 +515,7 @@ mod tests {
         assert!(!leaving.wants_to_ask(ASK_AFTER_NS + 2), "asked once in a while");
         leaving.acknowledge(&Arriving::default().status(9, 2500), 0);
         assert_eq!(std::iter::from_fn(|| leaving.next_piece()).count(), 3);
-        assert_eq!(leaving.done_ns, None);
+        assert_eq!(leaving.ended_ns, None);
     }
 
     #[test]

@@ -106,7 +106,7 @@ proptest! {
         let turn = wire::SelfProbe { id, tier: 2, plane, uplink: epoch, t1_uplink: 9, epoch };
         let mut missing = [(0, 0); wire::RANGES_MAX];
         missing[0] = (3, 4);
-        let status = wire::Status { write: word, complete: false, question: true, total: 900, missing, n_missing: 1 };
+        let status = wire::Status { write: word, complete: false, question: true, refused: word & 1 == 1, total: 900, missing, n_missing: 1 };
         for message in [
             Message::PairProbe(probe),
             Message::PairAnswer(probe),

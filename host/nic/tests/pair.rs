@@ -2,12 +2,14 @@
 
 mod common;
 
+use std::fs::File;
 use std::net::Ipv6Addr;
 
 use closc_nic::agent::{At, Ban};
 use closc_nic::api::{Answer, answer};
 use closc_nic::io::run::is_of;
 use closc_nic::localise::Culprit;
+use closc_nic::region::Region;
 use closc_paths::Table;
 
 use common::{Cable, Net, drained, nic, table};
@@ -427,7 +429,7 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         assert_eq!(deny(Ban { group: Some(1), downlink: Some(1), ..ban(3) }), last("2::2"));
         deny(Ban { uplinks: Some((0, 99)), group: Some(0), ..ban(3) }).unwrap();
         let refused = deny(Ban { uplinks: Some((500, 600)), ..ban(0) }).unwrap_err();
-        assert!(refused.starts_with("uplink 500 is not there, a T0 has "), "{refused}");
+        assert!(refused.starts_with("uplink 500, counted from 0, is not there: a T0 has "), "{refused}");
         let refused = deny(Ban { uplinks: Some((2, 1)), ..ban(0) }).unwrap_err();
         assert!(refused.starts_with("2 is above 1"), "{refused}");
         assert_eq!(net.agents[0].bans().bans.len(), 6, "what was refused left nothing");
@@ -586,5 +588,55 @@ fn a_refused_write_says_why() {
         }
         let taken = (0..100).map(|_| refused(&far, 1, "")).find(|said| !said.starts_with("WhenWritten"));
         assert!(taken.unwrap().contains("64 writes to this NIC are under way already"));
+    });
+}
+
+/// A write that the far side does not take, or that cannot be read here, ends and says why. No path is to blame.
+#[test]
+fn a_write_that_cannot_be_done_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("region");
+    let file = |bytes: u64| {
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        file.set_len(bytes).unwrap();
+        file
+    };
+    with(|net| {
+        let far = |net: &mut Net<'_>, epoch, region| {
+            net.restart_with(1, epoch, region);
+            net.run(300 * MS);
+        };
+        let failed = |net: &mut Net<'_>, order| {
+            let at = net.at(0);
+            let id = net.agents[0].write(&at, nic(1), order).unwrap();
+            net.run(200 * MS);
+            let view = net.agents[0].write_view(&net.at(0), id).unwrap();
+            assert!(!view.done && net.agents[0].written(id).is_none(), "{view:?}");
+            let sent = view.sent;
+            net.run(500 * MS);
+            assert_eq!(net.agents[0].write_view(&net.at(0), id).unwrap().sent, sent, "nothing more is sent");
+            view.failed.unwrap()
+        };
+        far(net, 20, Region::File(file(1000), 1000));
+        for order in [(0, 0, 1001, None), (0, 0, 1_000_000, None), (0, u64::MAX - 100, 100, None)] {
+            assert!(failed(net, order).contains("the far NIC refuses it"));
+        }
+        // It may be read and not written, and it has become shorter.
+        let read_only = File::open(&path).unwrap();
+        far(net, 30, Region::File(read_only, 1000));
+        assert!(failed(net, (0, 0, 1000, None)).contains("the far NIC refuses it"));
+        far(net, 40, Region::File(file(3_000_000), 3_000_000));
+        net.restart_with(0, 50, Region::File(File::open(&path).unwrap(), 3_000_000));
+        net.run(300 * MS);
+        file(1_500_000);
+        assert_eq!(failed(net, (0, 0, 3_000_000, None)), "the region here cannot be read");
+        let at = net.at(0);
+        let id = net.agents[0].write(&at, nic(1), (0, 0, 1_000_000, None)).unwrap();
+        net.run(300 * MS);
+        assert!(net.agents[0].write_view(&net.at(0), id).unwrap().done, "others are done");
+        let status = net.agents[0].status(&net.at(0));
+        let channel = &status.channels[0];
+        assert_eq!((channel.lost, channel.assumed_bad, channel.denied), (0, 0, 0), "{channel:?}");
+        assert!(net.agents[1].status(&net.at(1)).counters.refused_writes == 0);
     });
 }

@@ -257,8 +257,8 @@ impl Engine {
         self.every(Cause::Probe, now_ns, |set, at| {
             let choice = set.value(at).choice;
             let leaves = set.to.kind != closc_paths::Kind::Local;
-            if leaves && at.plane == plane && choice.t0_uplink == uplink && !set.value(at).is_bad() {
-                set.value_mut(at).condemn(now_ns, relapse_ns);
+            if leaves && at.plane == plane && choice.t0_uplink == uplink {
+                set.value_mut(at).cut_off(now_ns, relapse_ns);
             }
         });
     }
@@ -271,8 +271,8 @@ impl Engine {
             let choice = set.value(at).choice;
             let leaves = set.to.kind == closc_paths::Kind::Far;
             let same = (first..=last).contains(&choice.t0_uplink) && choice.t1_uplink == t1_uplink;
-            if leaves && at.plane == plane && same && !set.value(at).is_bad() {
-                set.value_mut(at).condemn(now_ns, relapse_ns);
+            if leaves && at.plane == plane && same {
+                set.value_mut(at).cut_off(now_ns, relapse_ns);
             }
         });
     }
@@ -281,8 +281,8 @@ impl Engine {
     pub fn lost_before(&mut self, path: PathId, now_ns: u64, is_dead: impl Fn(&Destination, Choice) -> bool) {
         let relapse_ns = self.settings.relapse_ns;
         self.all_of(path, Cause::Probe, now_ns, |set, at| {
-            if is_dead(&set.to, set.value(at).choice) && !set.value(at).is_bad() {
-                set.value_mut(at).condemn(now_ns, relapse_ns);
+            if is_dead(&set.to, set.value(at).choice) {
+                set.value_mut(at).cut_off(now_ns, relapse_ns);
             }
         });
     }

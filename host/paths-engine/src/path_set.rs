@@ -297,19 +297,22 @@ impl PathSet {
 
     /// The value that is taken to keep the floor: one in reserve before a bad one, of the plane with the fewest in use;
     /// of those in reserve the one that kept the floor before, so that deciding anew changes nothing by itself, and of
-    /// the bad ones the one that failed longest ago.
+    /// the bad ones the one that failed longest ago, unless a switch on its way is known to be dead.
     fn next_best(&self, in_use: &[u128; 32], ports: u32) -> Option<Place> {
         let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
-        let mut best: Option<((bool, u32), Place)> = None;
+        let mut best: Option<((bool, bool, u32), Place)> = None;
         for plane in planes() {
             let used = in_use[plane];
             let free = |(n, v): &(usize, &Value)| !v.is_denied() && used >> n & 1 == 0;
             let newcomer = |n: usize| u64::from(!self.rotations[plane].is_in_use(n as u8));
-            let rank =
-                |n: usize, v: &Value| (v.is_bad(), if v.is_bad() { v.changed_ns } else { newcomer(n) });
+            let rank = |n: usize, v: &Value| {
+                let bad = v.is_bad();
+                (bad, bad && v.cut_off, if bad { v.changed_ns } else { newcomer(n) })
+            };
             let values = self.plane(plane).iter().enumerate().filter(free);
             let Some((position, value)) = values.min_by_key(|(n, v)| rank(*n, v)) else { continue };
-            let key = (value.is_bad(), used.count_ones());
+            let bad = value.is_bad();
+            let key = (bad, bad && value.cut_off, used.count_ones());
             if best.is_none_or(|(other, _)| key < other) {
                 best = Some((key, Place { plane: plane as u8, position: position as u8 }));
             }

@@ -62,6 +62,8 @@ pub(crate) struct Value {
     pub(crate) streak: u16,
     /// Probes missed since the last answer.
     pub(crate) silent: u8,
+    /// Whether a switch on its way is known to answer nothing.
+    pub(crate) cut_off: bool,
     /// Packets lost.
     pub(crate) lost: u32,
     /// Smoothed round trip of probes; 0 before the first.
@@ -80,6 +82,7 @@ impl Value {
             relapses: 0,
             streak: 0,
             silent: 0,
+            cut_off: false,
             lost: 0,
             rtt_ns: 0,
             changed_ns: now_ns,
@@ -116,6 +119,14 @@ impl Value {
         self.changed_ns = now_ns;
     }
 
+    /// Puts it out because a switch on its way answers nothing.
+    pub(crate) fn cut_off(&mut self, now_ns: u64, relapse_ns: u64) {
+        if !self.is_bad() {
+            self.condemn(now_ns, relapse_ns);
+        }
+        self.cut_off = true;
+    }
+
     /// Puts it out until it shows itself, for what is no failure of its own.
     pub(crate) fn doubt(&mut self, now_ns: u64) {
         if !self.is_bad() {
@@ -126,7 +137,7 @@ impl Value {
 
     /// Takes a packet or a probe that came back.
     pub(crate) fn answered(&mut self, good_answers: u16, now_ns: u64) {
-        self.silent = 0;
+        (self.silent, self.cut_off) = (0, false);
         match self.health {
             Health::Good => self.streak = 0,
             Health::Unknown => self.become_good(now_ns),

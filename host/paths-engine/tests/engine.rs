@@ -312,3 +312,29 @@ fn a_plane_that_comes_up_later_is_staggered_too() {
     }
     assert!(first.iter().all(|count| count.abs_diff(1008) < 100), "{first:?}");
 }
+
+/// The floor takes back a path that lost a packet before one over a switch that answers nothing, though that failed longer ago.
+#[test]
+fn the_floor_is_kept_by_what_may_still_carry() {
+    let bytes = table_of(&Shape { planes: 2, active: 3, backup: 0, min_active: 5, denied: vec![] }, 3, 4);
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 0), 0).unwrap();
+    let all: Vec<_> = engine.values(path).filter(|v| v.plane == 1).map(|v| v.entropy).collect();
+    let uplink = |entropy| table.choice(entropy).t0_uplink;
+    engine.lost_uplink(1, uplink(all[0]), 1);
+    assert_eq!(engine.in_use(path).collect::<Vec<_>>(), [3, 2]);
+    engine.lost(path, 1, all[1], 2);
+    let used = |engine: &Engine| -> Vec<u32> {
+        engine.values(path).filter(|v| v.plane == 1 && v.in_use).map(|v| v.entropy).collect()
+    };
+    assert_eq!(used(&engine), [all[1], all[2]]);
+    // Nothing else is left.
+    engine.lost_uplink(1, uplink(all[1]), 3);
+    engine.lost_uplink(1, uplink(all[2]), 4);
+    assert_eq!(used(&engine), [all[0], all[1]]);
+    // One answer, and it may carry.
+    engine.answered(path, 1, all[2], 5);
+    assert_eq!(used(&engine).len(), 2);
+    engine.lost(path, 1, all[1], 6);
+    assert!(used(&engine).contains(&all[2]));
+}

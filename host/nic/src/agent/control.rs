@@ -81,7 +81,7 @@ pub struct Bans {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BanFault {
     /// The word is none of the four.
-    #[error("`{0}` is no reason: administrator, drain, gray-loss or fault is")]
+    #[error("{}: administrator, drain, gray-loss or fault is", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is no reason", .0.escape_default()) })]
     Reason(String),
     /// Nothing narrows it.
     #[error("a denial names a plane, an uplink or a destination; this one names everything")]
@@ -95,7 +95,7 @@ pub enum BanFault {
         last: u8,
     },
     /// What it names is not there.
-    #[error("{what} {number} is not there, a {of} has {count}")]
+    #[error("{what} {number}, counted from 0, is not there: a {of} has {count}")]
     Missing {
         /// What it names.
         what: &'static str,
@@ -141,8 +141,8 @@ impl Agent {
         let header = at.table.header();
         range("T0", ban.uplinks, header.t0_uplinks)?;
         range("T1", ban.t1_uplinks, header.t1_uplinks)?;
-        exists("zone index", ban.zone, "fabric", header.zones)?;
-        exists("group index", ban.group, "zone", header.groups)?;
+        exists("zone", ban.zone, "fabric", header.zones)?;
+        exists("group", ban.group, "zone", header.groups)?;
         exists("downlink", ban.downlink, "T0", header.nics)?;
         let scope = Scope {
             source: None,
@@ -275,7 +275,7 @@ impl Agent {
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
         // What is left over is for writes that come: where all NICs of a job have as many writes as they have room for, none of
         // them could take one, and none would end.
-        let sends = |c: &&Channel| c.address != address && c.leaving.iter().any(|w| w.done_ns.is_none());
+        let sends = |c: &&Channel| c.address != address && c.leaving.iter().any(|w| w.ended_ns.is_none());
         let sending = self.channels.iter().filter(sends).count();
         if sending >= self.room.senders() {
             return Err(WriteFault::Crowded(sending));
@@ -283,7 +283,7 @@ impl Agent {
         let channel = self.channel(at, address).map_err(|_| WriteFault::Crowded(self.room.channels))?;
         let leaving = &mut self.channels[channel].leaving;
         if leaving.len() >= LEAVING_MAX {
-            let done = leaving.iter().position(|write| write.done_ns.is_some());
+            let done = leaving.iter().position(|write| write.ended_ns.is_some());
             let done = done.ok_or(WriteFault::Busy(LEAVING_MAX))?;
             leaving.remove(done);
         }

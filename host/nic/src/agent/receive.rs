@@ -216,24 +216,23 @@ impl Agent {
         batch: &mut Batch,
         node: &mut impl FnMut(&[u8]),
     ) {
-        if !self.region.holds(chunk.target, chunk.total) {
-            self.counters.refused_writes += 1;
-            return;
-        }
         let Ok(channel) = self.channel(at, packet.source) else { return };
-        let (place, done) = match self.channels[channel].arriving.take(chunk, at.now_ns) {
+        let place = if self.region.holds(chunk.target, chunk.total) {
+            self.channels[channel].arriving.take(chunk, at.now_ns)
+        } else {
+            Place::Refused
+        };
+        let (place, done) = match place {
             Place::Put { at, done } => (Some(at), done),
             Place::Known => {
                 self.counters.repeated += 1;
                 (None, false)
             }
-            Place::Refused => {
-                self.counters.refused_writes += 1;
-                return;
-            }
+            Place::Refused => return self.refuse_write(at, (packet, sequence), chunk, batch, node),
         };
         if place.is_some_and(|place| self.region.write(place, chunk.data).is_err()) {
             self.counters.region_faults += 1;
+            return self.refuse_write(at, (packet, sequence), chunk, batch, node);
         }
         self.counters.written_bytes += place.map_or(0, |_| chunk.data.len() as u64);
         self.numbered(at, packet, sequence, None, batch, node);
@@ -242,6 +241,22 @@ impl Agent {
             let status = self.channels[channel].arriving.status(chunk.write, chunk.total);
             self.answer(at, batch, channel, &Message::Status(status));
         }
+    }
+
+    /// Lets the far side know that a write is not taken. The packet came, so its path is not to blame.
+    fn refuse_write(
+        &mut self,
+        at: &At<'_>,
+        (packet, sequence): (&Packet<'_>, Sequence),
+        chunk: &Chunk<'_>,
+        batch: &mut Batch,
+        node: &mut impl FnMut(&[u8]),
+    ) {
+        self.counters.refused_writes += 1;
+        self.numbered(at, packet, sequence, None, batch, node);
+        let Ok(channel) = self.channel(at, packet.source) else { return };
+        let status = self.channels[channel].arriving.refuse(chunk.write, chunk.total);
+        self.answer(at, batch, channel, &Message::Status(status));
     }
 
     /// Sends what came lately.

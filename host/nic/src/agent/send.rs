@@ -9,6 +9,7 @@ use crate::choose::{Transport, flow_of_packet};
 use crate::probes::Target;
 use crate::sent::Cargo;
 use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, PairProbe, Sequence, UDP_LEN};
+use crate::writes::Failure;
 
 /// ECN-capable, so that switches mark and do not drop.
 const ECT0: u8 = 0b10;
@@ -294,7 +295,7 @@ impl Agent {
             return false;
         }
         let c = &mut self.channels[channel];
-        let mut next = c.leaving.iter_mut().filter(|leaving| leaving.done_ns.is_none());
+        let mut next = c.leaving.iter_mut().filter(|leaving| leaving.ended_ns.is_none());
         let Some((id, order, piece)) = next.find_map(|l| l.next_piece().map(|piece| (l.id, l.order, piece)))
         else {
             return false;
@@ -314,7 +315,12 @@ impl Agent {
         let data = &mut payload[UDP_LEN + head..][..piece.len as usize];
         if self.region.read(order.local + piece.offset, data).is_err() {
             self.counters.region_faults += 1;
-            data.fill(0);
+            if let Some(leaving) = self.channels[channel].leaving.iter_mut().find(|leaving| leaving.id == id)
+            {
+                leaving.unsent(&piece);
+                leaving.fail(Failure::Unreadable, at.now_ns);
+            }
+            return false;
         }
         let len = head + piece.len as usize;
         wire::write_udp(payload, &self.identity, 0, len);

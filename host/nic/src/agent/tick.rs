@@ -328,7 +328,15 @@ impl Agent {
             if batch.room() > SPARE && leaving.wants_to_ask(at.now_ns) {
                 let (write, total) = (leaving.id, leaving.order.total);
                 let missing = [(0, 0); RANGES_MAX];
-                let status = Status { write, complete: false, question: true, total, missing, n_missing: 0 };
+                let status = Status {
+                    write,
+                    complete: false,
+                    question: true,
+                    refused: false,
+                    total,
+                    missing,
+                    n_missing: 0,
+                };
                 self.answer(at, batch, channel, &Message::Status(status));
             }
         }

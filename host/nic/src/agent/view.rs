@@ -270,6 +270,9 @@ pub struct WriteView {
     pub bytes: u64,
     /// Whether the far side has all of it.
     pub done: bool,
+    /// Why it ended otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     /// How long it took, or takes so far.
     pub elapsed_us: f64,
     /// Pieces sent.
@@ -283,8 +286,9 @@ impl WriteView {
         WriteView {
             write: write.id,
             bytes: write.order.total,
-            done: write.done_ns.is_some(),
-            elapsed_us: write.done_ns.unwrap_or(now_ns).saturating_sub(write.since_ns) as f64 / 1e3,
+            done: write.ended_ns.is_some() && write.failure.is_none(),
+            failed: write.failure.map(|failure| failure.to_string()),
+            elapsed_us: write.ended_ns.unwrap_or(now_ns).saturating_sub(write.since_ns) as f64 / 1e3,
             sent: write.tally.sent,
             resent: write.tally.resent,
         }
@@ -408,8 +412,9 @@ impl Agent {
     /// Returns what a write took, once the far side has all of it.
     pub fn written(&self, id: u64) -> Option<Tally> {
         let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
-        let write = writes.find(|write| write.id == id && write.done_ns.is_some()).map(|write| write.tally);
-        write.or_else(|| self.room.done(id).map(|(_, tally)| *tally))
+        let is_done = |write: &&Leaving| write.ended_ns.is_some() && write.failure.is_none();
+        let write = writes.find(|write| write.id == id).filter(is_done).map(|write| write.tally);
+        write.or_else(|| self.room.done(id).filter(|(view, _)| view.done).map(|(_, tally)| *tally))
     }
 
     /// Returns events after a number.

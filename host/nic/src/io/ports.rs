@@ -187,6 +187,11 @@ impl Ports {
         Ports { names, ..Ports::default() }
     }
 
+    /// Tells whether a plane has a port, as far as names say.
+    pub(super) fn has(&self, plane: u8) -> bool {
+        self.names.of(plane).is_none_or(|name| !name.is_empty())
+    }
+
     /// Returns why there is no port although there are routes.
     pub(crate) fn doubt(&self) -> Option<Doubt> {
         self.doubt

@@ -82,6 +82,8 @@ pub struct Machine {
     ports: Ports,
     /// Why no port was found, as it was said last.
     doubt: Option<Doubt>,
+    /// Planes of which it was said that there is no route.
+    unrouted: u32,
     ways: Vec<Option<NextHop>>,
     asking: Vec<Asking>,
     looked_ns: u64,
@@ -164,6 +166,7 @@ impl Machine {
             interfaces: vec![0; planes],
             ports: Ports::new(ports.clone()),
             doubt: None,
+            unrouted: 0,
             ways: vec![None; planes],
             asking: vec![Asking::default(); planes],
             looked_ns: 0,
@@ -213,6 +216,25 @@ impl Machine {
             say(format_args!("{doubt}"));
         }
         self.doubt = doubt;
+        if doubt.is_none() {
+            self.say_unrouted(at, downlink);
+        }
+    }
+
+    /// Says of which planes no port is known, as the kernel has no route to their T0: once each, until there is one.
+    fn say_unrouted(&mut self, at: &At<'_>, downlink: u16) {
+        for (plane, way) in (0u8..).zip(&self.ways) {
+            let bit = 1 << plane;
+            let is_wanted = way.is_none() && self.ports.has(plane);
+            if is_wanted && self.unrouted & bit == 0 {
+                let t0 = Ipv6Addr::from(at.table.t0_probe(plane, downlink));
+                say(format_args!(
+                    "plane {plane}: the kernel has no route to {t0}, so that nothing leaves by it: is its port up, and was \
+                     `ip -batch ip.batch` run since then?"
+                ));
+            }
+            self.unrouted = if is_wanted { self.unrouted | bit } else { self.unrouted & !bit };
+        }
     }
 
     /// Looks at the ports, and at routes if they are to be asked for.
@@ -292,16 +314,33 @@ impl Machine {
 
 /// Runs an agent until a signal ends it.
 pub fn run(setup: &Setup) -> Result<(), SetupFault> {
-    let open = |what: &str| {
-        let what = what.to_owned();
-        move |error| SetupFault::Open { what, error }
-    };
     let mut bytes = read_table(&setup.table)?;
-    let (table, downlink) = open_table(&bytes, setup.nic)?;
+    let (table, _) = open_table(&bytes, setup.nic)?;
     suits(setup, &table)?;
     let _held = holds(setup)?;
     let kept = kept(setup)?;
     let fabric = fabric(setup, &table, &kept)?;
+    let done = run_with(setup, &mut bytes, &kept, fabric);
+    if setup.tun.is_some() && sys::is_root() {
+        // Its routes went with the device, also if the agent did not get as far as to run.
+        let (table, _) = open_table(&bytes, setup.nic)?;
+        setup::clean(&table, setup.nic);
+    }
+    done
+}
+
+/// Runs an agent that has its NIC, with the last of its tables left in `bytes`.
+fn run_with(
+    setup: &Setup,
+    bytes: &mut Vec<u8>,
+    kept: &State,
+    fabric: Option<String>,
+) -> Result<(), SetupFault> {
+    let open = |what: &str| {
+        let what = what.to_owned();
+        move |error| SetupFault::Open { what, error }
+    };
+    let (table, downlink) = open_table(bytes, setup.nic)?;
     let started = Instant::now();
     let clock = || started.elapsed().as_nanos() as u64 + 1;
     let at = At { table: &table, now_ns: clock() };
@@ -333,17 +372,9 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     }
     let mut stage = Stage { setup, tun, links, server, flags: flags(), agent, downlink, fabric };
     loop {
-        let (table, _) = open_table(&bytes, setup.nic)?;
+        let (table, _) = open_table(bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
-        bytes = next;
-    }
-    if sys::is_root() {
-        let (table, _) = open_table(&bytes, setup.nic)?;
-        if setup.tun.is_some() {
-            // Its routes go with the device.
-            stage.tun = None;
-            setup::clean(&table, setup.nic);
-        }
+        *bytes = next;
     }
     let _ = std::fs::remove_file(&setup.socket);
     Ok(())

@@ -166,9 +166,12 @@ impl Server {
         for client in &mut self.clients {
             let Some(id) = client.waits_for else { continue };
             let view = agent.write_view(at, id);
-            if view.as_ref().is_none_or(|view| view.done) {
+            if view.as_ref().is_none_or(|view| view.done || view.failed.is_some()) {
                 client.waits_for = None;
-                let said = view.map(|view| serde_json::to_value(view).unwrap_or_else(api::fault));
+                let said = view.map(|view| match view.failed {
+                    Some(why) => api::fault(why),
+                    None => serde_json::to_value(view).unwrap_or_else(api::fault),
+                });
                 client.say(&said.unwrap_or_else(|| api::fault("the far NIC is no more")));
             }
         }

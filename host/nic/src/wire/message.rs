@@ -99,6 +99,8 @@ pub struct Status {
     pub complete: bool,
     /// Whether this is the question and not the answer.
     pub question: bool,
+    /// Whether it is not taken, now or later.
+    pub refused: bool,
     /// Length of the write.
     pub total: u64,
     /// Missing bytes: offset and length; so many of them count.
@@ -246,7 +248,8 @@ fn status(r: &mut Reader<'_>) -> Result<Status, Fault> {
             return Err(Fault::Kind);
         }
     }
-    Ok(Status { write, complete: flags & 1 == 1, question: flags & 2 == 2, total, missing, n_missing })
+    let [complete, question, refused] = [1, 2, 4].map(|flag| flags & flag != 0);
+    Ok(Status { write, complete, question, refused, total, missing, n_missing })
 }
 
 /// Writes bytes to the front of a buffer that is large enough.
@@ -331,7 +334,8 @@ fn write_cut(w: &mut Writer<'_>, c: &Cut) {
 fn write_status(w: &mut Writer<'_>, s: &Status) {
     w.put(&s.write.to_be_bytes());
     w.put(&s.total.to_be_bytes());
-    w.put(&[u8::from(s.complete) | u8::from(s.question) << 1, s.n_missing]);
+    let flags = u8::from(s.complete) | u8::from(s.question) << 1 | u8::from(s.refused) << 2;
+    w.put(&[flags, s.n_missing]);
     for (offset, len) in &s.missing[..usize::from(s.n_missing)] {
         w.put(&offset.to_be_bytes());
         w.put(&len.to_be_bytes());

@@ -154,16 +154,16 @@ impl<'a> Net<'a> {
             options,
         };
         for n in 0..2 {
-            let agent = net.agent(n, 7 + n as u16);
+            let agent = net.agent(n, 7 + n as u16, Region::Pattern { wrong: 0 });
             net.agents.push(agent);
             net.plug(n);
         }
         net
     }
 
-    fn agent(&self, n: usize, epoch: u16) -> Agent {
+    fn agent(&self, n: usize, epoch: u16, region: Region) -> Agent {
         let at = At { table: self.tables[n], now_ns: self.now_ns };
-        Agent::new(&at, self.options, Region::Pattern { wrong: 0 }, epoch).unwrap()
+        Agent::new(&at, self.options, region, epoch).unwrap()
     }
 
     fn plug(&mut self, n: usize) {
@@ -174,7 +174,12 @@ impl<'a> Net<'a> {
 
     /// Kills an agent and starts another in its place.
     pub(crate) fn restart(&mut self, n: usize, epoch: u16) {
-        self.agents[n] = self.agent(n, epoch);
+        self.restart_with(n, epoch, Region::Pattern { wrong: 0 });
+    }
+
+    /// The same, and the other one has a region of its own.
+    pub(crate) fn restart_with(&mut self, n: usize, epoch: u16, region: Region) {
+        self.agents[n] = self.agent(n, epoch, region);
         self.plug(n);
     }
 
