@@ -105,7 +105,7 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
         Request::Paths { to } => match agent.paths(at, to.octets()) {
             Some(paths) => value(paths),
             None => fault(format_args!(
-                "{to} is the address of no NIC of the fabric, or there is no room for more"
+                "{to} is the address of no other NIC of the fabric, or there is no room for more"
             )),
         },
         Request::Findings {} => value(agent.findings(at)),

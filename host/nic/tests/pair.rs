@@ -640,3 +640,32 @@ fn a_write_that_cannot_be_done_ends() {
         assert!(net.agents[1].status(&net.at(1)).counters.refused_writes == 0);
     });
 }
+
+/// Who asks for paths changes nothing: no far NIC is made, and none makes room.
+#[test]
+fn questions_for_paths_leave_no_trace() {
+    with(|net| {
+        net.run(100 * MS);
+        let at = net.at(0);
+        assert!(net.agents[0].paths(&at, nic(0)).is_none(), "the NIC itself");
+        assert!(net.agents[0].paths(&at, [1; 16]).is_none());
+        let before = net.agents[0].paths(&at, nic(1)).unwrap();
+        assert!(!before.is_empty() && before.iter().all(|path| path.state == "UNKNOWN"));
+        for _ in 0..1000 {
+            assert_eq!(net.agents[0].paths(&at, nic(1)).unwrap(), before);
+        }
+        assert_eq!(net.agents[0].status(&at).channels.len(), 0);
+        // A path over a T1 that answers nothing is out, for whoever asks first too.
+        net.loss.insert(Cable::Uplink(1, 0, 2), 1000);
+        net.run(1000 * MS);
+        let at = net.at(0);
+        let paths = net.agents[0].paths(&at, nic(1)).unwrap();
+        let out: Vec<_> = paths.iter().filter(|path| path.state == "ASSUMED_BAD").collect();
+        assert!(!out.is_empty() && out.iter().all(|path| (path.plane, path.uplink) == (1, 2)), "{paths:?}");
+        net.run(MS);
+        let texts: Vec<_> = net.agents[0].events_after(0).map(|event| event.text.clone()).collect();
+        assert!(texts.iter().all(|text| !text.contains("value")), "{texts:?}");
+        talk(net, 0, 10);
+        assert_eq!(net.agents[0].status(&net.at(0)).channels.len(), 1);
+    });
+}

@@ -277,14 +277,17 @@ impl Engine {
         });
     }
 
-    /// Makes every value to one destination bad that takes what is dead, as somebody knew before the destination was opened.
+    /// Makes every value to one destination bad that takes what is dead, as was known before the destination was opened. That is no
+    /// change, so there are no events of it.
     pub fn lost_before(&mut self, path: PathId, now_ns: u64, is_dead: impl Fn(&Destination, Choice) -> bool) {
-        let relapse_ns = self.settings.relapse_ns;
-        self.all_of(path, Cause::Probe, now_ns, |set, at| {
+        let (own, relapse_ns) = (self.own_ports, self.settings.relapse_ns);
+        let Some(set) = self.set_mut(path) else { return };
+        for at in set.places() {
             if is_dead(&set.to, set.value(at).choice) {
                 set.value_mut(at).cut_off(now_ns, relapse_ns);
             }
-        });
+        }
+        set.settle(own);
     }
 
     /// Takes word of an own port.

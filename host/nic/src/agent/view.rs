@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use closc_paths::Table;
-use closc_paths_engine::State;
+use closc_paths_engine::{PathId, State};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::control::Ban;
@@ -366,22 +366,39 @@ impl Agent {
         }
     }
 
-    /// Lists the paths to a NIC; nothing, if nothing was sent there yet and it is of no NIC.
+    /// Lists the paths to a NIC; nothing, if it is of no other NIC. Who asks makes no far NIC of it: one that is not known is looked up
+    /// for this question alone, unless there is no room for that.
     pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
-        let channel = self.channel(at, address).ok()?;
-        let c = &self.channels[channel];
+        if address == self.own {
+            return None;
+        }
+        if let Some(channel) = self.by_address.get(&address) {
+            return Some(self.paths_of(at, self.channels[*channel].path));
+        }
+        let Ok(path) = self.engine.open(at.table, address, at.now_ns) else {
+            let channel = self.channel_of_probe(at, address).ok()?;
+            return Some(self.paths_of(at, self.channels[channel].path));
+        };
+        self.repeat_dead(at, path);
+        let paths = self.paths_of(at, path);
+        self.engine.close(path);
+        Some(paths)
+    }
+
+    fn paths_of(&self, at: &At<'_>, path: PathId) -> Vec<PathView> {
+        let Some((to, _)) = self.engine.destination(path) else { return Vec::new() };
         let view = |v: closc_paths_engine::ValueView| PathView {
             entropy: v.entropy,
             plane: v.plane,
             uplink: at.table.choice(v.entropy).t0_uplink,
-            outer: Ipv6Addr::from(at.table.outer(&c.to, v.entropy).address),
+            outer: Ipv6Addr::from(at.table.outer(&to, v.entropy).address),
             state: v.state.name(),
             in_use: v.in_use,
             lost: v.lost,
             rtt_us: (v.rtt_ns > 0).then(|| f64::from(v.rtt_ns) / 1e3),
             answers_wanted: v.answers_wanted,
         };
-        Some(self.engine.values(c.path).map(view).collect())
+        self.engine.values(path).map(view).collect()
     }
 
     /// Says how far a write is.
