@@ -126,9 +126,10 @@ impl ValueEnum for Format {
             Format::Human => ("human", "Text for people"),
             Format::Json => ("json", "JSON for tools"),
             Format::Github => ("github", "Annotations for GitHub workflows"),
-            Format::Markdown => {
-                ("markdown", "For a pull request or a wiki: differences, `export report` and `man` only")
-            }
+            Format::Markdown => (
+                "markdown",
+                "For a pull request or a wiki: differences, `lab job`, `export report` and `man` only",
+            ),
             Format::Html => ("html", "For a browser: differences only"),
             Format::Rows(form) => (form.extension(), "For data tools: `export tables` only"),
         };

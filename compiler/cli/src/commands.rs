@@ -32,6 +32,7 @@ use anyhow::bail;
 use closc_diff::Turn;
 
 use crate::args::export::ExportCommand;
+use crate::args::lab::LabCommand;
 use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome, Usage};
 
@@ -40,9 +41,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
     let is_report = matches!(args.command, Command::Export(ExportCommand::Report(_)));
     let is_manual = matches!(args.command, Command::Man(_));
-    let has_page = differs || ((is_report || is_manual) && args.format == Format::Markdown);
+    let is_job = matches!(args.command, Command::Lab(LabCommand::Job(_)));
+    let has_page = differs || ((is_report || is_manual || is_job) && args.format == Format::Markdown);
     if !has_page && matches!(args.format, Format::Markdown | Format::Html) {
-        bail!(Usage("only differences have a form for pages: use `--format human`, `json` or `github`"));
+        bail!(Usage(
+            "it has no form for pages (differences have; `lab job`, `export report` and `man` have Markdown): use \
+             `--format human`, `json` or `github`"
+        ));
     }
     let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));
     if !is_tabular && matches!(args.format, Format::Rows(_)) {

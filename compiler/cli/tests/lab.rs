@@ -582,3 +582,17 @@ fn what_does_not_fit_is_said_with_the_way_out() {
     let why = place.ends(1, &["lab", "run", "sonic.yaml"]);
     assert!(why.contains("`os: linux`, `frr`, `p4`"), "{why}");
 }
+
+/// A job in Markdown, for a wiki; and nothing at all of one that is as expected, where quiet was asked for.
+#[test]
+fn a_job_has_a_form_for_a_wiki() {
+    let place = Place::new();
+    let job = |more: &[&str]| {
+        let given =
+            ["lab", "job", "topologies/lab/two-planes-p4.yaml", "--messages", "1", "--port-mbps", "100"];
+        place.ends(0, &[&given[..], more].concat())
+    };
+    let text = job(&["--format", "markdown"]);
+    assert!(text.starts_with("## Job\n") && text.contains("| transport | messages |"), "{text}");
+    assert_eq!(job(&["-q"]), "");
+}

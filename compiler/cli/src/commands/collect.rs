@@ -88,13 +88,32 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     output::result(args.format, &COLLECT, &summary, human)?;
-    if is_blind(&summary) && args.format == Format::Human && !args.quiet {
+    if args.format == Format::Human && !args.quiet {
+        undecided(&summary);
+    }
+    let found = summary.n_verdicts > 0 || is_open(&summary) || is_blind(&summary);
+    Ok(if found { Outcome::Failed } else { Outcome::Fine })
+}
+
+/// Says why a fabric is not called whole of which nothing is named.
+fn undecided(summary: &Summary) {
+    if is_open(summary) {
+        output::say(format_args!(
+            "agents find {} faults, and no verdict was given yet: it takes until everybody whose word matters has spoken twice; look \
+             for longer",
+            summary.agents.findings,
+        ));
+    }
+    if is_blind(summary) {
         output::say(
             "nobody answers, so nothing was looked at: `--nic` names the sockets of agents, as `closc-nic --socket` does",
         );
     }
-    let found = summary.n_verdicts > 0 || is_blind(&summary);
-    Ok(if found { Outcome::Failed } else { Outcome::Fine })
+}
+
+/// Whether agents find what is broken, and there is no verdict yet: not a fabric to call whole.
+fn is_open(summary: &Summary) -> bool {
+    summary.n_verdicts == 0 && summary.agents.findings > 0
 }
 
 /// Whether nobody said anything, so that nothing is known to be whole.

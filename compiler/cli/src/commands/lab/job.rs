@@ -69,13 +69,13 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
             return Ok(if met { Outcome::Fine } else { Outcome::Failed });
         }
         let jobs = Jobs { fabric: &fabric, title: &scenario.title, met, reports: &reports };
-        output::result(args.format, &JOBS, &jobs, |jobs| match args.format {
+        let outcome = if met { Outcome::Fine } else { Outcome::Failed };
+        output::judged(args, outcome, &JOBS, &jobs, |jobs| match args.format {
             Format::Markdown => job::markdown(jobs.title, jobs.reports),
             Format::Human | Format::Json | Format::Github | Format::Html | Format::Rows(_) => {
                 job::human(jobs.title, jobs.reports)
             }
-        })?;
-        Ok(if met { Outcome::Fine } else { Outcome::Failed })
+        })
     })
 }
 
