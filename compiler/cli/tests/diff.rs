@@ -114,7 +114,7 @@ fn every_form_says_the_same() {
     assert_eq!(waves[1]["steps"][0]["action"], "deny-paths");
     assert_eq!(waves[1]["back"][0]["action"], "deny-paths");
     assert_eq!(waves[1]["seconds"], 280);
-    assert!(place.ends(64, &["check", "a.yaml", "--format", "html"]).contains("only differences"));
+    assert!(place.ends(64, &["check", "a.yaml", "--format", "html"]).contains("no form for pages"));
     let why = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--share", "10"]);
     assert!(why.contains("and the share is 10 %"), "{why}");
 }

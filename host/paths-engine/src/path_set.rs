@@ -6,7 +6,7 @@
 //! - a value in use is not denied, and both ports of its plane are up;
 //! - a plane has as many good or unknown values in use as its active set has, or all that there are;
 //! - more of them, and bad ones, are in use only to keep the floor, which is kept as far as values that may be used
-//!   reach, and which is the active set where none is good or unknown;
+//!   reach;
 //! - those that are out, bad or denied, are found without looking at the others.
 
 use closc_paths::{Choice, Destination, Kind, Table};
@@ -247,22 +247,18 @@ impl PathSet {
     pub(crate) fn settle(&mut self, own_ports: u32) {
         let ports = own_ports & self.far_ports;
         let mut in_use = [0u128; 32];
-        let (mut eligible, mut may_carry) = (0, 0);
+        let mut eligible = 0;
         for (plane, in_use) in in_use.iter_mut().enumerate().take(self.planes) {
             let out = self.plane(plane).iter().enumerate().filter(|(_, v)| v.is_denied() || v.is_bad());
             self.out[plane] = out.fold(0, |bits, (n, _)| bits | 1 << n);
             if ports >> plane & 1 == 1 {
-                let allowed = || self.plane(plane).iter().filter(|v| !v.is_denied());
-                eligible += allowed().count();
-                may_carry += allowed().filter(|v| !v.cut_off).take(usize::from(self.wanted)).count();
+                eligible += self.plane(plane).iter().filter(|v| !v.is_denied()).count();
                 *in_use = self.healthy(plane);
             }
         }
         let most = self.planes * usize::from(self.wanted);
         let floor = (self.floor as usize).min(eligible).min(most);
         let mut total: usize = in_use.iter().map(|bits| bits.count_ones() as usize).sum();
-        // Where all fail alike it is not the paths: what is left of them would take everything, and fail the more.
-        let floor = if total == 0 { floor.max(may_carry) } else { floor };
         while total < floor {
             let Some(at) = self.next_best(&in_use, ports) else { break };
             in_use[usize::from(at.plane)] |= 1 << at.position;

@@ -225,11 +225,7 @@ impl Reference {
         }
         let may = (0..n).flat_map(|p| (0..self.planes[p].len()).map(move |m| (p, m)));
         let may: Vec<(usize, usize)> = may.filter(|(p, m)| self.eligible(*p, *m)).collect();
-        let mut floor = self.floor.min(may.len()).min(n * self.active);
-        if used.iter().all(Vec::is_empty) {
-            let of = |plane: usize| may.iter().filter(|(p, _)| *p == plane).count().min(self.active);
-            floor = floor.max((0..n).map(of).sum());
-        }
+        let floor = self.floor.min(may.len()).min(n * self.active);
         while used.iter().map(Vec::len).sum::<usize>() < floor {
             let rest = may.iter().filter(|(p, m)| !used[*p].contains(m));
             let best = rest.min_by_key(|(p, m)| {
