@@ -158,16 +158,21 @@ impl Channel {
     /// the far side is silent, except for writes that leave, which somebody asked for.
     pub(crate) fn is_waited_for(&self, now_ns: u64, idle_ns: u64) -> bool {
         let unused_ns = now_ns.saturating_sub(self.used_ns);
-        let leaves = self.leaving.iter().any(|write| write.ended_ns.is_none());
+        let leaves = self.is_writing();
         let comes = self.arriving.is_open() || self.reorder.is_waiting() || self.owed > 0;
         let unanswered = self.alive_ns.is_some() && self.sent.under_way() > 0;
         leaves || comes && unused_ns <= idle_ns || unanswered && unused_ns <= UNANSWERED_NS
     }
 
+    /// Tells whether a write leaves that has not ended.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.leaving.iter().any(|write| write.ended_ns.is_none())
+    }
+
     /// Tells whether time alone may give it something to do before its next probe: packets that wait or are waited for, an
     /// acknowledgement that is owed, a write that leaves.
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_awaited() || self.leaving.iter().any(|write| write.ended_ns.is_none())
+        self.is_awaited() || self.is_writing()
     }
 
     /// Tells whether packets wait, or word of them is owed or waited for.
@@ -177,7 +182,6 @@ impl Channel {
 
     /// Tells whether nobody would miss it.
     pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
-        let busy = self.leaving.iter().any(|write| write.ended_ns.is_none());
-        !busy && now_ns.saturating_sub(self.used_ns) > idle_ns
+        !self.is_writing() && now_ns.saturating_sub(self.used_ns) > idle_ns
     }
 }

@@ -292,6 +292,11 @@ impl Leaving {
         }
     }
 
+    /// Tells whether the far side has all of it.
+    pub fn is_done(&self) -> bool {
+        self.ended_ns.is_some() && self.failure.is_none()
+    }
+
     /// Ends it, unless it is done.
     pub fn fail(&mut self, failure: Failure, now_ns: u64) {
         if self.ended_ns.is_none() {

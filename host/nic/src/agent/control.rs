@@ -275,7 +275,7 @@ impl Agent {
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
         // What is left over is for writes that come: where all NICs of a job have as many writes as they have room for, none of
         // them could take one, and none would end.
-        let sends = |c: &&Channel| c.address != address && c.leaving.iter().any(|w| w.ended_ns.is_none());
+        let sends = |c: &&Channel| c.address != address && c.is_writing();
         let sending = self.channels.iter().filter(sends).count();
         if sending >= self.room.senders() {
             return Err(WriteFault::Crowded(sending));

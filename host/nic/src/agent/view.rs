@@ -286,7 +286,7 @@ impl WriteView {
         WriteView {
             write: write.id,
             bytes: write.order.total,
-            done: write.ended_ns.is_some() && write.failure.is_none(),
+            done: write.is_done(),
             failed: write.failure.map(|failure| failure.to_string()),
             elapsed_us: write.ended_ns.unwrap_or(now_ns).saturating_sub(write.since_ns) as f64 / 1e3,
             sent: write.tally.sent,
@@ -429,8 +429,7 @@ impl Agent {
     /// Returns what a write took, once the far side has all of it.
     pub fn written(&self, id: u64) -> Option<Tally> {
         let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
-        let is_done = |write: &&Leaving| write.ended_ns.is_some() && write.failure.is_none();
-        let write = writes.find(|write| write.id == id).filter(is_done).map(|write| write.tally);
+        let write = writes.find(|write| write.id == id && write.is_done()).map(|write| write.tally);
         write.or_else(|| self.room.done(id).filter(|(view, _)| view.done).map(|(_, tally)| *tally))
     }
 
