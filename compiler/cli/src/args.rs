@@ -1,4 +1,4 @@
-//! What can be written on the command line.
+//! Command-line arguments.
 
 pub mod cables;
 pub mod collect;
@@ -23,31 +23,31 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use closc_compile::{Part, Selection, Shard};
 
-/// Compile a multi-plane Clos fabric from one YAML file
+/// Compile and prove multi-plane Clos networks for AI training
 #[derive(Debug, Parser)]
 #[command(name = "closc", version, propagate_version = true, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 failed or something does not hold, 2 there are differences, 64 wrong usage"
+    after_help = "Exit codes: 0 success, 1 failure or failed check, 2 differences, 64 wrong usage"
 )]
 pub struct Args {
-    /// Say more on stderr; twice for everything
+    /// Log more to stderr; twice for all messages
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Print nothing of what succeeds but findings, and draw no progress bar
+    /// Print only warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Form of results and messages
+    /// Output format of results and messages
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Folder or file with site platforms, read after the built-in catalogue
+    /// Folder or file with site platforms
     #[arg(long, global = true, value_name = "PATH", env = "CLOSC_PLATFORMS")]
     pub platforms: Vec<Utf8PathBuf>,
-    /// Append who changes what, and what comes of it, to this file, or to `journald` or `syslog`: `push`, `watch`, `collect`, `drain`, `undrain`
+    /// Append an audit record of each change to a file, `journald` or `syslog`
     #[arg(long, global = true, value_name = "FILE", env = "CLOSC_AUDIT_LOG")]
     pub audit_log: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub levels: levels::LevelArgs,
-    /// What to do
+    /// Command
     #[command(subcommand)]
     pub command: Command,
 }
@@ -62,7 +62,7 @@ pub(crate) fn parse() -> Result<Args, clap::Error> {
     Ok(args)
 }
 
-/// Refuses values that are empty: what an unset variable of a script leaves is no file, folder or name.
+/// Rejects empty values, as an unset shell variable leaves them.
 fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     for id in matches.ids() {
         let is_given = matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
@@ -72,7 +72,7 @@ fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Err
             let name = name.map_or_else(|| id.to_string(), ToString::to_string);
             return Err(clap::Error::raw(
                 ErrorKind::InvalidValue,
-                format!("`{name}` is given an empty value\n"),
+                format!("`{name}` needs a value, not an empty string\n"),
             ));
         }
     }
@@ -82,7 +82,7 @@ fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Err
     }
 }
 
-/// Tells whether JSON is asked for on a command line that cannot be read.
+/// Returns whether an unreadable command line asks for JSON.
 pub(crate) fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
     let words: Vec<OsString> = line.take_while(|word| word != "--").collect();
     words.iter().any(|word| word == "--format=json")
@@ -98,11 +98,11 @@ pub enum Format {
     Json,
     /// Annotations for GitHub workflows.
     Github,
-    /// For a pull request or a wiki: differences, `export report` and `man`.
+    /// For a pull request or a wiki.
     Markdown,
-    /// For a browser: differences only.
+    /// For a browser (`diff`).
     Html,
-    /// Rows for data tools: `export tables` only.
+    /// Rows for data tools.
     Rows(closc_tables::Format),
 }
 
@@ -128,10 +128,10 @@ impl ValueEnum for Format {
             Format::Github => ("github", "Annotations for GitHub workflows"),
             Format::Markdown => (
                 "markdown",
-                "For a pull request or a wiki: differences, `lab job`, `export report` and `man` only",
+                "For a pull request or wiki (`diff`, `drain`, `undrain`, `lab job`, `export report`, `man`)",
             ),
-            Format::Html => ("html", "For a browser: differences only"),
-            Format::Rows(form) => (form.extension(), "For data tools: `export tables` only"),
+            Format::Html => ("html", "For a browser (`diff`)"),
+            Format::Rows(form) => (form.extension(), "For data tools (`export tables`)"),
         };
         Some(PossibleValue::new(word).help(help))
     }
@@ -140,60 +140,60 @@ impl ValueEnum for Format {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check fabric files and count what they describe
+    /// Check fabric files and print their counts
     Check(CheckArgs),
     /// Compile a fabric file into a tree of artefacts
     Compile(CompileArgs),
-    /// Prove from the files of a compiled tree that every path arrives, over the links it names
+    /// Prove from a compiled tree that every path arrives
     Verify(VerifyArgs),
-    /// Put the verdict of a fabric together from summaries of its parts, which `verify --summary` wrote
+    /// Merge partial `verify` results
     Merge(MergeArgs),
-    /// Compare two fabrics: what changes, what it does to traffic, how to roll it out
+    /// Compare two fabrics: changes, traffic impact, rollout order
     Diff(diff::DiffArgs),
-    /// Declare a switch, plane or cable drained, and show what that does
+    /// Drain a switch, plane or cable, and show the impact
     Drain(diff::DrainArgs),
-    /// Take a switch, plane or cable back into service, and show what that does
+    /// Return a switch, plane or cable to service, and show the impact
     Undrain(diff::DrainArgs),
-    /// Print the cables to plug, pull or move from one fabric to a larger one
+    /// Print the cables to plug, pull or move for a larger fabric
     Grow(diff::GrowArgs),
-    /// Compare the cables that devices see with the plan
+    /// Compare LLDP neighbours with the planned cabling
     #[command(subcommand)]
     Cables(cables::CablesCommand),
-    /// Tell what failures cost: paths and bandwidth left to all pairs, and who is cut off
+    /// Show the impact of failures on paths and bandwidth
     Whatif(whatif::WhatifArgs),
     /// Print the paths between two NICs, hop by hop
     Paths(PathsArgs),
-    /// Place a demand matrix: pins, and utilisation against ECMP and the optimum
+    /// Place a traffic matrix and compare it with ECMP and the optimum
     Te(te::TeArgs),
     /// Explain a diagnostic code, a device or a headroom
     Explain(ExplainArgs),
-    /// Write files for other programs: hosts, schedulers, orchestrators
+    /// Write files for hosts, schedulers and other tools
     #[command(subcommand)]
     Export(export::ExportCommand),
-    /// Print the JSON Schema of fabric files, or of a document that commands print
+    /// Print the JSON Schema of fabric files or of JSON output
     Schema(SchemaArgs),
-    /// List the platforms of the catalogue, or say what one of them has: cages, splits, buffer, limits, sources
+    /// List switch platforms, or show one in full
     Platforms(new::PlatformsArgs),
-    /// Write a fabric file of a size, with comments
+    /// Create a commented fabric file for a NIC count
     Init(new::InitArgs),
-    /// Write the fabric file of a plant that stands, from its cables: CSV, NetBox, containerlab, LLDP
+    /// Create a fabric file from existing cabling
     Import(import::ImportArgs),
-    /// Format fabric files; comments stay, and what they say does not change
+    /// Format fabric files
     Fmt(new::FmtArgs),
-    /// Follow the helps of findings that a program can follow: misspelled keys and words, quotes, units
+    /// Apply automatic fixes (typos, quotes, units)
     Fix(new::FixArgs),
-    /// Serve an editor at standard input and output: findings as one types, computed values, completion, fixes
+    /// Run the language server
     Lsp,
-    /// Bring a compiled fabric up on this machine and walk it
+    /// Run a compiled fabric on this machine
     #[command(subcommand)]
     Lab(lab::LabCommand),
-    /// Bring live switches to what a compiled tree says, over P4Runtime
+    /// Apply a compiled tree to switches
     Push(control::PushArgs),
-    /// Tell how live switches differ from a compiled tree
+    /// Compare running switches with a compiled tree
     Drift(control::DriftArgs),
-    /// Keep live switches as a compiled tree says, with metrics and a standby
+    /// Repair drift of running switches continuously
     Watch(control::WatchArgs),
-    /// Ask the agents of a fabric, name what is broken, keep denials, serve metrics and a page
+    /// Locate faults from the reports of host agents
     Collect(collect::CollectArgs),
     /// Run the embedded switch with the arguments of `simple_switch_grpc`
     #[command(disable_help_flag = true)]
@@ -202,19 +202,19 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Print the script that lets a shell complete: words, files, codes, and names of the fabric file on the line
+    /// Print a shell completion script
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Write manual pages; `--format markdown` prints all of them as one page
+    /// Write manual pages
     Man(ManArgs),
 }
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemaArgs {
-    /// A document such as `closc-verify/1`, or `documents`, which lists them; fabric files if nothing is given
+    /// Document such as `closc-verify/1`, or `documents` for a list [default: fabric files]
     #[arg(value_name = "DOCUMENT")]
     pub document: Option<String>,
 }
@@ -222,7 +222,7 @@ pub(crate) struct SchemaArgs {
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArgs {
-    /// Folder to write `closc.1` and a page for each command into, for example `~/.local/share/man/man1`
+    /// Output folder, for example `~/.local/share/man/man1`
     #[arg(long, short, value_name = "DIR", required_unless_present = "format")]
     pub out: Option<Utf8PathBuf>,
 }
@@ -230,7 +230,7 @@ pub(crate) struct ManArgs {
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Fabric files, or `-` for standard input; each is checked, whatever is wrong with the others
+    /// Fabric files, or `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<Utf8PathBuf>,
 }
@@ -238,9 +238,9 @@ pub struct CheckArgs {
 /// Arguments of `compile`.
 #[derive(Debug, clap::Args)]
 pub struct CompileArgs {
-    /// Fabric file, or `-` for standard input
+    /// Fabric file, or `-` for stdin
     pub file: Utf8PathBuf,
-    /// Folder to write, or archive if it ends in `.tar.zst`; an older tree is replaced whole or not at all
+    /// Output folder, or archive ending in `.tar.zst`; replaced atomically
     #[arg(long, short, value_name = "DIR", required_unless_present = "archive")]
     pub out: Option<Utf8PathBuf>,
     /// Write a `.tar.zst` archive
@@ -248,19 +248,19 @@ pub struct CompileArgs {
     pub archive: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub part: PartArgs,
-    /// Threads, up to 1024; as many as there are processors if 0 or not given
+    /// Threads, up to 1024 [default: one per processor]
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,
-    /// Folder whose templates replace shipped ones of the same name
+    /// Folder with templates that override the built-in ones
     #[arg(long, value_name = "DIR")]
     pub templates: Option<Utf8PathBuf>,
-    /// Render everything again, also what the last run already wrote; replace a tree whose manifest cannot be read
+    /// Render all files again, and replace an unreadable tree
     #[arg(long)]
     pub force: bool,
-    /// Sign the manifest with this Ed25519 key, as `ssh-keygen -t ed25519` makes it
+    /// Sign the manifest with this Ed25519 key (OpenSSH format)
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Utf8PathBuf>,
-    /// Do not wait until the tree is on the disk: for RAM disks; elsewhere a loss of power may leave no tree
+    /// Do not sync to disk; a power failure can lose the tree
     #[arg(long)]
     pub no_sync: bool,
 }
@@ -268,10 +268,10 @@ pub struct CompileArgs {
 /// Which part of a fabric.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PartArgs {
-    /// Only this shard of so many, for example `3/8`; they count from 0, and together are the fabric
+    /// Only one shard, for example `3/8`; the first is `0/8`
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Only what all terms hold for: `plane=3`, `zone=1`, `tier=t0` (or `tier=hosts`), `device=p3-t0-*`
+    /// Only matching parts: `plane=3`, `zone=1`, `tier=t0`, `tier=hosts`, `device=p3-t0-*`
     #[arg(long, value_name = "TERMS", default_value = "")]
     pub select: Selection,
 }
@@ -286,41 +286,41 @@ impl PartArgs {
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 everything holds, 1 something does not, or the tree could not be verified"
+    after_help = "Exit codes: 0 everything is proved, 1 a rule is violated or the tree is unreadable"
 )]
 pub struct VerifyArgs {
     /// Compiled tree
     pub tree: Utf8PathBuf,
-    /// Also walk every path one by one where there are at most this many; 0 walks none
+    /// Also walk each path if there are at most N; 0 disables
     #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     pub walk: u64,
-    /// Show at most this many violations of each rule; 0 only counts them
+    /// Maximum violations printed per rule; 0 only counts
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::from_0())]
     pub shown: u32,
     #[command(flatten)]
     pub part: PartArgs,
-    /// Parts with path tables of other groups, which the proof of a plane reads
+    /// Trees with the path tables of other groups
     #[arg(long, value_name = "TREE", num_args = 1..)]
     pub tables: Vec<Utf8PathBuf>,
-    /// Write what `merge` has to know of what was judged
+    /// Write a partial result for `merge`
     #[arg(long, value_name = "FILE")]
     pub summary: Option<Utf8PathBuf>,
-    /// Do not hold files against the digests of the manifest
+    /// Ignore the digests of the manifest
     #[arg(long, conflicts_with = "key")]
     pub no_digests: bool,
-    /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
+    /// Require a signature by this public key (`.pub` file)
     #[arg(long, value_name = "PUB")]
     pub key: Option<Utf8PathBuf>,
-    /// Threads, up to 1024; as many as there are processors if 0 or not given
+    /// Threads, up to 1024 [default: one per processor]
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,
 }
 
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 everything holds, 1 something does not, or the parts make no whole")]
+#[command(after_help = "Exit codes: 0 everything is proved, 1 a rule is violated or a part is missing")]
 pub(crate) struct MergeArgs {
-    /// Summaries of all parts that `verify --summary` wrote, or what `whatif --shard I/N --format json` printed for all shards
+    /// Files from `verify --summary`, or JSON output of `whatif --shard`
     #[arg(required = true, value_name = "SUMMARY")]
     pub summaries: Vec<Utf8PathBuf>,
 }
@@ -330,20 +330,20 @@ pub(crate) struct MergeArgs {
 pub struct PathsArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Sending NIC, for example `su001-n001/nic0`; a node means its first NIC
+    /// Sending NIC, for example `su001-n001/nic0`, or a node for its first NIC
     pub from: String,
-    /// Receiving NIC; a node means the NIC on the sender's rail
+    /// Receiving NIC, or a node for its NIC on the sender's rail
     pub to: String,
-    /// Print only the path of this entropy value, decimal or 0x hexadecimal; 0 is one
+    /// Print only the path of this entropy value (decimal or 0x)
     #[arg(long, value_name = "N", value_parser = parse_number)]
     pub ev: Option<u32>,
-    /// Leave out paths over these switches, cables or planes
+    /// Skip paths over these switches, cables or planes
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub avoid: Vec<String>,
-    /// Print only paths of this plane; planes count from 0
+    /// Print only paths of this plane; the first is 0
     #[arg(long, value_name = "P")]
     pub plane: Option<u8>,
-    /// Print at most this many paths
+    /// Maximum number of paths printed
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub limit: Option<u32>,
 }
@@ -361,5 +361,5 @@ fn parse_number(text: &str) -> Result<u32, String> {
         Some(digits) => u32::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map_err(|error| format!("`{text}` is no 32-bit number: {error}"))
+    parsed.map_err(|error| format!("`{text}` is not a 32-bit number: {error}"))
 }

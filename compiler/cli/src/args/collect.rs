@@ -9,49 +9,49 @@ use super::serve::ServeArgs;
 
 /// Arguments of `collect`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Without `--apply` nothing is denied: denials are proposed and shown.\n\n\
-                  Exit codes: 0 stopped, or with `--for` nothing is broken; 1 failed, or with `--for` something is")]
+#[command(after_help = "Without `--apply`, denials are proposed and shown only.\n\n\
+                  Exit codes: 0 stopped, or no fault with `--for`; 1 failure, or a fault with `--for`")]
 pub struct CollectArgs {
-    /// Fabric file, or `-` for standard input
+    /// Fabric file, or `-` for stdin
     pub file: Utf8PathBuf,
-    /// Sockets of agents: a path, or a pattern with `*` and `?` that is looked at anew each time
+    /// Agent sockets: a path or a pattern with `*` and `?`
     #[arg(long, value_name = "SOCKET", required = true)]
     pub nic: Vec<String>,
-    /// Ask agents to deny what is broken, and take orders on the page
+    /// Make agents avoid faults, and accept orders on the page
     #[arg(long, requires = "state")]
     pub apply: bool,
-    /// Where denials are kept, so that none is forgotten
+    /// File that stores denials
     #[arg(long, value_name = "FILE")]
     pub state: Option<Utf8PathBuf>,
-    /// Where the switches are, to read their counters: YAML or JSON, one entry a switch; `lab` for those of the lab
+    /// Switch inventory for reading counters (YAML or JSON), or `lab`
     #[arg(long, short, value_name = "FILE")]
     pub inventory: Option<Utf8PathBuf>,
-    /// Where metrics, JSON and the page are served; others than this machine need certificates
+    /// Address for metrics, JSON and the page; others than loopback need certificates
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9561")]
     pub listen: SocketAddr,
     #[command(flatten)]
     pub serve: ServeArgs,
-    /// Serve a page for people too
+    /// Serve a web page
     #[arg(long)]
     pub web: bool,
-    /// Milliseconds between two questions to an agent
+    /// Milliseconds between polls of an agent
     #[arg(long, value_name = "MS", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=600_000))]
     pub poll: u64,
-    /// Good probes in a row after which a denial ends; more where little was lost
+    /// Successful probes in a row that end a denial
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = number::from_1())]
     pub good_probes: u32,
-    /// Seconds after which a denial ends by itself
+    /// Lifetime of a denial in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = number::seconds())]
     pub deny_for: u64,
-    /// Percent of a plane that may be denied; 0 denies nothing
+    /// Maximum share of a plane that can be denied, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub plane_share: f64,
-    /// Stop after so many seconds and print what is broken; exit 1 if anything is, or nobody answers
+    /// Stop after N seconds and print faults; exit 1 if there are any, or if no agent answers
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("it is from 0 to 100".to_owned()) }
+    let share: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("expected 0 to 100".to_owned()) }
 }

@@ -13,44 +13,44 @@ use super::serve::ServeArgs;
 /// Which switches, and how to reach them.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FleetArgs {
-    /// Compiled tree; for `push` also a plan that `push --out` saved
+    /// Compiled tree, or for `push` a plan saved by `push --out`
     pub source: Utf8PathBuf,
-    /// Where the switches are: YAML or JSON, one entry a switch; `lab` for those of the fabric's lab
+    /// Switch inventory (YAML or JSON), or `lab` for the running lab
     #[arg(long, short, value_name = "FILE")]
     pub inventory: Utf8PathBuf,
     /// Only these switches
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub device: Vec<String>,
-    /// Only switches of these planes, by the cable lists of the tree; planes count from 0
+    /// Only switches of these planes; the first is 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
-    /// Only the planes of this shard, for example `3/8`; they count from 0
+    /// Only the planes of one shard, for example `3/8`; the first is `0/8`
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Only what all terms hold for: `plane=3`, `device=p3-t0-*`
+    /// Only matching switches: `plane=3`, `device=p3-t0-*`
     #[arg(long, value_name = "TERMS", default_value = "")]
     pub select: Selection,
-    /// Switches worked on at the same time, up to 1024
+    /// Switches processed in parallel, up to 1024
     #[arg(long, value_name = "N", default_value_t = parallel(), value_parser = number::parallel())]
     pub max_parallel: u16,
-    /// Refuse a tree that is not signed by this key, the `.pub` file beside the one of `compile --sign`
+    /// Require a signature by this public key (`.pub` file)
     #[arg(long, value_name = "PUB")]
     pub require_signature: Option<Utf8PathBuf>,
-    /// What the site adds to SONiC switches: a folder of JSON files, by table and device pattern
+    /// Folder with site additions for SONiC (JSON by table and device pattern)
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
-    /// Configuration of `ssh` for SONiC switches, in place of your own
+    /// OpenSSH client configuration file
     #[arg(long, value_name = "FILE")]
     pub ssh_config: Option<Utf8PathBuf>,
-    /// Seconds that one switch may take
+    /// Time limit per switch in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().timeout.as_secs(),
           value_parser = number::seconds())]
     pub timeout: u64,
-    /// Seconds that a switch may take to answer a call
+    /// Time limit per call in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = PushOptions::default().client.deadlines.read.as_secs(),
           value_parser = number::seconds())]
     pub deadline: u64,
-    /// MiB of memory that the entries of one switch may take while they are read
+    /// Memory limit for the entries of one switch, in MiB
     #[arg(long, value_name = "MIB", default_value_t = mebibytes(), value_parser = number::mebibytes())]
     pub switch_memory: u32,
 }
@@ -101,7 +101,7 @@ impl FleetArgs {
 pub(crate) struct DriftArgs {
     #[command(flatten)]
     pub fleet: FleetArgs,
-    /// Of SONiC switches, also name ports that are not up, and routes and segments that are not programmed
+    /// Also report SONiC ports that are down and missing routes or segments
     #[arg(long)]
     pub state: bool,
 }
@@ -111,25 +111,25 @@ pub(crate) struct DriftArgs {
 pub struct PushArgs {
     #[command(flatten)]
     pub fleet: FleetArgs,
-    /// Print exactly what would be sent, and send nothing
+    /// Print the changes without sending them
     #[arg(long)]
     pub dry_run: bool,
-    /// Save what would be sent, to be pushed later as it stands
+    /// Save the changes for a later push
     #[arg(long, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
-    /// Switches that may fail before no further one is begun; 0 stops at the first
+    /// Failed switches tolerated before the push stops
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::from_0())]
     pub max_failures: u32,
-    /// Become primary where another controller is
+    /// Take over from another primary controller
     #[arg(long)]
     pub take_over: bool,
-    /// Reload SONiC switches that change, also where a patch would do
+    /// Reload changed SONiC switches instead of patching them
     #[arg(long)]
     pub reload: bool,
-    /// Seconds after which a SONiC switch takes back a change that nobody confirmed
+    /// Seconds until an unconfirmed change is rolled back (SONiC)
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::seconds())]
     pub confirm: u64,
-    /// Command run after each plane but the last, with the plane as its argument; the push goes on if it succeeds
+    /// Command to run after each plane except the last; a failure stops the push
     #[arg(long, value_name = "COMMAND")]
     pub gate: Option<String>,
 }
@@ -139,13 +139,13 @@ pub struct PushArgs {
 pub struct WatchArgs {
     #[command(flatten)]
     pub fleet: FleetArgs,
-    /// Seconds between two looks at a switch
+    /// Seconds between checks of a switch
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = number::seconds())]
     pub interval: u64,
-    /// Where metrics and health are served
+    /// Address for metrics and health
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9560")]
     pub listen: SocketAddr,
-    /// Read what switches count after each look and serve it with the metrics: ports, classes, segments, marks, trims, drops
+    /// Export switch counters: ports, classes, segments, marks, trims, drops
     #[arg(long)]
     pub counters: bool,
     #[command(flatten)]

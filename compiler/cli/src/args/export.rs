@@ -17,37 +17,37 @@ use super::number;
 /// What can be exported.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
-    /// Write the files of single nodes: NIC classes, netplan, systemd-networkd, NCCL, settings of agents
+    /// Write NIC, netplan, networkd, NCCL and agent files of nodes
     Host(HostArgs),
-    /// Write a Mininet script of P4 switches, BMv2 or embedded ones
+    /// Write a Mininet script with P4 switches
     Mininet(MininetArgs),
-    /// Write Kubernetes objects that hand the NICs of all nodes to pods
+    /// Write Kubernetes objects that give pods access to NICs
     Kubernetes(KubernetesArgs),
-    /// Write the cables for who plugs, buys and documents them: list with labels, bill, NetBox, PTM
+    /// Write cable lists with labels, a bill, NetBox and PTM files
     Cables(CablesArgs),
-    /// Write a page for a browser: drawing, devices, search, paths and failures, in one file that loads nothing; `--format markdown` for a wiki
+    /// Write a self-contained HTML report, or Markdown for a wiki
     Report(ReportArgs),
-    /// Draw a fabric, a plane, or a switch with its neighbours: SVG, or DOT for Graphviz
+    /// Draw a fabric, plane or switch as SVG or DOT
     Drawing(DrawingArgs),
-    /// Write tables of devices, links, ports, addresses, uSIDs, routes and paths: `--format csv`, `jsonl` or `parquet`
+    /// Write data tables as CSV, JSON lines or Parquet
     Tables(TablesArgs),
-    /// Write explicit entropy value profiles, probes and denied ports for the controllers of MRC NICs
+    /// Write entropy value profiles for MRC NIC controllers
     Mrc(MrcArgs),
-    /// Write what SONiC switches out of the box fetch (`ztp.json`), and the DHCP options that lead them there
+    /// Write zero-touch provisioning files for SONiC
     Ztp(ZtpArgs),
-    /// Write an Ansible inventory of all switches, and a play that brings each its configuration
+    /// Write an Ansible inventory and playbook
     Ansible(AnsibleArgs),
-    /// Place the ranks of a job so that little crosses zones, and write Slurm's tree, a hostfile and a rankfile
+    /// Place the ranks of a job close together (Slurm, MPI)
     Ranks(RanksArgs),
-    /// Write where nodes stand for schedulers: Slurm's trees and blocks, Kueue, node labels, topograph
+    /// Write topology files for schedulers (Slurm, Kueue, topograph)
     Scheduler(SchedulerArgs),
-    /// Write the fabric and flows for a simulator: infragraph, ASTRA-sim, htsim, ns-3
+    /// Write inputs for simulators (infragraph, ASTRA-sim, htsim, ns-3)
     Simulation(SimulationArgs),
-    /// Write a containerlab topology, with the configuration of each device bound in
+    /// Write a containerlab topology with all configurations
     Containerlab(ContainerlabArgs),
-    /// Write all that there is as resources with addresses, in the form of a Terraform state: fabric, switches, nodes, NICs, cables
+    /// Write all resources in the form of a Terraform state
     Resources(ResourcesArgs),
-    /// Write what reads the counters of switches and nodes: targets for Prometheus, gNMI subscriptions for gNMIc, sFlow
+    /// Write monitoring targets (Prometheus, gNMIc, sFlow)
     Telemetry(TelemetryArgs),
 }
 
@@ -59,10 +59,10 @@ pub struct HostArgs {
     /// Nodes, for example `su001-n001`
     #[arg(required = true, value_name = "NODE")]
     pub nodes: Vec<String>,
-    /// Folder to write `hosts/NODE/` into
+    /// Output folder; files go to `hosts/NODE/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Write only these kinds
+    /// Only these kinds of files
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_output)]
     pub only: Vec<HostOutput>,
 }
@@ -72,10 +72,10 @@ pub struct HostArgs {
 pub struct MininetArgs {
     /// Fabric file or compiled tree
     pub source: Utf8PathBuf,
-    /// Script to write
+    /// Output script
     #[arg(long, short, value_name = "FILE")]
     pub out: Utf8PathBuf,
-    /// Program of each switch where the script names no other; `closc` is the embedded switch
+    /// Default switch program; `closc` is the embedded switch
     #[arg(long, value_name = "PROGRAM", default_value = "simple_switch_grpc")]
     pub switch: String,
 }
@@ -85,7 +85,7 @@ pub struct MininetArgs {
 pub struct KubernetesArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `kubernetes/` into
+    /// Output folder; files go to `kubernetes/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
     /// Namespace of the network operator
@@ -94,10 +94,10 @@ pub struct KubernetesArgs {
     /// Namespace of the pods
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
-    /// Image with `closc-nic` and `ip` (iproute2) in it: a DaemonSet is written that runs the agent of each NIC
+    /// Container image with `closc-nic` and iproute2; adds a DaemonSet for the agents
     #[arg(long, value_name = "IMAGE", value_parser = outside::image)]
     pub agent_image: Option<String>,
-    /// Release of the NVIDIA network operator, for the versions of its parts, for example `v26.7.0`
+    /// Release of the NVIDIA network operator, for example `v26.7.0`
     #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
 }
@@ -107,13 +107,13 @@ pub struct KubernetesArgs {
 pub(crate) struct CablesArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `cables/` into
+    /// Output folder; files go to `cables/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// What is on the label at each end; words: {cable}, {plane}, {device}, {port}, {cage}, {rack}, {unit}, and {far_device}, {far_port}, ...
+    /// Label pattern with {cable}, {plane}, {device}, {port}, {cage}, {rack}, {unit}, {far_device}, {far_port} ...
     #[arg(long, value_name = "PATTERN", default_value = LabelPattern::DEFAULT)]
     pub label: LabelPattern,
-    /// Only these planes; planes count from 0
+    /// Only these planes; the first is 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
 }
@@ -123,13 +123,13 @@ pub(crate) struct CablesArgs {
 pub(crate) struct ReportArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// File to write; `-` for standard output
+    /// Output file, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     pub out: Utf8PathBuf,
-    /// Show what changed since this fabric file, or `git:REV:PATH`
+    /// Show changes since this fabric file or `git:REV:PATH`
     #[arg(long, value_name = "OLD", conflicts_with = "changes")]
     pub since: Option<String>,
-    /// Show a saved difference (`closc diff OLD FILE --out changes.json`)
+    /// Show a difference saved by `diff --out`
     #[arg(long, value_name = "FILE")]
     pub changes: Option<Utf8PathBuf>,
 }
@@ -139,9 +139,9 @@ pub(crate) struct ReportArgs {
 pub(crate) struct DrawingArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// What to draw: `plane 3`, or a switch, for example `p3-t0-017`; the fabric if not given
+    /// `plane 3`, or a switch such as `p3-t0-017` [default: the fabric]
     pub name: Option<String>,
-    /// Drawing to write, DOT where its name ends in `.dot` or `.gv`; `-` for SVG on standard output
+    /// Output file, DOT if it ends in `.dot` or `.gv`, or `-` for SVG on stdout
     #[arg(long, short, value_name = "FILE")]
     pub out: Utf8PathBuf,
 }
@@ -151,17 +151,16 @@ pub(crate) struct DrawingArgs {
 pub(crate) struct TablesArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write the tables into
+    /// Output folder
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Only these: devices, links, ports, addresses, sids, routes, paths; all if not given, `paths` where there are pairs
+    /// Only these tables [default: all; `paths` needs `--pair`]
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = parse_table)]
     pub only: Vec<Table>,
-    /// Only rows of these planes, and of none; planes count from 0
+    /// Only rows of these planes and rows without a plane; the first is 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
-    /// Two NICs whose paths are written, as `FROM,TO`; a node means its first NIC, or that of the sender's rail; may be
-    /// given several times
+    /// NIC pair `FROM,TO` whose paths to write; repeatable
     #[arg(long, value_name = "FROM,TO", value_parser = parse_pair)]
     pub pair: Vec<(String, String)>,
 }
@@ -171,25 +170,25 @@ pub(crate) struct TablesArgs {
 pub struct MrcArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Nodes whose NICs send, for example `su001-n001`
+    /// Sending nodes, for example `su001-n001`
     #[arg(required = true, value_name = "NODE")]
     pub nodes: Vec<String>,
-    /// NICs that they send to, a profile each; of a node the NIC of the sender's rail
+    /// Receiving NICs, one profile each; a node means its NIC on the sender's rail
     #[arg(long, required = true, value_name = "NIC|NODE", value_delimiter = ',')]
     pub to: Vec<String>,
-    /// Folder to write `mrc/NODE/nicN.json` into
+    /// Output folder; files go to `mrc/NODE/nicN.json`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Values that the device takes in a profile (`ev_max_count_profile`)
+    /// Maximum values per profile (`ev_max_count_profile`)
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub max_values: Option<u32>,
-    /// Number of which the count of values is a multiple (`ev_count_align`)
+    /// Alignment of the value count (`ev_count_align`)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
     pub align: u32,
-    /// Values that the device takes in all profiles together (`ev_max_count`)
+    /// Maximum values of all profiles (`ev_max_count`)
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub max_all_values: Option<u32>,
-    /// Profiles that the device takes (`ev_max_profiles`)
+    /// Maximum number of profiles (`ev_max_profiles`)
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub max_profiles: Option<u32>,
 }
@@ -199,16 +198,16 @@ pub struct MrcArgs {
 pub(crate) struct ZtpArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `ztp/` into
+    /// Output folder; files go to `ztp/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Where `ztp/` is served, for example `http://192.0.2.80/ztp`
+    /// URL of the served `ztp/` folder, for example `http://192.0.2.80/ztp`
     #[arg(long, value_name = "URL")]
     pub url: Address,
-    /// CSV of the hardware: columns `name`, `serial`, `mac` (of the management port), `product`
+    /// Hardware CSV: `name`, `serial`, `mac` (management port), `product`
     #[arg(long, value_name = "FILE")]
     pub serials: Option<Utf8PathBuf>,
-    /// Folder with what the site adds to the configuration, as for `push`
+    /// Folder with site additions, as for `push`
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
 }
@@ -218,10 +217,10 @@ pub(crate) struct ZtpArgs {
 pub(crate) struct AnsibleArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `ansible/` into
+    /// Output folder; files go to `ansible/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Folder with what the site adds: JSON for SONiC, as for `push`, and YAML for Cumulus Linux
+    /// Folder with site additions: JSON for SONiC, YAML for Cumulus Linux
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
 }
@@ -231,31 +230,31 @@ pub(crate) struct AnsibleArgs {
 pub struct RanksArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `ranks/` into
+    /// Output folder; files go to `ranks/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Ranks of a tensor-parallel group
+    /// Ranks per tensor-parallel group
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
     pub tp: u32,
-    /// Ranks of a data-parallel group
+    /// Ranks per data-parallel group
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub dp: u32,
     /// Pipeline stages
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::from_1())]
     pub pp: u32,
-    /// GPUs of a node; as many as NICs if not given
+    /// GPUs per node [default: one per NIC]
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub gpus_per_node: Option<u32>,
-    /// Names of the nodes that are free, one a line; all if not given
+    /// File with free nodes, one per line [default: all nodes]
     #[arg(long, value_name = "FILE")]
     pub free: Option<Utf8PathBuf>,
-    /// What a rank sends to the next of its tensor-parallel group in a step; 0 if nothing
+    /// Bytes per step to the next rank of the tensor-parallel group
     #[arg(long, value_name = "BYTES", default_value = "8GB")]
     pub tp_bytes: Bytes,
-    /// What a rank sends to the next of its data-parallel group in a step; 0 if nothing
+    /// Bytes per step to the next rank of the data-parallel group
     #[arg(long, value_name = "BYTES", default_value = "2GB")]
     pub dp_bytes: Bytes,
-    /// What a rank exchanges with the next stage in a step; 0 if nothing
+    /// Bytes per step exchanged with the next pipeline stage
     #[arg(long, value_name = "BYTES", default_value = "500MB")]
     pub pp_bytes: Bytes,
 }

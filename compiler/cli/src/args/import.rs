@@ -14,31 +14,31 @@ use super::new::{parse_name, parse_os, parse_routing};
   closc import lab.clab.yml --nodes 'client*' --out fabric.yaml
   closc import lldp/ --out fabric.yaml          # a folder of `lldpctl -f json0`, named after their devices
 
-Exit codes: 0 every cable is where the file says, 1 it is no Clos, or failed, 2 some cables are elsewhere")]
+Exit codes: 0 all cables match the new file, 1 failure or not a Clos, 2 some cables differ")]
 pub(crate) struct ImportArgs {
-    /// Lists of cables (CSV of closc or NetBox, or with the columns `a_device,a_port,b_device,b_port`), lists of devices with
-    /// `name,role`, a topology of containerlab, or what devices see (LLDP): `DEVICE=FILE`, or a folder
+    /// Cable lists (CSV of closc or NetBox, or columns `a_device,a_port,b_device,b_port`), device lists
+    /// (`name,role`), a containerlab topology, or LLDP reports (`DEVICE=FILE` or a folder)
     #[arg(required = true, value_name = "[DEVICE=]FILE|DIR")]
     pub(crate) files: Vec<Utf8PathBuf>,
-    /// File to write, or `-` for standard output; it must not be there
+    /// Output file that does not exist yet, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Utf8PathBuf,
-    /// Where to write names of the plant that are others in the file, as CSV; needed where there are some
+    /// CSV output of names that change; required if any name changes
     #[arg(long, value_name = "FILE")]
     pub(crate) map: Option<Utf8PathBuf>,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "imported", value_parser = parse_name)]
     pub(crate) name: String,
-    /// Names of nodes, with `*` for any characters, where the cables do not tell them from switches
+    /// Name patterns of nodes (`*` matches any text), if not evident from the cables
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) nodes: Vec<String>,
-    /// Platform of the switches, or of those of a tier: `t0=NAME`; found by the names of ports where it is not given
+    /// Switch platform, or per tier `t0=NAME` [default: by port names]
     #[arg(long, value_name = "[TIER=]NAME", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
     /// Operating system of the switches
     #[arg(long, value_name = "OS", value_parser = parse_os)]
     pub(crate) os: Option<Os>,
-    /// How packets find their way; cables do not tell
+    /// Routing mode
     #[arg(long, value_name = "ROUTING", value_parser = parse_routing)]
     pub(crate) routing: Option<Routing>,
 }

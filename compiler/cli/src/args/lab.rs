@@ -12,9 +12,9 @@ use super::number;
 /// Commands of `lab`.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Do everything: compile, bring up, program, walk every path, take down
+    /// Compile, start, program, test and stop a lab
     Run(RunArgs),
-    /// Bring a fabric up
+    /// Start a lab
     Up {
         /// Lab
         #[command(flatten)]
@@ -23,7 +23,7 @@ pub enum LabCommand {
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Send packets over every path of every pair and check arrival and counters
+    /// Send a packet over every path and check counters
     Test {
         /// Lab
         #[command(flatten)]
@@ -32,17 +32,17 @@ pub enum LabCommand {
         #[command(flatten)]
         extent: ExtentArgs,
     },
-    /// Tell what is up
+    /// Show running labs
     Status {
-        /// Fabric file or compiled tree; every lab of this machine if not given
+        /// Fabric file or compiled tree [default: all running labs]
         source: Option<Utf8PathBuf>,
-        /// Take files of a tree that were changed after they were compiled
+        /// Accept a tree that was edited after compilation
         #[arg(long)]
         no_digests: bool,
     },
-    /// Take everything down again
+    /// Stop a lab
     Down(LabArgs),
-    /// Swap two cables, show what is lost, and say which cables they are
+    /// Swap two cables, and locate them by probes
     Miswire {
         /// Lab
         #[command(flatten)]
@@ -55,35 +55,35 @@ pub enum LabCommand {
         #[arg(long)]
         keep: bool,
     },
-    /// Cut a cable, send probes, or flows where switches choose the path, and say which cable is cut
+    /// Cut a cable, and locate it by probes or flows
     Cut {
         /// Lab
         #[command(flatten)]
         lab: LabArgs,
         /// Cable
         cable: String,
-        /// Take both ports down, too, which switches of the kernel notice; otherwise both stay up and nothing arrives
+        /// Also set both ports down; otherwise the link stays up and drops all packets
         #[arg(long)]
         down: bool,
         /// Leave the cable cut
         #[arg(long)]
         keep: bool,
     },
-    /// Run a job on the lab while a scenario breaks and mends it; exit 1 if it is not as the scenario expects
+    /// Run a job while a scenario injects faults
     Job(JobArgs),
-    /// Put every cable back where it belongs
+    /// Restore all cables
     Restore(LabArgs),
-    /// Be the process that embedded switches live in; `up` starts it
+    /// Run the embedded switches of a lab (started by `up`)
     #[command(hide = true)]
     Serve {
         /// Compiled tree
         tree: Utf8PathBuf,
-        /// Socket by which packets get in and cables are moved
+        /// Control socket
         socket: Utf8PathBuf,
-        /// Serve P4Runtime at an address
+        /// Address for P4Runtime
         #[arg(long)]
         listen: Option<SocketAddr>,
-        /// Take files that are not what was compiled
+        /// Accept a tree that was edited after compilation
         #[arg(long)]
         no_digests: bool,
     },
@@ -94,7 +94,7 @@ pub enum LabCommand {
 pub struct LabArgs {
     /// Fabric file or compiled tree
     pub source: Utf8PathBuf,
-    /// Take files of a tree that were changed after they were compiled
+    /// Accept a tree that was edited after compilation
     #[arg(long)]
     pub no_digests: bool,
 }
@@ -111,7 +111,7 @@ pub struct RunArgs {
     /// Extent
     #[command(flatten)]
     pub extent: ExtentArgs,
-    /// Leave the lab up
+    /// Leave the lab running
     #[arg(long)]
     pub keep: bool,
 }
@@ -122,61 +122,59 @@ pub struct JobArgs {
     /// Lab
     #[command(flatten)]
     pub lab: LabArgs,
-    /// Scenario: what breaks when, and what is expected (docs/labs.md)
+    /// Scenario file with faults and expectations
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<Utf8PathBuf>,
-    /// How paths are chosen: spray over all that are good, flow (one by a hash, as ECMP does), static (the first)
+    /// Path selection: spray (all good paths), flow (one by hash, as ECMP), static (the first)
     #[arg(long, value_name = "TRANSPORT", default_value = "spray")]
     pub transport: Transport,
-    /// Run the same with another transport, and show it beside; expectations are of the first alone
+    /// Repeat with another transport for comparison
     #[arg(long, value_name = "TRANSPORT")]
     pub beside: Option<Transport>,
-    /// Who sends to whom: permutation, all-to-all, ring, incast, bisection
+    /// Traffic pattern
     #[arg(long, value_name = "PATTERN", default_value = "permutation")]
     pub pattern: Pattern,
-    /// Bytes of a message
+    /// Message size in bytes
     #[arg(long, default_value_t = 32 << 10, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub bytes: u64,
-    /// Bytes of a packet
+    /// Packet size in bytes
     #[arg(long, default_value_t = 1400, value_parser = clap::value_parser!(u32).range(64..=8192))]
     pub unit: u32,
-    /// Messages of a NIC under way
+    /// Messages in flight per NIC
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=24))]
     pub outstanding: u16,
-    /// Messages of each NIC; without it they are sent for as long as the scenario lasts
+    /// Messages per NIC [default: send until the scenario ends]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub messages: Option<u64>,
-    /// Seconds to send for, without a scenario
+    /// Duration in seconds without a scenario
     #[arg(long, default_value_t = 5, conflicts_with = "scenario", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
-    /// What carries it: `linux`, the kernel and its clock; `embedded`, P4 switches in this process and virtual time. What fits
-    /// the tree if not given
+    /// Target [default: by the operating system of the tree]
     #[arg(long, value_enum)]
     pub target: Option<JobTarget>,
-    /// Line rate of every NIC port in Mb/s: low enough that processors are not what is measured; 1 on `linux` if not given. On
-    /// `embedded` every port of every switch has it, and it is 100 if not given
+    /// Line rate in Mb/s, per NIC port on `linux`, per switch port on `embedded` [default: 1 on linux, 100 on
+    /// embedded]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub port_mbps: Option<u32>,
-    /// Send in bursts: each NIC sends as many messages as it may have under way once in so many milliseconds
+    /// Send in bursts, one burst every N milliseconds
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     pub every: Option<u64>,
-    /// In virtual time: now and then an agent gets no processor, for so many milliseconds at most, as on a machine that others
-    /// use too
+    /// Stall agents at random for up to N milliseconds (virtual time)
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub stall: Option<u64>,
-    /// Seed of a permutation; in virtual time of all chance
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Seconds without an arrival after which messages under way are lost
+    /// Seconds without an arrival until messages count as lost
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub patience: u64,
-    /// Draw goodput over time
+    /// Write a plot of goodput over time (SVG)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<Utf8PathBuf>,
-    /// The program `closc-nic`; the one beside this program if not given
+    /// Path of `closc-nic` [default: next to this program]
     #[arg(long, value_name = "PROGRAM")]
     pub nic_binary: Option<Utf8PathBuf>,
-    /// Leave the lab up that this brought up
+    /// Leave the lab running if this command started it
     #[arg(long)]
     pub keep: bool,
 }
@@ -184,22 +182,22 @@ pub struct JobArgs {
 /// What carries a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum JobTarget {
-    /// Embedded P4 switches in this process, and a clock that is moved; needs no privilege
+    /// Embedded P4 switches in virtual time, without privileges
     Embedded,
-    /// The kernel's own SRv6 in network namespaces; needs root
+    /// Kernel SRv6 in network namespaces, as root
     Linux,
 }
 
 /// What runs the switches.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
-    /// What runs the switches; what fits the tree if not given
+    /// Target [default: by the operating system of the tree]
     #[arg(long, value_enum)]
     pub target: Option<Target>,
-    /// Program that each switch of target `bmv2` is; `closc` is the embedded switch
+    /// Switch program of target `bmv2`; `closc` is the embedded switch
     #[arg(long, value_name = "PROGRAM", default_value = "simple_switch_grpc")]
     pub switch_program: String,
-    /// Let embedded switches serve P4Runtime at an address and not at a socket of yours; whoever reaches it can program them
+    /// Serve P4Runtime at a TCP address without access control, not at a private socket
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 }
@@ -207,11 +205,11 @@ pub struct TargetArgs {
 /// What runs the switches of a lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Target {
-    /// Embedded P4 switches, all in one process; needs no privilege
+    /// Embedded P4 switches in one process, without privileges
     Embedded,
-    /// A BMv2 process for each switch, in network namespaces; needs root and `simple_switch_grpc`
+    /// One BMv2 process per switch in network namespaces, as root
     Bmv2,
-    /// The kernel's own SRv6 in network namespaces; needs root
+    /// Kernel SRv6 in network namespaces, as root
     Linux,
 }
 
@@ -228,10 +226,10 @@ impl From<Target> for closc_lab::Target {
 /// How much is walked.
 #[derive(Debug, clap::Args)]
 pub struct ExtentArgs {
-    /// Walk only so many paths, chosen at random
+    /// Test only N random paths
     #[arg(long, value_name = "N", value_parser = number::paths())]
     pub sample: Option<u64>,
-    /// Seed of the choice; a random one is taken and printed if not given
+    /// Random seed [default: drawn and printed]
     #[arg(long, value_name = "SEED", requires = "sample")]
     pub seed: Option<u64>,
 }

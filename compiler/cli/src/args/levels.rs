@@ -14,13 +14,13 @@ const REST: &str = "warnings";
 /// The options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LevelArgs {
-    /// Say nothing of this warning (`W0803`), or of all that the fabric file leaves as `warnings`
+    /// Hide this warning (`W0803`), or all remaining ones (`warnings`)
     #[arg(long, global = true, value_name = "CODE", value_parser = warning)]
     allow: Vec<Warning>,
-    /// Say this warning, whatever the fabric file makes of it
+    /// Print this warning even if the fabric file hides it
     #[arg(long, global = true, value_name = "CODE", value_parser = single)]
     warn: Vec<Warning>,
-    /// Make an error of this warning, or of all that the fabric file leaves as `warnings`
+    /// Treat this warning as an error, or all remaining ones (`warnings`)
     #[arg(long, short = 'D', global = true, value_name = "CODE", value_parser = warning)]
     deny: Vec<Warning>,
 }

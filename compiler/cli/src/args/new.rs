@@ -10,34 +10,34 @@ use super::number;
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitArgs {
-    /// NICs of the fabric; asked for on a terminal, else 1,024
+    /// Number of NICs [default: 1024, or asked on a terminal]
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub nics: Option<u32>,
-    /// Planes, 1 to 16: every NIC has a port in each; asked for on a terminal, else 4
+    /// Planes, 1 to 16 [default: 4, or asked on a terminal]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub planes: Option<u16>,
-    /// Speed of a NIC, all its ports together; asked for on a terminal, else 400G
+    /// Total speed of a NIC [default: 400G, or asked on a terminal]
     #[arg(long, value_name = "SPEED")]
     pub speed: Option<Speed>,
-    /// NICs of a node
+    /// NICs per node
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub nics_per_node: u8,
-    /// Platform of all switches; the one of the catalogue that takes the fewest ports if not given
+    /// Switch platform [default: smallest that fits]
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
-    /// Operating system of all switches; SONiC, or the first that the platform has, if not given
+    /// Operating system [default: sonic, or the first of the platform]
     #[arg(long, value_name = "OS", value_parser = parse_os)]
     pub os: Option<Os>,
-    /// How packets find their way
+    /// Routing mode
     #[arg(long, value_name = "ROUTING", default_value = Routing::Srv6Static.word(), value_parser = parse_routing)]
     pub routing: Routing,
-    /// Tiers of switches, 2 or 3; two where they are enough if not given
+    /// Switch tiers, 2 or 3 [default: 2 if sufficient]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=3))]
     pub tiers: Option<u8>,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = parse_name)]
     pub name: String,
-    /// File to write, where there is none yet; `-` is standard output
+    /// Output file that does not exist yet, or `-` for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub out: Utf8PathBuf,
 }
@@ -45,10 +45,10 @@ pub(crate) struct InitArgs {
 /// Arguments of `fmt`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FmtArgs {
-    /// Fabric files, or `-` for standard input to standard output
+    /// Fabric files, or `-` for stdin to stdout
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<Utf8PathBuf>,
-    /// Write nothing; say which files would change, and end with 2 if there are any
+    /// Report files that would change, and exit with 2 if there are any
     #[arg(long)]
     pub check: bool,
 }
@@ -56,16 +56,16 @@ pub(crate) struct FmtArgs {
 /// Arguments of `fix`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 no error is left, 1 there are errors, 2 with `--check`: something would change"
+    after_help = "Exit codes: 0 no errors remain, 1 errors remain, 2 a file would change (`--check`)"
 )]
 pub(crate) struct FixArgs {
-    /// Fabric files, or `-` for standard input to standard output
+    /// Fabric files, or `-` for stdin to stdout
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<Utf8PathBuf>,
-    /// Also follow the first help of findings of this code, where something else may have been meant
+    /// Also apply the first suggestion of findings with this code
     #[arg(long, value_name = "CODE")]
     pub code: Vec<String>,
-    /// Write nothing; say what would change, and end with 2 if there is anything
+    /// Report edits without writing, and exit with 2 if there are any
     #[arg(long)]
     pub check: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) struct FixArgs {
 /// Arguments of `platforms`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlatformsArgs {
-    /// One platform, in full
+    /// Platform to show in full
     pub name: Option<String>,
 }
 

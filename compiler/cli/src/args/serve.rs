@@ -11,19 +11,19 @@ use closc_runtime::server::{Protocol, TlsFiles};
 /// Who may read what is served.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ServeArgs {
-    /// Certificate chain that is shown to clients; others than this machine are served with one only
+    /// Server certificate chain; required beyond loopback
     #[arg(long, value_name = "PEM", requires = "tls_key")]
     pub tls_cert: Option<Utf8PathBuf>,
-    /// Its private key, which nobody else may read
+    /// Private key of the certificate, readable by its owner only
     #[arg(long, value_name = "PEM", requires = "tls_cert")]
     pub tls_key: Option<Utf8PathBuf>,
-    /// Authority that clients must be signed by
+    /// CA of client certificates
     #[arg(long, value_name = "PEM", requires = "tls_cert")]
     pub tls_client_ca: Option<Utf8PathBuf>,
-    /// Certificates of clients that were revoked
+    /// Revocation list of client certificates
     #[arg(long, value_name = "PEM", requires = "tls_client_ca")]
     pub tls_crl: Option<Utf8PathBuf>,
-    /// Serve others without TLS: whoever reaches the address reads everything
+    /// Serve beyond loopback without TLS or access control
     #[arg(long, conflicts_with = "tls_cert")]
     pub plaintext: bool,
 }

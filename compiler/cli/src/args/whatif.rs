@@ -11,39 +11,39 @@ use super::{PartArgs, number};
 pub struct WhatifArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Fail these together; may be given several times
+    /// Fail these elements together; repeatable
     #[arg(long, value_name = "NAME")]
     pub fail: Vec<String>,
-    /// Fail some of a kind at random, for example `t0-t1=1%` or `t1=3`; may be given several times
+    /// Fail random elements, for example `t0-t1=1%` or `t1=3`; repeatable
     #[arg(long, value_name = "KIND=RATE", value_delimiter = ',')]
     pub random: Vec<Draw>,
-    /// Seed of the random failures
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Repeat the random failures with this many seeds, one after the other
+    /// Repeat with N consecutive seeds
     #[arg(long, value_name = "N", default_value_t = 1, requires = "random",
           value_parser = number::trials())]
     pub trials: u64,
-    /// Fail each of these kinds, every combination of them; `all` for every kind
+    /// Fail every combination of these kinds; `all` for every kind
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_kinds)]
     pub each: Vec<Kinds>,
-    /// How many fail at the same time with `--each`
+    /// Simultaneous failures with `--each`
     #[arg(long, short = 'k', value_name = "N", default_value_t = 1, requires = "each",
           value_parser = clap::value_parser!(u8).range(1..=3))]
     pub together: u8,
-    /// Follow a trace of failures and repairs: lines of TIME,down|up,NAME
+    /// Replay failures and repairs: lines of TIME,down|up,NAME
     #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "against", "trials"])]
     pub trace: Option<Utf8PathBuf>,
-    /// Hold the design against that of another fabric file
+    /// Compare with another design
     #[arg(long, value_name = "FILE", conflicts_with_all = ["each", "fail", "random"])]
     pub against: Option<Utf8PathBuf>,
-    /// Of what is tried one by one, only what is in this part; its cost is that to the whole fabric
+    /// Only failures in this part; the impact covers the whole fabric
     #[command(flatten)]
     pub part: PartArgs,
-    /// What fails together besides the `domains` of the fabric file: lines of DOMAIN,NAME
+    /// Additional failure domains: lines of DOMAIN,NAME
     #[arg(long, value_name = "FILE")]
     pub domains: Option<Utf8PathBuf>,
-    /// Show so many of the worst pairs, up to 100000; 0 shows none
+    /// Worst pairs printed, up to 100000
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::shown())]
     pub worst: u32,
 }
@@ -65,19 +65,19 @@ Names are those of `exceptions` in the fabric file, with ranges in brackets:
   p3-t0-017                  a switch           p3-t0-017--p3-t1-005   a cable
   su017-n004                 a node             plane 3                a plane
   su017-n004/nic2            a NIC              su017-n004/nic2.p3     a NIC port and its cable
-and what fails as one:
+Elements that fail as one:
   p3-t0-017/cage9            a transceiver or breakout cable, by its number on the panel
   group 17, zone 1 group 17  a T0 group         zone 1, site north, domain power-1 (or domain:power-1)
   span south                 the cables between a site and the T2s in another; `span south at 50%` leaves half
 
 Kinds: t0-t1, t1-t2, nic-t0, transceiver (or breakout), nic, node, t0, t1, t2, group, plane, zone, site, domain, span
 
-`--shard I/N` and `--select TERMS` take apart what is tried one by one. `closc merge` adds up the JSON of all shards.
+`--shard I/N` and `--select TERMS` divide failures that are tried one by one. `closc merge` adds up the JSON of all shards.
 
-A NIC's bandwidth is counted in two ways: while all pairs send, each gets the part of its paths that is left; alone, a
-pair gets what its NIC ports carry in the planes that still have a path.
+Bandwidth of a pair is given for two cases. While all pairs send, a pair gets its share of the remaining paths. Alone, a pair
+gets the speed of its NIC ports in the planes that still have a path.
 
-Exit codes: 0 everybody reaches everybody who did before, 1 failed, or some pair is cut off";
+Exit codes: 0 no pair is cut off, 1 failure or a pair is cut off";
 
 fn parse_kinds(word: &str) -> Result<Kinds, String> {
     if word == "all" {

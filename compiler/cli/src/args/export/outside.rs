@@ -17,14 +17,13 @@ use super::super::number;
 pub(crate) struct SchedulerArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `slurm/`, `kubernetes/` and `topograph/` into
+    /// Output folder; files go to `slurm/`, `kubernetes/`, `topograph/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Only these
+    /// Only these schedulers
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<Scheduler>,
-    /// Keys of node labels: `topograph` (from 1.0), `nvidia` (before), or one for each level, the nearest first: unit, zone
-    /// where there are several, fabric
+    /// Node label keys: `topograph`, `nvidia`, or one key per level, nearest first
     #[arg(long, value_name = "KEYS", default_value = "topograph")]
     pub labels: Keys,
 }
@@ -47,28 +46,28 @@ pub(crate) enum Scheduler {
 pub(crate) struct SimulationArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// The simulator
+    /// Simulator
     #[arg(long = "for", value_name = "NAME")]
     pub simulator: Simulator,
-    /// Folder to write a folder of the simulator's name into
+    /// Output folder; files go to a folder named after the simulator
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Only these planes; planes count from 0
+    /// Only these planes; the first is 0
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub plane: Vec<u8>,
-    /// Who sends to whom
+    /// Traffic pattern
     #[arg(long, value_name = "PATTERN", default_value = "permutation", conflicts_with = "demand")]
     pub flows: Flows,
-    /// What each flow sends over all planes, at most 1000GB
+    /// Bytes per flow over all planes, at most 1000GB
     #[arg(long, value_name = "BYTES", default_value = "64MB", conflicts_with = "demand", value_parser = number::flow)]
     pub bytes: Bytes,
-    /// Where the draw of a permutation starts
+    /// Random seed of a permutation
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Demands instead of a pattern: CSV with `source`, `destination` and a rate, as for `te`
+    /// Traffic matrix (CSV) instead of a pattern, as for `te`
     #[arg(long, value_name = "FILE")]
     pub demand: Option<Utf8PathBuf>,
-    /// How long demands last
+    /// Duration of the traffic matrix in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1, value_parser = number::from_1(), requires = "demand")]
     pub milliseconds: u32,
 }
@@ -89,11 +88,11 @@ pub(crate) enum Simulator {
 /// A pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Flows {
-    /// Nobody sends
+    /// No traffic
     None,
-    /// Every NIC to the next
+    /// Every NIC sends to the next
     Ring,
-    /// Every NIC to one that is drawn
+    /// Every NIC sends to one drawn at random
     Permutation,
 }
 
@@ -102,14 +101,14 @@ pub(crate) enum Flows {
 pub(crate) struct ContainerlabArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `NAME.clab.yml` and `configs/` into
+    /// Output folder; files are `NAME.clab.yml` and `configs/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Image of a container: `sonic-vs`, `frr`, `linux`, or `node` for that of nodes, for example
-    /// `frr=quay.io/frrouting/frr:10.5.4`; may be given several times
+    /// Container image of `sonic-vs`, `frr`, `linux` or `node`, for example `frr=quay.io/frrouting/frr:10.5.4`;
+    /// repeatable
     #[arg(long, value_name = "NAME=IMAGE", value_parser = parse_image)]
     pub image: Vec<(String, String)>,
-    /// Folder with what the site adds to the configuration of SONiC switches, as for `push`
+    /// Folder with site additions for SONiC, as for `push`
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
 }
@@ -119,7 +118,7 @@ pub(crate) struct ContainerlabArgs {
 pub(crate) struct ResourcesArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `resources.json` into
+    /// Output folder; the file is `resources.json`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
 }
@@ -129,28 +128,25 @@ pub(crate) struct ResourcesArgs {
 pub(crate) struct TelemetryArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Folder to write `gnmic.yaml`, `prometheus/`, `overlay/` and `eos/` into
+    /// Output folder; files are `gnmic.yaml`, `prometheus/`, `overlay/`, `eos/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Domain that the names of switches and nodes are in; without it switches are asked at their management addresses
+    /// DNS domain of switches and nodes [default: management addresses]
     #[arg(long, value_name = "DOMAIN", value_parser = parse_domain)]
     pub domain: Option<String>,
-    /// Seconds between two samples of a counter
+    /// Seconds between samples of a counter
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = number::from_1())]
     pub interval: u32,
-    /// Port of the gNMI servers of an operating system where it is not the usual one, for example `sonic=8080`; may be given
-    /// several times
+    /// gNMI port per operating system, for example `sonic=8080`; repeatable
     #[arg(long, value_name = "OS=PORT", value_parser = parse_gnmi_port)]
     pub gnmi_port: Vec<(Os, u16)>,
-    /// Port of the node exporter of nodes
+    /// Port of the node exporter
     #[arg(long, value_name = "PORT", default_value_t = 9100, value_parser = clap::value_parser!(u16).range(1..))]
     pub node_exporter: u16,
-    /// Port at which the agent of the first NIC of a node serves metrics (`closc-nic run --metrics`); that of the next NIC is one
-    /// higher. Without it agents are in no list
+    /// Metrics port of the first agent of a node, next agents count up; agents are skipped without it
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub agent_metrics: Option<u16>,
-    /// Collector that switches send samples of packets to, port 6343 unless given: what to add to their configurations is written,
-    /// for SONiC and Cumulus Linux as an overlay, for EOS as lines; may be given twice
+    /// sFlow collector [default port: 6343]; adds overlays and EOS lines; at most two
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = parse_collector)]
     pub sflow: Vec<SocketAddr>,
 }
