@@ -130,7 +130,7 @@ fn empty_values_are_refused() {
         let ended = place.closc(words);
         let said = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(64), "{words:?}: {said}");
-        assert!(said.contains("is given an empty value"), "{words:?}: {said}");
+        assert!(said.contains("needs a value, not an empty string"), "{words:?}: {said}");
     }
     assert!(!place.path("cables").exists());
 }
