@@ -1,0 +1,190 @@
+//! Which transport brings which file of a switch.
+//!
+//! In: the name of a file below `switches/NAME/`. Out: its [`SwitchFile`], and the [`Transport`]s that bring it. Invariants: every file
+//! that a tree has for a switch is in the list; a file is carried by the transports of its row and by no other, so a command that
+//! works over another transport names it ([`missed`]).
+
+use std::fmt;
+
+use crate::paths;
+
+/// Makes the enum, its names and its list from one table.
+macro_rules! named {
+    ($(#[$of:meta])* $type:ident: $($(#[$doc:meta])* $name:ident, $text:expr;)+) => {
+        $(#[$of])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl $type {
+            /// All of them, in the order of listings.
+            pub const ALL: &'static [$type] = &[$($type::$name),+];
+
+            /// Returns its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$name => $text,)+
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+named! {
+    /// A kind of file that a tree has for a switch.
+    SwitchFile:
+    /// The configuration of SONiC.
+    ConfigDb, paths::CONFIG_DB;
+    /// The configuration of FRRouting, on Linux and in SONiC's `bgp` container.
+    FrrConf, paths::FRR_CONF;
+    /// Which daemons of FRRouting run.
+    Daemons, paths::DAEMONS;
+    /// The configuration of Arista EOS.
+    EosConf, paths::EOS_CONF;
+    /// The configuration of NVIDIA Cumulus Linux.
+    NvueYaml, paths::NVUE_YAML;
+    /// Devices that exist before `ip.batch` runs.
+    DevicesBatch, paths::DEVICES_BATCH;
+    /// Addresses, routes and neighbours.
+    IpBatch, paths::IP_BATCH;
+    /// Queues.
+    TcBatch, paths::TC_BATCH;
+    /// Settings of the kernel.
+    SysctlConf, paths::SYSCTL_CONF;
+    /// Entries of a P4 switch.
+    Entries, paths::ENTRIES;
+    /// Entries of SONiC hardware with P4Runtime.
+    PinsEntries, paths::PINS_ENTRIES;
+    /// Entries of a Tofino switch.
+    TnaEntries, paths::TNA_ENTRIES;
+}
+
+named! {
+    /// A way by which files reach a switch.
+    Transport:
+    /// `push`, `drift`, `watch` and `diff live` over P4Runtime.
+    P4Runtime, "p4runtime";
+    /// The same for SONiC over SSH.
+    SonicSsh, "sonic-ssh";
+    /// The same for SONiC over gNMI.
+    SonicGnmi, "sonic-gnmi";
+    /// Files of `closc diff --patches`.
+    Patches, "diff --patches";
+    /// Files of `closc export ztp`, which a new switch fetches.
+    Ztp, "export ztp";
+    /// The play of `closc export ansible`.
+    Ansible, "export ansible";
+}
+
+impl Transport {
+    /// Returns how a user starts it.
+    fn command(self) -> String {
+        match self {
+            Transport::P4Runtime | Transport::SonicSsh | Transport::SonicGnmi => {
+                format!("`closc push` over `{self}`")
+            }
+            Transport::Patches | Transport::Ztp | Transport::Ansible => format!("`closc {self}`"),
+        }
+    }
+
+    /// Tells whether it reads switches, so that what it does not carry is unknown to whoever asks how a switch differs.
+    pub fn carries(self, file: SwitchFile) -> bool {
+        file.carriers().contains(&self)
+    }
+}
+
+impl SwitchFile {
+    /// Returns the kind of a file by its name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|file| file.name() == name)
+    }
+
+    /// Returns the transports that bring it, those that also read it back first. An empty list means that the site applies it.
+    pub fn carriers(self) -> &'static [Transport] {
+        use Transport::{Ansible, P4Runtime, Patches, SonicGnmi, SonicSsh, Ztp};
+        match self {
+            SwitchFile::ConfigDb => &[SonicSsh, SonicGnmi, Patches, Ztp, Ansible],
+            // SONiC's gNMI server writes databases, and no file of the `bgp` container.
+            SwitchFile::FrrConf => &[SonicSsh, Patches, Ztp, Ansible],
+            SwitchFile::Daemons
+            | SwitchFile::DevicesBatch
+            | SwitchFile::IpBatch
+            | SwitchFile::TcBatch
+            | SwitchFile::SysctlConf => &[Ansible],
+            // The play copies them nowhere: to replace a whole configuration would remove the site's part.
+            SwitchFile::EosConf | SwitchFile::NvueYaml => &[],
+            SwitchFile::Entries | SwitchFile::PinsEntries | SwitchFile::TnaEntries => &[P4Runtime],
+        }
+    }
+
+    /// Names what brings it where another transport does not.
+    pub fn instead(self) -> String {
+        match self.carriers() {
+            [] => "`closc export ansible` writes it for what the site applies it with".to_owned(),
+            [one] => format!("{} brings it", one.command()),
+            [first, .., last] if *first != *last => {
+                format!("{} or {} brings it", first.command(), last.command())
+            }
+            [one, ..] => format!("{} brings it", one.command()),
+        }
+    }
+}
+
+/// A file of a switch that a command does not bring and does not compare.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Missed {
+    /// Its name.
+    pub file: String,
+    /// What brings it instead.
+    pub instead: String,
+}
+
+/// Returns those of some files of a switch that none of its transports carries, in the order of their names.
+pub fn missed<'n>(files: impl IntoIterator<Item = &'n str>, transports: &[Transport]) -> Vec<Missed> {
+    let of_name = |name: &str| match SwitchFile::of_name(name) {
+        Some(file) if transports.iter().any(|transport| transport.carries(file)) => None,
+        Some(file) => Some(Missed { file: name.to_owned(), instead: file.instead() }),
+        // A tree of a later version may have more.
+        None => {
+            Some(Missed { file: name.to_owned(), instead: "this version of closc does not know it".to_owned() })
+        }
+    };
+    let mut found: Vec<Missed> = files.into_iter().filter_map(of_name).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_transport_carries_a_file() {
+        for transport in Transport::ALL {
+            assert!(SwitchFile::ALL.iter().any(|file| transport.carries(*file)), "{transport}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_no_transport_carries_is_named_with_what_brings_it() {
+        let files = ["frr.conf", "config_db.json", "later.conf"];
+        assert_eq!(missed(files, &[Transport::SonicSsh]).len(), 1);
+        let found = missed(files, &[Transport::SonicGnmi]);
+        let line: Vec<String> = found.iter().map(|each| format!("{}: {}", each.file, each.instead)).collect();
+        assert_eq!(
+            line,
+            [
+                "frr.conf: `closc push` over `sonic-ssh` or `closc export ansible` brings it",
+                "later.conf: this version of closc does not know it",
+            ]
+        );
+        assert!(missed(["entries.txtpb"], &[Transport::P4Runtime]).is_empty());
+    }
+}

@@ -1,0 +1,66 @@
+//! Every file that a tree has for a switch is a kind of which the table of carriers has an answer.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_artefacts::Routing;
+use closc_artefacts::carriers::SwitchFile;
+use closc_platform::Os;
+use closc_tests::shape::try_plan;
+
+use common::switches;
+
+/// A platform, the speed and lanes of its NICs, and a profile of queues that it takes.
+const PLATFORMS: [(&str, &str, &str); 5] = [
+    ("linux", "speed: 40G", "lossy-trim"),
+    ("sonic-vs", "speed: 40G", "lossy-trim"),
+    ("bmv2", "speed: 40G", "lossy-trim"),
+    ("th5-128x400g", "speed: 400G, lanes: 4", "sonic-ai-lossy"),
+    ("spectrum4-sn5600", "speed: 800G, lanes: 8", "lossless"),
+];
+
+/// The pipeline of Tofino needs a profile without trimming.
+const TOFINO: (&str, &str, &str) = (
+    "tofino2-32x400g",
+    "speed: 400G, lanes: 8",
+    "{ base: sonic-ai-lossy, classes: { data-1: { ecn: { thresholds: { min: 200KB, max: 400KB, probability: 5 } } } } }",
+);
+
+fn fabric(os: Os, routing: Routing, (platform, nic, qos): (&str, &str, &str)) -> String {
+    let (os, routing) = (os.word(), routing.word());
+    let medium = if nic.contains("lanes") { ["dac", "dr4"] } else { ["virtual"; 2] };
+    format!(
+        "fabric: f\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 2, per_group: 2, nic: {{ {nic} }} }}\ntiers:\n  \
+         t0: {{ platform: {platform}, os: {os}, up: 2 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
+         addresses: {{ management: 10.64.0.0/14 }}\ncables:\n  nic-t0: {{ length: 3m, medium: {} }}\n  \
+         t0-t1: {{ length: 30m, medium: {} }}\nqos: {qos}\n",
+        medium[0], medium[1]
+    )
+}
+
+#[test]
+fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
+    let mut seen: BTreeMap<SwitchFile, BTreeSet<&str>> = BTreeMap::new();
+    let mut rendered = BTreeSet::new();
+    let routings = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
+    for os in Os::ALL {
+        for routing in routings {
+            for platform in PLATFORMS.into_iter().chain([TOFINO]) {
+                let Ok(plan) = try_plan(&fabric(os, routing, platform)) else { continue };
+                for file in switches(&plan) {
+                    let name = file.path.file_name().expect("a file has a name");
+                    let kind = SwitchFile::of_name(name)
+                        .unwrap_or_else(|| panic!("`{}` has no row in the table of carriers", file.path));
+                    seen.entry(kind).or_default().insert(os.word());
+                    rendered.insert(os);
+                }
+            }
+        }
+    }
+    assert_eq!(rendered.into_iter().collect::<Vec<_>>(), Os::ALL, "every operating system is rendered");
+    let idle: Vec<&SwitchFile> = SwitchFile::ALL.iter().filter(|file| !seen.contains_key(file)).collect();
+    assert!(idle.is_empty(), "rows of files that no tree has: {idle:?}");
+    // The two ways in which SONiC routes are two files.
+    assert!(seen[&SwitchFile::FrrConf].contains("sonic") && seen[&SwitchFile::ConfigDb].contains("sonic"));
+}
