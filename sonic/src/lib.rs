@@ -1,4 +1,5 @@
-//! CONFIG_DB of SONiC switches: what of it is closc's, what differs from a compiled tree, and how to mend it.
+//! Configuration of SONiC switches: what of CONFIG_DB and of `frr.conf` is closc's, what differs from a compiled tree, and the change
+//! that leads there.
 //!
 //! In: what a switch holds, what the tree says, what the site adds. Out: a [`Change`]: the whole configuration that the
 //! switch is to hold, an RFC 6902 patch towards it, and the way to apply it. Invariants: nothing here touches a file, a
@@ -12,6 +13,7 @@
 
 mod change;
 mod config_db;
+mod frr;
 mod method;
 mod overlay;
 mod ownership;
@@ -21,6 +23,7 @@ mod state;
 
 pub use change::{Change, TargetError, change};
 pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
+pub use frr::{FrrChange, FrrConfig, Statement};
 pub use method::{Bounce, Estimate, Method, Reason};
 pub use overlay::{Overlay, OverlayError, fits};
 pub use ownership::{Fields, IF_GIVEN, OWNED, Owned, Rows, SITE_FIRST, Share, owned, owned_part};

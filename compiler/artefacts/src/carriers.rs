@@ -152,9 +152,10 @@ pub fn missed<'n>(files: impl IntoIterator<Item = &'n str>, transports: &[Transp
         Some(file) if transports.iter().any(|transport| transport.carries(file)) => None,
         Some(file) => Some(Missed { file: name.to_owned(), instead: file.instead() }),
         // A tree of a later version may have more.
-        None => {
-            Some(Missed { file: name.to_owned(), instead: "this version of closc does not know it".to_owned() })
-        }
+        None => Some(Missed {
+            file: name.to_owned(),
+            instead: "this version of closc does not know it".to_owned(),
+        }),
     };
     let mut found: Vec<Missed> = files.into_iter().filter_map(of_name).collect();
     found.sort();

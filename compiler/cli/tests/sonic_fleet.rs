@@ -2,6 +2,8 @@
 //! tests. The push is killed at commands that the switches count together, so that nothing depends on time.
 
 mod common;
+#[path = "sonic_fleet/damage.rs"]
+mod damage;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -52,22 +54,30 @@ fn fabric(planes: u8, groups: u16, more: &str) -> String {
 impl Fleet {
     /// Makes `2 * planes * groups` switches that hold the one side, or says why there can be none.
     fn new(planes: u8, groups: u16) -> Option<Self> {
+        let fleet = Fleet::of(&SIDES.map(|(side, more)| (side, fabric(planes, groups, more))))?;
+        assert_eq!(fleet.names.len(), 2 * usize::from(planes) * usize::from(groups));
+        fleet.names.iter().for_each(|name| fleet.holding(name));
+        Some(fleet)
+    }
+
+    /// Makes the switches of some fabrics, which hold nothing yet. All fabrics have the switches of the first.
+    fn of(sides: &[(&str, String)]) -> Option<Self> {
         let runs = |program: &str, word: &str| Command::new(program).arg(word).output().is_ok();
         if !Path::new(SSHD).exists() || !runs("ssh", "-V") || !runs("python3", "-V") {
             skip("pushing to SONiC needs ssh, sshd and python3");
             return None;
         }
         let place = Place::new();
-        for (side, more) in SIDES {
-            place.write(&format!("{side}.yaml"), fabric(planes, groups, more));
+        for (side, text) in sides {
+            place.write(&format!("{side}.yaml"), text);
             place.ends(0, &["compile", "--quiet", &format!("{side}.yaml"), "--out", side]);
         }
-        let mut names: Vec<String> = fs::read_dir(place.path("a/switches"))
+        let first = sides.first().map_or("a", |(side, _)| side);
+        let mut names: Vec<String> = fs::read_dir(place.path(&format!("{first}/switches")))
             .expect("a folder")
             .map(|entry| entry.expect("it can be read").file_name().into_string().expect("text"))
             .collect();
         names.sort();
-        assert_eq!(names.len(), 2 * usize::from(planes) * usize::from(groups));
         let fleet = Fleet { place, names };
         fleet.machine();
         fleet.names.iter().for_each(|name| fleet.switch(name));
@@ -98,7 +108,7 @@ impl Fleet {
         fs::create_dir_all(self.place.path("bin")).expect("a folder");
         let here = self.place.text("");
         let here = here.trim_end_matches('/');
-        for name in ["config", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"] {
+        for name in ["config", "docker", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"] {
             let text = format!("#!/bin/sh\nexec python3 -IS {SWITCH} \"$SWITCH\" {name} \"$@\"\n");
             self.put(&format!("bin/{name}"), &text, 0o755);
         }
@@ -124,18 +134,16 @@ impl Fleet {
         let rules = self.names.iter().map(|name| {
             let plane = name[1..].split('-').next().expect("names begin with the plane");
             format!(
-                "- {{ devices: {name}, transport: sonic-ssh, address: '{{name}}.mgmt', plane: {plane}, state: '{here}/fleet/{name}/state' }}\n"
+                "- {{ devices: {name}, transport: sonic-ssh, address: '{{name}}.mgmt', plane: {plane}, state: '{here}/fleet/{name}/state', \
+                 frr: '{here}/fleet/{name}/frr' }}\n"
             )
         });
         self.place.write("inventory.yaml", format!("sonic:\n{}", rules.collect::<String>()));
         self.place.write("fleet/steps", "0");
     }
 
-    /// Makes a switch that holds the one side, and something of the site's.
-    fn switch(&self, name: &str) {
-        fs::create_dir_all(self.at(name, "checkpoints")).expect("a folder");
-        let here = self.place.text("");
-        let here = here.trim_end_matches('/');
+    /// Has a switch hold the one side, and something of the site's.
+    fn holding(&self, name: &str) {
         let text = self.place.read(&format!("a/switches/{name}/config_db.json"));
         let mut config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         config["TACPLUS"] = serde_json::json!({ "global": { "passkey": name } });
@@ -145,6 +153,13 @@ impl Fleet {
         for file in ["db.json", "saved.json"] {
             self.put(&format!("fleet/{name}/{file}"), &config.to_string(), 0o600);
         }
+    }
+
+    /// Makes a switch that can be reached.
+    fn switch(&self, name: &str) {
+        fs::create_dir_all(self.at(name, "checkpoints")).expect("a folder");
+        let here = self.place.text("");
+        let here = here.trim_end_matches('/');
         let daemon = format!(
             "HostKey {here}/host\nAuthorizedKeysFile {here}/authorized\nStrictModes no\nUsePAM no\nPidFile none\n\
              PermitRootLogin prohibit-password\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
@@ -180,6 +195,40 @@ impl Fleet {
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         (output.status.code(), said)
+    }
+
+    /// Compares the switches with a side: how the command ends, and what it says of each switch.
+    fn drift(&self, tree: &str) -> (Option<i32>, serde_json::Value) {
+        let output = self
+            .place
+            .program(env!("CARGO_BIN_EXE_closc"))
+            .args(["drift", tree, "--inventory", "inventory.yaml", "--format", "json", "--quiet"])
+            .args(["--ssh-config", &self.place.text("ssh_config")])
+            .output()
+            .expect("it runs");
+        let said = serde_json::from_slice(&output.stdout);
+        let said = said.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        (output.status.code(), said)
+    }
+
+    /// Has a switch hold what one has that somebody just unpacked and gave its address.
+    fn unpacked(&self, tree: &str, name: &str) {
+        let text = self.place.read(&format!("{tree}/switches/{name}/config_db.json"));
+        let config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let metadata = &config["DEVICE_METADATA"]["localhost"];
+        let held = serde_json::json!({
+            "DEVICE_METADATA": { "localhost": {
+                "hwsku": metadata["hwsku"], "platform": metadata["platform"], "mac": "02:00:00:00:00:01", "hostname": "sonic",
+                "docker_routing_config_mode": "separated",
+            } },
+            "MGMT_INTERFACE": config["MGMT_INTERFACE"],
+        });
+        let management: Vec<&String> =
+            config["MGMT_INTERFACE"].as_object().expect("it has one").keys().collect();
+        self.put(&format!("fleet/{name}/management.json"), &serde_json::json!(management).to_string(), 0o600);
+        for file in ["db.json", "saved.json"] {
+            self.put(&format!("fleet/{name}/{file}"), &held.to_string(), 0o600);
+        }
     }
 
     fn config(&self, name: &str, file: &str) -> ConfigDb {

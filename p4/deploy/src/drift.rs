@@ -15,6 +15,7 @@ use crate::left_alone::LeftAlone;
 use crate::options::PushOptions;
 use crate::parallel::each;
 use crate::progress::Progress;
+use crate::uncarried::Uncarried;
 
 /// How the switches of a fleet differ from what is wanted of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -25,17 +26,21 @@ pub struct DriftReport {
     /// Switches of the tree that were not looked at, by what they run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<LeftAlone>,
+    /// Files of the switches above that no transport reads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncarried: Vec<Uncarried>,
 }
 
 impl DriftReport {
     /// Says whether every switch is as it should be.
     pub fn is_clean(&self) -> bool {
-        self.devices.values().all(|drift| *drift == DeviceDrift::None)
+        self.uncarried.is_empty() && self.devices.values().all(|drift| *drift == DeviceDrift::None)
     }
 
-    /// Says whether some switch could not be read.
+    /// Says whether some switch could not be read, or some file of one.
     pub fn is_incomplete(&self) -> bool {
-        self.devices.values().any(|drift| matches!(drift, DeviceDrift::Unknown(_)))
+        !self.uncarried.is_empty()
+            || self.devices.values().any(|drift| matches!(drift, DeviceDrift::Unknown(_)))
     }
 
     /// Shows what differs; a report without drift is empty.
@@ -53,6 +58,10 @@ impl DriftReport {
                 text.push_str(&line);
                 text.push('\n');
             }
+        }
+        for uncarried in &self.uncarried {
+            text.push_str(&uncarried.line());
+            text.push('\n');
         }
         text
     }
@@ -72,5 +81,9 @@ pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> 
             (switch.name().to_owned(), drift)
         }
     });
-    DriftReport { devices: found.await.into_iter().collect(), left_alone: fleet.left_alone.clone() }
+    DriftReport {
+        devices: found.await.into_iter().collect(),
+        left_alone: fleet.left_alone.clone(),
+        uncarried: fleet.uncarried(),
+    }
 }

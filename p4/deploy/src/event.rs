@@ -12,6 +12,7 @@ use crate::difference::Counts;
 use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
 use crate::report::PipelineStep;
+use crate::uncarried::Uncarried;
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -110,6 +111,9 @@ pub enum EventKind {
         /// Switches of the tree that are not watched, by what they run.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         left_alone: Vec<LeftAlone>,
+        /// Files of the switches that are not compared.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        uncarried: Vec<Uncarried>,
     },
     /// A switch that is watched was not as it should be, and is now.
     Repaired {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_artefacts::Files;
+use closc_artefacts::carriers::{self, Missed, Transport};
 use closc_runtime::RoleName;
 use thiserror::Error;
 
@@ -16,6 +17,7 @@ use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
 use crate::tree::{Desired, Tree, TreeError, foreign_program, is_without_program, roles};
+use crate::uncarried::{Uncarried, uncarried};
 
 /// The switches that one command is about.
 #[derive(Clone, Default)]
@@ -167,7 +169,8 @@ impl Fleet {
                 continue;
             };
             let (name, goal, options) = (name.clone(), SonicGoal::Tree(tree.clone()), options.clone());
-            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options });
+            let missed = missed(tree, &name, &[link.transport()]);
+            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options, missed });
         }
         for member in self.members.iter_mut().filter(|member| tree.both().contains(&member.target.name)) {
             let name = member.target.name.clone();
@@ -176,7 +179,8 @@ impl Fleet {
             let (plane, goal) = (member.target.plane, SonicGoal::Tree(tree.clone()));
             let options = options.clone();
             self.bare.retain(|bare| *bare != name);
-            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options });
+            let missed = missed(tree, &name, &[Transport::P4Runtime, link.transport()]);
+            self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options, missed });
         }
         self.configured = self.sonic.iter().map(|switch| switch.name.clone()).collect();
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
@@ -203,6 +207,11 @@ impl Fleet {
             self.sonic.iter().filter(|switch| select(&switch.name)).cloned().collect();
         let configured = sonic.iter().map(|switch| switch.name.clone()).collect();
         Fleet { fabric: self.fabric.clone(), sonic, configured, ..Fleet::default() }
+    }
+
+    /// Returns the files of its switches that no transport carries.
+    pub fn uncarried(&self) -> Vec<Uncarried> {
+        uncarried(self.sonic.iter().map(|switch| (switch.name.as_str(), switch.missed.as_slice())))
     }
 
     /// Returns how many switches there are.
@@ -242,6 +251,11 @@ impl Fleet {
         }
         self
     }
+}
+
+/// Returns the files of a switch that some transports do not carry.
+fn missed(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<Missed> {
+    carriers::missed(tree.files_of(name), transports)
 }
 
 /// Checks what an inventory says of the program of a switch.

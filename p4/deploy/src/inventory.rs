@@ -76,6 +76,9 @@ pub(crate) struct Sonic {
     /// Over SSH, the folder of the switch for what is not confirmed; `/etc/sonic/closc` where nobody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<String>,
+    /// Over SSH, the folder of the switch that its `bgp` container has as `/etc/frr`; `/etc/sonic/frr` where it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) frr: Option<String>,
 }
 
 /// How a switch is spoken to.

@@ -40,6 +40,7 @@ mod state;
 mod switch;
 mod target;
 mod tree;
+mod uncarried;
 mod watch;
 
 pub use bind::BindError;
@@ -65,4 +66,5 @@ pub use sonic::SonicOptions;
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};
 pub use tree::{Desired, Tree, TreeError, Wanted, desired};
+pub use uncarried::Uncarried;
 pub use watch::{DeviceStatus, Role, Watch, WatchOptions, WatchStatus, watch};

@@ -17,6 +17,9 @@ use crate::target::read_tls;
 /// The folder of a switch for what is not confirmed: `/etc/sonic` outlives reboots and new images.
 const STATE: &str = "/etc/sonic/closc";
 
+/// The folder of a switch that its `bgp` container has as `/etc/frr` (`docker_image_ctl.j2` of sonic-buildimage).
+const FRR: &str = "/etc/sonic/frr";
+
 /// The port of SONiC's gNMI server where nobody set another one.
 const GNMI_PORT: u16 = 8080;
 
@@ -69,6 +72,9 @@ impl<'a> Links<'a> {
                 state,
                 "is of `sonic-ssh`: over gNMI nothing waits for a confirmation",
             ));
+        }
+        if let Some(folder) = &rule.frr {
+            return Err(fault(name, "frr", folder, "is of `sonic-ssh`: gNMI carries no `frr.conf`"));
         }
         let shared = match self.shared.get(rule.devices.as_str()) {
             Some(shared) => shared.clone(),
@@ -136,16 +142,19 @@ impl<'a> Links<'a> {
 /// Checks what `ssh` and the switch's shell get to see.
 fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError> {
     let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
+    let frr = rule.frr.clone().unwrap_or_else(|| FRR.to_owned());
     if let Some(user) = rule.user.as_ref().filter(|user| !is_user(user)) {
         return Err(fault(name, "user", user, "is no name of a user"));
     }
-    if !is_state(&state) {
-        return Err(fault(
-            name,
-            "state",
-            &state,
-            "is no absolute path of letters, digits, `.`, `_`, `-` and `/`",
-        ));
+    for (field, folder) in [("state", &state), ("frr", &frr)] {
+        if !is_state(folder) {
+            return Err(fault(
+                name,
+                field,
+                folder,
+                "is no absolute path of letters, digits, `.`, `_`, `-` and `/`",
+            ));
+        }
     }
     if let Some(path) = &rule.password_file {
         return Err(fault(name, "password_file", path, "is of `sonic-gnmi`: `ssh` goes by your keys"));
@@ -158,5 +167,5 @@ fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError
             "is of `sonic-gnmi`: `ssh` goes by your keys and known hosts",
         ));
     }
-    Ok(SshLink { ssh: Ssh { host, port: rule.port, user: rule.user.clone() }, state })
+    Ok(SshLink { ssh: Ssh { host, port: rule.port, user: rule.user.clone() }, state, frr })
 }

@@ -30,6 +30,7 @@ use crate::sonic::SonicPlan;
 use crate::state::State;
 use crate::target::Program;
 use crate::tree::{Desired, TreeError};
+use crate::uncarried::{Uncarried, uncarried};
 
 /// What will be sent to the switches of a fleet.
 #[derive(Debug, Clone, Default)]
@@ -198,6 +199,11 @@ impl Plan {
     /// Returns the switches whose CONFIG_DB a push would change.
     pub fn configured(&self) -> impl Iterator<Item = &str> {
         self.sonic.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the files of its switches that no transport carries.
+    pub fn uncarried(&self) -> Vec<Uncarried> {
+        uncarried(self.sonic.iter().map(|(name, made)| (name.as_str(), made.missed.as_slice())))
     }
 
     /// Returns how many updates a push would send.

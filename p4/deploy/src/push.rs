@@ -55,7 +55,7 @@ pub enum PlanTargetError {
 pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate: Gate) -> PushReport {
     let jobs = fleet.switches().into_iter().map(Job::Switch);
     let report = run(jobs.collect(), options, Reporter::new(observer), gate).await;
-    PushReport { left_alone: fleet.left_alone.clone(), ..report }
+    PushReport { left_alone: fleet.left_alone.clone(), uncarried: fleet.uncarried(), ..report }
 }
 
 /// Pushes a plan. A switch that is not as it was when the plan was made is refused; switches of the fleet that the
@@ -87,7 +87,8 @@ pub async fn push_plan(
         });
     }
     jobs.extend(sonic.into_values().map(|switch| Job::Switch(Arc::new(switch))));
-    Ok(run(jobs, options, Reporter::new(observer), gate).await)
+    let report = run(jobs, options, Reporter::new(observer), gate).await;
+    Ok(PushReport { uncarried: plan.uncarried(), ..report })
 }
 
 /// How the switches of a plan are reached.
@@ -115,9 +116,9 @@ impl Reached {
         for (name, planned) in &plan.sonic {
             let Some((link, plane)) = links.of(name)? else { continue };
             let goal = SonicGoal::of_plan(planned.clone());
-            let switch =
-                SonicSwitch { name: name.clone(), plane, link, goal, wave: 0, options: options.clone() };
-            made.sonic.insert(name.clone(), switch);
+            let (name, options, missed) = (name.clone(), options.clone(), planned.missed.clone());
+            let switch = SonicSwitch { name, plane, link, goal, wave: 0, options, missed };
+            made.sonic.insert(switch.name.clone(), switch);
         }
         Ok(made)
     }

@@ -10,6 +10,7 @@ use crate::bind::{self, LeftOut};
 use crate::difference::Counts;
 use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
+use crate::uncarried::Uncarried;
 
 /// What was done about the pipeline of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -74,12 +75,17 @@ pub struct PushReport {
     /// Switches of the tree that nothing was pushed to, by what they run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<LeftAlone>,
+    /// Files of the switches above that no transport brought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncarried: Vec<Uncarried>,
 }
 
 impl PushReport {
-    /// Says whether every switch is as it should be.
+    /// Says whether every switch is as it should be, with every file that the tree has for it.
     pub fn is_good(&self) -> bool {
-        self.stopped.is_none() && self.devices.values().all(|outcome| matches!(outcome, Outcome::Good(_)))
+        self.stopped.is_none()
+            && self.uncarried.is_empty()
+            && self.devices.values().all(|outcome| matches!(outcome, Outcome::Good(_)))
     }
 
     /// Returns everything that was sent.

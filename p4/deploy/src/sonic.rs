@@ -1,6 +1,6 @@
 //! A switch that runs SONiC, whatever it is reached over.
 //!
-//! In: a compiled `config_db.json`, the site's overlay, an address. Out: the switch holds what both say, or is as it was, or a
+//! In: a compiled `config_db.json` and `frr.conf`, the site's overlay, an address. Out: the switch holds what both say, or is as it was, or a
 //! fault says how far it came. Invariants: what is not closc's is not touched; a switch is read before anything is applied
 //! and read back after.
 
@@ -10,6 +10,7 @@ mod over_gnmi;
 mod over_ssh;
 mod planned;
 mod ports;
+mod routing;
 mod script;
 mod ssh;
 
@@ -18,12 +19,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use closc_sonic::{Change, ConfigDb, Overlay, Patch, StateFault, change, state_faults};
+use closc_artefacts::carriers::{Missed, SwitchFile, Transport};
+use closc_artefacts::paths::FRR_CONF;
+use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, state_faults};
 
 pub(crate) use gnmi::GnmiLink;
 pub(crate) use over_ssh::SshLink;
 pub(crate) use planned::SonicPlan;
 pub(crate) use ports::PortMoves;
+pub(crate) use routing::{RoutingMethod, RoutingPlan};
 pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
 
 use crate::device_drift::{DeviceDrift, Difference};
@@ -35,12 +39,13 @@ use crate::progress::Progress;
 use crate::report::{PipelineStep, Pushed};
 use crate::state::StateDigest;
 use crate::switch::{Switch, Work};
-use crate::tree::Tree;
+use crate::tree::{Tree, TreeError};
 
 use differs::{difference, undone};
 use over_gnmi::OverGnmi;
-use over_ssh::OverSsh;
+use over_ssh::{Held, OverSsh};
 use planned::Resolved;
+use routing::RoutingChange;
 
 /// What holds for all SONiC switches of a fleet.
 #[derive(Debug, Clone)]
@@ -79,6 +84,8 @@ pub(crate) struct SonicSwitch {
     /// The step of a push in waves that it belongs to.
     pub(crate) wave: usize,
     pub(crate) options: Arc<SonicOptions>,
+    /// Files of the tree that no transport of the switch carries.
+    pub(crate) missed: Vec<Missed>,
 }
 
 /// What is to become of a SONiC switch.
@@ -101,6 +108,16 @@ impl SonicGoal {
 pub(crate) enum Link {
     Ssh(SshLink),
     Gnmi(GnmiLink),
+}
+
+impl Link {
+    /// Returns the row of the table of carriers.
+    pub(crate) fn transport(&self) -> Transport {
+        match self {
+            Link::Ssh(_) => Transport::SonicSsh,
+            Link::Gnmi(_) => Transport::SonicGnmi,
+        }
+    }
 }
 
 /// What a push did so far, all attempts together.
@@ -203,11 +220,11 @@ impl SonicSwitch {
 
     async fn compare(&self, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
         let tree = self.wanted().await?;
-        let held = self.held(&tree, options, progress).await?;
+        let (held, routed) = self.both(&tree, options, progress).await?;
         let made = self.change(&held, &tree)?;
         let faults =
             if self.options.state { self.state(&tree, options, progress).await? } else { Vec::new() };
-        if made.patch.is_empty() && faults.is_empty() {
+        if made.patch.is_empty() && faults.is_empty() && routed.is_none() {
             return Ok(DeviceDrift::None);
         }
         let mut objects = BTreeMap::new();
@@ -221,7 +238,57 @@ impl SonicSwitch {
             *objects.entry(object.to_owned()).or_default() += 1;
             differences.push(difference);
         }
+        let of_routing = routed.map(|routed| routed.differences()).unwrap_or_default();
+        if !of_routing.is_empty() {
+            objects.insert(FRR_CONF.to_owned(), of_routing.len() as u64);
+            differences.extend(of_routing);
+        }
         Ok(DeviceDrift::Entries { objects, differences })
+    }
+
+    /// Reads the switch, and compares its routing with the tree's; nothing where that does not differ.
+    async fn both(
+        &self,
+        tree: &ConfigDb,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<(ConfigDb, Option<RoutingChange>), Fault> {
+        let Link::Ssh(link) = &self.link else {
+            return Ok((self.held(tree, options, progress).await?, None));
+        };
+        let held = OverSsh { switch: self, link }.read(options, progress).await?;
+        let method = self.change(&held.config, tree)?.method;
+        let routed = self.routed(&held, &method).await?;
+        Ok((held.config, routed))
+    }
+
+    /// Tells whether routing is in a file that the link carries.
+    fn has_routing(&self) -> bool {
+        match &self.goal {
+            SonicGoal::Tree(tree) => {
+                self.link.transport().carries(SwitchFile::FrrConf) && tree.has(&self.name, FRR_CONF)
+            }
+            SonicGoal::Plan { plan, .. } => plan.routing.is_some(),
+        }
+    }
+
+    /// Compares what a switch has of routing with what is wanted; nothing where that does not differ.
+    async fn routed(&self, held: &Held, configured: &Method) -> Result<Option<RoutingChange>, Fault> {
+        let Some(routing) = &held.routing else { return Ok(None) };
+        let change = match &self.goal {
+            SonicGoal::Tree(tree) => {
+                let (tree, name) = (tree.clone(), self.name.clone());
+                let text = away(move || tree.frr_conf(&name)).await?;
+                routing.change(text, configured, self.options.reload)
+            }
+            SonicGoal::Plan { plan, .. } => {
+                let Some(planned) = &plan.routing else { return Ok(None) };
+                let change = routing.change(planned.text.clone(), configured, plan.is_reload_asked());
+                planned.check(&change)?;
+                change
+            }
+        };
+        Ok((!change.is_empty()).then_some(change))
     }
 
     /// Reads what the switch holds.
@@ -260,13 +327,17 @@ impl SonicSwitch {
     /// Works out what a push would do.
     pub(crate) async fn plan(&self, options: &PushOptions, progress: &Progress) -> Result<SonicPlan, Fault> {
         let tree = self.wanted().await?;
-        let held = self.held(&tree, options, progress).await?;
+        let (held, routed) = self.both(&tree, options, progress).await?;
         let change = self.change(&held, &tree)?;
         let patched_by = match &self.link {
             Link::Ssh(_) => "config apply-patch".to_owned(),
             Link::Gnmi(_) => over_gnmi::described(&change, &held)?,
         };
-        Ok(SonicPlan::new(self.plane, change, &held, patched_by, ports::has_number(&held)))
+        Ok(SonicPlan {
+            routing: routed.map(RoutingPlan::of),
+            missed: self.missed.clone(),
+            ..SonicPlan::new(self.plane, change, &held, patched_by, ports::has_number(&held))
+        })
     }
 
     /// Reads what the switch holds, as a digest of each table that closc looks at.
@@ -275,9 +346,15 @@ impl SonicSwitch {
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<StateDigest, Fault> {
-        let tree = self.wanted().await?;
-        let held = self.held(&tree, options, progress).await?;
-        Ok(planned::digest_of_own(&held))
+        let Link::Ssh(link) = &self.link else {
+            let tree = self.wanted().await?;
+            return Ok(planned::digest_of_own(&self.held(&tree, options, progress).await?));
+        };
+        let held = OverSsh { switch: self, link }.read(options, progress).await?;
+        let mut digest = planned::digest_of_own(&held.config);
+        let routing = held.routing.map(|routing| (FRR_CONF.to_owned(), routing.object()));
+        digest.objects.extend(routing);
+        Ok(digest)
     }
 
     fn change(&self, live: &ConfigDb, tree: &ConfigDb) -> Result<Change, Fault> {
@@ -308,11 +385,17 @@ impl SonicSwitch {
             }
         };
         let name = self.name.clone();
-        match tokio::task::spawn_blocking(move || tree.config_db(&name)).await {
-            Ok(Ok(config)) => Ok(config),
-            Ok(Err(error)) => Err(Fault::Tree(Box::new(error))),
-            Err(error) => Err(Fault::Ended { reason: error.to_string() }),
-        }
+        away(move || tree.config_db(&name)).await
+    }
+}
+
+/// Reads a file of the tree, away from the threads that serve connections.
+async fn away<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, TreeError> + Send + 'static,
+) -> Result<T, Fault> {
+    match tokio::task::spawn_blocking(read).await {
+        Ok(read) => read.map_err(|error| Fault::Tree(Box::new(error))),
+        Err(error) => Err(Fault::Ended { reason: error.to_string() }),
     }
 }
 

@@ -262,6 +262,28 @@ impl Tree {
         ConfigDb::parse(&text).map_err(|fault| TreeError::ConfigDb { path: path.to_string(), fault })
     }
 
+    /// Tells whether a switch has a file.
+    pub(crate) fn has(&self, device: &str, file: &str) -> bool {
+        self.files_of(device).any(|name| name == file)
+    }
+
+    /// Returns the names of the files of a switch; none where no manifest lists them.
+    pub(crate) fn files_of(&self, device: &str) -> impl Iterator<Item = &str> {
+        let folder = Utf8Path::new(paths::SWITCHES).join(device);
+        // What is below a folder is one run of the list.
+        let listed = self.listed.iter().flat_map(move |listed| {
+            let folder = folder.clone();
+            let own = listed.range(folder.join("")..).map(|(path, _)| path);
+            own.take_while(move |path| path.starts_with(&folder))
+        });
+        listed.filter_map(|path| path.file_name())
+    }
+
+    /// Reads the `frr.conf` of a switch.
+    pub(crate) fn frr_conf(&self, device: &str) -> Result<String, TreeError> {
+        self.text(paths::switch(device, paths::FRR_CONF).as_str())
+    }
+
     /// Reads a pipeline of the tree; without a program where no tree has it.
     pub fn program(&self, name: &str) -> Result<Program, TreeError> {
         let config =

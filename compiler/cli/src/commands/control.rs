@@ -224,6 +224,9 @@ pub(super) fn warn_left_alone(fleet: &Fleet) {
     for left in &fleet.left_alone {
         tracing::warn!("{}", left.line());
     }
+    for uncarried in fleet.uncarried() {
+        tracing::warn!("{}", uncarried.line());
+    }
 }
 
 /// Says what is wrong with each of some switches.

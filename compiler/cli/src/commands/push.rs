@@ -136,7 +136,18 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     if command.dry_run {
         return shown(args, &plan);
     }
-    Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences })
+    Ok(planned(&plan))
+}
+
+/// What a plan ends with: a file that nothing brings is no difference that a push would remove.
+fn planned(plan: &Plan) -> Outcome {
+    if !plan.uncarried().is_empty() {
+        Outcome::Failed
+    } else if plan.is_empty() {
+        Outcome::Fine
+    } else {
+        Outcome::Differences
+    }
 }
 
 /// Shows what a push would send.
@@ -146,7 +157,7 @@ fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
     } else {
         output::plain(&plan.show())?;
     }
-    Ok(if plan.is_empty() { Outcome::Fine } else { Outcome::Differences })
+    Ok(planned(plan))
 }
 
 /// The gate between planes: a command of the user's.
@@ -202,6 +213,9 @@ pub(super) fn human(report: &PushReport) -> String {
     );
     for (device, fault) in report.failed() {
         let _ = writeln!(text, "  {device}: {fault}");
+    }
+    for uncarried in &report.uncarried {
+        let _ = writeln!(text, "  {}", uncarried.line());
     }
     for line in report.left_out() {
         let _ = writeln!(text, "note: {line}");

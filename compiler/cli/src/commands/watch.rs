@@ -37,7 +37,8 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
         if let Some(address) = watch.address() {
             let metrics = format!("{}://{address}/metrics", command.serve.scheme());
             let left_alone = fleet.left_alone.clone();
-            let what = EventKind::Watching { devices: fleet.n_switches(), metrics, left_alone };
+            let uncarried = fleet.uncarried();
+            let what = EventKind::Watching { devices: fleet.n_switches(), metrics, left_alone, uncarried };
             say(Event { at_ms: 0, device: None, plane: None, what });
         }
         stop.asked().await;

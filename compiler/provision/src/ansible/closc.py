@@ -1,5 +1,7 @@
 """Filters of the play: which part of a configuration of SONiC is closc's, and which is the site's."""
 
+import json
+
 
 def may_be_ours(rows, table, key):
     """Whether an entry may be closc's: `rows` names an interface, or the VRF of what has none."""
@@ -55,6 +57,15 @@ def closc_places(live, whole):
     return places
 
 
+def closc_established(summary):
+    """The neighbours whose sessions are up, by the JSON that FRR prints of them; none where it prints no JSON."""
+    try:
+        peers = json.loads(summary).get("peers", {})
+    except ValueError:
+        return []
+    return sorted(peer for peer, session in peers.items() if session.get("state") == "Established")
+
+
 class FilterModule:
     def filters(self):
-        return {"closc_whole": closc_whole, "closc_places": closc_places}
+        return {"closc_whole": closc_whole, "closc_places": closc_places, "closc_established": closc_established}

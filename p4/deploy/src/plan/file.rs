@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use closc_artefacts::carriers::missed;
 use closc_runtime::client::Pipeline;
 use closc_runtime::proto::v1;
 use closc_runtime::text;
@@ -24,7 +25,7 @@ use super::Plan;
 use super::show::{line, lines, set_pipeline};
 use super::sonic;
 use crate::device_plan::DevicePlan;
-use crate::sonic::SonicPlan;
+use crate::sonic::{RoutingPlan, SonicPlan};
 use crate::state::StateDigest;
 use crate::target::{Cookie, Program};
 
@@ -144,6 +145,12 @@ struct SonicFile {
     changes: Vec<String>,
     /// The same as a JSON patch (RFC 6902).
     patch: Vec<serde_json::Value>,
+    /// What is done about `frr.conf`, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    routing: Option<RoutingPlan>,
+    /// Files of the switch that no transport brings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    uncarried: Vec<String>,
 }
 
 pub(super) fn write(plan: &Plan) -> String {
@@ -174,6 +181,8 @@ pub(super) fn write(plan: &Plan) -> String {
         desired: made.desired.clone(),
         changes: made.patch.operations.iter().map(sonic::line).collect(),
         patch: made.patch.operations.iter().map(|each| json!(each)).collect(),
+        routing: made.routing.clone(),
+        uncarried: made.missed.iter().map(|missed| missed.file.clone()).collect(),
     };
     let file = PlanFile {
         format: FORMAT.to_owned(),
@@ -235,6 +244,8 @@ fn read_sonic(file: SonicFile) -> Result<SonicPlan, String> {
         patch,
         live: file.live,
         desired: file.desired,
+        routing: file.routing,
+        missed: missed(file.uncarried.iter().map(String::as_str), &[]),
     })
 }
 

@@ -12,6 +12,8 @@ use super::Plan;
 use super::show::lines;
 use crate::difference::Counts;
 use crate::left_alone::LeftAlone;
+use crate::sonic::RoutingMethod;
+use crate::uncarried::Uncarried;
 
 /// What a push would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -27,6 +29,9 @@ pub struct Preview {
     /// Switches of the tree that nothing would be pushed to, by what they run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<LeftAlone>,
+    /// Files of the switches above that no transport would bring.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    uncarried: Vec<Uncarried>,
 }
 
 /// What a push would do to a switch that speaks P4Runtime.
@@ -59,6 +64,20 @@ struct SonicPreview {
     bounces: Vec<String>,
     /// About how long it takes, in seconds.
     seconds: u64,
+    /// What is done about `frr.conf`, where that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    routing: Option<RoutingPreview>,
+}
+
+/// What a push would do about `frr.conf`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct RoutingPreview {
+    /// How it is applied.
+    how: RoutingMethod,
+    /// The lines for `vtysh`.
+    commands: Vec<String>,
+    /// The neighbours whose sessions are reset by them; `*` is all.
+    resets: Vec<String>,
 }
 
 impl Preview {
@@ -86,6 +105,11 @@ impl Preview {
                 operations: made.patch.operations.len(),
                 bounces: made.bounces.iter().map(|bounce| bounce.port.clone()).collect(),
                 seconds: made.estimate.seconds,
+                routing: made.routing.as_ref().map(|routing| RoutingPreview {
+                    how: routing.how.clone(),
+                    commands: routing.commands.clone(),
+                    resets: routing.resets.clone(),
+                }),
             };
             (name.clone(), preview)
         });
@@ -95,6 +119,7 @@ impl Preview {
             devices: devices.collect(),
             sonic: sonic.collect(),
             left_alone: plan.left_alone.clone(),
+            uncarried: plan.uncarried(),
         }
     }
 }

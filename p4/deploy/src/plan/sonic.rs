@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use closc_artefacts::paths::FRR_CONF;
 use closc_sonic::{Action, Method, Operation};
 
 use super::Plan;
-use crate::sonic::SonicPlan;
+use crate::sonic::{RoutingMethod, RoutingPlan, SonicPlan};
 
 /// Operations shown for each switch; the rest is counted.
 const SHOWN: usize = 40;
@@ -22,6 +23,9 @@ pub(super) fn show(plan: &Plan) -> String {
         groups.entry(lines(made)).or_default().push(name);
     }
     let mut text = String::new();
+    for uncarried in plan.uncarried() {
+        let _ = writeln!(text, "{}", uncarried.line());
+    }
     for (lines, names) in &groups {
         let _ = writeln!(text, "{}\n{lines}", names.join(" "));
     }
@@ -62,6 +66,39 @@ fn lines(made: &SonicPlan) -> String {
     let more = patch.operations.len().saturating_sub(SHOWN);
     if more > 0 {
         let _ = writeln!(text, "  and {more} more");
+    }
+    if let Some(routing) = &made.routing {
+        text.push_str(&routed(routing));
+    }
+    text
+}
+
+/// Shows how `frr.conf` is applied, and what that interrupts.
+fn routed(routing: &RoutingPlan) -> String {
+    let mut text = String::new();
+    let how = match &routing.how {
+        RoutingMethod::Nothing => return text,
+        RoutingMethod::Install => "is installed; the daemons run what it contains".to_owned(),
+        RoutingMethod::Commands => {
+            let sessions = match routing.resets.as_slice() {
+                [] => "no session is reset".to_owned(),
+                resets if resets.iter().any(|peer| peer == "*") => "all sessions are reset".to_owned(),
+                resets => format!("sessions of {} are reset", resets.join(", ")),
+            };
+            format!("by {} lines of vtysh, {sessions}", routing.commands.len())
+        }
+        RoutingMethod::Restart { reasons } => {
+            format!("by a restart of the bgp container, because {}", reasons.join("; "))
+        }
+        RoutingMethod::Reload => "with the reload, which starts the bgp container again".to_owned(),
+    };
+    let _ = writeln!(text, "  {FRR_CONF} {how}");
+    for command in routing.commands.iter().take(SHOWN) {
+        let _ = writeln!(text, "    {command}");
+    }
+    let more = routing.commands.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "    and {more} more");
     }
     text
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use closc_sonic::{Change, ConfigDb, Method, Patch};
 
+use super::routing::{HeldRouting, RoutingChange};
+use super::script::Applied;
 use super::ssh::Ssh;
 use super::{Done, SonicSwitch, counts, script};
 use crate::event::EventKind;
@@ -20,6 +22,8 @@ pub(crate) struct SshLink {
     pub(crate) ssh: Ssh,
     /// The folder on the switch that keeps what is not confirmed.
     pub(crate) state: String,
+    /// The folder on the switch that its `bgp` container has as `/etc/frr`.
+    pub(crate) frr: String,
 }
 
 /// What a switch holds.
@@ -29,6 +33,8 @@ pub(super) struct Held {
     digest: String,
     /// Whether a change waits for its confirmation.
     is_pending: bool,
+    /// What it has of `frr.conf`, where the tree has such a file.
+    pub(super) routing: Option<HeldRouting>,
 }
 
 /// A switch and how it is reached.
@@ -48,9 +54,12 @@ impl OverSsh<'_> {
         let tree = self.switch.wanted().await?;
         let held = self.read(options, progress).await?;
         let made = self.switch.change(&held.config, &tree)?;
-        progress.report(EventKind::Compared { updates: counts(&made.patch) });
+        let routed = self.switch.routed(&held, &made.method).await?;
+        let mut updates = counts(&made.patch);
+        updates += routed.as_ref().map(RoutingChange::counts).unwrap_or_default();
+        progress.report(EventKind::Compared { updates });
         let n_entries = tree.tables().values().map(std::collections::BTreeMap::len).sum();
-        if made.method == Method::Nothing {
+        if made.method == Method::Nothing && routed.is_none() {
             // A push that died before it could confirm what it did.
             if held.is_pending {
                 self.confirm(options, progress).await?;
@@ -58,19 +67,45 @@ impl OverSsh<'_> {
             progress.report(EventKind::Verified { entities: n_entries });
             return Ok(n_entries);
         }
-        self.apply(&held, &made, progress).await?;
-        let after = self.read_again(options, progress).await?;
-        let left = self.switch.change(&after.config, &tree)?;
-        if left.method != Method::Nothing {
-            let changes = left.patch.operations.iter().map(closc_sonic::Operation::place).collect();
+        self.apply(&held, &made, routed.as_ref(), progress).await?;
+        let changes = self.left_over(&tree, routed.as_ref(), options, progress).await?;
+        if !changes.is_empty() {
             let script = script::roll_back(&self.link.state);
             self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, progress).await?;
             return Err(Fault::Differs { changes });
         }
         self.confirm(options, progress).await?;
-        done.sent += counts(&made.patch);
+        done.sent += updates;
         progress.report(EventKind::Verified { entities: n_entries });
         Ok(n_entries)
+    }
+
+    /// Reads back, and returns what is still to be done. Daemons of routing that start again take a while to run their file.
+    async fn left_over(
+        &self,
+        tree: &ConfigDb,
+        routed: Option<&RoutingChange>,
+        options: &PushOptions,
+        progress: &Progress,
+    ) -> Result<Vec<String>, Fault> {
+        let (start, mut n_looks) = (Instant::now(), 0);
+        loop {
+            let after = self.read_again(options, progress).await?;
+            let left = self.switch.change(&after.config, tree)?;
+            let mut changes: Vec<String> =
+                left.patch.operations.iter().map(closc_sonic::Operation::place).collect();
+            let Some(open) = self.switch.routed(&after, &Method::Nothing).await? else { return Ok(changes) };
+            let is_starting = routed.is_some_and(RoutingChange::is_restart);
+            let may_look =
+                if is_starting { start.elapsed() < self.switch.options.confirm / 2 } else { n_looks < LOOKS };
+            if may_look && changes.is_empty() {
+                tokio::time::sleep(options.pause.wait(n_looks)).await;
+                n_looks += 1;
+                continue;
+            }
+            changes.extend(open.places());
+            return Ok(changes);
+        }
     }
 
     /// Reads what the daemons of the switch made of the configuration.
@@ -83,22 +118,23 @@ impl OverSsh<'_> {
     pub(super) async fn read(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
         let operation = Operation::Reading { object: "CONFIG_DB".to_owned() };
         let limit = READ_LIMIT.max(options.client.deadlines.read);
-        let text = self.run(operation.clone(), script::read(&self.link.state), limit, progress).await?;
+        let has_routing = self.switch.has_routing();
+        let script = script::read(self.link, has_routing);
+        let text = self.run(operation.clone(), script, limit, progress).await?;
         let invalid =
             |reason: String| Fault::Remote { operation: operation.clone(), reason, is_transient: false };
-        let mut lines = text.splitn(3, '\n');
-        let (first, second, dump) = (
-            lines.next().unwrap_or_default(),
-            lines.next().unwrap_or_default(),
-            lines.next().unwrap_or_default(),
-        );
-        let digest = second.split(' ').next().unwrap_or_default();
-        if digest.len() != 64 || !digest.chars().all(|sign| sign.is_ascii_hexdigit()) {
-            return Err(invalid("sha256sum printed no digest".to_owned()));
-        }
-        let config = ConfigDb::parse_dump(dump)
+        let mut lines = text.splitn(if has_routing { 7 } else { 3 }, '\n');
+        let mut line = || lines.next().unwrap_or_default();
+        let (first, digest) = (line(), digest(line()).map_err(invalid)?);
+        let routing = if has_routing {
+            let [digest, file, running, daemons] = [line(), line(), line(), line()];
+            Some(HeldRouting::read(digest, [file, running], daemons).map_err(invalid)?)
+        } else {
+            None
+        };
+        let config = ConfigDb::parse_dump(line())
             .map_err(|error| invalid(format!("sonic-db-dump printed what is no CONFIG_DB: {error}")))?;
-        Ok(Held { config, digest: digest.to_owned(), is_pending: first == "pending" })
+        Ok(Held { config, digest, is_pending: first == "pending", routing })
     }
 
     /// Reads back over a new connection, for as long as the switch would still wait for a confirmation: a reload takes
@@ -117,14 +153,26 @@ impl OverSsh<'_> {
         }
     }
 
-    async fn apply(&self, held: &Held, made: &Change, progress: &Progress) -> Result<(), Fault> {
+    async fn apply(
+        &self,
+        held: &Held,
+        made: &Change,
+        routed: Option<&RoutingChange>,
+        progress: &Progress,
+    ) -> Result<(), Fault> {
         let patches: Vec<String> = match &made.method {
             Method::Nothing | Method::Reload { .. } => Vec::new(),
             Method::Patch => made.steps(&held.config).iter().map(Patch::to_json).collect(),
         };
         let whole = matches!(made.method, Method::Reload { .. }).then(|| made.wanted.to_json());
         let confirm = self.switch.options.confirm;
-        let script = script::apply(&self.link.state, &held.digest, confirm, &patches, whole.as_deref());
+        let applied = Applied {
+            digest: &held.digest,
+            patches: &patches,
+            file: whole.as_deref(),
+            routing: routed.zip(held.routing.as_ref().map(|routing| routing.digest.as_str())),
+        };
+        let script = script::apply(self.link, confirm, &applied);
         let limit = READ_LIMIT.max(self.switch.options.confirm);
         self.run(Operation::Writing, script, limit, progress).await.map(drop)
     }
@@ -157,5 +205,15 @@ impl OverSsh<'_> {
 /// How long reading or confirming may take: the slowest switches print their configuration in some seconds.
 const READ_LIMIT: Duration = Duration::from_mins(1);
 
+/// How often daemons that took commands are looked at before what they run is judged.
+const LOOKS: u32 = 3;
+
 /// How long rolling back may take.
 const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
+
+/// Returns the digest that `sha256sum` printed.
+pub(super) fn digest(line: &str) -> Result<String, String> {
+    let digest = line.split(' ').next().unwrap_or_default();
+    let is_one = digest.len() == 64 && digest.chars().all(|sign| sign.is_ascii_hexdigit());
+    is_one.then(|| digest.to_owned()).ok_or_else(|| "sha256sum printed no digest".to_owned())
+}

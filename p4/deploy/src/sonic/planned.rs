@@ -6,11 +6,13 @@
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::carriers::Missed;
 use closc_sonic::{
     Action, Bounce, Change, ConfigDb, Content, Entry, Estimate, Field, Method, Operation, Overlay, Patch,
     Reason, change, owned, owned_part,
 };
 
+use super::routing::RoutingPlan;
 use crate::fault::Fault;
 use crate::state::{ObjectDigest, StateDigest};
 
@@ -35,6 +37,10 @@ pub(crate) struct SonicPlan {
     pub(crate) live: StateDigest,
     /// What it will hold.
     pub(crate) desired: StateDigest,
+    /// What is done about `frr.conf`, where that differs.
+    pub(crate) routing: Option<RoutingPlan>,
+    /// Files of the tree that no transport of the switch carries.
+    pub(crate) missed: Vec<Missed>,
 }
 
 /// What is wanted of a switch.
@@ -58,12 +64,25 @@ impl SonicPlan {
         let Change { wanted, patch, method, bounces, estimate } = change;
         let tables = tables(&patch);
         let (live, desired) = (digest(held, &tables), digest(&wanted, &tables));
-        SonicPlan { plane, patched_by, has_number, method, bounces, estimate, patch, live, desired }
+        let (routing, missed) = (None, Vec::new());
+        SonicPlan {
+            plane,
+            patched_by,
+            has_number,
+            method,
+            bounces,
+            estimate,
+            patch,
+            live,
+            desired,
+            routing,
+            missed,
+        }
     }
 
     /// Says whether anything is done to the switch.
     pub(crate) fn changes(&self) -> bool {
-        !self.patch.is_empty()
+        !self.patch.is_empty() || self.routing.as_ref().is_some_and(RoutingPlan::changes)
     }
 
     /// Says whether a reload was asked for where a patch would do.

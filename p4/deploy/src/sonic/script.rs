@@ -4,11 +4,16 @@
 //! all; names in it were checked, everything else is base64; one push at a time works on a switch; the state before the
 //! first change that was not confirmed is what is gone back to, however many pushes died since.
 
+mod routing;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+
+use super::over_ssh::SshLink;
+use super::routing::RoutingChange;
 
 /// Computes a digest of what `sonic-db-dump` prints, without times, which differ whenever it is asked. Values of CONFIG_DB
 /// are in quotes and stay.
@@ -33,15 +38,22 @@ fn one_asic(namespaces: &str) -> String {
 const NAMESPACES: &str = "/run/netns";
 
 /// Prints whether a change waits for its confirmation, a digest of what the switch holds, then that. A push that lost its
-/// connection may still be at work: its end is waited for.
-pub(super) fn read(state: &str) -> String {
-    let one_asic = one_asic(NAMESPACES);
+/// connection may still be at work: its end is waited for. With `has_routing` what is there of `frr.conf` comes in between.
+pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
+    let (state, one_asic) = (&link.state, one_asic(NAMESPACES));
+    let (define, print) = if has_routing {
+        let print =
+            "held_frr=$(frr)\nprintf '%s\\n' \"$held_frr\" | sha256sum\nprintf '%s\\n' \"$held_frr\"\n";
+        (routing::reading(&link.frr), print)
+    } else {
+        (String::new(), "")
+    };
     whole(&format!(
-        "{one_asic}if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
+        "{one_asic}{define}if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
          if [ -e {state}/pending ]; then echo pending; else echo settled; fi\n\
          held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          printf '%s\\n' \"$held\" | {DIGEST}\n\
-         printf '%s\\n' \"$held\"\n"
+         {print}printf '%s\\n' \"$held\"\n"
     ))
 }
 
@@ -57,32 +69,63 @@ pub(super) fn read_state() -> String {
     )
 }
 
-/// Compares the switch with what was read, arms the way back, then applies patches one after the other, or a whole file.
-pub(super) fn apply(
-    state: &str,
-    digest: &str,
-    confirm: Duration,
-    patches: &[String],
-    file: Option<&str>,
-) -> String {
-    let seconds = confirm.as_secs().max(1);
+/// What is applied to a switch.
+pub(super) struct Applied<'a> {
+    /// The digest of the CONFIG_DB that was read.
+    pub(super) digest: &'a str,
+    /// Patches, one after the other.
+    pub(super) patches: &'a [String],
+    /// The whole CONFIG_DB, for a reload.
+    pub(super) file: Option<&'a str>,
+    /// `frr.conf`, and the digest of what was read of it.
+    pub(super) routing: Option<(&'a RoutingChange, &'a str)>,
+}
+
+/// Compares the switch with what was read, arms the way back, then applies what differs: `frr.conf` is installed first, as a reload
+/// starts routing with it; its commands come last, when ports are there.
+pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) -> String {
+    let (state, digest) = (&link.state, applied.digest);
     let mut body = format!(
         "{LOAD}umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
          flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
          held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          case $(printf '%s\\n' \"$held\" | {DIGEST}) in {digest}*) ;;\n\
-         *) echo 'the configuration changed after it was read' >&2; exit 77 ;; esac\n\
-         if [ ! -e {state}/pending ]; then\n\
+         *) echo 'the configuration changed after it was read' >&2; exit 77 ;; esac\n"
+    );
+    if let Some((_, digest)) = applied.routing {
+        let _ = write!(
+            body,
+            "{}case $(frr | sha256sum) in {digest}*) ;;\n\
+             *) echo 'frr.conf or what FRR runs changed after it was read' >&2; exit 77 ;; esac\n",
+            routing::reading(&link.frr)
+        );
+    }
+    let _ = write!(
+        body,
+        "if [ ! -e {state}/pending ]; then\n\
          config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
          config checkpoint closc </dev/null >&2\n\
          sonic-cfggen -d --print-data </dev/null > {state}/before.json\n\
-         rm -f {state}/saving\n\
-         fi\n"
+         {}rm -f {state}/saving\n\
+         fi\n",
+        routing::forget(state)
     );
-    put(&mut body, &format!("{state}/roll-back"), &way_back(state));
-    put(&mut body, &format!("{state}/closc-roll-back.service"), &unit(state));
-    // The timer is gone after a reboot, so the unit does the same then. Nothing waits without one of them: a state that was
-    // noted and forgotten would be gone back to long after, over what the site did since. One that failed blocks its name.
+    if let Some((change, _)) = applied.routing {
+        body.push_str(&routing::note(state, &link.frr));
+        routing::bring(&mut body, state, &link.frr, change);
+    }
+    arm(&mut body, link, confirm);
+    go(&mut body, link, applied);
+    whole(&body)
+}
+
+/// Writes what goes back, and has it run unless the push is confirmed. The timer is gone after a reboot, so the unit does the same
+/// then. Nothing waits without one of them: a state that was noted and forgotten would be gone back to long after, over what the site
+/// did since. One that failed blocks its name.
+fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
+    let (state, seconds) = (&link.state, confirm.as_secs().max(1));
+    put(body, &format!("{state}/roll-back"), &way_back(link));
+    put(body, &format!("{state}/closc-roll-back.service"), &unit(state));
     let _ = write!(
         body,
         "chmod 700 {state}/roll-back\n\
@@ -93,24 +136,34 @@ pub(super) fn apply(
          --property=RestartSec={AGAIN_S} {state}/roll-back </dev/null >&2\n\
          : > {state}/pending\n\
          echo $$ > {state}/pid\n\
-         sync\n\
-         go() {{\n"
+         sync\n"
     );
-    for (number, patch) in patches.iter().enumerate() {
+}
+
+/// Applies everything, or goes back.
+fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
+    let state = &link.state;
+    body.push_str("go() {\n:\n");
+    if applied.routing.is_some() {
+        routing::install(body, state);
+    }
+    for (number, patch) in applied.patches.iter().enumerate() {
         let path = format!("{state}/patch-{number}.json");
-        put(&mut body, &path, patch);
+        put(body, &path, patch);
         let _ = writeln!(body, "config apply-patch {path} </dev/null >&2 || return 1");
     }
-    if let Some(file) = file {
-        put(&mut body, &format!("{state}/whole.json"), file);
+    if let Some(file) = applied.file {
+        put(body, &format!("{state}/whole.json"), file);
         let _ = writeln!(body, "load {state}/whole.json >&2 || return 1");
+    }
+    if let Some((change, _)) = applied.routing {
+        routing::apply(body, state, &link.frr, &change.method);
     }
     let _ = write!(
         body,
         "}}\nif go; then rm -f {state}/pid; else rm -f {state}/pid; exec 9>&-; {state}/roll-back >&2; \
          echo 'SONiC refused the change; the switch is as it was' >&2; exit 70; fi\n"
     );
-    whole(&body)
 }
 
 /// Keeps what was applied. Until `pending` is gone nothing is confirmed: what dies before that goes back, and saves what it went
@@ -127,7 +180,8 @@ pub(super) fn confirm(state: &str) -> String {
          systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet disable closc-roll-back.service </dev/null >&2 || :\n\
          config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
-         rm -f {state}/patch-*.json {state}/whole.json {state}/before.json\n"
+         {}rm -f {state}/patch-*.json {state}/whole.json {state}/before.json\n",
+        routing::forget(state)
     ))
 }
 
@@ -145,7 +199,9 @@ const LOCK_S: u64 = 1200;
 /// What goes back: a push that hangs is ended with the command that it waits for, if the process is still the one that holds the
 /// lock. Run by the timer, at boot, or by a push that failed; what fails leaves the timer. A file and a reload where SONiC's own way fails: its rollback obeys the rules of patches. The file
 /// comes by a pipe: SONiC refuses one by name that has a table without a model, and a site may have such.
-fn way_back(state: &str) -> String {
+fn way_back(link: &SshLink) -> String {
+    let state = &link.state;
+    let (put_back, run_back) = (routing::put_back(state, &link.frr), routing::run_back(state));
     format!(
         "#!/bin/sh\n\
          pid=$(cat {state}/pid 2>/dev/null || :)\n\
@@ -153,9 +209,9 @@ fn way_back(state: &str) -> String {
          exec 9>{state}/lock\n\
          flock -w {LOCK_S} 9 || :\n\
          [ -e {state}/pending ] || exit 0\n\
-         timeout 900 config rollback closc </dev/null || config reload -y -f /dev/stdin <{state}/before.json || exit 1\n\
+         {put_back}timeout 900 config rollback closc </dev/null || config reload -y -f /dev/stdin <{state}/before.json || exit 1\n\
          [ ! -e {state}/saving ] || config save -y </dev/null || exit 1\n\
-         rm -f {state}/pending {state}/pid {state}/saving\n\
+         {run_back}rm -f {state}/pending {state}/pid {state}/saving\n\
          sync\n\
          systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet disable closc-roll-back.service </dev/null || :\n\

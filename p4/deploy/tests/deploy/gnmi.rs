@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use closc_deploy::{
-    DeviceDrift, Event, EventKind, Fault, Fleet, FleetError, Inventory, Outcome, PushOptions, PushReport,
-    Role, SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, silent,
+    DeviceDrift, Event, EventKind, Fault, Fleet, FleetError, Inventory, Outcome, Plan, PushOptions,
+    PushReport, Role, SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, silent,
 };
 use closc_runtime::testing::{Authority, GarbageServer, Validity};
 use closc_sonic::{ConfigDb, Overlay};
@@ -136,6 +136,37 @@ async fn a_push_brings_a_switch_to_the_tree_and_the_second_does_nothing() {
     assert_eq!(n_sets(switch), 2, "it changes nothing, and has the switch save");
     assert_good(switch, NEW, &again);
     assert!(drift(&fleet(&switches, NEW), &options(), silent()).await.is_clean());
+}
+
+#[tokio::test]
+async fn a_file_that_gnmi_does_not_carry_is_named_and_no_success() {
+    let switches = of(GnmiSwitch::start(OLD, None));
+    let mut files = Files::new();
+    files.insert(format!("switches/{NAME}/config_db.json"), NEW.as_bytes().to_vec());
+    files.insert(format!("switches/{NAME}/frr.conf"), b"router bgp 65001\n".to_vec());
+    add_manifest(&mut files);
+    let tree = Arc::new(Tree::open(reader(files)).expect("the tree is right"));
+    let fleet = Fleet::default().with_sonic(
+        &rules(&switches, ""),
+        &*reader(Files::new()),
+        &tree,
+        SonicOptions::default(),
+        |_| true,
+    );
+    let fleet = fleet.expect("they go together");
+    let named = "`frr.conf` of 1 switch is neither pushed nor compared, the first is `p0-t0-001`: `closc push` over \
+                 `sonic-ssh` or `closc export ansible` brings it";
+    let made = plan(&fleet, &options(), silent()).await.expect("it can be read");
+    assert!(made.show().contains(named), "{}", made.show());
+    let saved = Plan::from_json(&made.to_json()).expect("it was just written");
+    assert_eq!(saved.uncarried(), made.uncarried(), "a saved plan has it, too");
+    let report = push(&fleet, &options(), silent(), open_gate()).await;
+    assert!(matches!(report.devices[NAME], Outcome::Good(_)), "{report:?}");
+    assert!(!report.is_good(), "{report:?}");
+    assert_eq!(report.uncarried[0].line(), named);
+    let found = drift(&fleet, &options(), silent()).await;
+    assert_eq!(found.devices[NAME], DeviceDrift::None);
+    assert!(!found.is_clean() && found.is_incomplete() && found.show().contains(named), "{found:?}");
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 //!
 //! `ssh` starts `sshd` as its proxy (`sshd -i`), so there is no port and no network, and nothing is left running.
 
+mod routing;
+
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -71,7 +73,7 @@ impl FakeSwitch {
         fs::create_dir_all(switch.path("bin")).expect("a folder for tests");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/deploy/sonic/switch.py");
         let here = switch.folder.path().display();
-        for name in ["config", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"] {
+        for name in ["config", "docker", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"] {
             let text = format!("#!/bin/sh\nexec python3 -IS {script} {here} {name} \"$@\"\n");
             put(&switch.path("bin").join(name), &text, 0o755);
         }
@@ -93,7 +95,7 @@ impl FakeSwitch {
 
     /// Makes it what it was at first.
     fn renew(&self) {
-        for folder in ["checkpoints", "state", "units"] {
+        for folder in ["checkpoints", "frr", "state", "units"] {
             drop(fs::remove_dir_all(self.path(folder)));
         }
         for file in ["timer", "log", "count", "kill-at", "kill-after", "unreachable"] {
@@ -167,6 +169,11 @@ impl FakeSwitch {
         self.run(&command);
     }
 
+    fn run_command(&self, command: &str, words: &[&str]) {
+        let status = Command::new(self.path("bin").join(command)).args(words).status();
+        assert!(status.is_ok_and(|status| status.success()), "{command}: {}", self.log());
+    }
+
     fn run(&self, command: &str) {
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         let status = Command::new(command).env("PATH", path).status();
@@ -179,6 +186,7 @@ impl FakeSwitch {
             fs::copy(self.path("saved.json"), self.path("db.json")).expect("it is ours");
         }
         drop(fs::remove_file(self.path("timer")));
+        self.run_command("systemctl", &["restart", "bgp"]);
         let Ok(units) = fs::read_dir(self.path("units")) else { return };
         for unit in units {
             let text = fs::read_to_string(unit.expect("a folder").path()).expect("its file is there");
@@ -191,9 +199,9 @@ impl FakeSwitch {
     }
 
     fn inventory(&self, address: &str) -> Inventory {
-        let state = self.path("state").display().to_string();
+        let [state, frr] = ["state", "frr"].map(|folder| self.path(folder).display().to_string());
         let text = format!(
-            "sonic:\n- {{ devices: 'p0-*', transport: sonic-ssh, address: {address:?}, plane: 0, state: {state:?} }}\n"
+            "sonic:\n- {{ devices: 'p0-*', transport: sonic-ssh, address: {address:?}, plane: 0, state: {state:?}, frr: {frr:?} }}\n"
         );
         let inventory = Inventory::parse(&text).expect("the inventory is right");
         assert_eq!(Inventory::parse(&inventory.to_json()).as_ref(), Ok(&inventory));
@@ -205,8 +213,20 @@ impl FakeSwitch {
     }
 
     fn try_fleet(&self, tree: &str, options: SonicOptions, address: &str) -> Result<Fleet, FleetError> {
+        self.fleet_of(&[("config_db.json", tree)], options, address)
+    }
+
+    /// The fleet of a tree with some files of the switch.
+    fn fleet_of(
+        &self,
+        tree: &[(&str, &str)],
+        options: SonicOptions,
+        address: &str,
+    ) -> Result<Fleet, FleetError> {
         let mut files = Files::new();
-        files.insert(format!("switches/{NAME}/config_db.json"), tree.as_bytes().to_vec());
+        for (name, text) in tree {
+            files.insert(format!("switches/{NAME}/{name}"), text.as_bytes().to_vec());
+        }
         add_manifest(&mut files);
         let tree = Arc::new(Tree::open(reader(files)).expect("the tree is right"));
         let ssh_config = Some(self.path("ssh_config").display().to_string());

@@ -35,6 +35,9 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
         digest: digest(&held, &configured).to_string(),
     };
     let devices = devices(&found, &held, is_old)?;
+    if let Some(uncarried) = found.uncarried.first().filter(|_| devices.is_empty()) {
+        bail!("{}; nothing else differs", uncarried.line());
+    }
     let (old, new) = if is_old { (own, side.side().clone()) } else { (side.side().clone(), own) };
     let mut report = closc_diff::live::compare(&devices, old, new, Options { list: command.list });
     if command.waves {

@@ -1,4 +1,4 @@
-//! `closc diff --patches`: what changes on SONiC switches, as patches for `config apply-patch`.
+//! `closc diff --patches`: what changes on SONiC switches, as patches for `config apply-patch`, files and commands for FRR.
 //!
 //! In: two plans. Out: a folder with patches, and `patches.json`, which says of each for which switches it is and what it takes.
 //! Invariants: a switch is rendered on both sides, compared and dropped; switches that are alike are compared once, and the
@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
+use closc_artefacts::carriers::{Transport, missed};
 use closc_artefacts::{disk, paths};
 use closc_compile::{Plain, Unit};
 use closc_diff::{Change, Difference, Setting, Touched};
 use closc_plan::Plan;
 use closc_render::Templates;
-use closc_sonic::{ConfigDb, Method, Overlay, Patch, Reason};
+use closc_sonic::{ConfigDb, FrrChange, FrrConfig, Method, Overlay, Patch, Reason};
 use closc_topology::{PlaneId, Switch, TierId, ZoneId};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -30,7 +31,7 @@ pub(crate) const PATCHES: Document<Index<'static>> = Document::new("closc-patche
 #[derive(Serialize, JsonSchema)]
 struct Group {
     switches: Vec<String>,
-    /// `patch` or `reload`.
+    /// How CONFIG_DB changes: `patch`, `reload`, or `none` where only `frr.conf` does.
     method: &'static str,
     /// Why a patch will not do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -42,6 +43,26 @@ struct Group {
     bounces: Vec<String>,
     /// How long a switch takes.
     seconds: u64,
+    /// How `frr.conf` changes, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    routing: Option<Routing>,
+    /// Files of the switches that change and are in no group's files, each with what brings it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    uncarried: BTreeMap<String, String>,
+}
+
+/// How `frr.conf` changes.
+#[derive(Serialize, JsonSchema)]
+struct Routing {
+    /// `commands` of vtysh, or `restart` of the `bgp` container; a reload of CONFIG_DB restarts it, too.
+    method: &'static str,
+    /// The file for `/etc/sonic/frr/frr.conf`.
+    file: String,
+    /// The lines for `vtysh -f`, where commands do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<String>,
+    /// The neighbours whose sessions are reset; `*` is all.
+    resets: Vec<String>,
 }
 
 /// What `patches.json` says.
@@ -72,12 +93,19 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
         let by = |method: &str| -> usize {
             groups.iter().filter(|group| group.method == method).map(|group| group.switches.len()).sum()
         };
+        let routed = groups.iter().filter(|group| group.routing.is_some());
+        let routed: usize = routed.map(|group| group.switches.len()).sum();
         let files: usize = groups.iter().map(|group| group.files.len()).sum();
         output::say(format!(
-            "note: {} SONiC switches change by a patch ({files} in `{folder}`), {} by a reload",
+            "note: {} SONiC switches change by a patch ({files} in `{folder}`), {} by a reload, `frr.conf` of {routed} changes",
             by("patch"),
             by("reload")
         ));
+        let uncarried: BTreeMap<&String, &String> =
+            groups.iter().flat_map(|group| &group.uncarried).collect();
+        for (file, instead) in uncarried {
+            output::say(format!("warning: `{file}` changes and is in none of the patches: {instead}"));
+        }
     }
     Ok(())
 }
@@ -137,43 +165,78 @@ impl Sides<'_> {
         let Some(work) = made else { return Ok(Vec::new()) };
         let name = self.new.switch_name(*first);
         let mut files = Vec::new();
+        let write = |file: &str, bytes: &[u8]| {
+            disk::replace(&folder.join(file), bytes).with_context(|| format!("cannot write `{file}`"))
+        };
         for (number, patch) in work.steps.iter().enumerate() {
             let more = if number == 0 { String::new() } else { format!("-{}", number + 1) };
             let file = format!("{name}{more}.json");
-            disk::replace(&folder.join(&file), patch.to_json().as_bytes())
-                .with_context(|| format!("cannot write `{file}`"))?;
+            write(&file, patch.to_json().as_bytes())?;
             files.push(file);
         }
+        let routing = match work.routing {
+            None => None,
+            Some(RoutingWork { text, commands, resets }) => {
+                let file = format!("{name}.{}", paths::FRR_CONF);
+                write(&file, text.as_bytes())?;
+                let (method, lines) = match commands {
+                    Some(commands) => {
+                        ("commands", Some((format!("{name}.vtysh"), commands.join("\n") + "\n")))
+                    }
+                    None => ("restart", None),
+                };
+                if let Some((file, lines)) = &lines {
+                    write(file, lines.as_bytes())?;
+                }
+                Some(Routing { method, file, commands: lines.map(|(file, _)| file), resets })
+            }
+        };
         Ok(vec![Group {
             switches: class.iter().map(|switch| self.new.switch_name(*switch).to_string()).collect(),
-            method: if work.reasons.is_empty() { "patch" } else { "reload" },
+            method: match (work.steps.is_empty(), work.reasons.is_empty()) {
+                (true, true) => "none",
+                (false, true) => "patch",
+                (_, false) => "reload",
+            },
             reasons: work.reasons,
             files,
             operations: work.operations,
             bounces: work.bounces,
             seconds: work.seconds,
+            routing,
+            uncarried: work.uncarried,
         }])
     }
 
     /// Works out what changes on a switch; nothing where that is not SONiC on both sides, or nothing changes.
     fn work(&self, switch: Switch) -> anyhow::Result<Option<Work>> {
-        let (Some(old), Some(new)) = (self.config(self.old, switch)?, self.config(self.new, switch)?) else {
+        let [before, after] = [self.files(self.old, switch)?, self.files(self.new, switch)?];
+        let (Some(old), Some(new)) = (before.get(paths::CONFIG_DB), after.get(paths::CONFIG_DB)) else {
             return Ok(None);
         };
-        if old == new {
+        if before == after {
             return Ok(None);
         }
+        let changed = after.iter().filter(|(file, bytes)| before.get(*file) != Some(bytes));
+        let uncarried = missed(changed.map(|(file, _)| file.as_str()), &[Transport::Patches]);
+        let routing = match after.get(paths::FRR_CONF) {
+            Some(wanted) => RoutingWork::between(before.get(paths::FRR_CONF), wanted)?,
+            None => None,
+        };
         let parse =
             |bytes: &[u8]| -> anyhow::Result<ConfigDb> { Ok(ConfigDb::parse(std::str::from_utf8(bytes)?)?) };
-        let (old, new) = (parse(&old)?, parse(&new)?);
+        let (old, new) = (parse(old)?, parse(new)?);
         let name = self.new.switch_name(switch);
         let change = closc_sonic::change(&name, &old, &new, &Overlay::default(), false)?;
         let (steps, reasons) = match &change.method {
-            Method::Nothing => return Ok(None),
+            Method::Nothing if routing.is_none() && uncarried.is_empty() => return Ok(None),
+            Method::Nothing => (Vec::new(), Vec::new()),
             Method::Patch => (change.steps(&old), Vec::new()),
             Method::Reload { reasons } => (Vec::new(), reasons.clone()),
         };
         Ok(Some(Work {
+            routing,
+            uncarried: uncarried.into_iter().map(|missed| (missed.file, missed.instead)).collect(),
             steps,
             reasons,
             operations: change.patch.operations.len(),
@@ -182,10 +245,12 @@ impl Sides<'_> {
         }))
     }
 
-    fn config(&self, plan: &Plan, switch: Switch) -> anyhow::Result<Option<Vec<u8>>> {
+    /// Renders the files of a switch, by name.
+    fn files(&self, plan: &Plan, switch: Switch) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
         let files = Unit::Switch(switch).render(plan, &self.templates)?;
-        let mut files = files.into_iter();
-        Ok(files.find(|file| file.path.file_name() == Some(paths::CONFIG_DB)).map(|file| file.bytes))
+        let named =
+            files.into_iter().filter_map(|file| Some((file.path.file_name()?.to_owned(), file.bytes)));
+        Ok(named.collect())
     }
 }
 
@@ -197,4 +262,39 @@ struct Work {
     operations: usize,
     bounces: Vec<String>,
     seconds: u64,
+    routing: Option<RoutingWork>,
+    uncarried: BTreeMap<String, String>,
+}
+
+/// What is to be done about `frr.conf` of a switch.
+#[derive(PartialEq)]
+struct RoutingWork {
+    text: String,
+    /// The lines for `vtysh`; nothing where the daemons have to start again.
+    commands: Option<Vec<String>>,
+    resets: Vec<String>,
+}
+
+/// The daemons of SONiC's `bgp` container: bfdd runs only where FRR is configured from CONFIG_DB (`supervisord.conf.j2`).
+const DAEMONS: [&str; 4] = ["mgmtd", "zebra", "staticd", "bgpd"];
+
+impl RoutingWork {
+    /// Compares two files; nothing where FRR holds the same of both.
+    fn between(held: Option<&Vec<u8>>, wanted: &[u8]) -> anyhow::Result<Option<Self>> {
+        let text = std::str::from_utf8(wanted)?.to_owned();
+        let is_new = held.is_none();
+        let held = held.map(|bytes| std::str::from_utf8(bytes)).transpose()?.unwrap_or_default();
+        let read = |text: &str| FrrConfig::parse(text);
+        if !is_new && read(held) == read(&text) {
+            return Ok(None);
+        }
+        let change = FrrChange::between(&read(held).as_run_by(&DAEMONS), &read(&text).as_run_by(&DAEMONS));
+        let is_restart = is_new || !change.restart_reasons().is_empty();
+        let resets = if is_restart {
+            vec!["*".to_owned()]
+        } else {
+            change.resets().into_iter().map(str::to_owned).collect()
+        };
+        Ok(Some(RoutingWork { text, commands: (!is_restart).then(|| change.commands()), resets }))
+    }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use closc_artefacts::carriers::{SwitchFile, Transport};
 use closc_artefacts::paths;
 use closc_compile::Unit;
 use closc_plan::Plan;
@@ -36,6 +37,17 @@ pub(super) struct Files {
 }
 
 impl Files {
+    /// Returns the names of the files.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the files that a transport carries.
+    pub(super) fn of(self, transport: Transport) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let carried = move |name: &str| SwitchFile::of_name(name).is_some_and(|file| transport.carries(file));
+        self.named.into_iter().filter(move |(name, _)| carried(name))
+    }
+
     pub(super) fn has(&self, file: &str) -> bool {
         self.named.iter().any(|(name, _)| name == file)
     }

@@ -3,10 +3,11 @@
 //! In: a fabric file, the hardware of the site. Out: files to be served, and configurations of DHCP servers. Invariants: what
 //! the list of hardware does not say of a switch is said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
+use closc_artefacts::carriers::{Missed, Transport, missed};
 use closc_artefacts::paths;
 use closc_plan::Plan;
 use closc_provision::dhcp::{Dhcp, Identifier, Network, Reservation};
@@ -33,7 +34,9 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     let source = Source::new(plan, command.overlay.as_deref())?;
     let switches: Vec<Switch> = plan.switches().collect();
     let written = switches.par_iter().map(|switch| site.switch(&source, *switch));
-    let written: Vec<Vec<String>> = written.collect::<anyhow::Result<_>>()?;
+    let written: Vec<(Vec<String>, Vec<Missed>)> = written.collect::<anyhow::Result<_>>()?;
+    let (written, missing): (Vec<Vec<String>>, Vec<Vec<Missed>>) = written.into_iter().unzip();
+    let missing: BTreeSet<Missed> = missing.into_iter().flatten().collect();
     let sonic: Vec<Switch> = switches
         .iter()
         .zip(&written)
@@ -45,6 +48,9 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     }
     let mut files = written.concat();
     let notes = &mut Vec::new();
+    for Missed { file, instead } in missing {
+        notes.push(format!("`{file}` is not among the files of ZTP: {instead}"));
+    }
     if sonic.len() < switches.len() {
         notes.push(format!("{} switches do not run SONiC and are left out", switches.len() - sonic.len()));
     }
@@ -84,12 +90,13 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Writes the files of a switch; none where it does not run SONiC.
-    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<Vec<String>> {
+    /// Writes the files of a switch; none where it does not run SONiC. Returns those that it does not fetch, too.
+    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<(Vec<String>, Vec<Missed>)> {
         let made = source.files(switch)?;
         if !made.is_sonic {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
+        let missing = missed(made.names(), &[Transport::Ztp]);
         let name = self.plan.switch_name(switch);
         let device = ztp::Device {
             name: &name,
@@ -99,9 +106,9 @@ impl Site<'_> {
         let serial = self.hardware.get(&*name).and_then(|row| row.serial.as_ref());
         let mut artefacts = ztp::device(&self.command.url, &device, serial);
         artefacts.extend(
-            made.named.into_iter().map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
+            made.of(Transport::Ztp).map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
         );
-        put(&self.command.out, &artefacts)
+        Ok((put(&self.command.out, &artefacts)?, missing))
     }
 
     /// Makes the files of all switches.

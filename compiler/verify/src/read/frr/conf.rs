@@ -29,7 +29,7 @@ pub(crate) fn read<'a>(
     ([conf, file, queues], [devices, settings]): ([&'a str; 3], [&str; 2]),
     routing: Routing,
 ) -> Result<Device<'a>, ReadError> {
-    let (mut device, mut ports) = configuration(conf, language, routing)?;
+    let (mut device, mut ports, _) = configuration(conf, language, routing, Host::Linux)?;
     let beside = |error: ReadError| error.beside(PORTS);
     let lines = batch::read(file).map_err(beside)?;
     switch::down(&mut device, &lines);
@@ -44,8 +44,9 @@ pub(crate) fn read<'a>(
 
 /// Reads the routing of a SONiC switch, which stands beside its configuration, into the device.
 pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, routing: Routing) -> Result<(), ReadError> {
-    let (routing, ports) =
-        configuration(conf, device.language, routing).map_err(|error| error.beside(FILE))?;
+    let (mut routing, ports, manager) =
+        configuration(conf, device.language, routing, Host::Sonic).map_err(|error| error.beside(FILE))?;
+    manager_faults(&mut routing, &manager);
     let named = ports.finish();
     let places: Vec<Option<u16>> = {
         let all = device.ports.iter().enumerate();
@@ -93,7 +94,8 @@ fn configuration<'a>(
     conf: &'a str,
     language: &'static Language,
     routing: Routing,
-) -> Result<(Device<'a>, Ports<'a>), ReadError> {
+    host: Host,
+) -> Result<(Device<'a>, Ports<'a>, ForwardingManager), ReadError> {
     let mut reader = Reader {
         device: Device::new(language),
         ports: Ports::default(),
@@ -103,6 +105,8 @@ fn configuration<'a>(
         routing,
         left: false,
         routes: TextRoutes::default(),
+        host,
+        manager: ForwardingManager::default(),
     };
     for (at, line) in conf.lines().enumerate() {
         let line = line.trim_ascii();
@@ -120,11 +124,46 @@ fn configuration<'a>(
             Ok(()) => {}
         }
     }
-    let Reader { mut device, ports, locators, bgp, routes, .. } = reader;
+    let Reader { mut device, ports, locators, bgp, routes, manager, .. } = reader;
     device.routes = routes.list;
     locator_faults(&mut device, &locators);
     bgp.names.settle(&mut device, FILE);
-    Ok((device, ports))
+    Ok((device, ports, manager))
+}
+
+/// What FRR hands its routes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Host {
+    /// The kernel.
+    Linux,
+    /// SONiC, whose `fpmsyncd` listens on the loopback address.
+    Sonic,
+}
+
+/// How zebra reaches the forwarding plane manager, which programs the chip.
+#[derive(Debug, Default)]
+struct ForwardingManager {
+    /// Whether it is told where the manager listens; it connects to none otherwise.
+    has_address: bool,
+    /// Whether routes carry their next hops themselves, as `fpmsyncd` reads them.
+    has_whole_routes: bool,
+}
+
+/// `docker_init.sh` of SONiC appends both lines where the second one is missing: the file would be another one after each start.
+fn manager_faults(device: &mut Device<'_>, manager: &ForwardingManager) {
+    for (there, line, why) in [
+        (
+            manager.has_whole_routes,
+            "no fpm use-next-hop-groups",
+            "SONiC appends it whenever the container starts",
+        ),
+        (manager.has_address, "fpm address 127.0.0.1", "without it no route reaches the chip"),
+    ] {
+        if !there {
+            let message = format!("`{line}` is not set: {why}");
+            device.fault(FaultKind::Setting, FILE, vec!["fpm ".to_owned(), "hostname ".to_owned()], message);
+        }
+    }
 }
 
 struct Locator<'a> {
@@ -145,6 +184,8 @@ struct Reader<'a> {
     /// Whether the configuration is left.
     left: bool,
     routes: TextRoutes<'a>,
+    host: Host,
+    manager: ForwardingManager,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,6 +290,10 @@ impl<'a> Reader<'a> {
             | ["Current", "configuration:"]
             | ["ip" | "ipv6", "forwarding"]
             | ["no", "zebra", "nexthop", "kernel", "enable"] => {}
+            ["no", "fpm", "use-next-hop-groups"] if self.host == Host::Sonic => {
+                self.manager.has_whole_routes = true;
+            }
+            ["fpm", "address", "127.0.0.1"] if self.host == Host::Sonic => self.manager.has_address = true,
             ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
             ["interface", name] => self.context.push(Context::Interface(name)),
             ["segment-routing"] => self.context.push(Context::SegmentRouting),

@@ -2,7 +2,7 @@
 
 Usage: switch.py FOLDER COMMAND ARGUMENTS. In FOLDER: db.json is what runs, saved.json what a reboot starts with,
 checkpoints/NAME what was noted, timer the command that systemd-run was given, units/NAME what is run at boot, log one line for
-each command. There may be rollback-refused, with which `config rollback` fails, and failed, a unit that blocks its name.
+each command; of FRR see frr.py. There may be rollback-refused, with which `config rollback` fails, and failed, a unit that blocks its name.
 In the folder above, where there is one called steps, commands of all switches are counted; at the one that
 kill-pusher-at names, the process that pusher names is killed.
 kill-at holds a number, or how a command begins: the session ends without a word at that command, before it does anything;
@@ -16,6 +16,10 @@ import os
 import signal
 import sys
 import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import frr  # noqa: E402, the folder is not in the path of an isolated interpreter
 
 FOLDER, NAME, WORDS = sys.argv[1], sys.argv[2], sys.argv[3:]
 
@@ -137,6 +141,7 @@ def config():
         if rest[0] != "/dev/stdin" and "NO_MODEL" in whole:
             refuse("Config tables are missing yang models: dict_keys(['NO_MODEL'])")
         store("db.json", whole)
+        frr.start(FOLDER, mode())
     elif what == "checkpoint":
         if os.path.exists(path("checkpoints/" + rest[0])):
             refuse("Checkpoint '%s' already exists" % rest[0])
@@ -153,6 +158,10 @@ def config():
         store("saved.json", load("db.json"))
     else:
         refuse("no command " + what)
+
+
+def mode():
+    return load("db.json").get("DEVICE_METADATA", {}).get("localhost", {}).get("docker_routing_config_mode")
 
 
 def number(name):
@@ -185,6 +194,10 @@ def systemd_run():
 
 def systemctl():
     verb, *names = [word for word in WORDS if not word.startswith("-")]
+    if names == ["bgp"]:
+        if verb == "restart":
+            frr.start(FOLDER, mode())
+        return
     gone = {"stop": "timer", "reset-failed": "failed"}.get(verb)
     if gone and os.path.exists(path(gone)):
         os.remove(path(gone))
@@ -248,5 +261,7 @@ elif NAME == "systemd-run":
     systemd_run()
 elif NAME == "systemctl":
     systemctl()
+elif NAME == "docker":
+    frr.docker(FOLDER, WORDS)
 if is_asked("kill-after"):
     end_session()

@@ -1,0 +1,254 @@
+//! `frr.conf` of a SONiC switch: what is installed, what FRR runs, and what leads from there to the tree's.
+//!
+//! In: the text of the tree, the installed file, `show running-config` of the `bgp` container. Out: [`RoutingChange`]. Invariants: file
+//! and daemons are compared by themselves, in the form in which FRR holds them; the daemons start again only where commands do not
+//! lead to what is wanted.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use closc_artefacts::paths::FRR_CONF;
+use closc_sonic::{FrrChange, FrrConfig, Method, Statement};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::device_drift::Difference;
+use crate::difference::Counts;
+use crate::fault::Fault;
+use crate::state::ObjectDigest;
+
+use super::over_ssh::digest;
+
+/// What a switch has of routing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct HeldRouting {
+    /// The installed file, where there is one.
+    pub(super) file: Option<String>,
+    /// What the daemons run; nothing where they do not answer.
+    pub(super) running: Option<String>,
+    /// The daemons that run.
+    pub(super) daemons: String,
+    /// The digest of all of it that the switch computed.
+    pub(super) digest: String,
+}
+
+/// How a change of `frr.conf` is applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "method", rename_all = "kebab-case")]
+pub(crate) enum RoutingMethod {
+    /// Nothing differs.
+    Nothing,
+    /// The file is installed; the daemons run what it contains.
+    Install,
+    /// The file is installed, and commands of `vtysh` change what the daemons run.
+    Commands,
+    /// The file is installed, and the `bgp` container starts again.
+    Restart {
+        /// Why commands do not lead there.
+        reasons: Vec<String>,
+    },
+    /// The file is installed before `config reload`, which starts the container again.
+    Reload,
+}
+
+/// What is to be done about `frr.conf` of a switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RoutingChange {
+    pub(crate) method: RoutingMethod,
+    /// The file that is wanted.
+    pub(crate) text: String,
+    /// The lines for `vtysh`.
+    pub(crate) commands: Vec<String>,
+    /// The neighbours whose sessions are reset by them; `*` is all.
+    pub(crate) resets: Vec<String>,
+    /// What the switch has.
+    pub(crate) live: ObjectDigest,
+    installed: FrrChange,
+    running: FrrChange,
+}
+
+impl HeldRouting {
+    /// Reads what a script printed: a digest, the file and what runs in base64 or `-`, and the names of daemons.
+    pub(super) fn read(sum: &str, texts: [&str; 2], daemons: &str) -> Result<Self, String> {
+        let text = |encoded: &str| {
+            if encoded == "-" {
+                return Ok(None);
+            }
+            let bytes = STANDARD.decode(encoded).map_err(|error| format!("`{FRR_CONF}`: {error}"))?;
+            // A byte that is no text is a statement that is not wanted.
+            Ok::<_, String>(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        let [file, running] = texts;
+        let (file, running) = (text(file)?, text(running)?.filter(|text| !text.trim().is_empty()));
+        Ok(HeldRouting { file, running, daemons: daemons.to_owned(), digest: digest(sum)? })
+    }
+
+    /// Returns a digest of what the switch has, in the form in which FRR holds it.
+    pub(super) fn object(&self) -> ObjectDigest {
+        let mut hasher = blake3::Hasher::new();
+        let mut entities = 0;
+        for text in [&self.file, &self.running] {
+            let held = text.as_deref().map(FrrConfig::parse).unwrap_or_default();
+            entities = held.len() as u64;
+            hasher.update(&[u8::from(text.is_some())]);
+            hasher.update(&entities.to_be_bytes());
+            for statement in held.statements() {
+                hasher.update(statement.to_string().as_bytes());
+                hasher.update(b"\n");
+            }
+        }
+        ObjectDigest { entities, blake3: hasher.finalize().to_string() }
+    }
+
+    /// Compares it with the file of the tree. `configured` is how CONFIG_DB is changed in the same push; `is_asked` whether a new start
+    /// was asked for.
+    pub(super) fn change(&self, text: String, configured: &Method, is_asked: bool) -> RoutingChange {
+        let wanted = FrrConfig::parse(&text);
+        let file = self.file.as_deref().map(FrrConfig::parse).unwrap_or_default();
+        let installed = FrrChange::between(&file, &wanted);
+        let daemons: Vec<&str> = self.daemons.split_whitespace().collect();
+        let held = self.running.as_deref().map(FrrConfig::parse).unwrap_or_default();
+        let running = FrrChange::between(&held, &wanted.as_run_by(&daemons));
+        let mut reasons = running.restart_reasons();
+        if self.running.is_none() {
+            reasons.push("the `bgp` container does not answer".to_owned());
+        }
+        if is_asked && !running.is_empty() {
+            reasons.push("a reload was asked for".to_owned());
+        }
+        let method = match configured {
+            // Also where nothing differs: the daemons start again, and take a while until they run the file.
+            Method::Reload { .. } => RoutingMethod::Reload,
+            Method::Nothing | Method::Patch if installed.is_empty() && running.is_empty() => {
+                RoutingMethod::Nothing
+            }
+            Method::Nothing | Method::Patch if running.is_empty() => RoutingMethod::Install,
+            Method::Nothing | Method::Patch if reasons.is_empty() => RoutingMethod::Commands,
+            Method::Nothing | Method::Patch => RoutingMethod::Restart { reasons },
+        };
+        let (commands, resets) = match method {
+            RoutingMethod::Commands => {
+                (running.commands(), running.resets().into_iter().map(str::to_owned).collect())
+            }
+            RoutingMethod::Nothing
+            | RoutingMethod::Install
+            | RoutingMethod::Restart { .. }
+            | RoutingMethod::Reload => (Vec::new(), Vec::new()),
+        };
+        RoutingChange { method, text, commands, resets, live: self.object(), installed, running }
+    }
+}
+
+impl RoutingChange {
+    /// Tells whether nothing is to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.method == RoutingMethod::Nothing
+    }
+
+    /// Tells whether daemons start again, so that it takes a while until they run the file.
+    pub(super) fn is_restart(&self) -> bool {
+        match self.method {
+            RoutingMethod::Restart { .. } | RoutingMethod::Reload => true,
+            RoutingMethod::Nothing | RoutingMethod::Install | RoutingMethod::Commands => false,
+        }
+    }
+
+    /// Tells whether the installed file is the one that is wanted.
+    pub(super) fn is_installed(&self) -> bool {
+        self.installed.is_empty()
+    }
+
+    /// Returns how many statements differ, of the file and of the daemons together.
+    pub(super) fn counts(&self) -> Counts {
+        let count = |side: fn(&FrrChange) -> &Vec<Statement>| {
+            let mut all: Vec<&Statement> = side(&self.installed).iter().chain(side(&self.running)).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.len() as u64
+        };
+        Counts {
+            insert: count(|change| &change.missing),
+            modify: 0,
+            delete: count(|change| &change.unexpected),
+        }
+    }
+
+    /// Returns what differs, for people.
+    pub(super) fn differences(&self) -> Vec<Difference> {
+        let mut lines = Vec::new();
+        let sides =
+            [(&self.installed, &self.running, "installed file"), (&self.running, &self.installed, "running")];
+        for (number, (side, other, place)) in sides.into_iter().enumerate() {
+            let line = |statement: &Statement, is_both: bool| {
+                let place = if is_both { String::new() } else { format!(" ({place})") };
+                format!("{FRR_CONF}{place} {statement}")
+            };
+            for statement in &side.missing {
+                let is_both = other.missing.contains(statement);
+                if !is_both || number == 0 {
+                    lines.push(Difference::Missing { wanted: line(statement, is_both) });
+                }
+            }
+            for statement in &side.unexpected {
+                let is_both = other.unexpected.contains(statement);
+                if !is_both || number == 0 {
+                    lines.push(Difference::Unexpected { live: line(statement, is_both) });
+                }
+            }
+        }
+        lines
+    }
+
+    /// Names what is still to be done after a push.
+    pub(super) fn places(&self) -> Vec<String> {
+        let name = |difference: Difference| match difference {
+            Difference::Missing { wanted } | Difference::Changed { wanted, .. } => wanted,
+            Difference::Unexpected { live } => live,
+        };
+        self.differences().into_iter().map(name).collect()
+    }
+}
+
+/// What a saved plan has of `frr.conf`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoutingPlan {
+    /// How it is applied.
+    pub(crate) how: RoutingMethod,
+    /// The file.
+    pub(crate) text: String,
+    /// The lines for `vtysh`.
+    pub(crate) commands: Vec<String>,
+    /// The neighbours whose sessions are reset by them; `*` is all.
+    pub(crate) resets: Vec<String>,
+    /// What the switch had when the plan was made.
+    pub(crate) live: ObjectDigest,
+}
+
+impl RoutingPlan {
+    /// Takes the part of a change that is shown and saved.
+    pub(crate) fn of(change: RoutingChange) -> Self {
+        let RoutingChange { method, text, commands, resets, live, .. } = change;
+        RoutingPlan { how: method, text, commands, resets, live }
+    }
+
+    /// Says whether anything is done.
+    pub(crate) fn changes(&self) -> bool {
+        self.how != RoutingMethod::Nothing
+    }
+
+    /// Refuses a switch whose routing is neither as it was when the plan was made, nor as it will be. One that has the file already is
+    /// what an earlier push of the plan left.
+    pub(super) fn check(&self, change: &RoutingChange) -> Result<(), Fault> {
+        if change.is_empty() || (change.live != self.live && change.is_installed()) {
+            return Ok(());
+        }
+        if change.live != self.live {
+            return Err(Fault::Moved { moved: vec![format!("`{FRR_CONF}` is not as it was")] });
+        }
+        if change.method == self.how && change.commands == self.commands {
+            return Ok(());
+        }
+        let reason = "the plan is not what it says: `frr.conf` would be applied in another way than it shows";
+        Err(Fault::Ended { reason: reason.to_owned() })
+    }
+}

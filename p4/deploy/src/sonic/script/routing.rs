@@ -1,0 +1,93 @@
+//! What a switch runs about `frr.conf`: to be read, to install it, to apply it, to go back.
+//!
+//! In: folders of the switch, the file, commands. Out: parts of scripts for `sh`. Invariants: the file is there whole, the old one or the
+//! new one; what was there before the first change that was not confirmed is kept until it is confirmed.
+
+use std::fmt::Write as _;
+
+use super::put;
+use crate::sonic::routing::{RoutingChange, RoutingMethod};
+
+/// The name of the container, and of its service.
+const CONTAINER: &str = "bgp";
+
+/// Defines `frr`, which prints the installed file, what the daemons run, and which of them run, each in a line.
+pub(super) fn reading(folder: &str) -> String {
+    format!(
+        "frr() {{\n\
+         if [ -e {folder}/frr.conf ]; then base64 -w 0 <{folder}/frr.conf; else printf -; fi; echo\n\
+         if run=$(docker exec {CONTAINER} vtysh -c 'show running-config' </dev/null 2>/dev/null); \
+         then printf '%s\\n' \"$run\" | base64 -w 0; else printf -; fi; echo\n\
+         docker exec {CONTAINER} vtysh -c 'show daemons' </dev/null 2>/dev/null | tr '\\n' ' '; echo\n}}\n"
+    )
+}
+
+/// Notes what is installed before the first change that is not confirmed.
+pub(super) fn note(state: &str, folder: &str) -> String {
+    format!(
+        "if [ ! -e {state}/frr-before.conf ] && [ ! -e {state}/frr-absent ]; then\n\
+         if [ -e {folder}/frr.conf ]; then cp -p {folder}/frr.conf {state}/frr-before.conf; else : > {state}/frr-absent; fi\nfi\n"
+    )
+}
+
+/// Removes what was noted.
+pub(super) fn forget(state: &str) -> String {
+    format!(
+        "rm -f {state}/frr-before.conf {state}/frr-absent {state}/frr-touched {state}/frr-wanted.conf {state}/frr-commands\n"
+    )
+}
+
+/// Defines what installs a file beside the old one and then in its place, and what starts the daemons again. systemd stops counting
+/// starts, of which SONiC allows three in twenty minutes.
+fn functions(folder: &str) -> String {
+    format!(
+        "install_frr() {{ mkdir -p {folder} && cp \"$1\" {folder}/frr.conf.closc && chown --reference={folder} {folder}/frr.conf.closc && \
+         chmod 640 {folder}/frr.conf.closc && sync {folder}/frr.conf.closc && mv -f {folder}/frr.conf.closc {folder}/frr.conf && \
+         sync {folder}; }}\n\
+         restart_frr() {{ systemctl reset-failed {CONTAINER} </dev/null >/dev/null 2>&1 || :; systemctl restart {CONTAINER} </dev/null >&2; }}\n"
+    )
+}
+
+/// Puts the file and the commands onto the switch. They are not applied yet.
+pub(super) fn bring(body: &mut String, state: &str, folder: &str, change: &RoutingChange) {
+    body.push_str(&functions(folder));
+    put(body, &format!("{state}/frr-wanted.conf"), &change.text);
+    let mut commands = change.commands.join("\n");
+    commands.push('\n');
+    put(body, &format!("{state}/frr-commands"), &commands);
+}
+
+/// Installs the file. A reload starts the daemons with it, so it comes first.
+pub(super) fn install(body: &mut String, state: &str) {
+    let _ = writeln!(body, ": > {state}/frr-touched\ninstall_frr {state}/frr-wanted.conf || return 1");
+}
+
+/// Has the daemons run the file. An image that writes its own while it reloads (sonic-buildimage 27014) gets it again.
+pub(super) fn apply(body: &mut String, state: &str, folder: &str, method: &RoutingMethod) {
+    let _ = match method {
+        RoutingMethod::Nothing | RoutingMethod::Install => Ok(()),
+        RoutingMethod::Commands => writeln!(
+            body,
+            "docker exec -i {CONTAINER} sh -c 'cat >/tmp/closc-frr && vtysh -f /tmp/closc-frr' <{state}/frr-commands >&2 || return 1"
+        ),
+        RoutingMethod::Restart { .. } => writeln!(body, "restart_frr || return 1"),
+        RoutingMethod::Reload => writeln!(
+            body,
+            "cmp -s {state}/frr-wanted.conf {folder}/frr.conf || {{ install_frr {state}/frr-wanted.conf && restart_frr; }} || return 1"
+        ),
+    };
+}
+
+/// Puts back the file that was there; part of a script that goes back, before CONFIG_DB does.
+pub(super) fn put_back(state: &str, folder: &str) -> String {
+    format!(
+        "{}if [ -e {state}/frr-before.conf ]; then install_frr {state}/frr-before.conf || exit 1; fi\n\
+         if [ -e {state}/frr-absent ]; then rm -f {folder}/frr.conf; fi\n",
+        functions(folder)
+    )
+}
+
+/// Has the daemons run what was put back.
+pub(super) fn run_back(state: &str) -> String {
+    format!("if [ -e {state}/frr-touched ]; then restart_frr || exit 1; fi\n{}", forget(state))
+}

@@ -1,0 +1,50 @@
+//! Files of switches that no transport of the inventory brings.
+//!
+//! In: for each switch the files that are missed. Out: [`Uncarried`], one for each file. Invariants: a command that neither brings nor
+//! compares a file names it, and does not end as if all were well.
+
+use std::collections::BTreeMap;
+
+use closc_artefacts::carriers::Missed;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A file that a command neither brings to some switches nor compares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Uncarried {
+    /// The file.
+    pub file: String,
+    /// How many switches have it.
+    pub switches: usize,
+    /// The first of them.
+    pub first: String,
+    /// What brings it.
+    pub instead: String,
+}
+
+impl Uncarried {
+    /// Returns it as a line for people.
+    pub fn line(&self) -> String {
+        let Uncarried { file, switches, first, instead } = self;
+        let of = if *switches == 1 { "1 switch".to_owned() } else { format!("{switches} switches") };
+        format!("`{file}` of {of} is neither pushed nor compared, the first is `{first}`: {instead}")
+    }
+}
+
+/// Puts together what is missed of switches.
+pub(crate) fn uncarried<'m>(switches: impl Iterator<Item = (&'m str, &'m [Missed])>) -> Vec<Uncarried> {
+    let mut found: BTreeMap<&Missed, Uncarried> = BTreeMap::new();
+    for (name, missed) in switches {
+        for each in missed {
+            let new = || Uncarried {
+                file: each.file.clone(),
+                switches: 0,
+                first: name.to_owned(),
+                instead: each.instead.clone(),
+            };
+            found.entry(each).or_insert_with(new).switches += 1;
+        }
+    }
+    found.into_values().collect()
+}

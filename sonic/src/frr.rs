@@ -1,0 +1,240 @@
+//! `frr.conf` of a switch, in the form in which FRR holds it.
+//!
+//! In: text of a file, or of `show running-config`. Out: [`FrrConfig`], its statements with the nodes that they are in, and
+//! [`FrrChange`], which leads from one configuration to another. Invariants: two texts that FRR holds as the same configuration have
+//! the same statements; statements of SONiC itself and of the site are neither missing nor unexpected; nothing that is replaced is
+//! removed first.
+
+mod commands;
+mod facts;
+mod rows;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use facts::{facts, is_container, is_default};
+use rows::is_foreign;
+
+/// A statement: the nodes that it is in, from outside, and the line itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Statement(Vec<String>);
+
+impl Statement {
+    /// Returns the line.
+    pub fn line(&self) -> &str {
+        self.0.last().map_or("", String::as_str)
+    }
+
+    /// Returns the nodes that it is in.
+    pub(crate) fn nodes(&self) -> &[String] {
+        self.0.split_last().map_or(&[], |(_, nodes)| nodes)
+    }
+
+    /// Returns the outermost line.
+    fn first(&self) -> &str {
+        self.0.first().map_or("", String::as_str)
+    }
+
+    /// Tells whether it is in the node that another one opens.
+    fn is_below(&self, node: &Statement) -> bool {
+        self.0.len() > node.0.len() && self.0.starts_with(&node.0)
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" / "))
+    }
+}
+
+/// A configuration of FRR.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FrrConfig {
+    statements: BTreeSet<Statement>,
+}
+
+/// Lines that are no statements: what `show running-config` prints around them, and the ends of nodes.
+const AROUND: [&str; 3] = ["Building configuration...", "Current configuration:", "end"];
+
+impl FrrConfig {
+    /// Reads a configuration. Lines that are further in belong to the line before, as FRR prints them.
+    pub fn parse(text: &str) -> Self {
+        let mut open: Vec<(usize, String)> = Vec::new();
+        let mut made = FrrConfig::default();
+        let mut profile = "";
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let Some(first) = words.first() else { continue };
+            if first.starts_with(['!', '#']) || first.starts_with("exit") || AROUND.contains(&line.trim()) {
+                continue;
+            }
+            if let ["frr", "defaults", name] = words[..] {
+                profile = name;
+            }
+            let indent = line.len() - line.trim_start().len();
+            open.truncate(open.iter().take_while(|(outer, _)| *outer < indent).count());
+            let nodes: Vec<String> = open.iter().map(|(_, node)| node.clone()).collect();
+            let line = words.join(" ");
+            for fact in facts(&nodes, &words) {
+                if !is_container(&fact) && !is_default(&nodes, &fact, profile) {
+                    made.statements.insert(Statement([&nodes[..], &[fact]].concat()));
+                }
+            }
+            open.push((indent, line));
+        }
+        made
+    }
+
+    /// Returns the configuration without what a daemon reads that does not run: FRR holds none of it.
+    #[must_use]
+    pub fn as_run_by(mut self, daemons: &[&str]) -> Self {
+        if !daemons.contains(&"bfdd") {
+            self.statements.retain(|statement| statement.first() != "bfd");
+        }
+        self
+    }
+
+    /// Returns the statements, in order.
+    pub fn statements(&self) -> impl Iterator<Item = &Statement> {
+        self.statements.iter()
+    }
+
+    /// Returns how many statements it has.
+    pub fn len(&self) -> usize {
+        self.statements.len()
+    }
+
+    /// Tells whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.statements.is_empty()
+    }
+}
+
+/// What leads from one configuration to another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FrrChange {
+    /// Statements that are wanted and not held.
+    pub missing: Vec<Statement>,
+    /// Statements that are held and not wanted.
+    pub unexpected: Vec<Statement>,
+}
+
+impl FrrChange {
+    /// Compares what is held with what is wanted.
+    pub fn between(held: &FrrConfig, wanted: &FrrConfig) -> Self {
+        let own = |statement: &&Statement| !is_foreign(statement);
+        FrrChange {
+            missing: wanted.statements.difference(&held.statements).cloned().collect(),
+            unexpected: held.statements.difference(&wanted.statements).filter(own).cloned().collect(),
+        }
+    }
+
+    /// Tells whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.unexpected.is_empty()
+    }
+
+    /// Returns how many statements differ.
+    pub fn len(&self) -> usize {
+        self.missing.len() + self.unexpected.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a template writes it.
+    const FILE: &str = "! a\nfrr version 10.5.4\nfrr defaults traditional\nhostname a\nservice integrated-vtysh-config\n!\n\
+        no fpm use-next-hop-groups\nfpm address 127.0.0.1\nipv6 route fd00:0:1::/48 blackhole\n\
+        interface Ethernet0\n ipv6 nd ra-interval 10\n no ipv6 nd suppress-ra\nexit\n!\n\
+        bfd\n profile FABRIC\n  detect-multiplier 3\n exit\n !\nexit\n!\n\
+        router bgp 65001\n bgp router-id 1.0.0.1\n bgp ebgp-requires-policy\n bgp graceful-restart restart-time 120\n \
+        neighbor ABOVE peer-group\n neighbor ABOVE bfd profile FABRIC\n \
+        neighbor Ethernet0 interface v6only remote-as 65002\n neighbor Ethernet0 peer-group ABOVE\n !\n \
+        address-family ipv6 unicast\n  neighbor ABOVE route-map ABOVE-IN in\n exit-address-family\nexit\n!\nend\n";
+
+    /// As FRR prints the same, with what bgpcfgd adds.
+    const RUNNING: &str = "Building configuration...\n\nCurrent configuration:\n!\nfrr version 8.4.4\nfrr defaults traditional\n\
+        hostname b\nlog syslog informational\nfpm address 127.0.0.1\nno fpm use-next-hop-groups\n\
+        service integrated-vtysh-config\n!\nipv6 route fd00:0:1::/48 blackhole\n!\n\
+        interface Ethernet0\n no ipv6 nd suppress-ra\n ipv6 nd ra-interval 10\nexit\n!\n\
+        router bgp 65001\n bgp router-id 1.0.0.1\n neighbor ABOVE peer-group\n neighbor ABOVE bfd\n \
+        neighbor ABOVE bfd profile FABRIC\n neighbor Ethernet0 interface v6only peer-group ABOVE\n \
+        neighbor Ethernet0 remote-as 65002\n !\n address-family ipv6 unicast\n  \
+        neighbor ABOVE route-map ABOVE-IN in\n exit-address-family\nexit\n!\n\
+        route-map RM_SET_SRC6 permit 10\n set src fd00::1\nexit\n!\nipv6 protocol bgp route-map RM_SET_SRC6\n!\nend\n";
+
+    fn between(held: &str, wanted: &str) -> FrrChange {
+        let daemons = ["zebra", "bgpd", "staticd"];
+        let read = |text: &str| FrrConfig::parse(text).as_run_by(&daemons);
+        FrrChange::between(&read(held), &read(wanted))
+    }
+
+    #[test]
+    fn a_file_and_what_frr_holds_of_it_are_the_same() {
+        assert_eq!(between(RUNNING, FILE), FrrChange::default());
+        assert_eq!(between(FILE, FILE), FrrChange::default());
+    }
+
+    #[test]
+    fn every_statement_that_is_gone_or_added_is_seen() {
+        for (from, to, named) in [
+            (" bgp router-id 1.0.0.1\n", "", "router bgp 65001 / bgp router-id 1.0.0.1"),
+            (
+                "  neighbor ABOVE route-map ABOVE-IN in\n",
+                "",
+                "router bgp 65001 / address-family ipv6 unicast / neighbor ABOVE route-map ABOVE-IN in",
+            ),
+            (
+                " neighbor Ethernet0 remote-as 65002\n",
+                " neighbor Ethernet0 remote-as 65002\n neighbor Ethernet0 shutdown\n",
+                "router bgp 65001 / neighbor Ethernet0 shutdown",
+            ),
+            (
+                "router bgp 65001\n",
+                "ip route 0.0.0.0/0 blackhole\n!\nrouter bgp 65001\n",
+                "ip route 0.0.0.0/0 blackhole",
+            ),
+            ("fpm address 127.0.0.1\n", "", "fpm address 127.0.0.1"),
+        ] {
+            assert!(RUNNING.contains(from), "{from}");
+            let change = between(&RUNNING.replacen(from, to, 1), FILE);
+            let all: Vec<String> =
+                change.missing.iter().chain(&change.unexpected).map(ToString::to_string).collect();
+            assert_eq!(all, [named]);
+        }
+    }
+
+    #[test]
+    fn a_change_is_a_list_of_commands_that_removes_nothing_that_it_replaces() {
+        let drained = FILE.replace("ABOVE-IN in", "ABOVE-IN-DRAINED in");
+        let change = between(RUNNING, &drained);
+        assert_eq!(
+            change.commands(),
+            [
+                "router bgp 65001",
+                "address-family ipv6 unicast",
+                "neighbor ABOVE route-map ABOVE-IN-DRAINED in",
+                "exit-address-family",
+                "exit",
+            ]
+        );
+        assert!(change.resets().is_empty() && change.restart_reasons().is_empty());
+        let gone = FILE.replace(
+            " neighbor Ethernet0 interface v6only remote-as 65002\n neighbor Ethernet0 peer-group ABOVE\n",
+            "",
+        );
+        let change = between(RUNNING, &gone);
+        assert_eq!(change.commands(), ["router bgp 65001", "no neighbor Ethernet0 interface v6only", "exit"]);
+        assert_eq!(change.resets().into_iter().collect::<Vec<_>>(), ["Ethernet0"]);
+        let commands = between(RUNNING, &FILE.replace("router bgp 65001", "router bgp 65009")).commands();
+        assert_eq!(
+            commands[..2],
+            ["no router bgp 65001", "router bgp 65009"],
+            "FRR runs BGP under one number"
+        );
+        let other = FILE.replace("frr defaults traditional", "frr defaults datacenter");
+        assert_eq!(between(RUNNING, &other).restart_reasons().len(), 1);
+    }
+}

@@ -1,0 +1,76 @@
+//! One line as the facts that FRR holds of it.
+//!
+//! In: the words of a line, and the nodes that it is in. Out: facts in one spelling. Invariants: what FRR prints of a configuration,
+//! and what it read, are the same facts; a fact that is a default of FRR is none.
+
+use std::net::Ipv6Addr;
+
+/// Lines that say how a text came about, or what the system is called, and configure nothing.
+const NO_FACTS: [&str; 4] = ["frr version", "hostname", "domainname", "service integrated-vtysh-config"];
+
+/// Nodes that exist whether something is in them or not.
+const CONTAINERS: [&str; 4] = ["interface", "address-family", "bfd", "segment-routing"];
+
+/// Facts that FRR does not print, as they are its defaults: the profile of defaults that they are of, or any, and the line.
+/// `bgpd/bgp_vty.c`, `bgpd/bgpd.h` and `bfdd/bfd.h` of FRR 10.5; SONiC and Debian build with 256 paths.
+const DEFAULTS: [(Option<&str>, &str); 11] = [
+    (Some("traditional"), "bgp ebgp-requires-policy"),
+    (Some("traditional"), "timers bgp 60 180"),
+    (Some("datacenter"), "no bgp ebgp-requires-policy"),
+    (Some("datacenter"), "timers bgp 3 9"),
+    (Some("datacenter"), "bgp log-neighbor-changes"),
+    (None, "bgp graceful-restart restart-time 120"),
+    (None, "bgp graceful-restart stalepath-time 360"),
+    (None, "maximum-paths 256"),
+    (None, "detect-multiplier 3"),
+    (None, "transmit-interval 300"),
+    (None, "receive-interval 300"),
+];
+
+/// Tells whether a line begins with whole words.
+pub(super) fn begins(line: &str, with: &str) -> bool {
+    line.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Tells whether a line opens a node and says nothing else.
+pub(super) fn is_container(line: &str) -> bool {
+    CONTAINERS.iter().any(|container| begins(line, container))
+}
+
+/// Tells whether a fact is a default.
+pub(super) fn is_default(nodes: &[String], line: &str, profile: &str) -> bool {
+    let is_inside = !nodes.is_empty();
+    is_inside && DEFAULTS.iter().any(|(of, default)| of.is_none_or(|of| of == profile) && *default == line)
+}
+
+/// Returns the facts of a line.
+pub(super) fn facts(nodes: &[String], words: &[&str]) -> Vec<String> {
+    let line = words.iter().map(|word| spelling(word)).collect::<Vec<_>>().join(" ");
+    if nodes.is_empty() && NO_FACTS.iter().any(|none| begins(&line, none)) {
+        return Vec::new();
+    }
+    match words {
+        // FRR prints the group with the interface where there is one, and the number of the neighbour by itself.
+        ["neighbor", peer, "interface", more @ ..] => {
+            let v6only = if more.contains(&"v6only") { " v6only" } else { "" };
+            let mut made = vec![format!("neighbor {peer} interface{v6only}")];
+            for pair in more.windows(2).filter(|pair| ["remote-as", "peer-group"].contains(&pair[0])) {
+                made.push(format!("neighbor {peer} {} {}", pair[0], pair[1]));
+            }
+            made
+        }
+        // A profile switches BFD on.
+        ["neighbor", peer, "bfd", "profile", _] => vec![format!("neighbor {peer} bfd"), line],
+        _ => vec![line],
+    }
+}
+
+/// Returns a word as FRR spells it: an address or prefix in its canonical form.
+fn spelling(word: &str) -> String {
+    let (address, rest) = word.split_once('/').map_or((word, None), |(address, rest)| (address, Some(rest)));
+    match (address.contains(':').then(|| address.parse::<Ipv6Addr>()), rest) {
+        (Some(Ok(address)), Some(rest)) => format!("{address}/{rest}"),
+        (Some(Ok(address)), None) => address.to_string(),
+        _ => word.to_owned(),
+    }
+}
