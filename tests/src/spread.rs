@@ -1,6 +1,6 @@
 //! Paths where switches choose, counted the slow way: cable by cable, as they are plugged.
 //!
-//! In: a fabric and what else carries nothing. Out: paths of a pair, plane by plane. Invariants: nothing is computed from
+//! In: a fabric and what else carries nothing. Out: paths from one NIC to another, plane by plane. Invariants: nothing is computed from
 //! numbers: every way up is followed from port to port, and counted where it turns.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl<'a> Spread<'a> {
         }
     }
 
-    /// Returns the paths that are left to a pair, plane by plane.
+    /// Returns the paths that are left from one NIC to another, plane by plane.
     pub fn left(&self, from: Nic, to: Nic) -> Vec<u64> {
         let planes = self.fabric.topology().plane_ids();
         planes.map(|plane| self.in_plane(plane, from, to)).collect()
@@ -63,8 +63,9 @@ impl<'a> Spread<'a> {
                 PathKind::Far => self.up(&self.up(&BTreeMap::from([(nic.t0(plane), 1)]))),
             }
         };
-        let (one, other) = (turns(from), turns(to));
-        one.iter().map(|(switch, ways)| *ways.min(other.get(switch).unwrap_or(&0))).sum()
+        // What turns where no way leads down to the other end is lost.
+        let (up, down) = (turns(from), turns(to));
+        up.iter().filter(|(switch, _)| down.contains_key(switch)).map(|(_, ways)| ways).sum()
     }
 
     /// Counts the ways to the switches above some.

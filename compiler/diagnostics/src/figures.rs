@@ -27,7 +27,7 @@ pub fn percent(part: f64) -> String {
     };
     let text = format!("{value:.digits$}");
     let short = text.trim_end_matches('0').trim_end_matches('.');
-    format!("{} %", if short.is_empty() { "0" } else { short })
+    format!("{} %", if matches!(short, "" | "-0" | "-") { "0" } else { short })
 }
 
 #[cfg(test)]
@@ -42,5 +42,6 @@ mod tests {
         assert_eq!(percent(1.0 / 2048.0), "0.0488 %");
         assert_eq!(percent(1.0 / 256.0), "0.39 %");
         assert_eq!(percent(1.0), "100 %");
+        assert_eq!([0.0, -0.0, -1e-9].map(percent), ["0 %"; 3]);
     }
 }

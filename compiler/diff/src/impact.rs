@@ -1,7 +1,7 @@
 //! Which pairs of NICs lose or gain which paths, by composition.
 //!
 //! In: two fabrics. Out: [`PairChange`]s: so many pairs had this share of their paths and have that share now.
-//! Invariants: pairs that are alike are counted, not listed. Groups of T0s that no exception names are one kind, so the
+//! Invariants: a pair is counted by its direction that loses more; pairs that are alike are counted, not listed. Groups of T0s that no exception names are one kind, so the
 //! work grows with the square of the exceptions, whatever the number of NICs.
 
 mod kinds;
@@ -84,15 +84,28 @@ struct Sides<'a> {
 
 type Key = (PathKind, Option<Share>, Option<Share>, u16);
 
+/// The paths from one NIC to another, and back.
+type Both = [Share; 2];
+
 /// Returns the paths of each plane inside a group.
-fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<Share> {
-    ways.local(profile).into_iter().map(|usable| Share { usable, planned: 1 }).collect()
+fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<Both> {
+    ways.local(profile).into_iter().map(|usable| [Share { usable, planned: 1 }; 2]).collect()
 }
 
 /// Returns the paths of each plane between two groups of these zones and profiles.
-fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<Share> {
+fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<Both> {
     let planned = ways.planned(one.0, other.0);
-    ways.between(one, other).into_iter().map(|usable| Share { usable, planned }).collect()
+    let directions = ways.between(one, other).into_iter().zip(ways.between(other, one));
+    directions.map(|(there, back)| [there, back].map(|usable| Share { usable, planned })).collect()
+}
+
+/// Returns the direction that loses more; of those that lose the same, the one that has less left.
+fn worse(old: Option<Both>, new: Option<Both>) -> usize {
+    let at = |both: Option<Both>, direction: usize| both.map_or(0.0, |both| both[direction].part());
+    let kept = |direction| (at(new, direction) - at(old, direction), at(new, direction), at(old, direction));
+    let (there, back) = (kept(0), kept(1));
+    let order = there.0.total_cmp(&back.0).then(there.1.total_cmp(&back.1)).then(there.2.total_cmp(&back.2));
+    usize::from(order.is_gt())
 }
 
 #[derive(Default)]
@@ -141,7 +154,7 @@ impl Rows {
     fn add(
         &mut self,
         kind: PathKind,
-        (old, new): (Option<&[Share]>, Option<&[Share]>),
+        (old, new): (Option<&[Both]>, Option<&[Both]>),
         (from, to): (NicState, NicState),
         pairs: u64,
         example: impl FnOnce() -> (Nic, Nic),
@@ -150,10 +163,12 @@ impl Rows {
             return;
         }
         let (old_dead, new_dead) = (either(from.old, to.old), either(from.new, to.new));
-        let share = |planes: Option<&[Share]>, dead: Option<u16>| Some(total(planes?, dead?));
-        let usable = |planes: Option<&[Share]>, dead: Option<u16>, plane: usize| match (planes, dead) {
-            (Some(planes), Some(dead)) if dead >> plane & 1 == 0 => planes.get(plane).map_or(0, |s| s.usable),
-            (_, _) => 0,
+        let share = |planes: Option<&[Both]>, dead: Option<u16>| Some(total(planes?, dead?));
+        let usable = |planes: Option<&[Both]>, dead: Option<u16>, plane: usize| match (planes, dead) {
+            (Some(planes), Some(dead)) if dead >> plane & 1 == 0 => {
+                planes.get(plane).map_or([0; 2], |both| both.map(|share| share.usable))
+            }
+            (_, _) => [0; 2],
         };
         let mask = (0..16).fold(0, |mask, plane| {
             let differs = usable(old, old_dead, plane) != usable(new, new_dead, plane);
@@ -163,6 +178,12 @@ impl Rows {
         if mask == 0 && old == new {
             return;
         }
+        let direction = worse(old, new);
+        let [old, new] = [old, new].map(|both| both.map(|both| both[direction]));
+        let example = || {
+            let (from, to) = example();
+            if direction == 0 { (from, to) } else { (to, from) }
+        };
         let row = self.found.entry((kind, old, new, mask)).or_insert_with(|| (0, example()));
         row.0 += pairs;
     }
@@ -189,9 +210,11 @@ fn either(a: Option<u16>, b: Option<u16>) -> Option<u16> {
     Some(a? | b?)
 }
 
-fn total(planes: &[Share], dead: u16) -> Share {
-    planes.iter().enumerate().fold(Share { usable: 0, planned: 0 }, |sum, (plane, share)| Share {
-        usable: sum.usable + if dead >> plane & 1 == 0 { share.usable } else { 0 },
-        planned: sum.planned + share.planned,
+fn total(planes: &[Both], dead: u16) -> Both {
+    [0, 1].map(|direction: usize| {
+        planes.iter().enumerate().fold(Share { usable: 0, planned: 0 }, |sum, (plane, both)| Share {
+            usable: sum.usable + if dead >> plane & 1 == 0 { both[direction].usable } else { 0 },
+            planned: sum.planned + both[direction].planned,
+        })
     })
 }

@@ -25,18 +25,26 @@ fn walked(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<S
     let ((before, planned_before), (after, planned_after)) = (walk(old), walk(new));
     let mut rows = BTreeMap::new();
     let pairs: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    for pair in pairs {
+    for pair in pairs.into_iter().filter(|(from, to)| from < to) {
         let kind = PathKind::between(pair.0, pair.1);
         let share = |paths: Option<&Vec<u64>>, planned: &BTreeMap<PathKind, u64>| {
             paths.map(|paths| Share { usable: paths.iter().sum(), planned: planned[&kind] })
         };
-        let (a, b) = (before.get(pair), after.get(pair));
         let at =
             |paths: Option<&Vec<u64>>, plane: usize| paths.and_then(|p| p.get(plane)).copied().unwrap_or(0);
-        let mask = (0..16).fold(0, |mask, plane| mask | u16::from(at(a, plane) != at(b, plane)) << plane);
-        let (a, b) = (share(a, &planned_before), share(b, &planned_after));
-        if mask != 0 || a != b {
-            *rows.entry((kind, a, b, mask)).or_insert(0) += 1;
+        let mut planes = 0;
+        let directions = [*pair, (pair.1, pair.0)].map(|direction| {
+            let (a, b) = (before.get(&direction), after.get(&direction));
+            planes |= (0..16).fold(0, |mask, plane| mask | u16::from(at(a, plane) != at(b, plane)) << plane);
+            (share(a, &planned_before), share(b, &planned_after))
+        });
+        // The pair counts by its direction that keeps less of what it had.
+        let part = |share: Option<Share>| share.map_or(0.0, Share::part);
+        let kept = |(a, b): &(Option<Share>, Option<Share>)| (part(*b) - part(*a), part(*b), part(*a));
+        let worse = directions.iter().min_by(|a, b| kept(a).partial_cmp(&kept(b)).expect("numbers"));
+        let (a, b) = *worse.expect("two directions");
+        if planes != 0 || a != b {
+            *rows.entry((kind, a, b, planes)).or_insert(0) += 1;
         }
     }
     rows

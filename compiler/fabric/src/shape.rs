@@ -129,6 +129,11 @@ impl Shape {
         step * self.rows + t1 % self.rows
     }
 
+    /// Returns the ways up from a T0 to each T2.
+    pub fn ways_to_t2(&self) -> u64 {
+        (self.t1s.div_ceil(self.rows) * self.t0_parallel * self.t1_parallel) as u64
+    }
+
     /// Returns the T1s of each zone that reach a T2, and their uplinks that do.
     pub fn below_t2(&self, t2: usize) -> (StepBy<Range<usize>>, Range<usize>) {
         let (row, step) = (t2 % self.rows, t2 / self.rows);

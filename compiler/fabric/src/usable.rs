@@ -3,7 +3,7 @@
 //! In: a topology. Out: [`UsablePaths`]: how many are left in each plane between two groups, given what each has lost. Invariants: with
 //! nothing lost there are as many as uplinks of a T0, times those of a T1 between zones. There is none exactly if no packet
 //! gets there. Where hosts choose, a way has the same uplink numbers up and down, as uSIDs name them; where switches
-//! choose, each way up is counted with a way down of its own from the switch where it turns.
+//! choose, each way up counts that turns at a switch from which a cable leads down, so both directions have numbers of their own.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,8 +31,17 @@ impl Descent {
         }
     }
 
-    /// Counts the ways where any cable leads down: at each switch where packets turn as many as the end that has lost
-    /// more has left. An empty list says that nothing is lost.
+    /// Counts the ways from one end to the other where any cable leads down: the ways up that `from` has left to switches
+    /// where packets turn, but for those where `to` has lost all of the `each` cables or ways. An empty list stands for no loss.
+    pub fn directed(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
+        let own = |at: usize| from.get(at).map_or(0, |lost| u64::from(*lost));
+        let is_dead = |at: usize| to.get(at).is_some_and(|lost| u64::from(*lost) >= each);
+        let lost = (0..from.len().max(to.len())).map(|at| if is_dead(at) { each } else { own(at) });
+        planned - lost.sum::<u64>()
+    }
+
+    /// Counts the ways that carry at the same time where any cable leads down: at each switch where packets turn as many
+    /// as the end that has lost more has left. An empty list stands for no loss.
     pub fn paired(planned: u64, one: &[u32], other: &[u32]) -> u64 {
         let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
         let lost = match (one, other) {
@@ -195,7 +204,7 @@ impl<'a> UsablePaths<'a> {
         self.planes(|plane| u64::from(!self.profiles[profile][plane].dead))
     }
 
-    /// Returns the ways, plane by plane, between two groups of these zones and profiles.
+    /// Returns the ways, plane by plane, from the first of two groups of these zones and profiles to the second.
     pub fn between(&self, (from, a): (ZoneId, usize), (to, b): (ZoneId, usize)) -> Vec<u64> {
         self.planes(|plane| {
             if self.profiles[a][plane].dead || self.profiles[b][plane].dead {
@@ -214,7 +223,7 @@ impl<'a> UsablePaths<'a> {
                 Descent::Any => {
                     let [one, other] = [(from, a), (to, b)]
                         .map(|(zone, profile)| self.lost_where_they_turn(plane, zone, profile, from != to));
-                    Descent::paired(self.planned(from, to), &one, &other)
+                    Descent::directed(self.planned(from, to), self.ways_to_a_turn(from != to), &one, &other)
                 }
             }
         })
@@ -280,6 +289,17 @@ impl<'a> UsablePaths<'a> {
         left * t1 - blocked.sum::<u64>()
     }
 
+    /// Returns the ways up from a T0 to each switch where packets turn, with nothing lost.
+    fn ways_to_a_turn(&self, far: bool) -> u64 {
+        let topology = self.topology;
+        let below = if far {
+            topology.t1s_below(0).count() as u64 * u64::from(topology.t1.parallel.max(1))
+        } else {
+            1
+        };
+        below * u64::from(topology.t0.parallel.max(1))
+    }
+
     /// Counts the ways up that a group has lost by the switch where they turn: T1s of its zone, or `far` T2s; nothing where none
     /// is lost.
     fn lost_where_they_turn(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
@@ -323,5 +343,16 @@ mod tests {
         assert_eq!(Descent::paired(8, &[], &[]), 8);
         assert_eq!(Descent::paired(8, &[1, 0, 2], &[]), 5);
         assert_eq!(Descent::paired(8, &[1, 0, 2], &[2, 2, 0]), 2);
+    }
+
+    #[test]
+    fn each_direction_has_the_ways_up_that_lead_down() {
+        let both = |one: &[u32], other: &[u32]| {
+            (Descent::directed(8, 2, one, other), Descent::directed(8, 2, other, one))
+        };
+        assert_eq!(both(&[], &[]), (8, 8));
+        assert_eq!(both(&[1, 0, 0, 0], &[]), (7, 8), "one of two cables: the other leads down");
+        assert_eq!(both(&[1, 0, 0, 0], &[0, 1, 0, 0]), (7, 7));
+        assert_eq!(both(&[2, 0, 0, 0], &[1, 0, 0, 1]), (6, 5));
     }
 }

@@ -107,9 +107,9 @@ impl Matrix {
         Err(vec![Fault { line: 1, what: FaultKind::NoParquet }])
     }
 
-    /// Returns the sum of all demands in Gb/s.
+    /// Returns the sum of all demands in Gb/s. Of none it is 0, where `Iterator::sum` is -0.
     pub fn gbps(&self) -> f64 {
-        self.demands.iter().map(|demand| demand.gbps).sum()
+        self.demands.iter().fold(0.0, |sum, demand| sum + demand.gbps)
     }
 }
 

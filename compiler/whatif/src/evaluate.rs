@@ -2,7 +2,7 @@
 //!
 //! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: exact. Two groups meet in a plane at an intersection of
 //! two bitsets; ports of NICs are put on top by counting how many NICs have lost which planes. No pair is listed, and
-//! none is left out.
+//! none is left out. Each direction of a pair is summed over all planes, and the pair has the paths of the worse one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::distribution::Distribution;
 use crate::group::{Sort, sorts};
 use crate::outcome::{Apart, Outcome, Worst};
-use crate::state::{Climbs, State};
+use crate::state::{Climbs, State, Ways};
 
 /// Planes at most.
 const PLANES: usize = 16;
@@ -96,9 +96,48 @@ struct Planes {
     kind: usize,
     /// How many units the rate of the slower NIC is.
     rate: u64,
-    before: [u64; PLANES],
-    after: [u64; PLANES],
+    before: [Ways; PLANES],
+    after: [Ways; PLANES],
     alone: [u64; PLANES],
+}
+
+/// Paths of a pair of NICs, over all planes: those of the direction that has fewer.
+struct PairPaths {
+    before: u64,
+    after: u64,
+    /// Mb/s of the pair while no other sends.
+    alone: u64,
+    /// Paths lost by the direction that loses more.
+    lost: u64,
+    /// The most that a direction loses in one plane.
+    plane_loss: u64,
+}
+
+impl Planes {
+    /// Adds up the planes in which the ports of both NICs work, before and after.
+    fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
+        // From the first to the second, and back.
+        let (mut before, mut after) = ([0_u64; 2], [0_u64; 2]);
+        let (mut alone, mut plane_loss) = (0, 0);
+        let mut left = mask_before | mask_after;
+        while left != 0 {
+            let plane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let ways = |mask: u16, ways: &[Ways; PLANES]| {
+                if mask >> plane & 1 == 1 { [ways[plane].there, ways[plane].back] } else { [0; 2] }
+            };
+            let (then, now) = (ways(mask_before, &self.before), ways(mask_after, &self.after));
+            alone += if mask_after >> plane & 1 == 1 { self.alone[plane] } else { 0 };
+            for direction in 0..2 {
+                before[direction] += then[direction];
+                after[direction] += now[direction];
+                plane_loss = plane_loss.max(then[direction].saturating_sub(now[direction]));
+            }
+        }
+        let lost = before[0].saturating_sub(after[0]).max(before[1].saturating_sub(after[1]));
+        let [before, after] = [before, after].map(|[there, back]| there.min(back));
+        PairPaths { before, after, alone, lost, plane_loss }
+    }
 }
 
 /// What was counted.
@@ -221,15 +260,16 @@ impl<'a> Work<'a> {
     }
 
     /// Counts the paths of each plane in both states.
-    fn planes(&self, kind: usize, zones: [ZoneId; 2], count: impl Fn(&State, usize, bool) -> u64) -> Planes {
+    fn planes(&self, kind: usize, zones: [ZoneId; 2], count: impl Fn(&State, usize, bool) -> Ways) -> Planes {
         let [from, to] = zones.map(|zone| self.zones[usize::from(zone.0)]);
         let (port, path) = (from.port.min(to.port), from.path[kind].min(to.path[kind]));
         let rate = from.rate.min(to.rate);
-        let mut planes = Planes { kind, rate, before: [0; PLANES], after: [0; PLANES], alone: [0; PLANES] };
+        let none = [Ways::default(); PLANES];
+        let mut planes = Planes { kind, rate, before: none, after: none, alone: [0; PLANES] };
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);
             planes.after[plane] = count(self.after, plane, false);
-            planes.alone[plane] = port.min(planes.after[plane] * path);
+            planes.alone[plane] = port.min(planes.after[plane].apart * path);
         }
         planes
     }
@@ -238,7 +278,7 @@ impl<'a> Work<'a> {
         &self,
         sum: &mut Tally,
         planes: &Planes,
-        (mask_before, mask_after): (u16, u16),
+        masks: (u16, u16),
         pairs: u64,
         sorts: (usize, usize),
         nics: (usize, usize),
@@ -246,20 +286,9 @@ impl<'a> Work<'a> {
         if pairs == 0 {
             return;
         }
-        let (mut before, mut after, mut alone, mut plane_loss) = (0, 0, 0, 0);
-        let mut left = mask_before | mask_after;
-        while left != 0 {
-            let plane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let then = if mask_before >> plane & 1 == 1 { planes.before[plane] } else { 0 };
-            let now = if mask_after >> plane & 1 == 1 { planes.after[plane] } else { 0 };
-            before += then;
-            after += now;
-            alone += if mask_after >> plane & 1 == 1 { planes.alone[plane] } else { 0 };
-            plane_loss = plane_loss.max(then.saturating_sub(now));
-        }
+        let PairPaths { before, after, alone, lost, plane_loss } = planes.pair(masks);
         let parts = self.parts[planes.kind];
-        let loss = before.saturating_sub(after) * parts;
+        let loss = lost * parts;
         sum.paths[planes.kind].add(after, pairs);
         if planes.rate < self.top {
             *sum.slow.entry((planes.kind, planes.rate, after)).or_default() += pairs;
@@ -268,7 +297,7 @@ impl<'a> Work<'a> {
         sum.loss_sum += u128::from(loss) * u128::from(pairs);
         sum.loss_max = sum.loss_max.max(loss);
         sum.plane_loss_max = sum.plane_loss_max.max(plane_loss * parts);
-        sum.touched += if after < before { pairs } else { 0 };
+        sum.touched += if lost > 0 { pairs } else { 0 };
         sum.newly_cut_off += if after == 0 && before > 0 { pairs } else { 0 };
         if after > 0 {
             sum.reached[self.first[sorts.0] + nics.0] = true;

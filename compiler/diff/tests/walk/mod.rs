@@ -6,7 +6,7 @@ use closc_plan::{PathKind, Plan};
 use closc_tests::spread::Spread;
 use closc_topology::Nic;
 
-/// Usable paths of each pair, plane by plane.
+/// Usable paths of each ordered pair, plane by plane.
 pub(crate) type Paths = BTreeMap<(Nic, Nic), Vec<u64>>;
 
 /// Walks every path of every pair and asks the path table, plane by plane; and the planned number of paths.
@@ -16,7 +16,7 @@ pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
     let mut found = Paths::new();
     let spread = Spread::new(plan.fabric(), [].iter(), [].iter(), [].iter());
     for (from, to) in nics.iter().flat_map(|from| nics.iter().map(move |to| (from, to))) {
-        if from < to && !plan.is_source_routed() {
+        if from != to && !plan.is_source_routed() {
             let planes = u64::from(plan.topology().planes);
             planned.insert(PathKind::between(*from, *to), spread.planned(*from, *to) * planes);
             found.insert((*from, *to), spread.left(*from, *to));
@@ -34,6 +34,8 @@ pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
                 }
             }
             planned.insert(PathKind::between(*from, *to), all);
+            // A uSID names a cable for both directions.
+            found.insert((*to, *from), usable.clone());
             found.insert((*from, *to), usable);
         }
     }

@@ -125,7 +125,7 @@ function chosenPaths(state, plane, from, to, up) {
   const own = union(state.groups.get(key(plane, from.zone, from.group)), state.t1s.get(key(plane, from.zone)));
   if (own.has(up)) return 0;
   const lost = lostWhereTheyTurn(state, plane, to, far);
-  const all = far ? UPLINKS[0] * UPLINKS[1] / M.tiers[2].count : M.tiers[0].parallel;
+  const all = waysToATurn(far);
   const leads = (at) => (lost.get(at) || 0) < all;
   if (!far) return leads(t1) ? 1 : 0;
   const gone = state.crossings.get(key(plane, from.zone, t1));

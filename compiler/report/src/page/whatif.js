@@ -77,7 +77,7 @@ const union = (...sets) => {
   return all;
 };
 
-// Paths of a plane between two groups, ports of NICs aside.
+// Paths of a plane from one group to another, ports of NICs aside.
 function groupPaths(state, plane, a, b) {
   if (state.planes.has(plane)) return 0;
   const t0Lost = (g) => { const lost = state.t0s.get(key(g.zone, g.group)); return lost !== undefined && lost.has(plane); };
@@ -86,7 +86,7 @@ function groupPaths(state, plane, a, b) {
   if (kind === 0) return 1;
   const ups = (g) => state.groups.get(key(plane, g.zone, g.group));
   const t1s = (zone) => state.t1s.get(key(plane, zone));
-  if (!M.source_routed) return pairedPaths(state, plane, a, b, kind);
+  if (!M.source_routed) return directedPaths(state, plane, a, b, kind);
   const lost = union(ups(a), ups(b), t1s(a.zone), t1s(b.zone));
   if (kind === 1) return UPLINKS[0] - lost.size;
   const parallel = M.tiers[0].parallel;
@@ -99,13 +99,18 @@ function groupPaths(state, plane, a, b) {
   return paths;
 }
 
-// Where switches choose, any cable that is left leads down: at each switch where packets turn there are as many ways as the end that
-// has lost more has left.
-function pairedPaths(state, plane, a, b, kind) {
-  const [one, other] = [a, b].map((g) => lostWhereTheyTurn(state, plane, g, kind === 2));
+// Where switches choose, any cable that is left leads down: the ways up that are left count, but for those to switches from which
+// no way leads down.
+function directedPaths(state, plane, a, b, kind) {
+  const [up, down] = [a, b].map((g) => lostWhereTheyTurn(state, plane, g, kind === 2)), all = waysToATurn(kind === 2);
   let paths = kind === 1 ? UPLINKS[0] : UPLINKS[0] * UPLINKS[1];
-  for (const at of union(one.keys(), other.keys())) paths -= Math.max(one.get(at) || 0, other.get(at) || 0);
+  for (const at of union(up.keys(), down.keys())) paths -= (down.get(at) || 0) >= all ? all : up.get(at) || 0;
   return paths;
+}
+
+// The ways up from a T0 to each switch where packets turn, where nothing is lost.
+function waysToATurn(far) {
+  return (far ? Math.ceil(M.tiers[1].count / T2_ROWS) * M.tiers[1].parallel : 1) * M.tiers[0].parallel;
 }
 
 // The ways up that a group has lost, by the number of the switch where they turn: T1s of its zone, or T2s.
@@ -130,7 +135,7 @@ function lostWhereTheyTurn(state, plane, g, far) {
 
 const portLost = (state, nic) => { const known = state.nics.get(nicKey(nic)); return known ? known.planes : 0; };
 
-// Paths of each plane between two NICs.
+// Paths of each plane from one NIC to another.
 function pairPaths(state, from, to) {
   const lost = portLost(state, from) | portLost(state, to);
   return range(M.planes).map((plane) => lost >> plane & 1 ? 0 : groupPaths(state, plane, from, to));
@@ -204,16 +209,19 @@ function allPairs(before, after) {
     const from = a.members[0];
     const to = same ? from : b === a ? a.members[1] : b.members[0];
     const kind = distance(from, to);
-    const old = range(M.planes).map((plane) => groupPaths(before, plane, from, to));
-    const now = range(M.planes).map((plane) => groupPaths(after, plane, from, to));
-    const count = (left, paths) => paths.reduce((all, value, plane) => left >> plane & 1 ? all + value : all, 0);
+    // Both directions, each over all planes; a uSID names a cable for both.
+    const ends = M.source_routed ? [[from, to]] : [[from, to], [to, from]];
+    const paths = (state) => ends.map(([one, other]) => range(M.planes).map((plane) => groupPaths(state, plane, one, other)));
+    const [old, now] = [paths(before), paths(after)];
+    const count = (left, planes) => planes.reduce((all, value, plane) => left >> plane & 1 ? all + value : all, 0);
     a.nics.forEach((x, i) => b.nics.forEach((y, j) => {
       if (same && j < i) return;
       const pairs = groups * (same && i === j ? x.count * (x.count - 1) / 2 : x.count * y.count);
       if (pairs === 0) return;
-      const [then, left] = [count(x.left[0] & y.left[0], old), count(x.left[1] & y.left[1], now)];
+      const both = (at, directions) => directions.map((planes) => count(x.left[at] & y.left[at], planes));
+      const [thens, lefts] = [both(0, old), both(1, now)], [then, left] = [thens, lefts].map((own) => Math.min(...own));
       sum.pairs += pairs;
-      if (left < then) sum.touched += pairs;
+      if (lefts.some((own, at) => own < thens[at])) sum.touched += pairs;
       if (left === 0) sum.cutOff += pairs;
       if (left === 0 && then > 0) sum.newlyCutOff += pairs;
       if (!sum.kinds.has(kind)) sum.kinds.set(kind, new Map());

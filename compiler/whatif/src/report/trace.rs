@@ -66,8 +66,8 @@ impl Trace {
         let full = nic_gbps(topology);
         let steps: Vec<Step> = moments.iter().map(|moment| step(elements, moment, full)).collect();
         let lasting = |at: usize| moments.get(at + 1).map_or(0.0, |next| next.seconds - moments[at].seconds);
-        let seconds: f64 = (0..moments.len()).map(lasting).sum();
-        let mean: f64 = steps.iter().enumerate().map(|(at, step)| step.gbps_loaded_mean * lasting(at)).sum();
+        let seconds = sum((0..moments.len()).map(lasting));
+        let mean = sum(steps.iter().enumerate().map(|(at, step)| step.gbps_loaded_mean * lasting(at)));
         let cut_off = steps.iter().enumerate().filter(|(_, step)| step.pairs_cut_off > 0);
         Trace {
             fabric: topology.name.to_string(),
@@ -84,10 +84,15 @@ impl Trace {
                 steps.last().map_or(full, |step| step.gbps_loaded_mean)
             },
             gbps_loaded_min: steps.iter().map(|step| step.gbps_loaded_min).fold(full, f64::min),
-            seconds_cut_off: cut_off.map(|(at, _)| lasting(at)).sum(),
+            seconds_cut_off: sum(cut_off.map(|(at, _)| lasting(at))),
             moments: steps,
         }
     }
+}
+
+/// Adds numbers up. Of none it is 0, where `Iterator::sum` is -0.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |sum, number| sum + number)
 }
 
 fn step(elements: Elements<'_>, moment: &Moment, full: f64) -> Step {

@@ -10,9 +10,9 @@ use closc_whatif::Losses;
 /// What is left to a pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// Paths of each plane before, and after.
-    pub(crate) before: Vec<u64>,
-    pub(crate) after: Vec<u64>,
+    /// Paths of each plane before, and after: there, and back.
+    pub(crate) before: Vec<[u64; 2]>,
+    pub(crate) after: Vec<[u64; 2]>,
     pub(crate) planned: u64,
 }
 
@@ -27,14 +27,16 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
     for from in &nics {
         let table = plan.path_table(from.zone, from.group);
         for to in nics.iter().filter(|to| from < *to) {
-            let mut left = Left { before: vec![0; planes], after: vec![0; planes], planned: 0 };
+            let mut left = Left { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned: 0 };
             for path in plan.paths(*from, *to) {
                 left.planned += 1;
                 let plane = usize::from(path.plane.0);
                 let works = table.denies(path.plane, *from, *to, path.choice).is_none()
                     && survives(given, *from, *to, &path);
-                left.before[plane] += u64::from(works);
-                left.after[plane] += u64::from(works && survives(losses, *from, *to, &path));
+                let survives = works && survives(losses, *from, *to, &path);
+                // A uSID names a cable for both directions.
+                left.before[plane].iter_mut().for_each(|paths| *paths += u64::from(works));
+                left.after[plane].iter_mut().for_each(|paths| *paths += u64::from(survives));
             }
             found.insert((*from, *to), left);
         }
@@ -59,7 +61,11 @@ fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), 
     for from in &nics {
         for to in nics.iter().filter(|to| from < *to) {
             let left = |spread: &Spread<'_>, all: &[&Losses]| {
-                if lost(all, from) || lost(all, to) { vec![0; planes] } else { spread.left(*from, *to) }
+                if lost(all, from) || lost(all, to) {
+                    return vec![[0; 2]; planes];
+                }
+                let (there, back) = (spread.left(*from, *to), spread.left(*to, *from));
+                there.into_iter().zip(back).map(|(there, back)| [there, back]).collect()
             };
             let planned = before.planned(*from, *to) * planes as u64;
             let left = Left { before: left(&before, &then), after: left(&after, &now), planned };

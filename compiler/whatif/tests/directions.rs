@@ -1,0 +1,62 @@
+//! Where switches choose, a pair has the paths of its worse direction over all planes: not the sum of what is least plane by plane.
+
+use closc_artefacts::Routing;
+use closc_tests::shape::Shape;
+use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
+use closc_whatif::report::Trace;
+use closc_whatif::{Element, Elements, Outcome, WhatIf, read_trace, show};
+
+/// Two groups, and two cables from each T0 to each T1.
+fn parallel() -> Shape {
+    Shape { planes: 2, t1: 4, parallel: 2, ..Shape::SMALL }
+}
+
+/// A cable from the T0 of a group up.
+fn cable(plane: u8, group: u16, up: u16) -> Element {
+    let lower = Switch { plane: PlaneId(plane), tier: TierId::T0, zone: ZoneId(0), index: group };
+    Element::Link(Link::Fabric { lower, up })
+}
+
+fn fail(routing: Routing, failed: &[Element]) -> Outcome {
+    let plan = parallel().routed(routing);
+    WhatIf::new(Elements::of(plan.fabric())).fail(failed, 1)
+}
+
+#[test]
+fn a_loss_at_each_end_costs_each_direction_one_path() {
+    // Each T0 loses one of two cables to a T1: in other planes, or in one.
+    let in_two_planes = [cable(0, 0, 0), cable(1, 1, 0)];
+    let in_one_plane = [cable(0, 0, 0), cable(0, 1, 2)];
+    for failed in [in_two_planes, in_one_plane] {
+        for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
+            let outcome = fail(routing, &failed);
+            let zone = &outcome.apart[1];
+            assert_eq!((zone.planned, zone.paths.minimum()), (16, 15), "{}", routing.word());
+            assert_eq!((outcome.worst[0].paths, outcome.worst[0].before), (15, 16));
+            assert_eq!(outcome.part(outcome.loss_max), 1.0 / 16.0);
+        }
+        let named = fail(Routing::Srv6Static, &failed);
+        assert_eq!(named.apart[1].paths.minimum(), 14, "a uSID names a cable for both directions");
+    }
+}
+
+#[test]
+fn a_second_loss_at_the_other_end_touches_the_pair() {
+    let plan = parallel().routed(Routing::EcmpStatic);
+    let given = WhatIf::given(Elements::of(plan.fabric()), &[cable(0, 0, 0)]);
+    let outcome = given.fail(&[cable(1, 1, 0)], 1);
+    assert_eq!(outcome.apart[1].paths.minimum(), 15, "the worse direction has what it had");
+    assert_eq!(outcome.touched, 4, "and the other loses one");
+    assert_eq!(outcome.part(outcome.loss_max), 1.0 / 16.0);
+}
+
+#[test]
+fn a_trace_without_a_cut_ends_with_zero_seconds() {
+    let plan = parallel().plan();
+    let elements = Elements::of(plan.fabric());
+    let events = read_trace(&elements, "time,event,element\n0,down,p0-t1-001\n10,up,p0-t1-001\n").unwrap();
+    let report = Trace::new(elements, &[], &WhatIf::new(elements).follow(&events));
+    let text = show::trace(&report);
+    assert!(text.contains("some pair was cut off for 0 s"), "{text}");
+    assert!(report.seconds_cut_off.is_sign_positive());
+}
