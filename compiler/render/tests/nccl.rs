@@ -1,14 +1,24 @@
-//! The topology file as NCCL reads it: which devices may talk directly.
+//! The topology file as NCCL reads it: what its parser takes, what NCCL adds, and which devices may talk directly.
 //!
-//! In: the file. Out: the distance of each GPU to each net, by NCCL's rules (`graph/xml.cc`, `graph/topo.cc`,
-//! `graph/paths.cc`): a `system` of version 1 has CPUs, these have PCI devices, which have PCI devices, GPUs and NICs; the
-//! parent of a device that the file has is not looked for in the machine; one PCI switch between two devices is PIX,
-//! several are PXB, and over the CPU it is PHB. GPUDirect is used up to PXB unless somebody says otherwise.
+//! In: the file, and the NICs of the node. Out: the distance of each GPU to each NIC, by NCCL's rules. Those of the parser are
+//! stated in `parser.rs`. Invariants: NCCL adds a NIC below the PCI device of its address, and looks for the links of each
+//! device above it in the machine where the file does not state them; the parent of a device that the file has is not looked
+//! for; one PCI switch between two devices is PIX, several are PXB, and over the CPU it is PHB. GPUDirect is used up to PXB
+//! unless `NCCL_NET_GDR_LEVEL` says otherwise (NCCL 2.30.7, `src/graph/topo.cc`, `paths.cc`).
+
+#[path = "nccl/parser.rs"]
+mod parser;
 
 use closc_plan::Plan;
 use closc_render::{Templates, targets};
 use closc_tests::shape::plan;
 use closc_topology::HostOutput;
+use proptest::prelude::*;
+
+use parser::{ELEMENTS_MAX, Element, parse};
+
+/// RDMA devices that NCCL uses (`src/transport/net_ib/common.h`: `MAX_IB_DEVS`).
+const DEVICES_MAX: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Distance {
@@ -17,80 +27,43 @@ enum Distance {
     Phb,
 }
 
-#[derive(Debug, Clone)]
-struct Element {
-    name: String,
-    attributes: Vec<(String, String)>,
-    children: Vec<Element>,
-}
-
-impl Element {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
-}
-
-/// Reads elements up to the end tag of the one that is open: the XML that NCCL takes has no text and no quotes inside
-/// values.
-fn elements(text: &mut &str) -> Vec<Element> {
-    let mut found = Vec::new();
-    while let Some(start) = text.find('<') {
-        let end = start + text[start..].find('>').expect("a tag ends");
-        let tag = &text[start + 1..end];
-        *text = &text[end + 1..];
-        if tag.starts_with('/') {
-            break;
-        }
-        let (body, is_empty) = tag.strip_suffix('/').map_or((tag, false), |body| (body, true));
-        let (name, mut rest) = body.split_once(' ').unwrap_or((body, ""));
-        let mut attributes = Vec::new();
-        while let Some((key, more)) = rest.split_once("=\"") {
-            let (value, more) = more.split_once('"').expect("a value ends");
-            attributes.push((key.trim().to_owned(), value.to_owned()));
-            rest = more;
-        }
-        let children = if is_empty { Vec::new() } else { elements(text) };
-        found.push(Element { name: name.to_owned(), attributes, children });
-    }
-    found
-}
-
-/// A device by the PCI devices above it, the CPU first, with the NIC ports or nothing for a GPU.
+/// A PCI device by those above it, the CPU first.
+#[derive(Debug)]
 struct Device {
     above: Vec<String>,
     busid: String,
-    net: Option<String>,
+    class: String,
 }
 
-/// NCCL takes only what belongs somewhere; anything else is refused.
+/// Lists the devices of the file; NCCL ends where one lacks what it reads and the machine does not have.
 fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
     let here = match element.name.as_str() {
         "cpu" => format!("cpu {}", element.get("numaid").expect("a CPU says which it is")),
         "pci" => element.get("busid").expect("a device has an address").to_owned(),
         other => panic!("`{other}` is no place for devices"),
     };
-    assert_eq!(here, here.to_lowercase(), "NCCL compares addresses as text, and CUDA writes small letters");
-    let class = element.get("class").unwrap_or_default();
-    if class.starts_with("0x03") {
-        out.push(Device { above: above.to_vec(), busid: here.clone(), net: None });
+    assert_eq!(
+        here,
+        here.to_lowercase(),
+        "NCCL compares addresses as text, and the kernel writes small letters"
+    );
+    if element.name == "pci" {
+        let class = element.get("class").expect("a device has a class").to_owned();
+        let in_machine = !here.starts_with("ffff:");
+        for link in ["link_width", "link_speed"] {
+            assert!(in_machine || element.get(link).is_some(), "`{link}` of `{here}` is nowhere");
+        }
+        out.push(Device { above: above.to_vec(), busid: here.clone(), class });
     }
     for child in &element.children {
-        match (element.name.as_str(), child.name.as_str()) {
-            ("cpu" | "pci", "pci") => devices(child, &[above, std::slice::from_ref(&here)].concat(), out),
-            ("pci", "nic") => {
-                let net = child.children.first().and_then(|net| net.get("name")).expect("a NIC has a net");
-                out.push(Device { above: above.to_vec(), busid: here.clone(), net: Some(net.to_owned()) });
-            }
-            (place, what) => panic!("`{what}` in a `{place}`"),
-        }
+        // From a `net` of the file NCCL does not look for the links of the device above it, and then ends without them.
+        assert_eq!(child.name, "pci", "`{}` in `{here}`", child.name);
+        devices(child, &[above, std::slice::from_ref(&here)].concat(), out);
     }
 }
 
 fn read(text: &str) -> Vec<Device> {
-    let mut rest = text;
-    let all = elements(&mut rest);
-    let [system] = all.as_slice() else { panic!("one root") };
-    assert_eq!((system.name.as_str(), system.get("version")), ("system", Some("1")));
+    let system = parse(text).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
     let mut found = Vec::new();
     for cpu in &system.children {
         devices(cpu, &[], &mut found);
@@ -118,22 +91,24 @@ fn file(plan: &Plan) -> Option<String> {
     file
 }
 
-fn fabric(slots: &str) -> Plan {
+fn fabric(planes: u8, nics: u8, slots: &str) -> Plan {
     plan(&format!(
         "
 fabric: nccl
-planes: 2
+planes: {planes}
 hosts:
   groups: 2
-  per_group: 4
-  nics_per_node: 4
-  nic: {{ speed: 800G, lanes: 8 }}
+  per_group: {nics}
+  nics_per_node: {nics}
+  nic: {{ speed: {}G, lanes: {planes} }}
   slots:
 {slots}
 tiers:
-  t0: {{ platform: th5-128x400g, os: sonic, up: 2 }}
-  t1: {{ platform: th5-128x400g, os: sonic }}
-"
+  t0: {{ platform: th5-512x100g, os: sonic, up: 2 }}
+  t1: {{ platform: th5-512x100g, os: sonic }}
+warnings: {{ W0302: allow }}
+",
+        u32::from(planes) * 100
     ))
 }
 
@@ -141,6 +116,8 @@ tiers:
 #[test]
 fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
     let plan = fabric(
+        2,
+        4,
         "    - { pci: \"0000:18:00.0\", gpu: \"0000:1B:00.0\" }
     - { pci: \"0000:29:00.0\", gpu: \"0000:2c:00.0\" }
     - { pci: \"0000:9a:00.0\", gpu: \"0000:9d:00.0\", numa: 1 }
@@ -148,24 +125,27 @@ fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
     );
     let text = file(&plan).expect("pairings are known");
     let devices = read(&text);
-    let gpus: Vec<&Device> = devices.iter().filter(|device| device.net.is_none()).collect();
+    let gpus: Vec<&Device> = devices.iter().filter(|device| device.class.starts_with("0x03")).collect();
     assert_eq!(gpus.len(), 3, "{text}");
-    for (gpu, nic) in [("0000:1b:00.0", "nic0"), ("0000:2c:00.0", "nic1"), ("0000:9d:00.0", "nic2")] {
+    let pairs = [
+        ("0000:1b:00.0", "0000:18:00.0"),
+        ("0000:2c:00.0", "0000:29:00.0"),
+        ("0000:9d:00.0", "0000:9a:00.0"),
+    ];
+    for (gpu, nic) in pairs {
         let own = gpus.iter().find(|device| device.busid == gpu).unwrap_or_else(|| panic!("{gpu} in {text}"));
-        let mut direct = 0;
-        for device in &devices {
-            let Some(net) = &device.net else { continue };
-            let is_paired = net.starts_with(nic);
-            let expected = if is_paired { Distance::Pix } else { Distance::Phb };
-            assert_eq!(distance(own, device), expected, "{gpu} to {net}\n{text}");
-            direct += usize::from(is_paired);
+        let nics: Vec<&Device> = devices.iter().filter(|device| device.class == "0x020000").collect();
+        assert_eq!(nics.len(), 3, "{text}");
+        for device in nics {
+            let expected = if device.busid == nic { Distance::Pix } else { Distance::Phb };
+            assert_eq!(distance(own, device), expected, "{gpu} to {}\n{text}", device.busid);
         }
-        assert!(direct > 0 && Distance::Pix <= Distance::Pxb, "GPUDirect of {gpu}");
     }
     // Where nothing is known of a NIC, NCCL finds the switches above it itself: the file may not have it.
-    assert!(!text.contains("nic3"), "{text}");
+    assert!(!text.contains("0000:ab"), "{text}");
     assert_eq!(
-        text.matches("class=\"0x060400\" link_speed=\"64.0 GT/s PCIe\" link_width=\"16\"").count(),
+        text.matches("class=\"0x060400\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"").count()
+            + text.matches("class=\"0x060400\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\"").count(),
         3,
         "{text}"
     );
@@ -174,10 +154,89 @@ fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
 #[test]
 fn without_pairings_nccl_looks_for_itself() {
     let plan = fabric(
+        2,
+        4,
         "    - { pci: \"0000:18:00.0\" }
     - { pci: \"0000:29:00.0\" }
     - { pci: \"0000:9a:00.0\", numa: 1 }
     - { pci: \"0000:ab:00.0\", numa: 1 }",
     );
     assert_eq!(file(&plan), None);
+}
+
+/// NICs of a node: whether each has a GPU, and its NUMA node.
+fn nics() -> impl Strategy<Value = Vec<(bool, u8)>> {
+    proptest::collection::vec((proptest::bool::weighted(0.9), 0u8..4), 1..=16)
+}
+
+proptest! {
+    /// NCCL takes the file of every node, has room for what it adds, and finds each paired NIC beside its GPU.
+    #[test]
+    fn nccl_takes_every_file(planes in prop::sample::select(vec![1u8, 2, 4, 8]), nics in nics()) {
+        let slot = |(at, (has_gpu, numa)): (u8, &(bool, u8))| {
+            let gpu = if *has_gpu { format!(", gpu: \"0000:{:02x}:00.0\", numa: {numa}", 0x80 + at) } else { String::new() };
+            format!("    - {{ pci: \"0000:{:02x}:00.0\"{gpu} }}", 0x10 + at)
+        };
+        let slots: Vec<String> = (0u8..).zip(&nics).map(slot).collect();
+        let plan = fabric(planes, nics.len() as u8, &slots.join("\n"));
+        let Some(text) = file(&plan) else {
+            prop_assert!(nics.iter().all(|nic| !nic.0));
+            return Ok(());
+        };
+        let devices = read(&text);
+        let device = |bus: u8| devices.iter().find(|device| device.busid == format!("0000:{bus:02x}:00.0"));
+        for (at, (has_gpu, numa)) in (0u8..).zip(&nics) {
+            let (nic, gpu) = (device(0x10 + at), device(0x80 + at));
+            prop_assert_eq!((nic.is_some(), gpu.is_some()), (*has_gpu, *has_gpu));
+            let (Some(nic), Some(gpu)) = (nic, gpu) else { continue };
+            prop_assert_eq!(distance(gpu, nic), Distance::Pix);
+            prop_assert_eq!(&nic.above[0], &format!("cpu {numa}"));
+        }
+        // What a process adds: its GPU, a `nic` in each NIC with a `net` for each port, and NICs that the file does not have.
+        let ports = (nics.len() * usize::from(planes)).min(DEVICES_MAX);
+        let missing = nics.iter().filter(|nic| !nic.0).count();
+        let added = 1 + missing + nics.len() + ports;
+        prop_assert!(parser::count(&text) + added <= ELEMENTS_MAX, "{text}");
+    }
+}
+
+/// The parser refuses what NCCL refuses: it can fail.
+#[test]
+fn the_parser_has_limits() {
+    let nics = |nics: usize, ports: usize| {
+        let net = "<pci busid=\"a\"><nic><net name=\"b\"/></nic></pci>".repeat(ports);
+        let pairing = format!("<pci busid=\"s\"><pci busid=\"g\"/>{net}</pci>");
+        format!(
+            "<system version=\"1\"><cpu numaid=\"0\">{}</cpu><cpu numaid=\"1\"/></system>",
+            pairing.repeat(nics)
+        )
+    };
+    assert_eq!(parser::count(&nics(16, 8)), 419, "a device for each port of 16 NICs of 8 ports");
+    assert_eq!(parse(&nics(16, 8)).unwrap_err(), "more than 256 elements");
+    assert!(parse(&nics(1, 4)).is_ok());
+    // The end tag behind the last element needs room as well.
+    let flat =
+        |count: usize| format!("<system version=\"1\">{}</system>", "<cpu numaid=\"0\"/>".repeat(count));
+    assert_eq!(parse(&flat(128)).map(|system| system.children.len()), Ok(128));
+    assert_eq!(parse(&flat(129)).unwrap_err(), "more than 128 elements in `system`");
+    let deep = |count: usize| {
+        let cpu = format!("<cpu numaid=\"0\">{}</cpu>", "<pci busid=\"a\"/>".repeat(126));
+        format!(
+            "<system version=\"1\">{cpu}<cpu numaid=\"1\">{}</cpu></system>",
+            "<pci busid=\"a\"/>".repeat(count)
+        )
+    };
+    assert!(parse(&deep(126)).is_ok(), "1 + 2 + 126 + 126 is 255");
+    assert_eq!(parse(&deep(127)).unwrap_err(), "more than 256 elements");
+    for (fault, wrong) in [
+        ("`system` is of version 2", "<system version=\"2\"></system>"),
+        ("`?` in place of `<`", "?xml"),
+        ("a value of more than 253 bytes", &format!("<system version=\"{}\"/>", "1".repeat(254))),
+        ("more than 16 attributes in `system`", &format!("<system version=\"1\"{}/>", " a=\"b\"".repeat(16))),
+        ("`cpu` is in no place that NCCL knows", "<cpu numaid=\"0\"/>"),
+        ("`system` ends with `cpu`", "<system version=\"1\"></cpu>"),
+        ("`system` has no end", "<system version=\"1\">"),
+    ] {
+        assert_eq!(parse(wrong).unwrap_err(), fault, "{wrong}");
+    }
 }

@@ -113,6 +113,7 @@ mod w_ecmp_unused;
 mod w_far_t2;
 mod w_host_files;
 mod w_lossless_traffic;
+mod w_nccl_devices;
 mod w_nearest_shares;
 mod w_no_effect;
 mod w_no_hwsku;
@@ -302,6 +303,7 @@ const CHECKS: &[Check] = checks![
     w_services_unused,
     w_host_files,
     w_release_unused,
+    w_nccl_devices,
     w_no_qp_hash,
     w_ecmp_unused,
     w_agent_files,

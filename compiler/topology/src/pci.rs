@@ -24,6 +24,11 @@ impl PciAddress {
     pub fn function(self, behind: u8) -> Option<PciAddress> {
         Some(PciAddress { devfn: self.devfn.checked_add(behind)?, ..self })
     }
+
+    /// Returns the first function of the bus: what NCCL takes all functions of a NIC for (`NCCL_IB_MERGE_VFS`).
+    pub fn first_of_bus(self) -> PciAddress {
+        PciAddress { devfn: 0, ..self }
+    }
 }
 
 /// A text that is no PCI address.

@@ -1,10 +1,11 @@
 //! E0320: the slots are not one for each NIC, or two NICs are in one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::checks::words::count;
+use crate::document::SlotDoc;
 use crate::draft::Draft;
 use crate::field;
 use crate::pci::PciAddress;
@@ -14,11 +15,19 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0320",
     title: "the slots do not go with the NICs",
     what: "`hosts.slots` has one entry for each NIC of a node, every port and GPU has a PCI address of its own, \
-           and the bus has a function for every plane.",
-    why: "Interfaces are named by their PCI address; a NIC without one, or two of one, could not be distinguished.",
+           the bus has a function for every plane, and NCCL has room for what the slots pair with GPUs.",
+    why: "Interfaces are named by their PCI address; a NIC without one, or two of one, could not be distinguished. NCCL ends \
+          at its start where its topology file, with what NCCL adds to it, has more than 256 elements.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }] }",
     fix: "Write one entry for each NIC, in the order of the rails.",
 };
+
+/// Elements that NCCL holds of a topology file and of what it finds (NCCL 2.21 to 2.30, `src/graph/topo.h`:
+/// `NCCL_TOPO_XML_MAX_NODES`).
+const NCCL_ELEMENTS: u64 = 256;
+
+/// RDMA devices of a node that NCCL uses (the same releases, `src/transport/net_ib`: `MAX_IB_DEVS`).
+pub(crate) const NCCL_DEVICES: u64 = 32;
 
 /// Counts the slots and compares their addresses.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
@@ -57,6 +66,34 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
         }
     }
+    elements(draft, slots, out);
+}
+
+/// Counts what NCCL has to hold: the file, and the NICs, ports and the GPU of a process that it adds.
+fn elements(draft: &Draft<'_>, slots: &[SlotDoc], out: &mut Diagnostics) {
+    let paired: Vec<&SlotDoc> = slots.iter().filter(|slot| slot.gpu.is_some()).collect();
+    let Some(first) = paired.first() else { return };
+    let numa: BTreeSet<u8> = paired.iter().map(|slot| slot.numa.map_or(0, |numa| numa.value)).collect();
+    let gpus: BTreeSet<PciAddress> = paired.iter().filter_map(|slot| Some(slot.gpu?.value)).collect();
+    let (numa, gpus) = (numa.len() as u64, gpus.len() as u64);
+    let (nics, ports) = (slots.len() as u64, (slots.len() as u64 * draft.planes).min(NCCL_DEVICES));
+    let needed = 1 + numa + 2 * gpus + 2 * nics + ports + 1;
+    if needed <= NCCL_ELEMENTS {
+        return;
+    }
+    let message = format!("NCCL would hold {needed} elements of a node, and it has room for {NCCL_ELEMENTS}");
+    out.push(
+        Diagnostic::error(&RULE, message)
+            .at(first.pci.span, "paired with a GPU from here on")
+            .note(format!(
+                "1 + {} + 2 x {} and switches + 2 x {} + {} + the GPU of a process",
+                count(numa, "NUMA node"),
+                count(gpus, "GPU"),
+                count(nics, "NIC"),
+                count(ports, "RDMA device")
+            ))
+            .help("remove `gpu` from the slots: NCCL then looks for itself"),
+    );
 }
 
 #[cfg(test)]
@@ -78,5 +115,22 @@ mod tests {
         assert_eq!(message(&twice, "E0320"), "two devices of a node are at `0000:18:00.1`");
         let end = slots(["0000:18:1f.7", "0000:19:00.0", "0000:1a:00.0", "0000:1b:00.0"]);
         assert_eq!(message(&end, "E0320"), "`0000:18:1f.7` has no function for every plane");
+    }
+    /// 1 + 1 + 2 x 55 + 2 x 55 + 32 + 1 is 255, and one NIC more takes four.
+    #[test]
+    fn nccl_has_room_for_what_is_paired() {
+        let slots = |nics: u8| {
+            let slot = |nic: u8| format!("{{ pci: \"0000:{nic:02x}:00.0\", gpu: \"0001:{nic:02x}:00.0\" }}");
+            let list: Vec<String> = (0..nics).map(slot).collect();
+            format!(
+                "hosts: {{ outputs: [nccl], groups: 8, per_group: 112, nics_per_node: {nics}, slots: [{}] }}",
+                list.join(", ")
+            )
+        };
+        assert!(!codes(&slots(55)).contains(&"E0320"), "{:?}", codes(&slots(55)));
+        assert_eq!(
+            message(&slots(56), "E0320"),
+            "NCCL would hold 259 elements of a node, and it has room for 256"
+        );
     }
 }

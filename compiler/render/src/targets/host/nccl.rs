@@ -4,7 +4,7 @@
 //! read off the profile that the switches are rendered from; values that are NCCL's defaults are written only where
 //! the fabric depends on them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{BackupPair, NicIntent};
 use closc_qos::host::HostQos;
@@ -64,15 +64,9 @@ struct Pairing {
     /// Generation of its links by their rate: as fast as the NICs below ask for, which NCCL cannot find out.
     link_speed: &'static str,
     gpu: String,
-    ports: Vec<Port>,
-}
-
-#[derive(Serialize)]
-struct Port {
-    pci: String,
-    name: String,
-    /// In Mb/s, as NCCL counts.
-    speed: u32,
+    /// NICs by the address that NCCL gives all ports of one. What is in a NIC it adds by itself: from a `net` of the file it
+    /// would not look for the links of the device, and ends where they are not stated.
+    nics: BTreeSet<String>,
 }
 
 pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
@@ -127,16 +121,12 @@ fn machine(files: &Files<'_>) -> Machine {
 }
 
 fn pairing(number: u8, gpu: PciAddress, nics: &[&NicIntent]) -> Pairing {
-    let port = |port: &closc_plan::NicPortIntent| {
-        Some(Port { pci: port.pci?.to_string(), name: port.interface.to_string(), speed: port.speed.mbps() })
-    };
-    let ports: Vec<Port> = nics.iter().flat_map(|nic| &nic.ports).filter_map(port).collect();
-    let mbps = ports.iter().map(|port| u64::from(port.speed)).sum();
+    let ports = || nics.iter().flat_map(|nic| &nic.ports);
     Pairing {
         switch: format!("ffff:ff:{number:02x}.0"),
-        link_speed: link_speed(mbps),
+        link_speed: link_speed(ports().map(|port| u64::from(port.speed.mbps())).sum()),
         gpu: gpu.to_string(),
-        ports,
+        nics: ports().filter_map(|port| port.pci).map(|pci| pci.first_of_bus().to_string()).collect(),
     }
 }
 
