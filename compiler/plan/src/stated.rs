@@ -254,7 +254,10 @@ fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
     let trimming = intent.qos.trimming().filter(|_| intent.platform.buffer.is_some())?;
     let class = intent.qos.class(&trimming.class)?;
     let queue = intent.platform.trim_queue(&intent.hardware).unwrap_or(class.queue);
-    Some(StatedTrimming { size_bytes: intent.platform.trim_size(trimming.size).0, queue: queue.get() })
+    Some(StatedTrimming {
+        size_bytes: intent.platform.trim_size(intent.os, trimming.size).0,
+        queue: queue.get(),
+    })
 }
 
 fn tier(tier: TierId) -> &'static str {

@@ -296,14 +296,16 @@ impl Platform {
         Arc::new(own)
     }
 
-    /// Returns what is left of a trimmed packet: what is stated, else what the platform takes nearest to SONiC's default.
-    pub fn trim_size(&self, stated: Option<Bytes>) -> Bytes {
-        let default = |limits: &TrimmingLimits| {
-            let least = Trimming::DEFAULT_SIZE.max(limits.size_min);
+    /// Returns what is left of a trimmed packet: what is stated, else what the platform and the system take nearest to SONiC's
+    /// default.
+    pub fn trim_size(&self, os: Os, stated: Option<Bytes>) -> Bytes {
+        let least = os.trim_size().map_or(0, |taken| (*taken.start()).into());
+        let default = Trimming::DEFAULT_SIZE.max(Bytes(least));
+        let nearest = |limits: &TrimmingLimits| {
+            let least = default.max(limits.size_min);
             limits.size_max.map_or(least, |max| least.min(max))
         };
-        let free = || self.trimming.as_ref().map_or(Trimming::DEFAULT_SIZE, default);
-        stated.unwrap_or_else(free)
+        stated.unwrap_or_else(|| self.trimming.as_ref().map_or(default, nearest))
     }
 
     /// Returns the one queue that trimmed packets take on an hwsku, where it cannot be chosen.

@@ -101,7 +101,7 @@ struct Facts {
     port_number_max: Option<u16>,
     thresholds_taken: Option<(i8, i8)>,
     watchdog_poll_millis: Option<(u32, u32)>,
-    trim_size_max: Option<u32>,
+    trim_size: Option<(u32, u32)>,
     trim_priority_max: Option<u8>,
     #[serde(default)]
     shares_thresholds: bool,
@@ -194,9 +194,9 @@ impl Os {
         self.facts().watchdog_poll_millis.map(|(least, most)| least..=most)
     }
 
-    /// Returns the most bytes that it leaves of a trimmed packet, where it has a limit of its own beside that of the platform.
-    pub fn trim_size_max(self) -> Option<u32> {
-        self.facts().trim_size_max
+    /// Returns the bytes that it leaves of a trimmed packet, where it has limits of its own beside those of the platform.
+    pub fn trim_size(self) -> Option<RangeInclusive<u32>> {
+        self.facts().trim_size.map(|(least, most)| least..=most)
     }
 
     /// Returns the highest number by which it can know packets that it trimmed, where such numbers have a limit of their own.

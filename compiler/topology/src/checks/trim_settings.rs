@@ -1,5 +1,7 @@
 //! E0717: a platform does not take the settings of trimming.
 
+use std::ops::RangeInclusive;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 use closc_qos::units::Bytes;
@@ -11,27 +13,45 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0717",
     title: "the platform does not take the settings of trimming",
-    what: "The size that `trimming` states is one that every platform in use takes, and no class but that of trimmed \
-           packets has the queue that a platform keeps for them. NVUE has 0 to 7 for `tc`, of which one is left.",
-    why: "SONiC's orchagent stops at the first setting that the ASIC refuses: packets would be dropped and not trimmed. \
+    what: "The size that `trimming` states is one that every platform in use takes, and leaves the headers of a packet; no class \
+           but that of trimmed packets has the queue that a platform keeps for them. NVUE has 0 to 7 for `tc`, of which one \
+           is left.",
+    why: "SONiC's orchagent stops at the first setting that the ASIC refuses: packets would be dropped and not trimmed. A \
+          receiver asks again for what the transport header names; where that is cut off, the sender waits for a timeout. \
           Headers in the queue of another class would wait behind its packets.",
     example: "qos: { base: lossy-trim, trimming: { class: trimmed, size: 128, fabric_dscp: 12, last_hop_dscp: 16 } }",
     fix: "Leave `size` out, so that each platform gets one that it takes; give the class another queue.",
 };
 
+/// Headers up to the one that a receiver needs: of Ethernet, of IPv6, of IPv6 below it where hosts write the path, of UDP, and the
+/// base transport header (InfiniBand Architecture Specification 9.2).
+const ETHERNET: u64 = 14;
+const IPV6: u64 = 40;
+const UDP: u64 = 8;
+const BTH: u64 = 12;
+
 /// Checks every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     let Some(trimming) = profile.trimming() else { return };
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.os.renders(Capability::Trimming)) {
+    let trims = |hardware: &&Hardware| hardware.os.renders(Capability::Trimming);
+    if draft.hardware.iter().any(|hardware| trims(&hardware)) && cuts_headers(draft, trimming.size, out) {
+        return;
+    }
+    for hardware in draft.hardware.iter().filter(trims) {
         let platform = &hardware.platform;
-        let own = trimming.size.zip(hardware.os.trim_size_max());
-        if let Some((size, most)) = own.filter(|(size, most)| size.0 > u64::from(*most) || size.0 % 4 != 0) {
-            let os = hardware.os.word();
+        let own = trimming.size.zip(hardware.os.trim_size());
+        let refused = |(size, taken): &(Bytes, RangeInclusive<u32>)| {
+            !u32::try_from(size.0).is_ok_and(|size| taken.contains(&size)) || size.0 % 4 != 0
+        };
+        if let Some((size, taken)) = own.filter(refused) {
+            let (os, least, most) = (hardware.os.word(), taken.start(), taken.end());
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`{os}` trims packets to a multiple of 4 B up to {most} B, not to {size}"),
+                    format!(
+                        "`{os}` trims packets to a multiple of 4 B from {least} B to {most} B, not to {size}"
+                    ),
                 )
                 .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
                 .and(hardware.os_span, format!("for {}", hardware.who))
@@ -71,6 +91,23 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
         }
     }
+}
+
+/// Refuses a size that ends inside the headers of a packet.
+fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -> bool {
+    let encapsulated = draft.routing.is_source_routed();
+    let least = ETHERNET + IPV6 + if encapsulated { IPV6 } else { 0 } + UDP + BTH;
+    let Some(size) = size.filter(|size| size.0 < least) else { return false };
+    let inner = if encapsulated { format!(" + {IPV6} inner IPv6") } else { String::new() };
+    out.push(
+        Diagnostic::error(&RULE, format!("a trimmed packet has {size}, and its headers take {least}B"))
+            .at(draft.at(field!("qos.trimming.size")), "cuts the headers")
+            .note(format!(
+                "{least} B: {ETHERNET} Ethernet + {IPV6} IPv6{inner} + {UDP} UDP + {BTH} base transport header"
+            ))
+            .help("leave `size` out: each platform then gets one that it takes"),
+    );
+    true
 }
 
 /// Refuses a profile whose classes have all the numbers by which a system could know trimmed packets.
@@ -116,6 +153,29 @@ mod tests {
             message(&trimming("size: 128, "), "E0717"),
             "`th5-256x200g` trims packets to 206B only, not to 128B"
         );
+        // 14 + 40 + 40 + 8 + 12 where hosts write the path; no inner header elsewhere.
+        let short = "a trimmed packet has 113B, and its headers take 114B";
+        assert_eq!(message(&trimming("size: 113, "), "E0717"), short);
+        assert_eq!(codes(&trimming("size: 114, ")).len(), 1, "the platform has one size");
+        let p4 = |routing: &str, size: &str| {
+            format!(
+                "routing: {routing}\nplanes: 1\nhosts: {{ groups: 4, per_group: 2, nic: {{ speed: 100G, lanes: 1 }} }}\n\
+                 tiers: {{ t0: {{ platform: bmv2, os: p4, up: 4 }}, t1: {{ platform: bmv2, os: p4 }} }}\n{}",
+                trimming(size)
+            )
+        };
+        for (routing, size, is_taken) in [
+            ("ecmp-static", "size: 40, ", false),
+            ("ecmp-static", "size: 73, ", false),
+            ("ecmp-static", "size: 74, ", true),
+            ("srv6-static", "size: 113, ", false),
+            ("srv6-static", "size: 114, ", true),
+            ("srv6-static", "size: 65535, ", true),
+            ("srv6-static", "size: 65536, ", false),
+        ] {
+            let found = codes(&p4(routing, size));
+            assert_eq!(!found.contains(&"E0717"), is_taken, "{routing} {size}{found:?}");
+        }
         let queue = "qos: { base: lossy-trim, classes: { control: { queue: 9 } } }";
         assert_eq!(
             message(queue, "E0717"),

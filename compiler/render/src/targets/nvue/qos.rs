@@ -153,7 +153,7 @@ impl QosView {
             pools: pools(profile),
             shares: shares(profile),
             trimming: profile.trimming().and_then(|trimming| {
-                let size = intent.platform.trim_size(trimming.size).0;
+                let size = intent.platform.trim_size(intent.os, trimming.size).0;
                 Some(TrimmingView { size, priority: trimmed(intent)? })
             }),
             trims: trims.collect::<BTreeSet<_>>().into_iter().collect(),

@@ -85,7 +85,7 @@ pub(in crate::pipeline) fn state(
     switch.trimming = intent.qos.trimming().map(|trimming| {
         let class = number_of(intent, intent.qos.class_of(trimming.fabric_dscp));
         let queue = queues(intent)[usize::from(class)];
-        StatedTrimming { size_bytes: intent.platform.trim_size(trimming.size).0, queue }
+        StatedTrimming { size_bytes: intent.platform.trim_size(intent.os, trimming.size).0, queue }
     });
     Ok(())
 }
@@ -129,7 +129,7 @@ impl Maker<'_> {
     fn trimming(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let Some(trimming) = intent.qos.trimming() else { return Ok(()) };
-        let size = intent.platform.trim_size(trimming.size).0;
+        let size = intent.platform.trim_size(intent.os, trimming.size).0;
         for port in self.ports.cabled().collect::<Vec<_>>() {
             let kind = Kind::of(intent.switch.tier, port);
             let dscp = match kind.place {

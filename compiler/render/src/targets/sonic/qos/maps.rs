@@ -89,7 +89,7 @@ impl Qos<'_> {
             table.row(&["GLOBAL"], |row| {
                 row.text("dscp_value", "from-tc");
                 row.number("queue_index", self.trim_queue().unwrap_or(class.queue).get());
-                row.number("size", self.view.intent.platform.trim_size(trimming.size).0);
+                row.number("size", self.view.intent.platform.trim_size(self.view.intent.os, trimming.size).0);
                 row.number("tc_value", trimming.tc.get());
             });
         });
