@@ -127,6 +127,13 @@ impl Diagnostic {
         self.fix(changes.into(), Trust::Choice, help.into())
     }
 
+    /// Adds the same for a number of fields that is not known beforehand.
+    #[must_use]
+    pub fn set_all(self, fields: Vec<(String, String)>, help: impl Into<String>) -> Self {
+        let changes = fields.into_iter().map(|(path, value)| Change::Set { path, value });
+        self.fix(changes.collect(), Trust::Choice, help.into())
+    }
+
     /// Adds a help that gives a field one of several values.
     #[must_use]
     pub fn set_either(

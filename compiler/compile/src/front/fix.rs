@@ -108,4 +108,24 @@ mod tests {
         assert!(fixed.text.contains("platform: th5-256x200g, os: sonic }\nqos"), "{}", fixed.text);
         assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);
     }
+
+    /// Two zones with NICs of two speeds: following the help ends in a file that passes, and in no circle.
+    #[test]
+    fn a_fix_for_one_zone_leaves_the_others_as_they_are() {
+        for split in ["2x400G", "4x200G"] {
+            let text = format!(
+                "fabric: pod\nplanes: 1\nzones: 2\nrouting: bgp-unnumbered\n\
+                 hosts: {{ groups: 8, per_group: 32, nic: {{ speed: 400G, lanes: 4 }}, nic_by_zone: {{ 1: {{ speed: 200G, lanes: 2 }} }} }}\n\
+                 tiers:\n  t0: {{ platform: spectrum4-sn5600, os: nvue, down: {{ count: 32, breakout: {split} }}, up: {{ count: 16, breakout: 1x800G }} }}\n  \
+                 t1: {{ platform: spectrum4-sn5600, os: nvue, up: {{ count: 8, breakout: 1x800G }} }}\n  \
+                 t2: {{ platform: spectrum4-sn5600, os: nvue, down: {{ breakout: 1x800G }}, ports_per_zone: 16 }}\nqos: none\n"
+            );
+            let is_wanted = |finding: &Diagnostic, _: &Fix| finding.rule.code == "E0205";
+            let fixed = fix(&Source::File("pod.yaml".into()), &text, &Options::default(), is_wanted).unwrap();
+            assert_eq!(fixed.made.len(), 1, "{}", fixed.text);
+            assert!(fixed.text.contains("by_zone: { 1: { down: { breakout: 4x200G } } }"), "{}", fixed.text);
+            assert!(fixed.text.contains("breakout: 2x400G"), "{}", fixed.text);
+            assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);
+        }
+    }
 }

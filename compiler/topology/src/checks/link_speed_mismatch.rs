@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::checks::words::fields_and_values;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, Place, PlaceTier};
 
@@ -41,7 +42,6 @@ fn compare(
         return None;
     }
     let (below, above, zone) = (lower.tier.id.label(), upper.tier.id.label(), place.of_zone());
-    let path = upper.path(Side::Down);
     let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
     let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
     let message =
@@ -55,10 +55,13 @@ fn compare(
             lower.path(Side::Up),
             down.speed
         )),
-        Some(fitting) => diagnostic.set(
-            [(&path, format!("{{breakout: {fitting}}}"))],
-            format!("set `{path}` to `{{breakout: {fitting}}}`, or change the uplinks below"),
-        ),
+        Some(fitting) => {
+            let whole = format!("{{breakout: {fitting}}}");
+            let fits = |other: &Place<'_>| other.tiers[0].up.breakout.is_some_and(|own| own.speed == down.speed);
+            let fields = draft.split_downlinks(place, upper, (*fitting, whole), fits);
+            let help = format!("set {}, or change the uplinks below", fields_and_values(&fields));
+            diagnostic.set_all(fields, help)
+        }
         None => diagnostic.help(format!(
             "use a platform with ports of {} for the {above}s, or change the uplinks below",
             up.speed
@@ -68,7 +71,7 @@ fn compare(
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn compares_neighbouring_tiers() {
@@ -94,5 +97,24 @@ mod tests {
         assert_eq!(found, "T1 uplinks of zone 1 have 400G, the T2 downlinks they lead to 200G");
         let fine = zones("{ up: { breakout: 2x400G } }", "{ down: { breakout: 2x400G } }");
         assert!(!codes(&fine).contains(&"E0206"), "{:?}", codes(&fine));
+    }
+
+    #[test]
+    fn help_for_one_zone_leaves_the_others_as_they_are() {
+        let zones = |down: &str, own: &str| {
+            format!(
+                "{{ zones: 2, hosts: {{ groups: 64, per_group: 64 }}, tiers: {{ \
+                 t0: {{ up: 64, by_zone: {{ 1: {{ up: {{ breakout: 2x400G }} }} }} }}, \
+                 t1: {{ up: 64, down: {{ breakout: {down} }}{own} }}, \
+                 t2: {{ platform: th5-256x200g, os: sonic }} }} }}"
+            )
+        };
+        let own = "`tiers.t1.by_zone.1.down` to `{breakout: 2x400G}`";
+        assert_eq!(help(&zones("4x200G", ""), "E0206"), format!("set {own}, or change the uplinks below"));
+        let both =
+            format!("set `tiers.t1.down` to `{{breakout: 4x200G}}` and {own}, or change the uplinks below");
+        assert_eq!(help(&zones("2x400G", ""), "E0206"), both);
+        let followed = zones("4x200G", ", by_zone: { 1: { down: { breakout: 2x400G } } }");
+        assert!(!codes(&followed).contains(&"E0206"), "{:?}", codes(&followed));
     }
 }

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Breakout;
 use closc_qos::units::Speed;
 
-use crate::checks::words::count;
+use crate::checks::words::{count, fields_and_values};
 use crate::coordinate::Side;
 use crate::draft::{Draft, Place};
 
@@ -31,6 +31,10 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let t0 = &place.tiers[0];
     let breakout = t0.down.breakout?;
     let nic = place.nic;
+    // What all zones have is compared once.
+    if place.zone.is_some() && t0.is_whole() && nic.span == draft.doc.hosts.nic.speed.span {
+        return None;
+    }
     let whole = draft.planes > 0
         && u64::from(nic.value.mbps()).is_multiple_of(draft.planes)
         && place.lanes.is_multiple_of(draft.planes);
@@ -55,9 +59,11 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let fitting =
         fitting.filter(|offered| offered.speed == port && fits(offered)).max_by_key(|offered| offered.ports);
     Some(if let Some(fitting) = fitting {
-        let (path, split) = (t0.path(Side::Down), t0.split(t0.down.count, fitting));
-        let help = format!("set `{path}` to `{split}`");
-        diagnostic.set([(&path, split)], help)
+        let whole = t0.split(t0.down.count, fitting);
+        let fits = |other: &Place<'_>| other.port_mbps(draft.planes) == u64::from(breakout.speed.mbps());
+        let fields = draft.split_downlinks(place, t0, (*fitting, whole), fits);
+        let help = format!("set {}", fields_and_values(&fields));
+        diagnostic.set_all(fields, help)
     } else {
         let fitting = total(breakout.speed, draft.planes);
         let help = format!(
@@ -78,7 +84,7 @@ fn total(speed: Speed, planes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn divides_the_nic_over_the_planes() {
@@ -87,5 +93,33 @@ mod tests {
             message("planes: 1", "E0205"),
             "a NIC port has 400G, the T0 downlink it is plugged into 200G"
         );
+    }
+
+    /// Two zones with NICs of two speeds.
+    fn zones(down: &str, own: &str) -> String {
+        format!(
+            "{{ planes: 1, zones: 2, hosts: {{ groups: 8, per_group: 32, nic: {{ speed: 400G, lanes: 4 }}, \
+             nic_by_zone: {{ 1: {{ speed: 200G, lanes: 2 }} }} }}, tiers: {{ \
+             t0: {{ platform: th5-64x800g, down: {down}, up: {{ count: 16, breakout: 1x800G }}{own} }}, \
+             t1: {{ platform: th5-64x800g, up: {{ count: 8, breakout: 1x800G }}, down: {{ breakout: 1x800G }} }}, \
+             t2: {{ platform: th5-64x800g, os: sonic, down: {{ breakout: 1x800G }}, ports_per_zone: 16 }} }} }}"
+        )
+    }
+
+    #[test]
+    fn help_for_one_zone_leaves_the_others_as_they_are() {
+        let (fast, slow) = ("{count: 32, breakout: 2x400G}", "{count: 32, breakout: 4x200G}");
+        let own = "`tiers.t0.by_zone.1.down` to `{breakout: 4x200G}`";
+        assert_eq!(help(&zones(fast, ""), "E0205"), format!("set {own}"));
+        assert_eq!(help(&zones(slow, ""), "E0205"), format!("set `tiers.t0.down` to `{fast}` and {own}"));
+        let followed = zones(fast, ", by_zone: { 1: { down: { breakout: 4x200G } } }");
+        assert!(codes(&followed).iter().all(|code| code.starts_with('W')), "{:?}", codes(&followed));
+    }
+
+    #[test]
+    fn a_fault_of_all_zones_is_reported_once() {
+        let fragment = "{ zones: 2, planes: 1, hosts: { per_group_by_zone: { 1: 64 } } }";
+        let found = crate::testing::findings(fragment);
+        assert_eq!(found.iter().filter(|found| found.rule.code == "E0205").count(), 1);
     }
 }

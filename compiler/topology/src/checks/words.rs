@@ -49,6 +49,12 @@ pub(crate) fn and<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
+/// Writes fields with the values that they are to have: `` `a` to `1` and `b` to `2` ``.
+pub(crate) fn fields_and_values(fields: &[(String, String)]) -> String {
+    let words: Vec<String> = fields.iter().map(|(path, value)| format!("`{path}` to `{value}`")).collect();
+    and(words.iter().map(String::as_str))
+}
+
 /// Points at another place where it was written down, and at nothing where a default applies.
 pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
     match span {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::Platform;
+use closc_platform::{Breakout, Platform};
 use closc_qos::units::Speed;
 
 use super::hardware::zone_path;
@@ -117,6 +117,32 @@ impl Draft<'_> {
         let mut sizes = self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0);
         let own = sizes.find(|(at, _)| Some(at.value) == zone).map(|(_, nics)| u64::from(nics.value));
         own.unwrap_or(self.per_group).min(self.per_group)
+    }
+
+    /// Returns the fields by which the downlinks of a tier get another split in a place, and stay as they are in the zones that
+    /// `fit` as they are. `whole` is the value where the tier is described for all zones.
+    pub(crate) fn split_downlinks(
+        &self,
+        place: &Place<'_>,
+        tier: &PlaceTier<'_>,
+        (breakout, whole): (Breakout, String),
+        fit: impl Fn(&Place<'_>) -> bool,
+    ) -> Vec<(String, String)> {
+        let side = Side::Down;
+        let in_zone = |zone: u16, breakout: Breakout| {
+            let path = zone_path(tier.tier.id, zone, side)?;
+            Some((path.to_string(), format!("{{breakout: {breakout}}}")))
+        };
+        if let Some(own) = place.zone.and_then(|zone| in_zone(zone, breakout)) {
+            return vec![own];
+        }
+        let is_same = |other: &Place<'_>| {
+            let mut tiers = other.tiers.iter().filter(|other| other.tier.id == tier.tier.id);
+            tiers.any(PlaceTier::is_whole)
+        };
+        let others = self.places().into_iter().filter(|other| is_same(other) && fit(other));
+        let kept = others.filter_map(|other| in_zone(other.zone?, tier.down.breakout?));
+        std::iter::once((tier.path(side), whole)).chain(kept).collect()
     }
 
     fn place(&self, zone: Option<u16>) -> Place<'_> {
