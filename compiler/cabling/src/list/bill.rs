@@ -1,10 +1,10 @@
-//! What to buy: cables by kind, medium, length and speed, and the cages that they end in.
+//! What to buy: cables by kind, medium, length and speed, and the cages that they end in. All ports of a NIC share a cage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
 use closc_qos::units::{Length, Speed};
-use closc_topology::PlaneId;
+use closc_topology::{Link, Nic, PlaneId};
 use serde::Serialize;
 
 use super::{Line, kind, lines, table};
@@ -36,7 +36,7 @@ pub struct Entry {
     pub upper_speed: Speed,
     /// Links: pairs of ports.
     pub links: u64,
-    /// Cages (transceivers or plugs) of switches at the lower end; NIC ports where that is a NIC.
+    /// Cages (transceivers or plugs) at the lower end. That of a NIC counts with its cable in the first plane that it has one in.
     pub lower_cages: u64,
     /// Cages at the upper end.
     pub upper_cages: u64,
@@ -46,6 +46,8 @@ pub struct Entry {
 #[derive(Debug, Default)]
 pub struct Bill {
     counts: BTreeMap<Article, [u64; 3]>,
+    /// NICs whose cage is counted.
+    nics: BTreeSet<Nic>,
 }
 
 impl Bill {
@@ -59,7 +61,11 @@ impl Bill {
                 let plug = if upper { &line.b } else { &line.a };
                 plug.cage.is_none_or(|cage| seen.insert((upper, plug.at.device.clone(), cage)))
             };
-            let (lower, upper) = (fresh(false), fresh(true));
+            let lower = match line.link {
+                Link::Host(port) => self.nics.insert(port.nic),
+                Link::Fabric { .. } => fresh(false),
+            };
+            let upper = fresh(true);
             let counts = self.counts.entry(article).or_default();
             counts[0] += 1;
             counts[1] += u64::from(lower);
@@ -110,5 +116,22 @@ fn article(plan: &Plan, line: &Line) -> Article {
         length: cable.length,
         speeds: (line.a.speed, line.b.speed),
         parts: (line.a.part.min(1), line.b.part.min(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_tests::shape::Shape;
+
+    use super::*;
+
+    #[test]
+    fn a_nic_has_one_cage_whatever_the_number_of_planes() {
+        let plan = Shape { planes: 4, ..Shape::SMALL }.plan();
+        let mut bill = Bill::default();
+        plan.topology().plane_ids().for_each(|plane| bill.add(&plan, plane));
+        let nics: Vec<Entry> = bill.entries().into_iter().filter(|entry| entry.kind == "nic-t0").collect();
+        assert_eq!(nics.iter().map(|entry| entry.links).sum::<u64>(), 4 * 4, "a link for each NIC and plane");
+        assert_eq!(nics.iter().map(|entry| entry.lower_cages).sum::<u64>(), 4, "a cage for each NIC");
     }
 }
