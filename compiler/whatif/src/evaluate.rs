@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::distribution::Distribution;
 use crate::group::{Sort, sorts};
 use crate::outcome::{Apart, Outcome, Worst};
-use crate::state::{Climbs, State, Ways};
+use crate::state::{Climbs, PathCounts, State};
 
 /// Planes at most.
 const PLANES: usize = 16;
@@ -96,8 +96,8 @@ struct Planes {
     kind: usize,
     /// How many units the rate of the slower NIC is.
     rate: u64,
-    before: [Ways; PLANES],
-    after: [Ways; PLANES],
+    before: [PathCounts; PLANES],
+    after: [PathCounts; PLANES],
     alone: [u64; PLANES],
 }
 
@@ -123,7 +123,7 @@ impl Planes {
         while left != 0 {
             let plane = left.trailing_zeros() as usize;
             left &= left - 1;
-            let ways = |mask: u16, ways: &[Ways; PLANES]| {
+            let ways = |mask: u16, ways: &[PathCounts; PLANES]| {
                 if mask >> plane & 1 == 1 { [ways[plane].there, ways[plane].back] } else { [0; 2] }
             };
             let (then, now) = (ways(mask_before, &self.before), ways(mask_after, &self.after));
@@ -260,11 +260,16 @@ impl<'a> Work<'a> {
     }
 
     /// Counts the paths of each plane in both states.
-    fn planes(&self, kind: usize, zones: [ZoneId; 2], count: impl Fn(&State, usize, bool) -> Ways) -> Planes {
+    fn planes(
+        &self,
+        kind: usize,
+        zones: [ZoneId; 2],
+        count: impl Fn(&State, usize, bool) -> PathCounts,
+    ) -> Planes {
         let [from, to] = zones.map(|zone| self.zones[usize::from(zone.0)]);
         let (port, path) = (from.port.min(to.port), from.path[kind].min(to.path[kind]));
         let rate = from.rate.min(to.rate);
-        let none = [Ways::default(); PLANES];
+        let none = [PathCounts::default(); PLANES];
         let mut planes = Planes { kind, rate, before: none, after: none, alone: [0; PLANES] };
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);

@@ -17,13 +17,13 @@ use crate::element::Losses;
 /// What of a group works: for each plane one word that is 0 where its T0 is lost, then its uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
-/// Ways up that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
+/// PathCounts up that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
 #[derive(Debug)]
 pub(crate) struct Climbs(Vec<Vec<u32>>);
 
 /// The paths of a plane between two groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Ways {
+pub(crate) struct PathCounts {
     /// Paths from the first to the second.
     pub(crate) there: u64,
     /// Paths from the second to the first.
@@ -32,15 +32,15 @@ pub(crate) struct Ways {
     pub(crate) apart: u64,
 }
 
-impl Ways {
+impl PathCounts {
     /// The paths where each has the same cables in both directions.
-    fn both(paths: u64) -> Ways {
-        Ways { there: paths, back: paths, apart: paths }
+    fn both(paths: u64) -> PathCounts {
+        PathCounts { there: paths, back: paths, apart: paths }
     }
 
     /// The paths where switches choose, given what both ends have lost by the switch where packets turn.
-    fn chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> Ways {
-        Ways {
+    fn chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
+        PathCounts {
             there: Descent::directed(planned, each, one, other),
             back: Descent::directed(planned, each, other, one),
             apart: Descent::paired(planned, one, other),
@@ -181,19 +181,21 @@ impl State {
     }
 
     /// Counts the paths of a plane inside a group: 1 or 0.
-    pub(crate) fn local(&self, plane: usize, group: &Profile) -> Ways {
-        Ways::both(u64::from(self.t0(group, plane).is_some()))
+    pub(crate) fn local(&self, plane: usize, group: &Profile) -> PathCounts {
+        PathCounts::both(u64::from(self.t0(group, plane).is_some()))
     }
 
     /// Counts the paths of a plane between two groups of a zone.
-    pub(crate) fn zone(&self, plane: usize, zone: ZoneId, a: &Profile, b: &Profile) -> Ways {
-        let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return Ways::default() };
+    pub(crate) fn zone(&self, plane: usize, zone: ZoneId, a: &Profile, b: &Profile) -> PathCounts {
+        let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return PathCounts::default() };
         let t1s = &self.t1s[self.row(plane, usize::from(zone.0))];
         if self.descent == Descent::Any && self.shape.t0_parallel > 1 {
             let [a, b] = [a, b].map(|own| self.lost_at_t1s(own, t1s));
-            return Ways::chosen(self.shape.t0_up as u64, self.shape.t0_parallel as u64, &a, &b);
+            return PathCounts::chosen(self.shape.t0_up as u64, self.shape.t0_parallel as u64, &a, &b);
         }
-        Ways::both(a.iter().zip(b).zip(t1s).map(|((a, b), t1)| u64::from((a & b & t1).count_ones())).sum())
+        PathCounts::both(
+            a.iter().zip(b).zip(t1s).map(|((a, b), t1)| u64::from((a & b & t1).count_ones())).sum(),
+        )
     }
 
     /// Counts the uplinks of a T0 that are lost, by T1.
@@ -264,13 +266,13 @@ impl State {
         climbs: &Climbs,
         (from, a): (ZoneId, &Profile),
         (to, b): (ZoneId, &Profile),
-    ) -> Ways {
-        let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return Ways::default() };
+    ) -> PathCounts {
+        let (Some(a), Some(b)) = (self.t0(a, plane), self.t0(b, plane)) else { return PathCounts::default() };
         let (from, to) = (self.row(plane, usize::from(from.0)), self.row(plane, usize::from(to.0)));
         if self.descent == Descent::Any {
             let planned = (self.shape.t0_up * self.shape.t1_up) as u64;
             let [a, b] = [(from, a), (to, b)].map(|(row, own)| self.lost_at_t2s(row, own, climbs));
-            return Ways::chosen(planned, self.shape.ways_to_t2(), &a, &b);
+            return PathCounts::chosen(planned, self.shape.ways_to_t2(), &a, &b);
         }
         let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s);
         let mut paths = 0;
@@ -283,6 +285,6 @@ impl State {
                 left &= left - 1;
             }
         }
-        Ways::both(paths)
+        PathCounts::both(paths)
     }
 }
