@@ -22,6 +22,8 @@ pub struct Difference {
     /// Exceptions about what at most one side can have, such as a hole in a zone that comes: they come and go along with
     /// the changes, and nobody has to do anything for them.
     pub along: Vec<Exception>,
+    /// Defaults that follow from another platform, of ports that neither side has: the uplinks of T1s without a T2 tier.
+    pub implied: Vec<Change>,
 }
 
 impl Difference {
@@ -40,7 +42,7 @@ impl Difference {
     /// Makes the new topology from the old one. Places in the text stay those of the old one.
     pub fn apply(&self, old: &Topology) -> Result<Topology, ApplyError> {
         let mut topology = old.clone();
-        for change in &self.changes {
+        for change in self.changes.iter().chain(&self.implied) {
             change.apply(&mut topology)?;
         }
         for exception in &self.along {
@@ -75,7 +77,8 @@ fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Excep
         }
     }
     changes.extend(own.into_iter().map(Change::Exception));
-    Difference { changes, along }
+    let (implied, changes) = changes.into_iter().partition(|change| is_implied(change, old, new));
+    Difference { changes, along, implied }
 }
 
 /// Tells whether an exception changes something by itself: what is declared absent could be there on both sides, and what is
@@ -97,6 +100,13 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
         Exception::Cable(link, _) => fabric.has_link(*link),
         Exception::Device(switch, _) => fabric.has_switch(*switch),
     })
+}
+
+/// Tells whether a change is about the uplinks of a tier that has none on either side, and follows from its platform.
+fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
+    let Change::Tier(id, TierSetting::UpCage(_) | TierSetting::UpBreakout(_)) = change else { return false };
+    let (Some(before), Some(after)) = (old.tier(*id), new.tier(*id)) else { return false };
+    [before, after].iter().all(|tier| tier.up.count + tier.up.spare == 0) && before.platform != after.platform
 }
 
 /// Compares a tier that both have.

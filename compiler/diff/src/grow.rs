@@ -136,6 +136,19 @@ impl WorkOrder {
         text
     }
 
+    /// Counts cables and jobs by kind. Both ends of a cable are at the same place of the list.
+    fn kinds(&self) -> BTreeMap<CableKind<'_>, Sum> {
+        let mut kinds: BTreeMap<CableKind<'_>, Sum> = BTreeMap::new();
+        for jobs in self.jobs.chunk_by(|a, b| (a.action, &a.lower) == (b.action, &b.lower)) {
+            let job = &jobs[0];
+            let sum = kinds.entry((job.action, job.kind, &job.length, &job.medium)).or_default();
+            sum.cables += 1;
+            sum.jobs += jobs.len() as u64;
+            sum.millimeters += job.millimeters;
+        }
+        kinds
+    }
+
     /// Writes a summary for people: what to order and what to do, by kind, length and medium.
     pub fn summary(&self) -> String {
         let mut text = String::new();
@@ -151,21 +164,20 @@ impl WorkOrder {
                 some => format!(", {} replaced", plural_of(some, "other is", "others are")),
             }
         );
-        let mut kinds: BTreeMap<(Action, &str, &str, &str), (u64, u64)> = BTreeMap::new();
-        for job in &self.jobs {
-            let entry = kinds.entry((job.action, job.kind, &job.length, &job.medium)).or_default();
-            *entry = (entry.0 + 1, entry.1 + job.millimeters);
+        for ((action, kind, length, medium), sum) in self.kinds() {
+            let cables = plural(sum.cables, "cable", "cables");
+            let ends = match action {
+                Action::Move => format!(" ({} to plug elsewhere)", plural(sum.jobs, "end", "ends")),
+                Action::Remove | Action::Add => String::new(),
+            };
+            let all = Length::from_millimeters(sum.millimeters);
+            let _ =
+                writeln!(text, "{} {kind}: {cables}{ends} of {length} {medium}, {all} in all", action.word());
         }
-        for ((action, kind, length, medium), (count, millimeters)) in kinds {
-            let cables = plural(count, "cable", "cables");
-            let all = Length::from_millimeters(millimeters);
-            let _ = writeln!(text, "{} {kind}: {cables} of {length} {medium}, {all} in all", action.word());
-        }
-        let moves = self.jobs.iter().filter(|job| job.action == Action::Move);
-        let moved = moves.map(|job| &job.lower).collect::<BTreeSet<_>>().len();
-        match moved {
+        let moves = self.kinds().into_iter().filter(|((action, ..), _)| *action == Action::Move);
+        match moves.map(|(_, sum)| sum.cables).sum() {
             0 => text.push_str("no cable that is plugged moves\n"),
-            more => drop(writeln!(text, "{} move", plural_of(more, "plugged cable", "plugged cables"))),
+            more => drop(writeln!(text, "{} move", plural(more, "plugged cable", "plugged cables"))),
         }
         match self.renumbers.as_slice() {
             [] if self.source_routed => text.push_str("addresses and segments of what is there stay\n"),
@@ -174,6 +186,18 @@ impl WorkOrder {
         }
         text
     }
+}
+
+/// What a cable is to the operator who plugs it: what to do with it, what it joins, length and medium.
+type CableKind<'a> = (Action, &'static str, &'a str, &'a str);
+
+/// Jobs of one kind.
+#[derive(Debug, Default)]
+struct Sum {
+    cables: u64,
+    /// Of a cable that moves there is one for each end.
+    jobs: u64,
+    millimeters: u64,
 }
 
 /// Counts the NICs of both sides that have another speed or number of lanes.

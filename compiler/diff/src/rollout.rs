@@ -32,7 +32,7 @@ use crate::impact::{PairChange, impact};
 use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge, touched_zones};
 use crate::population::{Population, is_drained};
-use crate::verdict::POOLS;
+use crate::verdict::is_of_pools;
 use configured::Configured;
 use growing::Growing;
 pub(crate) use growing::{grows_beside, mixes};
@@ -351,7 +351,7 @@ fn drained(
     (old, new): (&Plan, &Plan),
 ) -> Vec<Switch> {
     let wired = matches!(change, Change::T2(_));
-    let by_pools = judge(change, old.fabric(), new.fabric()).why == POOLS;
+    let by_pools = is_of_pools(judge(change, old.fabric(), new.fabric()).why);
     let zones = match change {
         Change::Tier(tier, TierSetting::ByZone(edit)) if !by_pools => {
             Some(touched_zones(*tier, edit, old.fabric(), new.fabric()))

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use closc_fabric::Fabric;
-use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
@@ -59,8 +58,6 @@ pub(crate) const ALL: [TierId; 3] = TierId::ALL;
 pub(crate) const GROWS: &str = "what is new is up before hosts use it";
 pub(crate) const JOINS: &str =
     "what is new forwards before a route gains it, and routes gain it in place, whichever switch is first";
-pub(crate) const POOLS: &str =
-    "other lossless ports divide the buffer anew, and SONiC takes another BUFFER_POOL only at a reload";
 pub(crate) const SHRINKS: &str = "what goes carries traffic until it is drained";
 
 pub(crate) fn hitless(why: &'static str) -> Verdict {
@@ -92,23 +89,26 @@ pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
 }
 
-/// Other numbers of lossless ports on switches of these tiers that divide a buffer: the pools change, and SONiC's
-/// configuration updater refuses any change of `BUFFER_POOL`.
+/// Other numbers of lossless ports on switches of these tiers whose operating system takes other pools only at a reload.
 fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
-    let divides = |(platform, os): &(Arc<Platform>, Os)| {
-        platform.buffer.is_some() && os.renders(Capability::Thresholds) && os.renders(Capability::Pauses)
+    let reload = |(platform, os): &(Arc<Platform>, Os)| platform.buffer.as_ref().and(os.pools_at_reload());
+    let of_tier = |id: TierId| {
+        let tier = topology.tier(id)?;
+        let odd = topology.exceptions.switches.iter().filter(|(switch, _)| switch.tier == id);
+        let zones = tier.by_zone.values().map(|own| (own.platform.clone(), own.os));
+        let own = [(tier.platform.clone(), tier.os)].into_iter().chain(zones);
+        let single = tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).cloned();
+        own.chain(single).find_map(|hardware| reload(&hardware)).map(|why| (id, why))
     };
-    let touched = |id: &&TierId| {
-        let Some(tier) = topology.tier(**id) else { return false };
-        let odd = topology.exceptions.switches.iter().filter(|(switch, _)| switch.tier == **id);
-        let own = (tier.platform.clone(), tier.os);
-        divides(&own)
-            || tier.by_zone.values().any(|own| divides(&(own.platform.clone(), own.os)))
-            || tier.by_plane.values().chain(odd.map(|(_, hardware)| hardware)).any(divides)
-    };
-    let tiers: Vec<TierId> = tiers.iter().filter(touched).copied().collect();
-    (topology.qos.is_lossless() && !tiers.is_empty()).then(|| planes(&tiers, POOLS))
+    let (tiers, reasons): (Vec<TierId>, Vec<&str>) = tiers.iter().filter_map(|id| of_tier(*id)).unzip();
+    let why = reasons.first().filter(|_| topology.qos.is_lossless())?;
+    Some(planes(&tiers, why))
+}
+
+/// Tells whether a verdict has the reason that pools change only at a reload.
+pub(crate) fn is_of_pools(why: &str) -> bool {
+    Os::ALL.into_iter().any(|os| os.pools_at_reload() == Some(why))
 }
 
 /// Returns the tiers next to a tier.

@@ -106,6 +106,7 @@ struct Facts {
     #[serde(default)]
     shares_thresholds: bool,
     queue_packets: Option<u32>,
+    pools_at_reload: Option<String>,
     releases: Option<Releases>,
     telemetry: Telemetry,
     capabilities: Row,
@@ -214,6 +215,11 @@ impl Os {
     /// and no chip knows of them.
     pub fn queue_packets(self) -> Option<u32> {
         self.facts().queue_packets
+    }
+
+    /// Returns why other sizes of buffer pools take a reload, where it is given sizes and takes them only then.
+    pub fn pools_at_reload(self) -> Option<&'static str> {
+        self.facts().pools_at_reload.as_deref()
     }
 
     /// Returns its releases, where they differ in what is written for them.

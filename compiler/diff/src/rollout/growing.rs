@@ -118,7 +118,7 @@ impl<'a> Growing<'a> {
         };
         let undrained =
             places.iter().map(|place| Change::Exception(Exception::Drained(Turn::Off, thing(place))));
-        let difference = Difference { changes: undrained.collect(), along: Vec::new() };
+        let difference = Difference { changes: undrained.collect(), ..Difference::default() };
         let touched = Touched::without_routes(&difference, &before, self.new);
         let touched = self.new.switches().filter(|switch| touched.switch(*switch)).collect();
         if !self.in_place {
@@ -154,7 +154,8 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     if changes.is_empty() {
         return BTreeSet::new();
     }
-    let touched = Touched::without_routes(&Difference { changes, along: difference.along.clone() }, old, new);
+    let own = Difference { changes, along: difference.along.clone(), ..Difference::default() };
+    let touched = Touched::without_routes(&own, old, new);
     let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
     both.filter(|switch| touched.switch(*switch)).collect()
 }

@@ -1,0 +1,89 @@
+//! Reasons and rows are those of what is there: of the operating system that a fabric runs, of ports that a tier has, of cables and
+//! not of their ends.
+
+use closc_artefacts::Routing;
+use closc_diff::grow::{Action, WorkOrder};
+use closc_diff::{Difference, Options, Report, RolloutMode, Side, judge};
+use closc_plan::Plan;
+use closc_tests::shape::plan;
+
+/// A fabric of two tiers whose T0s and T1s are alike.
+fn pod(groups: u16, hardware: &str, t0: &str, t1: &str, qos: &str) -> Plan {
+    plan(&format!(
+        "fabric: pod\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: {groups}, per_group: 32, nic: {{ speed: 400G, lanes: 4 }} }}\n\
+         tiers:\n  t0: {{ {hardware}, down: {{ count: 32, breakout: 2x400G }}, {t0} }}\n  t1: {{ {hardware}, {t1} }}\n\
+         cables: {{ nic-t0: {{ length: 3m }}, t0-t1: {{ length: 30m }} }}\nqos: {qos}\n"
+    ))
+}
+
+fn report(old: &Plan, new: &Plan) -> Report {
+    let side = |source: &str| Side { source: source.into(), fabric: "pod".into(), digest: source.into() };
+    Report::of_plans((old, side("old")), (new, side("new")), Options::default())
+}
+
+/// How adding groups is rolled out, and why.
+fn growth(hardware: &str) -> Vec<(RolloutMode, &'static str)> {
+    let fabric = |groups| {
+        pod(groups, hardware, "up: { count: 4, breakout: 1x800G }", "down: { breakout: 1x800G }", "lossless")
+    };
+    let (old, new) = (fabric(4), fabric(8));
+    let changes = Difference::between(old.fabric(), new.fabric()).changes;
+    let verdicts = changes.iter().map(|change| judge(change, old.fabric(), new.fabric()));
+    verdicts.map(|verdict| (verdict.mode, verdict.why)).collect()
+}
+
+#[test]
+fn pools_need_a_reload_on_the_systems_that_have_them_alone() {
+    let sonic = growth("platform: th5-64x800g, os: sonic");
+    let reload = |(mode, why): &(RolloutMode, &str)| {
+        matches!(mode, RolloutMode::PlaneByPlane(_)) && why.contains("BUFFER_POOL")
+    };
+    assert!(sonic.iter().any(reload), "{sonic:?}");
+    for hardware in ["platform: th5-64x800g, os: eos", "platform: spectrum4-sn5600, os: nvue"] {
+        let found = growth(hardware);
+        assert!(!found.is_empty());
+        for (mode, why) in found {
+            assert_eq!(mode, RolloutMode::Hitless, "{hardware}: {why}");
+            assert!(!why.contains("SONiC"), "{hardware}: {why}");
+        }
+    }
+}
+
+#[test]
+fn a_t1_without_uplinks_has_no_rows_for_them() {
+    let fabric = |platform: &str| {
+        plan(&format!(
+            "fabric: phantom\nplanes: 1\nrouting: {}\nhosts: {{ groups: 4, per_group: 32, nic: {{ speed: 800G }} }}\n\
+             tiers:\n  t0: {{ platform: th5-64x800g, os: sonic, up: 32 }}\n  \
+             t1: {{ platform: {platform}, os: sonic, down: {{ breakout: 1x800G }} }}\nqos: none\n",
+            Routing::EcmpStatic.word()
+        ))
+    };
+    let old = fabric("th5-64x800g");
+    // One has another split of cages where nothing is said, and the other a middle elsewhere.
+    for platform in ["th5-128x400g", "th6-128x800g"] {
+        let new = fabric(platform);
+        let report = report(&old, &new);
+        let subjects: Vec<&str> = report.changes.iter().map(|line| line.subject.as_str()).collect();
+        assert_eq!(subjects, ["tiers.t1.platform"], "{platform}");
+        let difference = Difference::between(old.fabric(), new.fabric());
+        let applied = difference.apply(old.topology()).unwrap();
+        assert_eq!(format!("{:?}", applied.t1), format!("{:?}", new.topology().t1));
+        assert_eq!(WorkOrder::between(&old, &new).renumbers, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_cable_that_moves_at_both_ends_is_one_cable() {
+    let hardware = "platform: spectrum4-sn5600, os: nvue";
+    let old = pod(4, hardware, "up: { count: 4, breakout: 1x800G }", "down: { breakout: 1x800G }", "none");
+    let new = pod(4, hardware, "up: { count: 8, breakout: 2x400G }", "down: { breakout: 2x400G }", "none");
+    let order = WorkOrder::between(&old, &new);
+    let moves = order.jobs.iter().filter(|job| job.action == Action::Move).count();
+    assert_eq!(moves, 24, "an end is a job");
+    let text = order.summary();
+    assert!(text.contains("move t0-t1: 15 cables (24 ends to plug elsewhere) of "), "{text}");
+    assert!(text.contains("\n15 plugged cables move\n"), "{text}");
+    let said = report(&old, &new);
+    assert!(said.changes.iter().any(|line| line.text == "15 cables move to other ports"), "{said:?}");
+}
