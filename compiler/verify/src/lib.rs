@@ -227,7 +227,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     check::hosts::check(fabric, nics, &mut findings);
     check::tables::own(fabric, &mut findings);
     check::hosts::everywhere(fabric, &mut findings);
-    check::limits::check(fabric, &options.hardware, &mut findings);
+    check::limits::check(fabric, &options.hardware, stated, &mut findings);
     check::buffers::check(fabric, &options.hardware, &mut findings);
     check::files::settings(fabric, &mut findings);
     check::lanes::check(fabric, &options.hardware, &mut findings);

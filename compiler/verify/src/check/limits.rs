@@ -1,21 +1,35 @@
 //! V14: tables fit the hardware, where its limits are given.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_platform::Hardware;
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
 use crate::model::fabric::Fabric;
+use crate::model::stated::Stated;
 use crate::rules::limits::{FIT, HARDWARE};
 
 /// Checks the sizes of all switches whose hardware is known.
-pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
+pub(crate) fn check(
+    fabric: &Fabric,
+    known: &BTreeMap<String, Hardware>,
+    stated: Option<&Stated>,
+    findings: &mut Findings,
+) {
+    let stated: BTreeSet<&str> =
+        stated.iter().flat_map(|stated| &stated.switches).map(|switch| switch.hardware.as_str()).collect();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(hardware) = switch.hardware.as_deref().filter(|_| !known.is_empty()) else { continue };
+        let limit = known.get(hardware);
+        // The fabric was compiled for it, from a file of the site that is not read here.
+        if limit.is_none() && stated.contains(hardware) {
+            findings.not_judged(&format!("the limits of `{hardware}` (add its platform with `--platforms`)"));
+            continue;
+        }
         findings.checked(&HARDWARE, 1);
-        let Some(limit) = known.get(hardware) else {
+        let Some(limit) = limit else {
             let message = format!("`{}` is of hardware `{hardware}`", fabric.cabling.switch(id));
             findings.broken(Violation::new(&HARDWARE, fabric.place(id, About::Settings), message));
             continue;

@@ -17,10 +17,11 @@ pub(crate) static FIT: Rule = Rule {
 pub(crate) static HARDWARE: Rule = Rule {
     code: "V1402",
     title: "hardware that the catalogue does not have",
-    what: "The hardware that a switch names (`hwsku`) is in the catalogue, where the limits of hardware are given.",
+    what: "The hardware that a switch names (`hwsku`) is in the catalogue, where the limits of hardware are given. Hardware \
+           that the manifest states and the catalogue lacks is a platform of the site: its limits are not judged.",
     why: "Ports, lanes and buffers are those of another box; the switch refuses them, or does something else.",
     example: "\"hwsku\": \"Force10-S6000\" on a switch of a fabric of Tomahawk 5",
-    fix: "Compile again, or add the platform with `--platforms`.",
+    fix: "Compile again.",
 };
 
 /// The family, in the order of codes.
