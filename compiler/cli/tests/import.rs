@@ -282,15 +282,16 @@ fn what_is_no_clos_is_refused_with_a_place() {
         ),
         (
             "node1,1,leaf1,1\nleaf1,2,spine1,1\nspine1,2,spine2,2",
-            "cables.csv:4: no Clos: `spine1` is a T1 and `spine2` is a T1",
+            "cables.csv:4: not a Clos: `spine1` is a T1 and `spine2` is a T1; cables are between neighbouring tiers only; \
+             the nearest reading has 1 node (`node1`), 1 T0 (`leaf1`), 2 T1s (`spine1`, `spine2`)",
         ),
         (
             "node1,1,leaf1,1\nleaf1,2,spine1,1\nnode1,2,spine1,2",
-            "cables.csv:4: no Clos: `node1` is a node and `spine1` is a T1",
+            "cables.csv:4: not a Clos: `node1` is a node and `spine1` is a T1",
         ),
-        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "which tier `r1` is of does not follow"),
-        ("node1,1,leaf1,1", "no Clos of two or three tiers"),
-        ("su001-n001,nic0p0,p0-t0-001,eth1", "no Clos of two or three tiers"),
+        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "neither names, roles nor cables tell the tier of `r1`"),
+        ("node1,1,leaf1,1", "not a Clos: expected nodes, T0s and T1s, and no device is a T1"),
+        ("su001-n001,nic0p0,p0-t0-001,eth1", "no device is a T1; the nearest reading has 1 node"),
         ("leaf1,2,spine1", "cables.csv:2: 3 columns; the titles are 4"),
         ("leaf1,,spine1,2", "cables.csv:2: the name of a port is empty"),
         ("", "there is no cable"),
@@ -320,4 +321,63 @@ fn what_is_no_clos_is_refused_with_a_place() {
     let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
     assert!(said.contains("is one of them far from the others?"), "{said}");
     assert!(!place.path("no.yaml").exists());
+}
+
+/// Cables to power and consoles, planned ones and those that are to go, among those of a fabric.
+#[test]
+fn types_of_ends_and_states_of_netbox_count() {
+    let place = Place::new();
+    let titles = "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status";
+    let cables = [
+        ("leaf1", "Ethernet1/1", "node1", "eth0"),
+        ("leaf2", "Ethernet1/1", "node2", "eth0"),
+        ("leaf1", "Ethernet33/1", "spine1", "Ethernet1/1"),
+        ("leaf2", "Ethernet33/1", "spine1", "Ethernet2/1"),
+    ];
+    let rows = |state: &str| -> String {
+        let row = |(a, a_port, b, b_port): (&str, &str, &str, &str)| {
+            format!("{a},dcim.interface,{a_port},{b},dcim.interface,{b_port},{state}\n")
+        };
+        cables.map(row).concat()
+    };
+    let power = "leaf1,dcim.powerport,PSU0,pdu1,dcim.poweroutlet,1,connected\n";
+    let import = |name: &str, text: String, code: i32| {
+        place.write("cables.csv", text);
+        let [file, map] = ["yaml", "csv"].map(|ending| format!("{name}.{ending}"));
+        let said =
+            place.ends(code, &["import", "cables.csv", "--out", &file, "--map", &map, "--name", "pod"]);
+        (said, if code == 1 { String::new() } else { place.read(&file) })
+    };
+    let (said, plain) = import("plain", format!("{titles}\n{}", rows("connected")), 0);
+    assert!(said.contains("5 devices; 4 of 4 cables"), "{said}");
+    let (said, file) = import("power", format!("{titles}\n{}{power}", rows("connected")), 0);
+    assert!(said.contains("cables.csv:6: 1 cables are left out: power"), "{said}");
+    assert_eq!(file, plain, "a power outlet is not a T1");
+    let (_, file) = import("all-planned", format!("{titles}\n{}", rows("planned")), 0);
+    assert_eq!(file, plain, "a network to be built");
+    let late = "leaf2,dcim.interface,Ethernet34/1,spine2,dcim.interface,Ethernet2/1,planned\n";
+    let (said, file) = import("planned", format!("{titles}\n{}{late}", rows("Connected")), 0);
+    assert!(
+        said.contains("cables.csv:6: 1 cables are left out: planned, while others are connected"),
+        "{said}"
+    );
+    assert_eq!(file, plain, "what is planned is not there");
+    let going = rows("connected").replacen(
+        "spine1,dcim.interface,Ethernet1/1,connected",
+        "spine1,dcim.interface,Ethernet1/1,decommissioning",
+        1,
+    );
+    let (_, file) = import("going", format!("{titles}\n{going}"), 0);
+    assert!(file.contains("  drained:\n    - \"leaf1--spine1\"\n"), "{file}");
+    let (said, _) = import("odd", format!("{titles}\n{}", rows("broken")), 1);
+    assert!(
+        said.contains("unknown status `broken`: expected `connected`, `planned` or `decommissioning`"),
+        "{said}"
+    );
+    let (said, _) = import(
+        "panel",
+        format!("{titles}\n{}", rows("connected").replacen("dcim.interface", "dcim.frontport", 1)),
+        1,
+    );
+    assert!(said.contains("cables.csv:2: `dcim.frontport` is a port of a patch panel"), "{said}");
 }

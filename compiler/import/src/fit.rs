@@ -289,6 +289,25 @@ fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u
     ports.iter().map(cage).collect()
 }
 
+/// The first cages of both sides by the cages that were seen. A side begins where it does on a panel of which nothing is said, and
+/// has holes before the first cage that was seen, or it begins there.
+fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> Vec<(u16, u16)> {
+    let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
+    let downs = |first: u16| [0, first];
+    // Uplinks behind the middle of the panel.
+    let ups = |first: u16, last: u16| [if first >= middle && last < middle { middle } else { first }, first];
+    let (downs, ups) = match (ends(down), ends(up)) {
+        (Some((low, last)), Some((first, _))) if last < first => (downs(low), ups(first, last)),
+        (Some((first, _)), Some((low, last))) if last < first => ([first; 2], ups(low, 0)),
+        (Some((low, _)), None) => (downs(low), [middle; 2]),
+        (None, Some((first, _))) => ([0; 2], ups(first, 0)),
+        (Some(_), Some(_)) | (None, None) => return Vec::new(),
+    };
+    let pairs = downs.into_iter().flat_map(|down| ups.map(|up| (down, up)));
+    let found: BTreeSet<(u16, u16)> = pairs.collect();
+    found.into_iter().collect()
+}
+
 /// The ways in which a platform has the ports, each with what speaks against it.
 fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     let (platform, os) = (&of.platform, of.os);
@@ -306,18 +325,6 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     let mut fits = Vec::new();
     for (down_split, down_cages) in side(down) {
         for (up_split, up_cages) in side(up) {
-            let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
-            let (down_first, up_first) = match (ends(&down_cages), ends(&up_cages)) {
-                (Some((_, last)), Some((first, _))) if last < first => {
-                    (0, if first >= middle && last < middle { middle } else { first })
-                }
-                (Some((first, _)), Some((low, last))) if last < first => {
-                    (first, if low >= middle { middle } else { low })
-                }
-                (Some(_), None) => (0, middle),
-                (None, Some((first, _))) => (0, if first >= middle { middle } else { first }),
-                (Some(_), Some(_)) | (None, None) => continue,
-            };
             let odd = u32::from(down_split != panel.default_breakout)
                 + u32::from(up_split != panel.default_breakout);
             let ports = u32::from(platform.ports_max(down_split));
@@ -326,18 +333,20 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
                     |(cage, part): &(u16, u8)| (cage - first) * u16::from(split.ports) + u16::from(*part);
                 cages.iter().map(number).collect()
             };
-            let reading =
-                [numbers(down_first, down_split, &down_cages), numbers(up_first, up_split, &up_cages)];
-            let cost = (os.is_programmed(), holes(&reading), odd, ports);
-            let fit = Fit {
-                platform: Arc::clone(platform),
-                os,
-                down: Block { breakout: down_split, first_cage: down_first },
-                up: Block { breakout: up_split, first_cage: up_first },
-                is_named: true,
-                reading: Arc::new(reading),
-            };
-            fits.push((cost, fit));
+            for (down_first, up_first) in starts(&down_cages, &up_cages, middle) {
+                let reading =
+                    [numbers(down_first, down_split, &down_cages), numbers(up_first, up_split, &up_cages)];
+                let cost = (os.is_programmed(), holes(&reading), odd, ports);
+                let fit = Fit {
+                    platform: Arc::clone(platform),
+                    os,
+                    down: Block { breakout: down_split, first_cage: down_first },
+                    up: Block { breakout: up_split, first_cage: up_first },
+                    is_named: true,
+                    reading: Arc::new(reading),
+                };
+                fits.push((cost, fit));
+            }
         }
     }
     fits

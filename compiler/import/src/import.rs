@@ -21,7 +21,7 @@ use smol_str::SmolStr;
 
 use crate::compare::{Compared, compare};
 use crate::fit::{Fit, Panels, Wanted};
-use crate::level::{complete, levels};
+use crate::level::{self, complete, levels};
 use crate::pattern::pattern;
 use crate::plant::{Fault, Level, Plant, Refused, Stuff};
 use crate::position::{self, Place, Positions};
@@ -72,7 +72,8 @@ pub struct Imported {
     pub cables: u64,
     /// Those of them that the fabric has.
     pub placed: u64,
-    /// Links that lead out of the fabric, or to neighbours without a name.
+    /// Links that are not cables of the fabric: to other networks, power or consoles, to neighbours without a name, or
+    /// planned beside others that are connected.
     pub left_out: u64,
     /// Cables that the fabric would have, were they not absent.
     pub absent: u64,
@@ -178,7 +179,7 @@ fn nearest(
         && let Some(places) = position::by_name(plant)
     {
         let levels = position::levels_of(&places);
-        complete(&levels)?;
+        complete(plant, &levels)?;
         return at(position::positions(plant, levels, places, true));
     }
     let levels = levels(plant, &options.nodes)?;
@@ -200,8 +201,14 @@ fn nearest(
         }
     }
     best.ok_or_else(|| {
-        let none = || Fault { place: None, text: "no Clos: nothing says where its devices are".to_owned() };
-        refused.unwrap_or_else(|| none().into())
+        let none =
+            || Fault { place: None, text: "not a Clos: nothing tells where its devices are".to_owned() };
+        let Refused(mut faults) = refused.unwrap_or_else(|| none().into());
+        if let Some(first) = faults.first_mut() {
+            let levels: Vec<_> = levels.iter().copied().map(Some).collect();
+            first.text = format!("{}; {}", first.text, level::nearest(plant, &levels));
+        }
+        Refused(faults)
     })
 }
 
@@ -305,7 +312,7 @@ fn within_reach(plant: &Plant, numbers: &Numbers) -> Result<(), Refused> {
         return Ok(());
     }
     let text = format!(
-        "no Clos: names and ports reach {reached} cables, and {there} are there: is one of them far from the others?"
+        "not a Clos: names and ports reach {reached} cables, and {there} are there: is one of them far from the others?"
     );
     Err(Fault { place: None, text }.into())
 }
@@ -425,7 +432,7 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
     let mut faults = vec![Fault {
         place: None,
         text: format!(
-            "no Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there; \
+            "not a Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there; \
              where platforms share names of ports, `--platform t0=NAME` (and `t1`, `t2`) says whose they are"
         ),
     }];

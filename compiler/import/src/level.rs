@@ -3,7 +3,9 @@
 //! In: a plant, and what its readers, roles and names say. Out: a [`Level`] for each device. Invariants: every cable is between
 //! neighbouring tiers, or the plant is refused with the cable that is not.
 
-use crate::plant::{Fault, Level, Plant, Refused};
+use smol_str::SmolStr;
+
+use crate::plant::{At, Cable, Fault, Level, Plant, Refused};
 
 /// Words of names and roles, without the numbers behind them.
 const WORDS: &[(&str, Level)] = &[
@@ -87,11 +89,11 @@ pub(crate) fn levels(plant: &Plant, nodes: &[String]) -> Result<Vec<Level>, Refu
     let unknown = found.iter().position(Option::is_none);
     if let Some(unknown) = unknown {
         let name = plant.devices.name(unknown as u32);
-        let text = format!(
-            "which tier `{name}` is of does not follow from the cables: name the nodes with `--nodes PATTERN`, or give a list \
-             of devices with the columns `name,role`"
+        let why = format!(
+            "neither names, roles nor cables tell the tier of `{name}` (name the nodes with `--nodes PATTERN`, or give a \
+             list of devices with the columns `name,role`)"
         );
-        return Err(Fault { place: None, text }.into());
+        return Err(refuse(plant, &found, None, &why));
     }
     let found: Vec<Level> = found.into_iter().flatten().collect();
     check(plant, &found)?;
@@ -147,35 +149,65 @@ fn spread(plant: &Plant, found: &mut [Option<Level>]) {
 
 /// Every cable is between neighbouring tiers.
 fn check(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
-    let mut faults = Vec::new();
-    for cable in &plant.cables {
-        let [a, b] = cable.ends.map(|plug| plug.device);
-        let (of_a, of_b) = (levels[a as usize], levels[b as usize]);
-        if (of_a as i8 - of_b as i8).abs() == 1 {
-            continue;
-        }
-        let (a, b) = (plant.devices.name(a), plant.devices.name(b));
-        let text = format!(
-            "no Clos: `{a}` is {} and `{b}` is {}; cables are between neighbouring tiers only",
-            of_a.label(),
-            of_b.label()
-        );
-        faults.push(Fault { place: Some(plant.place(cable.at)), text });
-        if faults.len() == 20 {
-            break;
-        }
-    }
-    if faults.is_empty() {
-        return complete(levels);
-    }
-    Err(Refused(faults))
+    let is_wrong = |cable: &&Cable| {
+        let [a, b] = cable.ends.map(|plug| levels[plug.device as usize] as i8);
+        (a - b).abs() != 1
+    };
+    let mut wrong = plant.cables.iter().filter(is_wrong);
+    let Some(first) = wrong.next() else { return complete(plant, levels) };
+    let [a, b] =
+        first.ends.map(|plug| (plant.devices.name(plug.device), levels[plug.device as usize].label()));
+    let more = match wrong.count() {
+        0 => String::new(),
+        1 => " (and one more cable like it)".to_owned(),
+        more => format!(" (and {more} more cables like it)"),
+    };
+    let why = format!(
+        "`{}` is {} and `{}` is {}{more}; cables are between neighbouring tiers only",
+        a.0, a.1, b.0, b.1
+    );
+    Err(refuse(plant, &known(levels), Some(first.at), &why))
 }
 
 /// Every tier that a Clos has at least is there.
-pub(crate) fn complete(levels: &[Level]) -> Result<(), Refused> {
-    if [Level::Node, Level::T0, Level::T1].iter().all(|level| levels.contains(level)) {
-        return Ok(());
-    }
-    let text = "no Clos of two or three tiers: nodes, T0s and T1s are wanted, with the cables between them";
-    Err(Fault { place: None, text: text.to_owned() }.into())
+pub(crate) fn complete(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
+    let missing = [Level::Node, Level::T0, Level::T1].into_iter().find(|level| !levels.contains(level));
+    let Some(missing) = missing else { return Ok(()) };
+    let why = format!("expected nodes, T0s and T1s, and no device is {}", missing.label());
+    Err(refuse(plant, &known(levels), None, &why))
+}
+
+fn known(levels: &[Level]) -> Vec<Option<Level>> {
+    levels.iter().copied().map(Some).collect()
+}
+
+/// Refuses a plant in one message: where the nearest reading of it fails, and what that reading is.
+fn refuse(plant: &Plant, levels: &[Option<Level>], at: Option<At>, why: &str) -> Refused {
+    let text = format!("not a Clos: {why}; {}", nearest(plant, levels));
+    Fault { place: at.map(|at| plant.place(at)), text }.into()
+}
+
+/// States how many devices a reading has in each tier, with the first of them.
+pub(crate) fn nearest(plant: &Plant, levels: &[Option<Level>]) -> String {
+    const SHOWN: usize = 3;
+    let of = |level: Option<Level>, one: &str| -> Option<String> {
+        let names: Vec<&SmolStr> = (0..)
+            .zip(levels)
+            .filter(|(_, own)| **own == level)
+            .map(|(device, _)| plant.devices.name(device))
+            .collect();
+        let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        shown.extend((names.len() > SHOWN).then(|| "...".to_owned()));
+        let plural = if names.len() == 1 { "" } else { "s" };
+        (!names.is_empty()).then(|| format!("{} {one}{plural} ({})", names.len(), shown.join(", ")))
+    };
+    let kinds = [
+        (Some(Level::Node), "node"),
+        (Some(Level::T0), "T0"),
+        (Some(Level::T1), "T1"),
+        (Some(Level::T2), "T2"),
+        (None, "other device"),
+    ];
+    let found: Vec<String> = kinds.into_iter().filter_map(|(level, one)| of(level, one)).collect();
+    format!("the nearest reading has {}", found.join(", "))
 }

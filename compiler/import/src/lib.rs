@@ -2,7 +2,7 @@
 //!
 //! In: cables, as lists, DCIM systems, labs or LLDP have them. Out: a fabric file of numbers and exceptions, a map from names of
 //! the plant to those of the file where they differ, and what is plugged otherwise than the file says. Invariants: every
-//! cable of the plant is in the fabric of the file or in a finding; what is no Clos is refused, with a place.
+//! cable of the plant is in the fabric of the file or in a finding; a plant that is not a Clos is refused, with a place.
 //!
 //! ```text
 //! bytes --read--> Plant --level--> tiers --position--> coordinates --shape, fit--> candidates --text--> a file

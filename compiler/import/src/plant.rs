@@ -90,6 +90,15 @@ pub(crate) struct Row<'a> {
     pub(crate) is_drained: bool,
 }
 
+/// A cable that a list states as planned.
+#[derive(Debug)]
+struct Planned {
+    devices: [SmolStr; 2],
+    ports: [SmolStr; 2],
+    stuff: Stuff,
+    at: At,
+}
+
 /// Something that keeps a plant from being a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -163,8 +172,12 @@ pub struct Plant {
     pub(crate) models: HashMap<SmolStr, SmolStr>,
     /// Whether a lab numbers interfaces itself, so that their names say nothing of panels.
     pub(crate) is_numbered: bool,
-    /// Links that lead out of the fabric.
+    /// Links that are not cables of the fabric.
     pub(crate) left_out: u64,
+    /// Why lists leave some of them out, with how many there are and the first.
+    reasons: BTreeMap<&'static str, (u64, At)>,
+    /// Cables that are planned, which count where nothing else is there.
+    planned: Vec<Planned>,
     plugged: HashMap<(u32, u32), u32>,
     stuff_numbers: HashMap<Stuff, u32>,
     files: Vec<String>,
@@ -193,6 +206,34 @@ impl Plant {
         }
     }
 
+    /// Counts a link that is not a cable of the fabric, for this reason.
+    pub(crate) fn leave_out(&mut self, why: &'static str, at: At) {
+        self.left_out += 1;
+        self.reasons.entry(why).or_insert((0, at)).0 += 1;
+    }
+
+    /// Keeps a cable that is planned.
+    pub(crate) fn plan(&mut self, row: &Row<'_>, at: At) {
+        if self.planned.len() == CABLES_MAX {
+            return self.fault(at, format!("there are more than {CABLES_MAX} cables"));
+        }
+        let (devices, ports) = (row.devices.map(SmolStr::new), row.ports.map(SmolStr::new));
+        self.planned.push(Planned { devices, ports, stuff: row.stuff.clone(), at });
+    }
+
+    /// Takes planned cables as they are where none is plugged: the list is of a network to be built. Else they are left out.
+    fn settle_planned(&mut self) {
+        let is_plan = self.cables.is_empty();
+        for Planned { devices, ports, stuff, at } in std::mem::take(&mut self.planned) {
+            if is_plan {
+                let [devices, ports] = [&devices, &ports].map(|names| names.each_ref().map(SmolStr::as_str));
+                self.add(&Row { devices, ports, stuff, ..Row::default() }, at);
+            } else {
+                self.leave_out("planned, while others are connected", at);
+            }
+        }
+    }
+
     /// Keeps a type of cable that says no medium, with the medium that is taken for it.
     pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: At) {
         // What is no type is as long as it likes.
@@ -215,7 +256,10 @@ impl Plant {
                 ),
             }
         };
-        self.types.iter().map(note).collect()
+        let reason = |(why, (count, at)): (&&str, &(u64, At))| {
+            format!("{}: {count} cables are left out: {why}", self.place(*at))
+        };
+        self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
     }
 
     /// Returns what was added, or all that is wrong with it.
@@ -223,7 +267,8 @@ impl Plant {
     /// # Errors
     ///
     /// Returns the faults.
-    pub fn finish(self) -> Result<Plant, Refused> {
+    pub fn finish(mut self) -> Result<Plant, Refused> {
+        self.settle_planned();
         if !self.faults.is_empty() {
             return Err(Refused(self.faults));
         }

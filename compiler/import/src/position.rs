@@ -104,7 +104,7 @@ pub(crate) fn by_graph(
     for (place, device) in places.iter().zip(0..) {
         if let Some(other) = taken.insert(*place, device) {
             let (a, b) = (plant.devices.name(other), plant.devices.name(device));
-            let text = format!("no Clos: `{a}` and `{b}` would have the same place");
+            let text = format!("not a Clos: `{a}` and `{b}` would have the same place");
             return Err(Fault { place: None, text }.into());
         }
     }

@@ -5,6 +5,7 @@
 
 mod containerlab;
 mod medium;
+mod netbox;
 mod table;
 
 use closc_cabling::ReadError;

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_cabling::list::{Form, LabelPattern};
 use closc_import::{Imported, Options, Plant, Refused, import, read};
 use closc_plan::Plan;
-use closc_platform::Catalogue;
+use closc_platform::{Catalogue, Os};
 use closc_tests::exceptions::excepted;
 use closc_tests::shape::{Shape, T2, plan, try_plan};
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 fn label() -> LabelPattern {
     LabelPattern::DEFAULT.parse().expect("the default is one")
@@ -34,6 +35,11 @@ fn imported(tables: &[String]) -> Result<Imported, Refused> {
 
 /// Imports the lists of a fabric and expects them back.
 fn comes_back(before: &Plan) {
+    comes_back_of(before, "");
+}
+
+/// The same of a fabric whose file is shown where it does not come back.
+fn comes_back_of(before: &Plan, text: &str) {
     if rows(before).is_empty() {
         return;
     }
@@ -45,16 +51,16 @@ fn comes_back(before: &Plan) {
     let found = match imported(&lists(before)) {
         Ok(found) => found,
         // Too little is left of some shapes to be a Clos.
-        Err(refused) if refused.to_string().contains("nodes, T0s and T1s are wanted") => return,
-        Err(refused) => panic!("{refused}"),
+        Err(refused) if refused.to_string().contains("expected nodes, T0s and T1s") => return,
+        Err(refused) => panic!("{refused}\n{text}"),
     };
-    assert_eq!(found.findings, Vec::<String>::new(), "{}", found.text);
+    assert_eq!(found.findings, Vec::<String>::new(), "{text}\n{}", found.text);
     assert!(found.renamed.is_empty(), "{:?}", found.renamed);
     let after = plan(&found.text);
     let (before, after) = (rows(before), rows(&after));
     let lost: Vec<_> = before.difference(&after).take(5).collect();
     let new: Vec<_> = after.difference(&before).take(5).collect();
-    assert!(lost.is_empty() && new.is_empty(), "{}\nlost {lost:#?}\nnew {new:#?}", found.text);
+    assert!(lost.is_empty() && new.is_empty(), "{text}\n{}\nlost {lost:#?}\nnew {new:#?}", found.text);
 }
 
 /// Whether some two devices still have all their parallel cables. Where one of them is absent everywhere, cables say that
@@ -87,6 +93,79 @@ proptest! {
         if shows_parallel(&shape, &plan) {
             comes_back(&plan);
         }
+    }
+}
+
+/// Where the ports of a fabric are on the panels: first cages of downlinks and uplinks of T0s, and of downlinks of T1s.
+#[derive(Debug, Clone)]
+struct Placement {
+    platform: Index,
+    os: Index,
+    split: Index,
+    groups: u16,
+    per_group: u16,
+    up: u16,
+    cages: [Index; 3],
+}
+
+fn placement() -> impl Strategy<Value = Placement> {
+    let picks = (any::<Index>(), any::<Index>(), any::<Index>());
+    (picks, 2..5_u16, 1..7_u16, 1..5_u16, any::<[Index; 3]>()).prop_map(
+        |((platform, os, split), groups, per_group, up, cages)| Placement {
+            platform,
+            os,
+            split,
+            groups,
+            per_group,
+            up,
+            cages,
+        },
+    )
+}
+
+/// The fabric, with the first routing that its operating system has; nothing where the panel has no room.
+fn placed(of: &Placement) -> Option<(String, Plan)> {
+    let catalogue = Catalogue::builtin();
+    let platforms: Vec<_> = catalogue.iter().collect();
+    let platform = of.platform.get(&platforms);
+    let os: Os = *of.os.get(&platform.oses);
+    let panel = &platform.panel;
+    let split = of.split.get(&panel.breakouts);
+    let cages = |count: u16| count.div_ceil(u16::from(split.ports));
+    let first = |index: &Index, from: u16, count: u16| {
+        let last = panel.cages.checked_sub(cages(count)).filter(|last| *last >= from)?;
+        Some(from + index.index(usize::from(last - from) + 1) as u16)
+    };
+    let down = first(&of.cages[0], 0, of.per_group)?;
+    let up = first(&of.cages[1], down + cages(of.per_group), of.up)?;
+    let below = first(&of.cages[2], 0, of.groups)?;
+    let Placement { groups, per_group, up: count, .. } = of;
+    let (id, nic) = (&platform.id, u64::from(split.speed.mbps()) * 2 / 1000);
+    let hardware = format!("platform: {id}, os: {}", os.word());
+    let text = |routing: &str| {
+        format!(
+            "fabric: shape\nplanes: 2\nrouting: {routing}\nhosts: {{ groups: {groups}, per_group: {per_group}, \
+             nic: {{ speed: {nic}G, lanes: 2 }} }}\ntiers:\n  \
+             t0: {{ {hardware}, down: {{ count: {per_group}, breakout: {split}, first_cage: {down} }}, \
+             up: {{ count: {count}, breakout: {split}, first_cage: {up} }} }}\n  \
+             t1: {{ {hardware}, down: {{ breakout: {split}, first_cage: {below} }} }}\nqos: none\n"
+        )
+    };
+    let all = ["srv6-static", "ecmp-static", "bgp-unnumbered"].map(text);
+    all.into_iter().find_map(|text| try_plan(&text).ok().map(|plan| (text, plan)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 64, failure_persistence: None, max_global_rejects: 4096, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_placement_comes_back(of in placement()) {
+        let found = placed(&of);
+        prop_assume!(found.is_some());
+        let (text, plan) = found.expect("it is there");
+        comes_back_of(&plan, &text);
     }
 }
 

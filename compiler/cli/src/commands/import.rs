@@ -162,7 +162,7 @@ fn summary(command: &ImportArgs, found: &Imported) -> String {
     );
     if found.left_out > 0 {
         let _ =
-            writeln!(out, "left out: {} links that lead out of the fabric or name no port", found.left_out);
+            writeln!(out, "left out: {} links that are not cables of the fabric, or name no port", found.left_out);
     }
     out
 }

@@ -100,7 +100,7 @@ impl<'a> Graph<'a> {
             let plane = if level == Level::Node { Some(0) } else { planes[device] };
             let zone = if level == Level::T2 || !has_zones { Some(0) } else { zones[device] };
             let (Some(plane), Some(zone)) = (plane, zone) else {
-                let text = format!("no Clos: `{}` hangs together with no T0", self.name(device as u32));
+                let text = format!("not a Clos: `{}` hangs together with no T0", self.name(device as u32));
                 return Err(Fault { place: None, text }.into());
             };
             (self.planes[device], self.zones[device]) = (plane, zone);
@@ -108,7 +108,7 @@ impl<'a> Graph<'a> {
         let count = self.planes.iter().max().map_or(0, |last| usize::from(*last) + 1);
         if count > PLANES_MAX {
             let text = format!(
-                "no Clos of planes: without the nodes there are {count} parts, and planes are at most {PLANES_MAX}"
+                "not a Clos of planes: without the nodes there are {count} parts, and planes are at most {PLANES_MAX}"
             );
             return Err(Fault { place: None, text }.into());
         }
@@ -214,7 +214,7 @@ impl<'a> Graph<'a> {
                     let before = *decided.entry(*t0).or_insert(*group);
                     if !known.contains(&before) {
                         let text = format!(
-                            "no Clos of planes: node `{}` is on T0 group {} in one plane and, with `{}`, on {} in another",
+                            "not a Clos of planes: node `{}` is on T0 group {} in one plane and, with `{}`, on {} in another",
                             self.name(*node),
                             group + 1,
                             self.name(*t0),

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `a_device,a_port,b_device,b_port`, and if known `kind`, `a_cage`, `a_part`, `a_speed`, the same of b, `length`, `medium` | `closc export cables`, people |
 //! | `lower_device,lower_port,upper_device,upper_port`, `kind`, `length`, `medium`, `state` | `cables/plane-P.csv` of a tree |
-//! | `side_a_device,side_a_name,side_b_device,side_b_name`, `type`, `length`, `length_unit` | NetBox, import of cables |
-//! | `Device A,Termination A,Device B,Termination B`, `Type`, `Length` | NetBox, export of the table of cables |
+//! | `side_a_device,side_a_name,side_b_device,side_b_name`, `side_a_type`, `side_b_type`, `type`, `status`, `length`, `length_unit` | NetBox, import of cables |
+//! | `Device A,Termination A,Device B,Termination B`, `Type`, `Status`, `Length` | NetBox, export of the table of cables |
 //! | `name,role`, and `device_type` | NetBox, import and export of devices |
 
 use closc_artefacts::cables::State;
@@ -14,6 +14,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use smol_str::SmolStr;
 
 use super::medium::medium;
+use super::netbox::{self, Use};
 use crate::plant::{At, Level, Plant, Row};
 
 /// Columns of both ends: device, port, device, port.
@@ -93,11 +94,15 @@ struct Side {
     unit: Option<usize>,
     medium: Option<usize>,
     kind_of_netbox: Option<usize>,
+    types_of_netbox: [Option<usize>; 2],
+    status_of_netbox: Option<usize>,
     state: Option<usize>,
 }
 
 impl Side {
     fn of(column: impl Fn(&str) -> Option<usize>) -> Self {
+        let is_of_netbox = column("side_a_device").or(column("device_a")).is_some();
+        let of_netbox = |title: &str| column(title).filter(|_| is_of_netbox);
         Side {
             kind: column("kind"),
             speeds: [column("a_speed"), column("b_speed")],
@@ -105,7 +110,9 @@ impl Side {
             length: column("length"),
             unit: column("length_unit"),
             medium: column("medium"),
-            kind_of_netbox: column("side_a_device").or(column("device_a")).and_then(|_| column("type")),
+            kind_of_netbox: of_netbox("type"),
+            types_of_netbox: ["side_a_type", "side_b_type"].map(of_netbox),
+            status_of_netbox: of_netbox("status"),
             // Lists of others may mean something else by it.
             state: column("lower_device").and_then(|_| column("state")),
         }
@@ -115,18 +122,20 @@ impl Side {
 fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
     let cell =
         |column: Option<usize>| column.and_then(|column| record.get(column)).filter(|text| !text.is_empty());
+    let types = side.types_of_netbox.map(&cell);
+    let uses = netbox::ends(types).and_then(|ends| Ok((ends, netbox::status(cell(side.status_of_netbox))?)));
+    let status = match uses {
+        Ok((Use::Other(what), _)) => return plant.leave_out(what, at),
+        Ok((_, status)) => status,
+        Err(error) => return plant.fault(at, error),
+    };
     let [a, a_port, b, b_port] = ends.map(|column| record.get(column).unwrap_or_default());
     if [a, a_port, b, b_port].iter().any(|text| text.contains(',')) {
         return plant.fault(at, "an end of this cable is several ports: write a line for each");
     }
-    let levels = match cell(side.kind) {
-        None => None,
-        Some("nic-t0") => Some([Level::Node, Level::T0]),
-        Some("t0-t1") => Some([Level::T0, Level::T1]),
-        Some("t1-t2") => Some([Level::T1, Level::T2]),
-        Some(other) => {
-            return plant.fault(at, format!("`{other}` is no kind of cable: `nic-t0`, `t0-t1` or `t1-t2`"));
-        }
+    let levels = match cell(side.kind).map(levels_of).transpose() {
+        Ok(levels) => levels,
+        Err(error) => return plant.fault(at, error),
     };
     let mut speeds = [None; 2];
     for (speed, column) in speeds.iter_mut().zip(side.speeds) {
@@ -166,9 +175,19 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
         cages,
         stuff: (length, medium),
         levels,
-        is_drained,
+        is_drained: is_drained || status == Use::Leaving,
     };
-    plant.add(&row, at);
+    if status == Use::Planned { plant.plan(&row, at) } else { plant.add(&row, at) }
+}
+
+/// Reads a kind of cable: what its ends are.
+fn levels_of(kind: &str) -> Result<[Level; 2], String> {
+    match kind {
+        "nic-t0" => Ok([Level::Node, Level::T0]),
+        "t0-t1" => Ok([Level::T0, Level::T1]),
+        "t1-t2" => Ok([Level::T1, Level::T2]),
+        other => Err(format!("unknown kind of cable `{other}`: expected `nic-t0`, `t0-t1` or `t1-t2`")),
+    }
 }
 
 /// The medium of a type of NetBox. What leaves it open is noted.
