@@ -52,6 +52,12 @@ pub trait Backend {
         1
     }
 
+    /// Tells whether switches drop packets under load, as processes do: a loss is then no fault before it has happened
+    /// again.
+    fn drops_under_load(&self) -> bool {
+        false
+    }
+
     /// Tells whether switches send errors about packets that they cannot forward, as kernels do.
     fn answers_losses(&self) -> bool {
         true
@@ -136,6 +142,8 @@ pub(crate) struct Seen {
     pub(crate) accepted: Vec<DeviceId>,
     /// Whether its node had no route for it.
     pub(crate) unsent: bool,
+    /// Times it was sent again, after it was lost.
+    pub(crate) again: u32,
 }
 
 /// Something that arrived.
@@ -158,6 +166,9 @@ pub enum Arrival<'a> {
         payload: &'a [u8],
     },
 }
+
+/// How often lost packets are sent again where switches drop packets under load.
+pub(crate) const RETRIES: u32 = 2;
 
 /// Takes arrivals.
 pub trait Sink {

@@ -175,6 +175,7 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn take(&mut self, flow: &Flow, seen: &Seen) {
         self.report.packets += 1;
+        self.report.resent += u64::from(seen.again > 0);
         let end = self.follow(flow, seen);
         let (counter, what) = match seen.accepted.as_slice() {
             [node] if *node == flow.to => match end {

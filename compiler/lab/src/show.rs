@@ -83,12 +83,25 @@ fn nothing(report: &TestReport) -> &'static str {
 }
 
 /// A test where switches choose the path.
+/// States what switches dropped under load, which is not a fault of the fabric.
+fn resent(report: &TestReport) -> String {
+    match report.resent {
+        0 => String::new(),
+        resent => format!(
+            "{resent} of {} packets were lost at first and sent again (switches that are processes drop packets under load): \
+             {} are lost for good\n",
+            report.packets, report.lost
+        ),
+    }
+}
+
 fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
         "{} pairs, {} flows: {} delivered, {} lost, {} misdelivered",
         report.pairs, report.packets, report.delivered, report.lost, report.misdelivered
     )?;
+    f.write_str(&resent(report))?;
     if report.strayed + report.damaged > 0 {
         writeln!(
             f,
@@ -117,6 +130,7 @@ impl fmt::Display for TestReport {
             self.pairs, self.paths, self.packets, self.delivered, self.lost, self.misdelivered
         )?;
         f.write_str(nothing(self))?;
+        f.write_str(&resent(self))?;
         if self.strayed + self.damaged > 0 {
             writeln!(
                 f,

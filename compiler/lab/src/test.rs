@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use hashbrown::HashMap;
 
 use crate::LabError;
-use crate::backend::{Backend, Counters, PortCounter, SegmentCounter};
+use crate::backend::{Backend, Counters, PortCounter, RETRIES, SegmentCounter};
 use crate::model::{DeviceId, Model, PortId};
 use crate::progress::Watch;
 use crate::sample::{Extent, Selected};
@@ -68,11 +68,10 @@ pub(crate) fn run_with_outcomes<'a>(
             watch.check()?;
             watch.step("send packets", at, senders);
             let sent = due(outgoing, &mut report);
-            for path in &sent {
-                expected.add(path);
-            }
-            let ends = inbox::send(model, backend, &sent, at as u32)?;
-            for (path, end) in sent.into_iter().zip(ends) {
+            let ends = send(model, backend, &sent, at as u32)?;
+            for (path, (end, tries)) in sent.into_iter().zip(ends) {
+                expected.add(&path, tries, end.is_lost());
+                report.resent += u64::from(tries > 1);
                 let fine = report.take(&path, &end, model);
                 if keep {
                     let pile = if fine { &mut outcomes.delivered } else { &mut outcomes.failed };
@@ -86,6 +85,31 @@ pub(crate) fn run_with_outcomes<'a>(
     let counted = backend.counters()?.since(&before);
     outcomes.leaking = report.compare(model, &expected.counters(model), &counted);
     Ok((report, outcomes))
+}
+
+/// Sends a packet over each path; where switches drop packets under load, lost ones again. Returns what came of each at last, and
+/// how often it was sent.
+fn send(
+    model: &Model,
+    backend: &mut dyn Backend,
+    paths: &[PathRef<'_>],
+    batch: u32,
+) -> Result<Vec<(inbox::End, u32)>, LabError> {
+    let first = inbox::send(model, backend, paths, batch)?;
+    let mut ends: Vec<(inbox::End, u32)> = first.into_iter().map(|end| (end, 1)).collect();
+    for round in 1..=if backend.drops_under_load() { RETRIES } else { 0 } {
+        let lost: Vec<usize> = (0..ends.len()).filter(|at| ends[*at].0.is_lost()).collect();
+        if lost.is_empty() {
+            break;
+        }
+        let again: Vec<PathRef<'_>> = lost.iter().map(|at| paths[*at].clone()).collect();
+        // What is late of an earlier try has another number.
+        let found = inbox::send(model, backend, &again, batch | round << BATCH_BITS)?;
+        for (at, end) in lost.into_iter().zip(found) {
+            ends[at] = (end, ends[at].1 + 1);
+        }
+    }
+    Ok(ends)
 }
 
 /// Returns the paths that packets are sent over, once for each packet, and counts the others.
@@ -104,36 +128,50 @@ fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> 
     sent
 }
 
+/// Bits that number the senders of a test; those above number the tries.
+const BATCH_BITS: u32 = 28;
+
 /// What packets ought to move. Millions of them cross every port.
 struct Expected {
-    /// By number of the port.
-    ports: Vec<PortCounter>,
-    segments: HashMap<(DeviceId, Segment), u64>,
+    /// By number of the port: what has to be counted, and what more may be, as packets that were lost under load got as far.
+    ports: Vec<[PortCounter; 2]>,
+    segments: HashMap<(DeviceId, Segment), [u64; 2]>,
 }
 
 impl Expected {
     fn new(model: &Model) -> Self {
-        Expected { ports: vec![PortCounter::default(); model.all_ports().count()], segments: HashMap::new() }
+        Expected { ports: vec![Default::default(); model.all_ports().count()], segments: HashMap::new() }
     }
 
-    /// Counts what a packet ought to move.
-    fn add(&mut self, path: &PathRef<'_>) {
+    /// Counts what a packet ought to move that was sent so many times: all of them where it is lost for good, so that the counters
+    /// tell where, else the last.
+    fn add(&mut self, path: &PathRef<'_>, tries: u32, is_lost: bool) {
         let Ok(route) = &path.route else { return };
-        for port in &route.crossings {
-            self.ports[port.number() as usize].sent += 1;
-            self.ports[port.far().number() as usize].received += 1;
-        }
-        for place in &route.segments {
-            *self.segments.entry(*place).or_default() += 1;
+        let tries = u64::from(tries);
+        let counts = if is_lost { [tries, 0] } else { [1, tries - 1] };
+        for (which, packets) in counts.into_iter().enumerate() {
+            for port in &route.crossings {
+                self.ports[port.number() as usize][which].sent += packets;
+                self.ports[port.far().number() as usize][which].received += packets;
+            }
+            for place in &route.segments {
+                self.segments.entry(*place).or_default()[which] += packets;
+            }
         }
     }
 
-    fn counters(self, model: &Model) -> Counters {
-        let moved = |(_, counter): &(PortId, PortCounter)| *counter != PortCounter::default();
-        let segment = |(place, packets)| (place, SegmentCounter { packets, errors: 0 });
-        Counters {
-            ports: model.all_ports().zip(self.ports).filter(moved).collect(),
-            segments: self.segments.into_iter().map(segment).collect(),
-        }
+    /// What has to be counted, and what more may be.
+    fn counters(self, model: &Model) -> [Counters; 2] {
+        [0, 1].map(|which: usize| {
+            let port = |(port, counters): (PortId, &[PortCounter; 2])| (port, counters[which]);
+            let moved = |(_, counter): &(PortId, PortCounter)| *counter != PortCounter::default();
+            let segment = |(place, packets): (&(DeviceId, Segment), &[u64; 2])| {
+                (*place, SegmentCounter { packets: packets[which], errors: 0 })
+            };
+            Counters {
+                ports: model.all_ports().zip(&self.ports).map(port).filter(moved).collect(),
+                segments: self.segments.iter().map(segment).collect(),
+            }
+        })
     }
 }

@@ -46,6 +46,16 @@ pub(super) struct End {
     closed: bool,
 }
 
+impl End {
+    /// Tells whether it was sent, and came in nowhere.
+    pub(super) fn is_lost(&self) -> bool {
+        !self.unsent
+            && self.correct + self.changed + self.accepted == 0
+            && self.wrong.is_empty()
+            && self.thieves.is_empty()
+    }
+}
+
 struct Inbox<'a, 'p> {
     model: &'a Model,
     paths: &'a [PathRef<'p>],

@@ -22,6 +22,9 @@ pub(crate) struct Simulated<'a> {
     /// Node of each inner address.
     locals: BTreeMap<Ipv6Addr, DeviceId>,
     counters: Counters,
+    /// Of so many packets one is lost at first, where it leaves its second device; 0 for none.
+    pub(crate) drops_one_of: usize,
+    carried: usize,
     /// What came out of wires and is reported after what was accepted, as some kernels do.
     wires: Vec<(PortId, Ipv6Addr, Vec<u8>)>,
 }
@@ -36,6 +39,8 @@ impl<'a> Simulated<'a> {
             silent: BTreeSet::new(),
             locals,
             counters: Counters::default(),
+            drops_one_of: 0,
+            carried: 0,
             wires: Vec::new(),
         }
     }
@@ -63,6 +68,8 @@ impl<'a> Simulated<'a> {
     }
 
     fn carry(&mut self, packet: &Packet, sink: &mut dyn Sink) {
+        self.carried += 1;
+        let dropped = self.drops_one_of > 0 && self.carried.is_multiple_of(self.drops_one_of);
         let (mut leaves, mut destination) = (packet.from, packet.destination);
         // More steps than any path has: a loop would show as a lost packet.
         for _ in 0..16 {
@@ -92,6 +99,9 @@ impl<'a> Simulated<'a> {
             self.counters.segments.entry((device, segment)).or_default().packets += 1;
             destination = shift(destination);
             let Some(next) = self.model.towards(device, Segment::of(destination)) else { return };
+            if dropped {
+                return;
+            }
             leaves = next;
         }
     }
@@ -109,6 +119,10 @@ impl Backend for Simulated<'_> {
             sink.arrived(Arrival::Wire { port, destination, inner: &inner });
         }
         Ok(())
+    }
+
+    fn drops_under_load(&self) -> bool {
+        self.drops_one_of > 0
     }
 
     fn counters(&mut self) -> Result<Counters, LabError> {

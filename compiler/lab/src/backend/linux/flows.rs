@@ -8,7 +8,7 @@ use std::io;
 use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::libc;
@@ -17,7 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::carriers::{Carriers, queues_are_empty};
+use super::carriers::{Carriers, PACED, queues_are_empty};
 use super::faults::open;
 use super::namespace::Namespace;
 use crate::LabError;
@@ -81,8 +81,9 @@ impl Watchers {
         self.batch += 1;
         let batch = self.batch;
         let mut seen = vec![Seen::default(); flows.len()];
-        let mut sent = 0;
-        for some in flows.chunk_by(|a, b| a.from == b.from).flat_map(|of_one| of_one.chunks(BURST)) {
+        let (mut sent, started) = (0, Instant::now());
+        let burst = if carriers.is_kernel() { BURST } else { PACED };
+        for some in flows.chunk_by(|a, b| a.from == b.from).flat_map(|of_one| of_one.chunks(burst)) {
             watch.check()?;
             watch.step("send flows", sent as u64, flows.len() as u64);
             let unsent = namespaces[some[0].from.0].run(|| send(some, batch, sent as u32))?;
@@ -90,6 +91,7 @@ impl Watchers {
                 seen[number].unsent = true;
             }
             sent += some.len();
+            carriers.pace(started, sent);
             for _ in 0..TRIES {
                 self.listen(&mut seen)?;
                 if queues_are_empty() {

@@ -9,7 +9,7 @@ use std::io;
 use std::net::{Ipv6Addr, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -17,7 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{LinkAddr, recvfrom, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::carriers::{Carriers, queues_are_empty};
+use super::carriers::{Carriers, PACED, queues_are_empty};
 use super::namespace::Namespace;
 use super::sightings::{Look, wire};
 use crate::LabError;
@@ -94,12 +94,16 @@ impl Stations {
         carriers: &Carriers,
     ) -> Result<(), LabError> {
         self.listen(&mut Deaf)?;
+        let started = Instant::now();
         for (number, packet) in packets.iter().enumerate() {
             if !self.send(packet, sink)? {
                 sink.unsent(number);
             }
             if number % BURST == BURST - 1 {
                 self.make_room(sink)?;
+            }
+            if number % PACED == PACED - 1 {
+                carriers.pace(started, number + 1);
             }
         }
         loop {
