@@ -53,11 +53,9 @@ impl Staging {
 
     /// Reads what the last run remembered.
     pub(crate) fn remembered(&mut self) -> Result<Vec<u8>, CompileError> {
-        let mut bytes = Vec::new();
-        let mut file = (&self.lock).take(REMEMBERED_MAX);
-        let read = (&self.lock).rewind().and_then(|()| file.read_to_end(&mut bytes));
-        read.map_err(CompileError::file("read the cache beside", &self.place))?;
-        Ok(bytes)
+        let file = (&self.lock).take(REMEMBERED_MAX);
+        let read = (&self.lock).rewind().and_then(|()| closc_budget::read(file, REMEMBERED_MAX));
+        read.map_err(CompileError::file("read the cache beside", &self.place))
     }
 
     /// Puts the tree in its place, and remembers something for the next run.

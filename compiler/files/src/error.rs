@@ -21,7 +21,7 @@ pub enum Reason {
     #[error("is no regular file")]
     NotRegular,
     /// It has more bytes than are read.
-    #[error("has more than {}", size(*max))]
+    #[error("has more than {}", closc_budget::size(*max))]
     TooLarge {
         /// The most that are read.
         max: u64,
@@ -38,16 +38,6 @@ pub enum Reason {
     /// The system refused.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-}
-
-/// Writes a limit as people say it.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0 => "0 bytes".to_owned(),
-        _ if bytes.is_multiple_of(1 << 30) => format!("{} GiB", bytes >> 30),
-        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
-        _ => format!("{bytes} bytes"),
-    }
 }
 
 impl FileError {

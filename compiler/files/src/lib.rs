@@ -9,7 +9,6 @@ mod folder;
 mod open;
 mod own;
 
-use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
 
 use camino::Utf8Path;
@@ -66,10 +65,10 @@ fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Re
     }
     into.reserve(usize::try_from(size).unwrap_or(0));
     // Files of the kernel have no size, and others grow.
-    file.take(max + 1).read_to_end(into)?;
-    match into.len() as u64 > max {
-        true if is_device => Err(Reason::NotRegular),
-        true => Err(Reason::TooLarge { max }),
-        false => Ok(()),
+    match closc_budget::read_into(file, max, into) {
+        Ok(_) => Ok(()),
+        Err(error) if closc_budget::over_limit(&error).is_none() => Err(error.into()),
+        Err(_) if is_device => Err(Reason::NotRegular),
+        Err(_) => Err(Reason::TooLarge { max }),
     }
 }

@@ -88,8 +88,7 @@ fn frame(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         return Err(fault(&format!("a message of {length} bytes: 64 MiB at most")));
     }
     // What is there, and not what is announced, takes memory.
-    let mut frame = Vec::new();
-    from.by_ref().take(length as u64).read_to_end(&mut frame)?;
+    let frame = closc_budget::read(from.by_ref().take(length as u64), length as u64)?;
     if frame.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

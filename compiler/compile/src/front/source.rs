@@ -88,16 +88,12 @@ impl Source {
     pub fn read(&self) -> Result<Vec<u8>, SourceError> {
         match self {
             Source::Stdin => {
-                let mut bytes = Vec::new();
-                io::stdin().take(TEXT_MAX).read_to_end(&mut bytes).map_err(SourceError::Stdin)?;
-                Ok(bytes)
+                closc_budget::read(io::stdin().take(TEXT_MAX), TEXT_MAX).map_err(SourceError::Stdin)
             }
             Source::File(path) => {
-                let mut bytes = Vec::new();
-                File::open(path)
-                    .and_then(|file| file.take(TEXT_MAX).read_to_end(&mut bytes))
-                    .map_err(|error| SourceError::File { path: path.clone(), error })?;
-                Ok(bytes)
+                let read = File::open(path);
+                read.and_then(|file| closc_budget::read(file.take(TEXT_MAX), TEXT_MAX))
+                    .map_err(|error| SourceError::File { path: path.clone(), error })
             }
             Source::Revision { revision, path } => show(&self.to_string(), revision, path),
         }
@@ -150,20 +146,18 @@ fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceEr
         .spawn()
         .map_err(SourceError::NoGit)?;
     let (out, err) = (git.stdout.take(), git.stderr.take());
-    let mut bytes = Vec::new();
-    let read = out.map_or(Ok(0), |out| out.take(TEXT_MAX + 1).read_to_end(&mut bytes));
-    let too_large = bytes.len() as u64 > TEXT_MAX;
+    let read = out.map_or(Ok(Vec::new()), |out| closc_budget::read(out, TEXT_MAX));
+    let too_large = read.as_ref().is_err_and(|error| closc_budget::over_limit(error).is_some());
     if too_large {
         // It may go on for long.
         let _ = git.kill();
     }
-    let mut said = Vec::new();
-    let _ = err.map(|err| err.take(SAID_MAX).read_to_end(&mut said));
+    let said = err.and_then(|err| closc_budget::read(err.take(SAID_MAX), SAID_MAX).ok()).unwrap_or_default();
     let status = git.wait().map_err(SourceError::NoGit)?;
     match read {
         _ if too_large => Err(fail(Reason::TooLarge { max: TEXT_MAX }.to_string())),
         Err(error) => Err(fail(error.to_string())),
-        Ok(_) if status.success() => Ok(bytes),
+        Ok(bytes) if status.success() => Ok(bytes),
         Ok(_) => Err(fail(printable::lines(String::from_utf8_lossy(&said).trim()))),
     }
 }

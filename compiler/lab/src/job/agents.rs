@@ -179,8 +179,7 @@ impl Agent {
             let mut file = File::open(&self.log)?;
             let len = file.metadata()?.len();
             file.seek(SeekFrom::Start(len.saturating_sub(TAIL)))?;
-            let mut bytes = Vec::new();
-            file.take(TAIL).read_to_end(&mut bytes)?;
+            let bytes = closc_budget::read(file.take(TAIL), TAIL)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         let text = read().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! Invariants: the file is written before anything is made and removed after everything is gone.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::time::Duration;
 
@@ -178,9 +178,7 @@ fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
 /// Reads a regular file; a pipe is not waited for, and a link is not followed.
 fn regular(path: &Utf8Path) -> std::io::Result<Vec<u8>> {
     let file = closc_files::own(path, File::options().read(true))?;
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    closc_budget::read(file, BYTES_MAX)
 }
 
 /// A tree is looked for again from wherever the next command is run.

@@ -5,7 +5,7 @@
 //! digest of the manifest, so nobody can change a file between its check and its use.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -120,13 +120,11 @@ fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFau
     if !meta.is_file() {
         return Err(TreeFault::NoFile);
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or_default());
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > limit {
-        true if limit == BYTES_MAX => Err(TreeFault::TooLong(BYTES_MAX)),
-        true => Err(TreeFault::Digest),
-        false => Ok(bytes),
-    }
+    closc_budget::read(file, limit).map_err(|error| match closc_budget::over_limit(&error) {
+        Some(BYTES_MAX) => TreeFault::TooLong(BYTES_MAX),
+        Some(_) => TreeFault::Digest,
+        None => error.into(),
+    })
 }
 
 /// Opens a path folder by folder, so that no link leads out of the tree. A pipe is not waited for.

@@ -4,7 +4,7 @@
 //! never an empty list.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -116,8 +116,12 @@ fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Denials::default()),
         opened => opened.map_err(io)?,
     };
+    // One byte more than a state may have: `parse` reports that.
     let mut text = Vec::new();
-    file.take(STATE_MAX + 1).read_to_end(&mut text).map_err(io)?;
+    match closc_budget::read_into(file, STATE_MAX + 1, &mut text) {
+        Err(error) if closc_budget::over_limit(&error).is_none() => return Err(io(error)),
+        Ok(_) | Err(_) => {}
+    }
     parse(path, &text, fabric)
 }
 

@@ -4,7 +4,7 @@
 //! does not do it. Invariants: one that does not answer holds nobody up for longer than its time; a collector is asked over
 //! loopback only, as its token is.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,8 +100,7 @@ fn ask(address: SocketAddr, method: &str, path: &str, order: Option<&Value>) -> 
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).with_context(said)?;
-    let mut answer = Vec::new();
-    stream.take(ANSWER_MAX).read_to_end(&mut answer).with_context(said)?;
+    let answer = closc_budget::read(stream, ANSWER_MAX).with_context(said)?;
     let answer = String::from_utf8_lossy(&answer);
     let (head, body) = answer.split_once("\r\n\r\n").with_context(said)?;
     let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);

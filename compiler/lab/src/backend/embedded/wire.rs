@@ -148,10 +148,10 @@ fn read(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     if length > LENGTH_MAX {
         return Err(malformed());
     }
-    let mut bytes = Vec::new();
     // Memory grows with what comes, not with what a length promises.
-    let read = input.take(u64::from(length)).read_to_end(&mut bytes)?;
-    if read < length as usize {
+    let length = u64::from(length);
+    let bytes = closc_budget::read(input.take(length), length)?;
+    if (bytes.len() as u64) < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(Some((kind[0], bytes)))

@@ -1,0 +1,97 @@
+//! Bytes that are held for peers: a limit per peer, and one for all of them.
+
+use std::collections::BTreeMap;
+
+/// A charge that does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overdrawn<P> {
+    /// The peer holds as much as one peer may.
+    Peer,
+    /// All peers together hold as much as they may. The peer that holds most has to release some first.
+    All {
+        /// The peer that holds most.
+        largest: P,
+    },
+}
+
+/// Bytes held, by peer.
+#[derive(Debug, Clone)]
+pub struct Account<P> {
+    each: usize,
+    all: usize,
+    used: usize,
+    peers: BTreeMap<P, usize>,
+}
+
+impl<P: Ord + Copy> Account<P> {
+    /// Opens an account: at most `each` bytes for a peer, `all` together.
+    pub fn new(each: usize, all: usize) -> Self {
+        Account { each, all, used: 0, peers: BTreeMap::new() }
+    }
+
+    /// Charges a peer.
+    ///
+    /// # Errors
+    ///
+    /// Returns which limit it would exceed; nothing is charged then.
+    pub fn charge(&mut self, peer: P, bytes: usize) -> Result<(), Overdrawn<P>> {
+        let held = self.held(peer);
+        if held.saturating_add(bytes) > self.each {
+            return Err(Overdrawn::Peer);
+        }
+        if self.used.saturating_add(bytes) > self.all {
+            let largest = self.peers.iter().max_by_key(|(_, held)| **held).map_or(peer, |(peer, _)| *peer);
+            return Err(Overdrawn::All { largest });
+        }
+        self.peers.insert(peer, held + bytes);
+        self.used += bytes;
+        Ok(())
+    }
+
+    /// Releases bytes of a peer, at most what it holds.
+    pub fn release(&mut self, peer: P, bytes: usize) {
+        let Some(held) = self.peers.get_mut(&peer) else { return };
+        let bytes = bytes.min(*held);
+        *held -= bytes;
+        self.used -= bytes;
+        if *held == 0 {
+            self.peers.remove(&peer);
+        }
+    }
+
+    /// Releases everything that a peer holds.
+    pub fn close(&mut self, peer: P) {
+        self.release(peer, usize::MAX);
+    }
+
+    /// Returns the bytes that a peer holds.
+    pub fn held(&self, peer: P) -> usize {
+        self.peers.get(&peer).copied().unwrap_or(0)
+    }
+
+    /// Returns the bytes that all peers hold.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_charge_changes_nothing_and_names_the_limit() {
+        let mut account = Account::new(10, 15);
+        assert_eq!(account.charge('a', 10), Ok(()));
+        assert_eq!(account.charge('a', 1), Err(Overdrawn::Peer));
+        assert_eq!(account.charge('b', 5), Ok(()));
+        assert_eq!(account.charge('b', 1), Err(Overdrawn::All { largest: 'a' }));
+        assert_eq!((account.held('a'), account.held('b'), account.used()), (10, 5, 15));
+        account.release('a', 4);
+        assert_eq!(account.charge('b', 4), Ok(()));
+        account.close('a');
+        account.close('a');
+        assert_eq!((account.held('a'), account.used()), (0, 9));
+        assert_eq!(account.charge('c', usize::MAX), Err(Overdrawn::Peer));
+    }
+}

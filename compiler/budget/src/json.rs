@@ -1,0 +1,24 @@
+//! The memory that JSON takes once it is decoded.
+
+/// What an entry or a field takes in memory beside its text.
+const VALUE_BYTES: usize = 128;
+
+/// Weighs JSON before it is decoded: the bytes of memory that it takes, from its length and the marks between values.
+pub fn decoded_json_bytes(text: &[u8]) -> usize {
+    let marks = text.iter().filter(|byte| matches!(byte, b':' | b',')).count();
+    marks.saturating_mul(VALUE_BYTES).saturating_add(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_small_values_weigh_more_than_one_long_text() {
+        let limit = 1 << 20;
+        let text = format!("{{\"A\":\"{}\"}}", "x".repeat(limit / 2));
+        assert!(decoded_json_bytes(text.as_bytes()) < limit);
+        let lists = format!("{{\"A\":[{}[]]}}", "[],".repeat(limit / 100));
+        assert!(lists.len() < limit / 10 && decoded_json_bytes(lists.as_bytes()) > limit);
+    }
+}

@@ -1,0 +1,15 @@
+//! Limits on memory whose size another program, file or packet chooses.
+//!
+//! In: a reader and a limit; a peer and bytes; a rule and findings. Out: the bytes, or an error that names the limit; whether a
+//! charge fits; whether a finding is kept. Invariants: no more than the limit is allocated before the error; a refused charge
+//! changes nothing. Raw `read_to_end` and `read_to_string` are allowed in this crate only (`tests/tidy/budget.rs`).
+
+mod account;
+mod json;
+mod limited;
+mod tally;
+
+pub use account::{Account, Overdrawn};
+pub use json::decoded_json_bytes;
+pub use limited::{OverLimit, over_limit, read, read_into, read_text, size};
+pub use tally::Tally;

@@ -1,0 +1,48 @@
+//! A counter per key that keeps the first entries and counts the rest.
+
+use std::collections::BTreeMap;
+
+/// Entries per key: the first are kept, all are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally<K> {
+    limit: usize,
+    pushed: BTreeMap<K, usize>,
+}
+
+impl<K: Ord + Copy> Tally<K> {
+    /// Keeps the first `limit` entries of each key.
+    pub fn new(limit: usize) -> Self {
+        Tally { limit, pushed: BTreeMap::new() }
+    }
+
+    /// Counts an entry, and tells whether it is kept.
+    pub fn count(&mut self, key: K) -> bool {
+        self.add(key, 1);
+        self.pushed[&key] <= self.limit
+    }
+
+    /// Counts entries that are not kept.
+    pub fn add(&mut self, key: K, entries: usize) {
+        let pushed = self.pushed.entry(key).or_default();
+        *pushed = pushed.saturating_add(entries);
+    }
+
+    /// Returns how many entries were not kept, by key.
+    pub fn dropped(&self) -> BTreeMap<K, usize> {
+        let over = self.pushed.iter().filter(|(_, pushed)| **pushed > self.limit);
+        over.map(|(key, pushed)| (*key, pushed - self.limit)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_each_key_are_kept_and_all_are_counted() {
+        let mut tally = Tally::new(2);
+        assert_eq!(["a", "a", "a", "b"].map(|key| tally.count(key)), [true, true, false, true]);
+        tally.add("b", 5);
+        assert_eq!(tally.dropped(), BTreeMap::from([("a", 1), ("b", 4)]));
+    }
+}
