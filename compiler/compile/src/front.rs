@@ -80,7 +80,7 @@ pub fn read_text(source: &Source, text: &[u8], options: &Options) -> Result<Read
         Err(faults) => diagnostics.extend(faults),
     }
     diagnostics.sort();
-    let diagnostics = levels.apply(diagnostics);
+    let diagnostics = levels.apply(diagnostics.shortened());
     let plan = plan.filter(|_| !diagnostics.has_errors());
     Ok(Reading { plan, diagnostics, sources })
 }

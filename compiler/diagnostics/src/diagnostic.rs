@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use closc_budget::Tally;
+
 use crate::{Change, Fix, Rule, Span, Trust};
 
 /// How bad it is. Errors end the run at the end of the stage; warnings do not.
@@ -169,14 +171,24 @@ impl Diagnostic {
     }
 }
 
-/// The findings of a run, in the order of their places.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The most findings of one rule that are shown; the last of them has the number of the others.
+const SHOWN_MAX: usize = 20;
+
+/// The most findings of one rule that are kept: enough to sort them before the first ones are shown.
+const KEPT_MAX: usize = 10 * SHOWN_MAX;
+
+/// The findings of a run, in the order of their places. The first of each rule are kept and the others counted, so that a hostile
+/// input takes no memory for findings that are not shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
-    /// How many findings of one rule are kept; absent: all.
-    limit: Option<usize>,
-    /// How many were pushed, by code; only counted with a limit.
-    pushed: BTreeMap<&'static str, usize>,
+    pushed: Tally<&'static str>,
+}
+
+impl Default for Diagnostics {
+    fn default() -> Self {
+        Diagnostics { list: Vec::new(), pushed: Tally::new(KEPT_MAX) }
+    }
 }
 
 impl Diagnostics {
@@ -185,46 +197,28 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Makes an empty list that keeps the first `limit` findings of each rule and counts the others, so that a
-    /// hostile input does not take memory for findings that nobody will read.
-    pub fn with_limit(limit: usize) -> Self {
-        Diagnostics { limit: Some(limit), ..Self::default() }
-    }
-
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.count(diagnostic.rule) {
+        if self.pushed.count(diagnostic.rule.code) {
             self.list.push(diagnostic);
         }
     }
 
     /// Adds a finding that is made only if it is kept.
     pub fn push_with(&mut self, rule: &'static Rule, diagnostic: impl FnOnce() -> Diagnostic) {
-        if self.count(rule) {
+        if self.pushed.count(rule.code) {
             self.list.push(diagnostic());
         }
     }
 
-    /// Counts a finding of a rule, and tells whether it is kept.
-    fn count(&mut self, rule: &'static Rule) -> bool {
-        let Some(limit) = self.limit else { return true };
-        let pushed = self.pushed.entry(rule.code).or_default();
-        *pushed += 1;
-        *pushed <= limit
-    }
-
     /// Adds every finding of another list.
     pub fn extend(&mut self, other: Diagnostics) {
-        if self.limit.is_none() {
-            self.list.extend(other.list);
-            return;
-        }
-        let mut left_out = other.left_out();
+        let dropped = other.pushed.dropped();
         for diagnostic in other.list {
             self.push(diagnostic);
         }
-        for (code, count) in &mut left_out {
-            *self.pushed.entry(code).or_default() += *count;
+        for (code, count) in dropped {
+            self.pushed.add(code, count);
         }
     }
 
@@ -241,18 +235,11 @@ impl Diagnostics {
         self
     }
 
-    /// Returns how many findings were not kept, by code.
-    fn left_out(&self) -> BTreeMap<&'static str, usize> {
-        let Some(limit) = self.limit else { return BTreeMap::new() };
-        let over = self.pushed.iter().filter(|(_, pushed)| **pushed > limit);
-        over.map(|(code, pushed)| (*code, pushed - limit)).collect()
-    }
-
     /// Leaves the first findings of each rule, and says at the last of them how many more there were. The findings
     /// should be in order.
     #[must_use]
-    pub fn shortened(self, shown: usize) -> Self {
-        let mut total = self.left_out();
+    pub fn shortened(self) -> Self {
+        let mut total = self.pushed.dropped();
         for finding in &self.list {
             *total.entry(finding.rule.code).or_default() += 1;
         }
@@ -262,8 +249,8 @@ impl Diagnostics {
             let code = finding.rule.code;
             let number = seen.entry(code).or_default();
             *number += 1;
-            let more = total[code].saturating_sub(shown);
-            match (*number).cmp(&shown) {
+            let more = total[code].saturating_sub(SHOWN_MAX);
+            match (*number).cmp(&SHOWN_MAX) {
                 std::cmp::Ordering::Equal if more > 0 => {
                     left.push(finding.note(format!("{more} more like this are not shown")));
                 }

@@ -78,15 +78,7 @@ pub(crate) const RULES: &[&Rule] = &[
     &bad_text::RULE,
 ];
 
-/// The most findings that are shown of one rule; behind them only their number.
-const SHOWN_MAX: usize = 20;
-
-/// Makes a list that keeps as many findings of a rule as can be sorted before the first ones are shown.
-pub(crate) fn findings() -> Diagnostics {
-    Diagnostics::with_limit(10 * SHOWN_MAX)
-}
-
-/// Leaves the first findings of each rule: nobody reads more, and showing thousands takes long.
+/// Leaves the first findings of each rule: showing thousands takes long, and helps with none of them.
 pub(crate) fn limited(diagnostics: Diagnostics) -> Diagnostics {
-    diagnostics.shortened(SHOWN_MAX)
+    diagnostics.shortened()
 }

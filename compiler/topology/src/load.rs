@@ -73,7 +73,7 @@ pub const ALIASED_MAX: usize = 100_000;
 /// its own; [`lower`](crate::lower) reports them with those of meaning, and makes no topology of it.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
     let source = decode(sources, name, bytes)?;
-    let mut diagnostics = faults::findings();
+    let mut diagnostics = Diagnostics::new();
     let text = &sources.get(source).text;
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);

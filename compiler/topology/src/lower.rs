@@ -50,7 +50,7 @@ pub fn lower_or_outline(
     sources: &Sources,
 ) -> (Lowered, Diagnostics) {
     let draft = Draft::new(document, catalogue, sources);
-    let mut diagnostics = faults::findings();
+    let mut diagnostics = Diagnostics::new();
     diagnostics.extend(document.faults.clone());
     checks::run(&draft, &mut diagnostics);
     let mut diagnostics = checks::without_consequences(diagnostics);

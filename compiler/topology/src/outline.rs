@@ -4,14 +4,13 @@
 //! anything, or nothing where the counts themselves are at fault. Invariants: names follow from counts and patterns, so
 //! only these are read: the rest of the file may have any fault, also of syntax, as long as that is in another block.
 
-use closc_diagnostics::{SourceId, Sources};
+use closc_diagnostics::{Diagnostics, SourceId, Sources};
 use closc_platform::Catalogue;
 use closc_qos::profile::Preset;
 use smol_str::SmolStr;
 
 use crate::checks;
 use crate::draft::Draft;
-use crate::faults;
 use crate::field;
 use crate::field::Field;
 use crate::load;
@@ -53,7 +52,7 @@ pub fn outline(bytes: &[u8], catalogue: &Catalogue) -> Option<Topology> {
     let text = sources.get(source).text.clone();
     let root = parse(source, &text)?;
     let with = |kept: &[Field]| {
-        let mut faults = faults::findings();
+        let mut faults = Diagnostics::new();
         let document = load::read(source, &text, &pruned(&root, kept), &mut faults)?;
         faults.iter().next().is_none().then_some(document)
     };
@@ -67,7 +66,7 @@ pub fn outline(bytes: &[u8], catalogue: &Catalogue) -> Option<Topology> {
 /// Parses a text; where its syntax is at fault, those of its blocks that can be parsed. A block begins with a key at the
 /// start of a line.
 fn parse(source: SourceId, text: &str) -> Option<Item> {
-    let parsed = |text: &str| load::parse(source, text, &mut faults::findings());
+    let parsed = |text: &str| load::parse(source, text, &mut Diagnostics::new());
     if let Some(root) = parsed(text) {
         return Some(root);
     }

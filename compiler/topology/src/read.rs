@@ -89,7 +89,7 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: SourceId, text: &'a str) -> Self {
         let range = |_: &str| (None, None);
-        Reader { source, text, path: Vec::new(), diagnostics: faults::findings(), range, has_gap: false }
+        Reader { source, text, path: Vec::new(), diagnostics: Diagnostics::new(), range, has_gap: false }
     }
 
     /// Turns a place in the text into a span.

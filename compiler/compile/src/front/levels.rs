@@ -43,14 +43,22 @@ pub enum NoWarning {
 /// Finds the warning of a code.
 pub fn warning(code: &str) -> Result<&'static Rule, NoWarning> {
     let rules = super::rules();
-    match rules.iter().find(|rule| rule.code == code) {
-        Some(rule) if is_warning(rule) => Ok(rule),
-        Some(rule) => Err(NoWarning::Error { code: rule.code, title: rule.title }),
-        None => {
-            let codes = rules.iter().filter(|rule| is_warning(rule)).map(|rule| rule.code);
-            Err(NoWarning::Unknown { code: code.to_owned(), nearest: nearest(code, codes) })
-        }
+    let known = known(&rules, code);
+    known.filter(|rule| is_warning(rule)).ok_or_else(|| no_warning(&rules, code))
+}
+
+/// Finds a rule among all, which are in the order of their codes.
+fn known(rules: &[&'static Rule], code: &str) -> Option<&'static Rule> {
+    rules.binary_search_by_key(&code, |rule| rule.code).ok().map(|at| rules[at])
+}
+
+/// Returns why a code has no level.
+fn no_warning(rules: &[&'static Rule], code: &str) -> NoWarning {
+    if let Some(rule) = known(rules, code) {
+        return NoWarning::Error { code: rule.code, title: rule.title };
     }
+    let codes = rules.iter().filter(|rule| is_warning(rule)).map(|rule| rule.code);
+    NoWarning::Unknown { code: code.to_owned(), nearest: nearest(code, codes) }
 }
 
 fn is_warning(rule: &Rule) -> bool {
@@ -59,18 +67,20 @@ fn is_warning(rule: &Rule) -> bool {
 
 /// Returns the levels that a file states.
 pub(super) fn stated(document: &Document, diagnostics: &mut Diagnostics) -> Levels {
-    let mut levels = Levels::default();
+    let (mut levels, rules) = (Levels::default(), super::rules());
     for (code, level) in document.file.warnings.iter().flat_map(|named| &named.0) {
-        match warning(&code.value) {
-            Ok(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.word())),
-            Err(why) => {
+        match known(&rules, &code.value).filter(|rule| is_warning(rule)) {
+            Some(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.word())),
+            // The nearest code is computed only if the finding is kept: a file may name 50,000 codes.
+            None => diagnostics.push_with(&RULE, || {
+                let why = no_warning(&rules, &code.value);
                 let help = match why {
                     NoWarning::Unknown { .. } => "`closc explain codes` lists all codes",
                     NoWarning::Error { .. } => "mend what it says, and leave it out here",
                 };
                 let finding = Diagnostic::error(&RULE, format!("`warnings`: {why}"));
-                diagnostics.push(finding.at(code.span, "no warning").help(help));
-            }
+                finding.at(code.span, "no warning").help(help)
+            }),
         }
     }
     levels
