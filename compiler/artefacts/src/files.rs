@@ -8,6 +8,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_budget::OverLimit;
 
 /// Reads files by a path relative to some folder. A closure does.
 pub trait Files: Send + Sync {
@@ -18,6 +19,16 @@ pub trait Files: Send + Sync {
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         into.append(&mut self.read(path.as_str())?);
+        Ok(())
+    }
+
+    /// Reads a file of at most `max` bytes: what a manifest states, or what a reader takes. A longer one is refused before it is read,
+    /// where its size is known.
+    fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        self.read_into(path, into)?;
+        if into.len() as u64 > max {
+            return Err(OverLimit { limit: max }.into());
+        }
         Ok(())
     }
 
@@ -33,8 +44,8 @@ impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {
     }
 }
 
-/// The most bytes of a file of a tree.
-const FILE_MAX: u64 = 4 << 30;
+/// The most bytes of a file of a tree, whatever its manifest states: ten times the longest of the largest fabrics.
+pub const FILE_MAX: u64 = 256 << 20;
 
 /// A tree in a folder. Once something was read it stays the same folder, also when another tree takes its place.
 #[derive(Debug, Clone)]
@@ -70,6 +81,10 @@ impl Files for Folder {
 
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         Ok(self.opened()?.read_into(path.as_str(), FILE_MAX, into)?)
+    }
+
+    fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        Ok(self.opened()?.read_into(path.as_str(), max.min(FILE_MAX), into)?)
     }
 
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
@@ -137,6 +152,23 @@ mod tests {
         assert_eq!(folder.read("c").unwrap_err().kind(), io::ErrorKind::NotFound);
         std::fs::rename(folder.root(), folder.root().with_file_name("other")).unwrap();
         assert_eq!(folder.read("a").unwrap(), b"inside");
+    }
+
+    /// A sparse file takes no disk, and took all memory.
+    #[test]
+    fn a_file_that_is_longer_than_it_may_be_is_not_read() {
+        let (_place, folder) = folder();
+        let sparse = std::fs::File::create(folder.root().join("sparse")).unwrap();
+        sparse.set_len(3 << 30).unwrap();
+        let mut bytes = Vec::new();
+        let error = folder.read_within(Utf8Path::new("sparse"), 100, &mut bytes).unwrap_err();
+        assert_eq!((error.kind(), bytes.capacity()), (io::ErrorKind::FileTooLarge, 0));
+        let error = folder.read("sparse").unwrap_err();
+        assert_eq!(error.to_string(), "`sparse` has more than 256 MiB");
+        let memory = Memory { files: BTreeMap::from([("a".into(), vec![0; 101])]) };
+        let error = memory.read_within(Utf8Path::new("a"), 100, &mut bytes).unwrap_err();
+        assert_eq!(error.to_string(), "has more than 100 bytes");
+        memory.read_within(Utf8Path::new("a"), 101, &mut bytes).unwrap();
     }
 
     #[test]

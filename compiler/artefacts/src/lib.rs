@@ -16,8 +16,8 @@ pub mod paths;
 pub mod profile;
 mod routing;
 
-pub use files::{Files, Folder, Memory};
-pub use manifest::{Counts, Entry, Manifest, ManifestError};
+pub use files::{FILE_MAX, Files, Folder, Memory};
+pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
     BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
     StatedManagement, StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming,

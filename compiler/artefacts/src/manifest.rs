@@ -18,6 +18,9 @@ use crate::routing::Routing;
 /// Version of the form.
 pub const FORMAT: &str = "closc-manifest/1";
 
+/// The most bytes of a manifest: that of the largest fabric has half of it.
+pub const MANIFEST_MAX: u64 = 128 << 20;
+
 /// The manifest. What no reader goes by may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -182,7 +185,10 @@ impl Manifest {
 
     /// Reads the manifest of a tree.
     pub fn read(files: &dyn Files) -> Result<Manifest, ManifestError> {
-        let bytes = files.read(MANIFEST).map_err(|error| match error.kind() {
+        let mut bytes = Vec::new();
+        files.read_within(Utf8Path::new(MANIFEST), MANIFEST_MAX, &mut bytes).map_err(|error| match error
+            .kind()
+        {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ManifestError::Missing,
             _ => ManifestError::Read(error),
         })?;

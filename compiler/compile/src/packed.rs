@@ -12,7 +12,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Files, paths};
+use closc_artefacts::{FILE_MAX, Files, paths};
+use closc_budget::OverLimit;
 
 use crate::blob::{At, Blob, Local};
 
@@ -21,9 +22,6 @@ const ENTRIES_MAX: u64 = 1 << 22;
 
 /// Bytes of all files of an archive: more than the largest fabric has.
 const TOTAL_MAX: u64 = 1 << 40;
-
-/// Bytes of one file.
-const FILE_MAX: u64 = 4 << 30;
 
 /// Bytes of a frame that are no file: heads of entries, and what fills up blocks.
 const FRAME_MAX: u64 = FILE_MAX + (64 << 20);
@@ -162,11 +160,18 @@ impl Files for Packed {
     }
 
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
+        self.read_within(path, FILE_MAX, into)
+    }
+
+    fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         let slot = *self.slots.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        if slot.size > max {
+            return Err(OverLimit { limit: max }.into());
+        }
         let mut frame = self.frame(slot)?;
         io::copy(&mut frame.rest.by_ref().take(slot.at - frame.at), &mut io::sink())?;
-        frame.rest.by_ref().take(slot.size).read_to_end(into)?;
+        closc_budget::read_into(frame.rest.by_ref().take(slot.size), slot.size, into)?;
         if into.len() as u64 != slot.size {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
@@ -292,8 +297,7 @@ impl Look<'_> {
                 self.refused(format!("a name has {} bytes, and names have at most {NAME_MAX}", entry.size()))
             );
         }
-        let mut name = Vec::new();
-        entry.take(NAME_MAX).read_to_end(&mut name).map_err(|error| self.unreadable(error))?;
+        let name = closc_budget::read(entry, NAME_MAX).map_err(|error| self.unreadable(error))?;
         self.name(name.strip_suffix(&[0]).unwrap_or(&name))
     }
 

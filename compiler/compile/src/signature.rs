@@ -9,13 +9,16 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::Files;
 use closc_artefacts::paths::{MANIFEST, SIGNATURE};
+use closc_artefacts::{Files, MANIFEST_MAX};
 use closc_files::Reason;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
 /// What the signature is for, so that one for something else does not pass for it.
 pub const NAMESPACE: &str = "closc-manifest";
+
+/// The most bytes of a signature: `ssh-keygen` writes some hundred.
+const SIGNATURE_MAX: u64 = 16 << 10;
 
 /// Why a tree is not signed as it should be, or cannot be signed.
 #[derive(Debug, thiserror::Error)]
@@ -147,12 +150,16 @@ impl fmt::Debug for SignedTree {
 impl SignedTree {
     /// Checks the signature of a tree.
     pub fn open(tree: Box<dyn Files>, by: &Signee) -> Result<SignedTree, SignatureError> {
-        let manifest = tree.read(MANIFEST).map_err(SignatureError::Manifest)?;
-        let bytes = tree.read(SIGNATURE).map_err(|error| match error.kind() {
+        // The short file first: what is not signed costs no more than that.
+        let (mut manifest, mut bytes) = (Vec::new(), Vec::new());
+        let read = tree.read_within(Utf8Path::new(SIGNATURE), SIGNATURE_MAX, &mut bytes);
+        read.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SignatureError::Missing,
             _ => SignatureError::Damaged(error.to_string()),
         })?;
         let signature = parse(&bytes).map_err(SignatureError::Damaged)?;
+        let read = tree.read_within(Utf8Path::new(MANIFEST), MANIFEST_MAX, &mut manifest);
+        read.map_err(SignatureError::Manifest)?;
         by.key.verify(NAMESPACE, &manifest, &signature).map_err(|_| SignatureError::Wrong(name(&by.key)))?;
         Ok(SignedTree { tree, manifest })
     }
@@ -161,6 +168,14 @@ impl SignedTree {
 impl Files for SignedTree {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         if path == MANIFEST { Ok(self.manifest.clone()) } else { self.tree.read(path) }
+    }
+
+    fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        if path == MANIFEST {
+            into.clone_from(&self.manifest);
+            return Ok(());
+        }
+        self.tree.read_within(path, max, into)
     }
 
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {

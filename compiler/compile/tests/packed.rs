@@ -79,7 +79,7 @@ fn what_a_stranger_packs_is_refused_with_its_place() {
         ("a file again", entry("a", Regular, 1, b"y"), "`a` is there again"),
         ("a huge file", entry("b", Regular, 1 << 33, b""), "an entry has 8589934592 bytes"),
         ("a huge name", entry("b", GNULongName, 1 << 16, &vec![b'n'; 1 << 16]), "a name has 65536 bytes"),
-        ("more than was packed", entry("b", Regular, 1 << 30, b""), "unpack to 1073741825 and more"),
+        ("more than was packed", entry("b", Regular, 1 << 28, b""), "unpack to 268435457 and more"),
         ("a name without a file", entry("b", GNULongName, 2, b"c\0"), "a name has no file"),
         ("a broken head", vec![1; 512], "cannot read the archive"),
     ];
@@ -115,4 +115,21 @@ fn a_bomb_is_refused() {
         std::fs::write(&file, &whole[..end]).unwrap();
         assert!(Packed::open(&file).is_err(), "{end} of {} bytes", whole.len());
     }
+}
+
+/// A manifest or signature of gigabytes is refused at its head, and a file that is longer than its reader takes is not unpacked.
+#[test]
+fn a_file_of_gigabytes_is_refused_at_its_head() {
+    let place = place();
+    let file = place.root.join("tree.tar.zst");
+    for name in ["manifest.json", "manifest.json.sig", "switches/p0-t0-001/entries.txtpb"] {
+        std::fs::write(&file, packed(&[entry(name, tar::EntryType::Regular, 3 << 30, &[7; 600])])).unwrap();
+        let error = Packed::open(&file).unwrap_err().to_string();
+        assert!(error.contains("an entry has 3221225472 bytes, and files have at most 268435456"), "{error}");
+    }
+    std::fs::write(&file, packed(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])])).unwrap();
+    let (opened, mut bytes) = (Packed::open(&file).unwrap(), Vec::new());
+    let error = opened.read_within("a".into(), 599, &mut bytes).unwrap_err();
+    assert_eq!((error.to_string().as_str(), bytes.capacity()), ("has more than 599 bytes", 0));
+    opened.read_within("a".into(), 600, &mut bytes).unwrap();
 }

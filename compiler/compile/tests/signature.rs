@@ -152,3 +152,17 @@ fn openssh_agrees() {
     assert!(keygen(sign).status().unwrap().success());
     place.open(&key).unwrap();
 }
+
+/// The signature is read within its own limit, before a manifest that is not signed.
+#[test]
+fn a_sparse_signature_or_manifest_takes_no_memory() {
+    let place = Place::new();
+    let key = place.key(1);
+    place.compile(Some(&Signer::read(&key).expect("a key")));
+    for (name, limit) in [("manifest.json", "128 MiB"), ("manifest.json.sig", "16384 bytes")] {
+        let file = fs::File::options().write(true).open(place.tree().join(name)).expect("it is there");
+        file.set_len(3 << 30).expect("a sparse file");
+        let error = place.open(&key).expect_err("it is refused");
+        assert!(error.contains(&format!("has more than {limit}")), "{error}");
+    }
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Entry, Files, Manifest, paths};
+use closc_artefacts::{Entry, FILE_MAX, Files, Manifest, paths};
 use closc_runtime::check::{self, Violation};
 use closc_runtime::client::Pipeline;
 use closc_runtime::info::InfoError;
@@ -324,12 +324,13 @@ impl Tree {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, TreeError> {
-        let bytes = self
-            .files
-            .read(path)
+        let entry = self.listed.as_ref().map(|listed| listed.get(Utf8Path::new(path)));
+        let (mut bytes, max) = (Vec::new(), entry.flatten().map_or(FILE_MAX, |entry| entry.size));
+        self.files
+            .read_within(Utf8Path::new(path), max, &mut bytes)
             .map_err(|error| TreeError::Read { path: path.to_owned(), reason: error.to_string() })?;
-        let Some(listed) = &self.listed else { return Ok(bytes) };
-        match listed.get(Utf8Path::new(path)) {
+        let Some(entry) = entry else { return Ok(bytes) };
+        match entry {
             Some(entry) if entry.fits(&bytes) => Ok(bytes),
             Some(_) => Err(TreeError::Changed { path: path.to_owned() }),
             None => Err(TreeError::Unlisted { path: path.to_owned() }),

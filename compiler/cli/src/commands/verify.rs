@@ -180,6 +180,11 @@ impl Files for Watched {
         self.files.read_into(path, into)
     }
 
+    fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        self.bar.inc(1);
+        self.files.read_within(path, max, into)
+    }
+
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         self.files.list()
     }

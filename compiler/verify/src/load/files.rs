@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8Path;
 use closc_artefacts::paths::{HOSTS, MANIFEST};
-use closc_artefacts::{Entry, Files as Source, Manifest};
+use closc_artefacts::{Entry, FILE_MAX, Files as Source, Manifest};
 
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
@@ -57,7 +57,14 @@ impl Files<'_> {
     ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
-        if let Err(source) = self.tree.read_into(path, into) {
+        // A file that is longer than it is listed is not the listed one, and is not read.
+        if let Err(source) = self.tree.read_within(path, entry.size, into) {
+            if source.kind() == std::io::ErrorKind::FileTooLarge {
+                findings.checked(&DIGEST, 1);
+                let message = format!("`{path}` {}", over(&source, entry.size));
+                findings.broken(Violation::new(&DIGEST, Place::file(path), message));
+                return Ok(false);
+            }
             if source.kind() != std::io::ErrorKind::NotFound {
                 return Err(VerifyError::Read { path: path.to_owned(), source });
             }
@@ -72,6 +79,15 @@ impl Files<'_> {
             digest(path, into, entry, findings);
         }
         Ok(true)
+    }
+}
+
+/// Says of a file that is too long by how much.
+fn over(source: &std::io::Error, listed: u64) -> String {
+    if listed > FILE_MAX {
+        source.to_string()
+    } else {
+        format!("has more than the {listed} bytes that are listed")
     }
 }
 
