@@ -5,6 +5,7 @@
 //! one more connection ends the oldest one that has not asked yet; what is not served is refused with a reason.
 
 mod certificates;
+mod log_state;
 mod message;
 mod places;
 
@@ -23,6 +24,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 pub use certificates::Certificates;
+pub use log_state::LogState;
 pub use message::{Answer, Request};
 
 use places::Places;
@@ -33,7 +35,7 @@ const HEAD_MAX: usize = 8 << 10;
 /// How long a client may take to ask, and to receive the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Connections at a time.
+/// Connections at a time, unless a server has less memory.
 const CONNECTIONS_MAX: usize = 64;
 
 /// Wait after a connection that could not be accepted, as when the process has no more files.
@@ -45,7 +47,17 @@ pub async fn serve(
     tls: Option<Certificates>,
     answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
 ) {
-    let mut places = Places::new(CONNECTIONS_MAX);
+    serve_within(CONNECTIONS_MAX, listener, tls, answer).await;
+}
+
+/// The same with so many connections at a time. Each holds one answer, so they bound the memory for answers.
+pub async fn serve_within(
+    connections: usize,
+    listener: TcpListener,
+    tls: Option<Certificates>,
+    answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+) {
+    let mut places = Places::new(connections);
     let answer = Arc::new(answer);
     loop {
         let Ok((stream, _)) = listener.accept().await else {

@@ -6,6 +6,7 @@
 
 mod channels;
 mod control;
+mod cookies;
 mod groups;
 mod guard;
 mod metrics;
@@ -21,6 +22,7 @@ use closc_paths::{PlaneAt, Table};
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
 use channels::Channels;
+use cookies::Cookies;
 use groups::Groups;
 use room::Room;
 
@@ -80,8 +82,10 @@ pub struct Options {
     pub idle_ns: u64,
     /// UDP port of messages.
     pub udp_port: u16,
-    /// What all agents of the fabric know; derived from the table if absent.
-    pub cookie: Option<u64>,
+    /// The secret of all agents of the fabric. Without it the cookies of messages follow from the table's addresses.
+    pub secret: Option<[u8; 32]>,
+    /// A secret of this process alone.
+    pub own_secret: [u8; 32],
     /// Patience of the engine.
     pub engine: Settings,
 }
@@ -104,7 +108,8 @@ impl Default for Options {
             dscp: Dscp::default(),
             idle_ns: 10_000_000_000,
             udp_port: 49791,
-            cookie: None,
+            secret: None,
+            own_secret: [0; 32],
             engine: Settings::default(),
         }
     }
@@ -166,6 +171,7 @@ impl Port {
 pub struct Agent {
     options: Options,
     identity: Identity,
+    cookies: Cookies,
     own: [u8; 16],
     /// The segment of this NIC in each plane.
     segments: Vec<Segment>,
@@ -207,8 +213,10 @@ impl Agent {
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
         let schedule = schedule(at, &options);
         let records = schedule.turns().iter().map(|turn| (*turn, Record::default())).collect();
+        let (identity, cookies) = identity(at.table, &options);
         Ok(Agent {
-            identity: identity(at.table, &options),
+            identity,
+            cookies,
             own: own_address(at.table, options.downlink),
             segments: segments(at.table, options.downlink),
             epoch,
@@ -262,7 +270,7 @@ impl Agent {
                 self.drop_channel(at);
             }
         }
-        self.identity = identity(new.table, &self.options);
+        (self.identity, self.cookies) = identity(new.table, &self.options);
         self.segments = segments(new.table, self.options.downlink);
         self.schedule = schedule(new, &self.options);
         let known = std::mem::take(&mut self.records);
@@ -314,6 +322,16 @@ impl Agent {
         silence
     }
 
+    /// What messages to a NIC carry.
+    fn identity_to(&self, address: &[u8; 16]) -> Identity {
+        Identity { cookie: self.cookies.between(&self.own, address), ..self.identity }
+    }
+
+    /// What messages from a NIC have to carry.
+    fn identity_from(&self, address: &[u8; 16]) -> Identity {
+        Identity { cookie: self.cookies.between(address, &self.own), ..self.identity }
+    }
+
     /// The flow of everything that is no packet of the node: one queue pair for each two NICs.
     fn flow(&self, channel: usize) -> u64 {
         flow_hash([&self.own[..], &self.channels[channel].address[..]])
@@ -334,23 +352,25 @@ fn schedule(at: &At<'_>, options: &Options) -> Schedule {
     Schedule::new(at.table, options.downlink, (options.probe_tiers, options.probe_period_ns), at.now_ns)
 }
 
-fn identity(table: &Table<'_>, options: &Options) -> Identity {
+fn identity(table: &Table<'_>, options: &Options) -> (Identity, Cookies) {
     let h = table.header();
     let block = (u128::from_be_bytes(table.t0_probe(0, 0)) >> 96) as u32;
-    // Without a cookie of its own, a fabric is distinguished by its addresses: against accidents, not against attackers.
-    let derived = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
+    // Without a secret, a fabric is distinguished by its addresses: against accidents, not against attackers.
+    let public = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
     let blocks = match h.plane {
         PlaneAt::Usids { .. } => 1,
         PlaneAt::Block => h.planes,
     };
-    Identity {
+    let cookies = Cookies::new(public, options.secret, options.own_secret);
+    let identity = Identity {
         block,
         blocks,
         pool: h.pool,
         pool_len: h.pool_len,
         udp_port: options.udp_port,
-        cookie: options.cookie.unwrap_or(derived),
-    }
+        cookie: cookies.of_fabric(),
+    };
+    (identity, cookies)
 }
 
 fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {

@@ -85,6 +85,15 @@ pub enum Answer {
     AfterReload,
 }
 
+/// How a request changed the denials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// One more is in force.
+    Denied(u64),
+    /// One ended.
+    Allowed(u64),
+}
+
 /// The answer that something is wrong.
 pub fn fault(text: impl std::fmt::Display) -> Value {
     json!({ "error": text.to_string() })
@@ -94,11 +103,25 @@ fn value(of: impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_else(fault)
 }
 
-/// Answers a line. `unix` is the time in seconds since 1970. Tells whether denials changed.
-pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, bool) {
+/// Returns the answer where a change of the denials could not be saved. A denial that a restart would forget does not begin; one that
+/// ended has ended, as lifting has to work on a full disk, too.
+pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Answer {
+    Answer::Now(match change {
+        Change::Denied(id) => {
+            agent.allow(at, id);
+            fault(format_args!("{why}: a restart would forget the denial, so it is not in force"))
+        }
+        Change::Allowed(id) => {
+            fault(format_args!("{why}: denial {id} has ended, and is in force again after a restart"))
+        }
+    })
+}
+
+/// Answers a line. `unix` is the time in seconds since 1970. Tells how denials changed.
+pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, Option<Change>) {
     let request = match serde_json::from_slice::<Request>(line) {
         Ok(request) => request,
-        Err(error) => return (Answer::Now(fault(error)), false),
+        Err(error) => return (Answer::Now(fault(error)), None),
     };
     let now = match request {
         Request::Status {} => value(agent.status(at)),
@@ -117,7 +140,7 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
         }
         Request::Deny { ban } => {
             let made = agent.deny(at, &Ban { id: None, ..ban }, unix);
-            let changed = made.is_ok();
+            let changed = made.as_ref().ok().map(|id| Change::Denied(*id));
             let said = made.map_or_else(fault, |id| json!({ "id": id }));
             return (Answer::Now(said), changed);
         }
@@ -128,16 +151,16 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
             } else {
                 fault(format_args!("no denial {id} is in force"))
             };
-            return (Answer::Now(said), ended);
+            return (Answer::Now(said), ended.then_some(Change::Allowed(id)));
         }
         Request::Write { to, bytes, local, target, unit } => {
             match agent.write(at, to.octets(), (local, target, bytes, unit)) {
-                Ok(write) => return (Answer::WhenWritten(write), false),
+                Ok(write) => return (Answer::WhenWritten(write), None),
                 Err(why) => fault(format_args!("{bytes} bytes cannot be written to {to}: {why}")),
             }
         }
         Request::Metrics {} => Value::String(agent.metrics(at)),
-        Request::Reload {} => return (Answer::AfterReload, false),
+        Request::Reload {} => return (Answer::AfterReload, None),
     };
-    (Answer::Now(now), false)
+    (Answer::Now(now), None)
 }

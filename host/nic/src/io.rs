@@ -6,6 +6,7 @@ pub mod doctor;
 mod hold;
 pub mod ports;
 pub mod run;
+pub mod scrape;
 pub mod serve;
 pub mod setup;
 pub mod state;

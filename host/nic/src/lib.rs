@@ -16,6 +16,7 @@ mod offload;
 pub mod overtaken;
 pub mod pace;
 pub mod probes;
+mod ranges;
 pub mod region;
 pub mod reorder;
 pub mod run_clock;

@@ -229,7 +229,7 @@ struct RunArgs {
     /// UDP port of messages between agents
     #[arg(long, default_value_t = Options::default().udp_port, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-    /// File with what all agents of the fabric know, 16 hexadecimal digits
+    /// File with the secret of all agents of the fabric: 16, 32 or 64 hexadecimal digits
     #[arg(long)]
     cookie: Option<PathBuf>,
 }
@@ -274,6 +274,9 @@ fn seconds(text: &str) -> Result<f64, String> {
     let good = seconds > 0.0 && seconds.is_finite();
     good.then_some(seconds).ok_or_else(|| format!("`{text}` is no time from now on"))
 }
+
+/// The most bytes of a file with a secret.
+const SECRET_MAX: u64 = 4096;
 
 /// The command line cannot be understood (`EX_USAGE` of `sysexits.h`), as `closc` says it.
 const USAGE: u8 = 64;
@@ -404,14 +407,7 @@ fn ban(args: &DenyArgs) -> Ban {
 }
 
 fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Error>> {
-    let cookie = args.cookie.as_ref().map(|path| -> Result<u64, Box<dyn std::error::Error>> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("`{}`: {error}", path.display()))?;
-        let digits = text.trim();
-        if digits.len() != 16 {
-            return Err(format!("`{}` has {} digits, a cookie has 16", path.display(), digits.len()).into());
-        }
-        Ok(u64::from_str_radix(digits, 16)?)
-    });
+    let secret = args.cookie.as_deref().map(secret).transpose()?;
     Ok(run::Setup {
         table: args.table.table.clone(),
         nic: args.table.nic,
@@ -433,7 +429,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
             transport: args.transport,
             port_mbps: args.port_mbps,
             udp_port: args.port,
-            cookie: cookie.transpose()?,
+            secret,
             dscp: Dscp {
                 data: args.dscp_data,
                 again: args.dscp_again,
@@ -443,6 +439,17 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
             ..Options::default()
         },
     })
+}
+
+/// Reads the secret that all agents of a fabric share.
+fn secret(path: &Path) -> Result<[u8; 32], Box<dyn std::error::Error>> {
+    let text = run::read_text(path, SECRET_MAX).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    let digits = text.trim();
+    if !matches!(digits.len(), 16 | 32 | 64) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let path = path.display();
+        return Err(format!("`{path}` is not a secret: expected 16, 32 or 64 hexadecimal digits").into());
+    }
+    Ok(blake3::derive_key("closc-nic 2026-11 cookies of messages", digits.to_ascii_lowercase().as_bytes()))
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 //! In: what a job asks for, verdicts on packets, pieces that arrive. Out: the next piece to send, where a piece
 //! belongs. Invariants: a piece says where it belongs, so none waits for another; only what is missing is sent again; a
 //! write is done when the other side says that it has all of it. Nothing of a region is kept in memory, and what is
-//! remembered of a write is a bit for each piece.
+//! remembered of a write is a range for each run of pieces, so memory follows from what is missing and not from the count of
+//! pieces that a packet names.
 
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;
 
 use thiserror::Error;
 
+use crate::ranges::{RANGE_BYTES, Ranges};
 use crate::wire::{Chunk, RANGES_MAX, Status};
 
 /// Pieces of the longest write.
@@ -19,42 +21,6 @@ const ARRIVING_MAX: usize = 16;
 /// Writes that are remembered as complete.
 const COMPLETE_MAX: usize = 64;
 const ASK_AFTER_NS: u64 = 10_000_000;
-
-/// One bit for each piece.
-#[derive(Debug, Clone, Default)]
-struct Pieces {
-    bits: Vec<u64>,
-    n: u64,
-    set: u64,
-}
-
-impl Pieces {
-    fn new(n: u64) -> Self {
-        Pieces { bits: vec![0; n.div_ceil(64) as usize], n, set: 0 }
-    }
-
-    fn has(&self, at: u64) -> bool {
-        self.bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 == 1)
-    }
-
-    /// Sets or clears a bit and tells whether it changed.
-    fn put(&mut self, at: u64, to: bool) -> bool {
-        if at >= self.n || self.has(at) == to {
-            return false;
-        }
-        self.bits[(at / 64) as usize] ^= 1 << (at % 64);
-        if to {
-            self.set += 1;
-        } else {
-            self.set -= 1;
-        }
-        true
-    }
-
-    fn is_full(&self) -> bool {
-        self.set == self.n
-    }
-}
 
 /// What a job asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,11 +128,19 @@ pub struct Leaving {
     pub ended_ns: Option<u64>,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
-    next: u64,
-    again: VecDeque<(u64, u8)>,
-    arrived: Pieces,
+    next: u32,
+    again: VecDeque<Again>,
+    arrived: Ranges,
     asked_ns: u64,
     touched_ns: u64,
+}
+
+/// Pieces to retransmit: from the first up to the end, and the plane that lost them, if one did.
+#[derive(Debug, Clone, Copy)]
+struct Again {
+    first: u32,
+    end: u32,
+    not_over: Option<u8>,
 }
 
 /// A piece to send.
@@ -207,7 +181,7 @@ impl Leaving {
             failure: None,
             next: 0,
             again: VecDeque::new(),
-            arrived: Pieces::new(pieces),
+            arrived: Ranges::new(pieces as u32),
             asked_ns: now_ns,
             touched_ns: now_ns,
         })
@@ -215,52 +189,67 @@ impl Leaving {
 
     /// Returns the next piece: what was lost first.
     pub fn next_piece(&mut self) -> Option<Piece> {
-        let unit = u64::from(self.order.unit);
-        while let Some((at, plane)) = self.again.pop_front() {
-            if !self.arrived.has(at) {
+        while let Some(Again { first, end, not_over }) = self.again.pop_front() {
+            if first + 1 < end {
+                self.again.push_front(Again { first: first + 1, end, not_over });
+            }
+            if !self.arrived.has(first) {
                 self.tally.sent += 1;
                 self.tally.resent += 1;
-                let not_over = (plane != u8::MAX).then_some(plane);
-                return Some(Piece { offset: at * unit, len: self.len(at), not_over, again: true });
+                return Some(Piece {
+                    offset: self.offset(first),
+                    len: self.len(first),
+                    not_over,
+                    again: true,
+                });
             }
         }
-        (self.next < self.arrived.n).then(|| {
+        (self.next < self.arrived.count()).then(|| {
             let at = self.next;
             self.next += 1;
             self.tally.sent += 1;
-            Piece { offset: at * unit, len: self.len(at), not_over: None, again: false }
+            Piece { offset: self.offset(at), len: self.len(at), not_over: None, again: false }
         })
     }
 
     /// Takes back the piece that was given last: no port took it, so it was not sent.
     pub fn unsent(&mut self, piece: &Piece) {
-        let at = piece.offset / u64::from(self.order.unit);
+        let at = self.place(piece.offset);
         self.tally.sent -= 1;
         if piece.again {
             self.tally.resent -= 1;
             // Any plane will do where none took it.
-            self.again.push_front((at, u8::MAX));
+            self.again.push_front(Again { first: at, end: at + 1, not_over: None });
         } else {
             self.next = at;
         }
     }
 
-    fn len(&self, at: u64) -> u32 {
-        let unit = u64::from(self.order.unit);
-        unit.min(self.order.total - at * unit) as u32
+    fn offset(&self, at: u32) -> u64 {
+        u64::from(at) * u64::from(self.order.unit)
+    }
+
+    /// The number of the piece that begins at an offset: a write has at most [`PIECES_MAX`].
+    fn place(&self, offset: u64) -> u32 {
+        (offset / u64::from(self.order.unit)) as u32
+    }
+
+    fn len(&self, at: u32) -> u32 {
+        u64::from(self.order.unit).min(self.order.total - self.offset(at)) as u32
     }
 
     /// A piece arrived.
     pub fn arrived(&mut self, offset: u64, now_ns: u64) {
         self.touched_ns = now_ns;
-        self.arrived.put(offset / u64::from(self.order.unit), true);
+        self.arrived.add(self.place(offset));
     }
 
     /// A piece was lost by a plane.
     pub fn lost(&mut self, offset: u64, plane: u8) {
-        let at = offset / u64::from(self.order.unit);
+        let at = self.place(offset);
         if !self.arrived.has(at) {
-            self.again.push_back((at, plane));
+            let not_over = (plane != u8::MAX).then_some(plane);
+            self.again.push_back(Again { first: at, end: at + 1, not_over });
         }
     }
 
@@ -284,10 +273,10 @@ impl Leaving {
         }
         let unit = u64::from(self.order.unit);
         for (offset, len) in &status.missing[..usize::from(status.n_missing)] {
-            for at in offset / unit..offset.saturating_add(*len).div_ceil(unit) {
-                if self.arrived.put(at, false) {
-                    self.again.push_back((at, u8::MAX));
-                }
+            let end = offset.saturating_add(*len).div_ceil(unit).min(u64::from(self.arrived.count())) as u32;
+            let first = (offset / unit).min(u64::from(end)) as u32;
+            if self.arrived.remove(first, end) {
+                self.again.push_back(Again { first, end, not_over: None });
             }
         }
     }
@@ -322,9 +311,12 @@ struct Coming {
     id: u64,
     total: u64,
     unit: u32,
-    pieces: Pieces,
+    pieces: Ranges,
     touched_ns: u64,
 }
+
+/// The most bytes that a NIC's writes take here: all that arrive at a time, with more gaps than a window makes.
+pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<Coming>() + 1024 * RANGE_BYTES;
 
 /// What to do with a piece that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -355,7 +347,7 @@ impl Arriving {
         if self.complete.iter().any(|(id, _)| *id == chunk.write) {
             return Place::Known;
         }
-        let n = chunk.total.div_ceil(u64::from(chunk.unit.max(1)));
+        let n = pieces_of(chunk);
         if n > PIECES_MAX {
             return Place::Refused;
         }
@@ -368,7 +360,7 @@ impl Arriving {
             return Place::Refused;
         }
         coming.touched_ns = now_ns;
-        if !coming.pieces.put(chunk.offset / u64::from(chunk.unit), true) {
+        if !coming.pieces.add(place_of(chunk)) {
             return Place::Known;
         }
         let done = coming.pieces.is_full();
@@ -404,12 +396,39 @@ impl Arriving {
         self.complete.push_back((write, total));
     }
 
+    /// Returns the bytes that all of it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let ranges: usize = self.coming.iter().map(|coming| coming.pieces.len()).sum();
+        self.coming.len() * size_of::<Coming>() + ranges * RANGE_BYTES
+    }
+
+    /// Returns how many bytes more a piece takes, at most.
+    pub(crate) fn growth(&self, chunk: &Chunk<'_>) -> usize {
+        if self.complete.iter().any(|(id, _)| *id == chunk.write) || pieces_of(chunk) > PIECES_MAX {
+            return 0;
+        }
+        match self.coming.iter().find(|coming| coming.id == chunk.write) {
+            Some(coming) if coming.pieces.is_apart(place_of(chunk)) => RANGE_BYTES,
+            Some(_) => 0,
+            None if self.coming.len() < ARRIVING_MAX => size_of::<Coming>() + RANGE_BYTES,
+            None => RANGE_BYTES,
+        }
+    }
+
+    /// Forgets the write that was untouched longest, except one, and tells whether there was any. Its sender is asked for all of
+    /// it again.
+    pub(crate) fn forget_oldest(&mut self, except: Option<u64>) -> bool {
+        let others = (0..self.coming.len()).filter(|at| Some(self.coming[*at].id) != except);
+        let Some(oldest) = others.min_by_key(|at| self.coming[*at].touched_ns) else { return false };
+        self.coming.swap_remove(oldest);
+        true
+    }
+
     fn begin(&mut self, chunk: &Chunk<'_>, n: u64, now_ns: u64) -> usize {
         if self.coming.len() == ARRIVING_MAX {
-            let oldest = (0..self.coming.len()).min_by_key(|at| self.coming[*at].touched_ns).unwrap_or(0);
-            self.coming.swap_remove(oldest);
+            self.forget_oldest(None);
         }
-        let pieces = Pieces::new(n);
+        let pieces = Ranges::new(n as u32);
         self.coming.push(Coming {
             id: chunk.write,
             total: chunk.total,
@@ -440,21 +459,23 @@ impl Arriving {
             return status;
         };
         let unit = u64::from(coming.unit);
-        let mut at = 0;
-        while at < coming.pieces.n && usize::from(status.n_missing) < RANGES_MAX {
-            let first = at;
-            while at < coming.pieces.n && !coming.pieces.has(at) {
-                at += 1;
-            }
-            if at > first {
-                let end = (at * unit).min(total);
-                status.missing[usize::from(status.n_missing)] = (first * unit, end - first * unit);
-                status.n_missing += 1;
-            }
-            at += 1;
+        for ((first, end), missing) in coming.pieces.gaps().zip(&mut status.missing) {
+            let (first, end) = (u64::from(first) * unit, (u64::from(end) * unit).min(total));
+            *missing = (first, end - first);
+            status.n_missing += 1;
         }
         status
     }
+}
+
+/// The pieces that the write of a piece has.
+fn pieces_of(chunk: &Chunk<'_>) -> u64 {
+    chunk.total.div_ceil(u64::from(chunk.unit.max(1)))
+}
+
+/// The number of a piece in its write.
+fn place_of(chunk: &Chunk<'_>) -> u32 {
+    (chunk.offset / u64::from(chunk.unit.max(1))) as u32
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use closc_nic::agent::{Agent, At, Options};
 use closc_nic::api;
 use closc_nic::batch::Batch;
@@ -19,12 +22,13 @@ fn identity() -> Identity {
         pool: 0xfd00_c105_0001 << 80,
         pool_len: 48,
         udp_port: 49791,
-        cookie: 0x0123_4567_89ab_cdef,
+        // Of a fabric without a secret it follows from its addresses.
+        cookie: (0xfd00_c105_0001_u64 << 16) ^ 0xfcbb_bbbb_u64.rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15,
     }
 }
 
 fn agent(table: &Table<'_>) -> Agent {
-    let options = Options { channels: Some(4), cookie: Some(identity().cookie), ..Options::default() };
+    let options = Options { channels: Some(4), ..Options::default() };
     Agent::new(&At { table, now_ns: 1 }, options, Region::Pattern { wrong: 0 }, 5).unwrap()
 }
 
@@ -198,4 +202,136 @@ fn a_flood_does_not_grow_the_agent() {
     }
     assert!(net.agents[0].status(&net.at(0)).channels.len() <= 1);
     assert!(net.agents[0].events_after(0).count() <= 256);
+}
+
+/// Runs a test of this program in a process of its own that has so much memory. Tells whether this is that process.
+fn is_in_process_with(mib: u64, test: &str) -> bool {
+    const MARK: &str = "CLOSC_NIC_LIMITED";
+    if std::env::var_os(MARK).is_some() {
+        return true;
+    }
+    let own = std::env::current_exe().unwrap();
+    let limited = format!("ulimit -v {} && exec \"$0\" --exact {test} --nocapture", mib << 10);
+    let done = std::process::Command::new("sh")
+        .args(["-c", &limited])
+        .arg(own)
+        .env(MARK, "1")
+        // An arena per thread takes address space, not memory.
+        .env("MALLOC_ARENA_MAX", "1")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    false
+}
+
+fn chunk_of(source: [u8; 16], write: u64, piece: u64, number: u32) -> Vec<u8> {
+    let mut chunk = vec![5];
+    for field in [write, 1 << 20, 0, piece] {
+        chunk.extend_from_slice(&field.to_be_bytes());
+    }
+    chunk.extend_from_slice(&1u32.to_be_bytes());
+    chunk.push(0);
+    let sequence = Sequence { epoch: 1, number, entropy: number };
+    frame(source, Some(sequence), Next::Udp, &message(&chunk))
+}
+
+/// A host that forges all NICs of its group begins writes of a million pieces from each. A bitmap for each took 128 KiB at the word of
+/// one packet: 500 MiB of 12,000 packets.
+#[test]
+fn writes_that_are_begun_take_no_memory_for_what_they_announce() {
+    const PEERS: u128 = 250;
+    if !is_in_process_with(192, "writes_that_are_begun_take_no_memory_for_what_they_announce") {
+        return;
+    }
+    let bytes = common::crowded(PEERS as u16);
+    let table = Table::open(&bytes).unwrap();
+    let at = At { table: &table, now_ns: 1 };
+    let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 5).unwrap();
+    let mut batch = Batch::new(9600);
+    for peer in 1..PEERS {
+        let source = (u128::from_be_bytes(nic(0)) + peer).to_be_bytes();
+        for number in 0..48u32 {
+            let (write, page) = (u64::from(number % 16) + 1, u64::from(number / 16));
+            let frame = chunk_of(source, write, page << 15, number);
+            agent.receive(&at, &frame, &mut batch, &mut |_| ());
+            batch.clear();
+        }
+    }
+    assert!(agent.counters().written_bytes > 10_000, "{:?}", agent.counters());
+    // One NIC has no more gaps than its share, and its writes go on where gaps are filled.
+    let source = (u128::from_be_bytes(nic(0)) + 1).to_be_bytes();
+    for number in 0..1_500u32 {
+        agent.receive(
+            &at,
+            &chunk_of(source, 99, u64::from(number) * 2, 100 + number),
+            &mut batch,
+            &mut |_| (),
+        );
+        batch.clear();
+    }
+    let refused = agent.counters().refused_writes;
+    assert!(refused > 300, "{refused} pieces refused");
+    agent.receive(&at, &chunk_of(source, 99, 1, 5_000), &mut batch, &mut |_| ());
+    assert_eq!(agent.counters().refused_writes, refused);
+}
+
+/// Pipelined requests to the port for Prometheus whose answers are not read: each was answered into memory, 797 MiB for 4.6 MB sent.
+#[test]
+fn pipelined_scrapes_that_read_nothing_take_no_memory() {
+    if !is_in_process_with(256, "pipelined_scrapes_that_read_nothing_take_no_memory") {
+        return;
+    }
+    let port = closc_nic::io::scrape::Port::open("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = port.address().unwrap();
+    let mut scrapes = port.serve().unwrap();
+    let page = "closc_nic_x 1\n".repeat(40_000);
+    let mut clients: Vec<TcpStream> = Vec::new();
+    let requests = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(500);
+    let mut sent = 0;
+    for _ in 0..400 {
+        let client = TcpStream::connect(address).unwrap();
+        client.set_nonblocking(true).unwrap();
+        clients.push(client);
+        for client in &mut clients {
+            sent += client.write(&requests).unwrap_or(0);
+        }
+        scrapes.answer(|| page.clone());
+    }
+    assert!(sent > 4 << 20, "{sent} bytes");
+    drop(clients);
+    // A scraper afterwards is answered.
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let read = std::thread::spawn(move || {
+        let mut text = String::new();
+        client.read_to_string(&mut text).map(|_| text)
+    });
+    while !read.is_finished() {
+        scrapes.answer(|| page.clone());
+        std::thread::yield_now();
+    }
+    assert!(read.join().unwrap().unwrap().ends_with(&page[..140]));
+}
+
+/// With a secret, a host of the fabric that was sent messages knows the cookies to its own address, and forges no other NIC's.
+#[test]
+fn a_cookie_of_one_pair_is_refused_from_another() {
+    let bytes = [table(0), table(1)];
+    let tables = [Table::open(&bytes[0]).unwrap(), Table::open(&bytes[1]).unwrap()];
+    let options = Options { secret: Some([7; 32]), own_secret: [9; 32], ..Options::default() };
+    let mut net = Net::with([&tables[0], &tables[1]], options);
+    net.say(0, b"word");
+    net.run(300_000_000);
+    let status = net.agents[0].status(&net.at(0));
+    assert_eq!((net.got[1].len(), status.counters.wrong_cookie), (1, 0), "agents with one secret talk");
+    assert!(status.counters.probe_answers > 0, "{:?}", status.counters);
+    // The cookie that follows from addresses is refused.
+    let forged = chunk_of(nic(1), 3, 0, 9);
+    let mut tagged = forged.clone();
+    tagged[60..62].copy_from_slice(&net.agents[0].identity().tag().to_be_bytes());
+    for frame in [forged, tagged] {
+        let before = net.agents[0].counters().wrong_cookie;
+        net.deliver(0, &frame);
+        assert_eq!(net.agents[0].counters().wrong_cookie, before + 1);
+    }
 }

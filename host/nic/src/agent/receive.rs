@@ -61,24 +61,26 @@ impl Agent {
         match (packet.payload, packet.sequence) {
             (Payload::Inner(inner), Some(sequence)) => self.inner(at, &packet, sequence, inner, batch, node),
             (Payload::Inner(_), None) => self.counters.malformed += 1,
-            (Payload::Message(bytes), sequence) => match wire::read(bytes, &self.identity) {
-                Ok(Message::Chunk(chunk)) => match sequence {
-                    Some(sequence) => self.chunk(at, &packet, sequence, &chunk, batch, node),
-                    None => self.counters.malformed += 1,
-                },
-                Ok(message) => {
-                    // A probe with a number asks what of those before it came.
-                    let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.own;
-                    if let Some(sequence) = sequence.filter(|_| asked) {
-                        self.numbered(at, &packet, sequence, None, batch, node);
-                        if let Some(channel) = self.by_address.get(&packet.source).copied() {
-                            self.acknowledge_twice(at, channel, batch);
+            (Payload::Message(bytes), sequence) => {
+                match wire::read(bytes, &self.identity_from(&packet.source)) {
+                    Ok(Message::Chunk(chunk)) => match sequence {
+                        Some(sequence) => self.chunk(at, &packet, sequence, &chunk, batch, node),
+                        None => self.counters.malformed += 1,
+                    },
+                    Ok(message) => {
+                        // A probe with a number asks what of those before it came.
+                        let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.own;
+                        if let Some(sequence) = sequence.filter(|_| asked) {
+                            self.numbered(at, &packet, sequence, None, batch, node);
+                            if let Some(channel) = self.by_address.get(&packet.source).copied() {
+                                self.acknowledge_twice(at, channel, batch);
+                            }
                         }
+                        self.message(at, (packet.source, asked && sequence.is_some()), &message, batch);
                     }
-                    self.message(at, (packet.source, asked && sequence.is_some()), &message, batch);
+                    Err(fault) => self.refuse(fault),
                 }
-                Err(fault) => self.refuse(fault),
-            },
+            }
         }
     }
 
@@ -89,8 +91,9 @@ impl Agent {
 
     /// Counts a packet for another NIC, which comes where cables are swapped: by the plane that it was sent in.
     fn stray(&mut self, at: &At<'_>, frame: &[u8], packet: &Packet<'_>) {
+        // Its cookie is for the other NIC, and not known here.
         if let Payload::Message(bytes) = packet.payload
-            && let Err(fault) = wire::read(bytes, &self.identity)
+            && let Err(fault @ (Fault::Short | Fault::Kind)) = wire::read(bytes, &self.identity)
         {
             return self.refuse(fault);
         }
@@ -218,7 +221,9 @@ impl Agent {
     ) {
         let Ok(channel) = self.channel(at, packet.source) else { return };
         let place = if self.region.holds(chunk.target, chunk.total) {
-            self.channels[channel].arriving.take(chunk, at.now_ns)
+            // Without an answer its sender retransmits it later.
+            let Some(place) = self.take_piece(at, channel, chunk) else { return };
+            place
         } else {
             Place::Refused
         };
@@ -256,6 +261,7 @@ impl Agent {
         self.numbered(at, packet, sequence, None, batch, node);
         let Ok(channel) = self.channel(at, packet.source) else { return };
         let status = self.channels[channel].arriving.refuse(chunk.write, chunk.total);
+        self.settle_arriving(channel);
         self.answer(at, batch, channel, &Message::Status(status));
     }
 

@@ -6,12 +6,14 @@
 
 use std::collections::VecDeque;
 
+use closc_budget::{Account, Overdrawn};
 use closc_paths::Table;
 use closc_paths_engine::Capacity;
 
 use crate::agent::{Agent, At, Options, WriteView};
 use crate::channel::{Channel, Limits};
-use crate::writes::Tally;
+use crate::wire::Chunk;
+use crate::writes::{ARRIVING_BYTES, Place, Tally};
 
 /// Memory of all far NICs while nothing is under way, which the number of them follows from.
 const CHANNELS_BYTES: usize = 3 << 20;
@@ -20,6 +22,8 @@ const CHANNELS_MIN: usize = 16;
 const CHANNELS_MAX: usize = 1024;
 /// Memory for what is under way, of all far NICs together beyond the least of each.
 const WIDE_BYTES: usize = 2 << 20;
+/// Memory for writes that arrive, of all far NICs together.
+const ARRIVING_ALL_BYTES: usize = 2 << 20;
 /// Where that is used up, who gives some back is looked for this often.
 const NARROW_NS: u64 = 10_000_000;
 /// A channel that was not used for so long needs no more than the least.
@@ -47,6 +51,8 @@ pub(super) struct Room {
     pub(super) channels: usize,
     /// Bytes that channels take beyond the least.
     wide_bytes: usize,
+    /// Bytes of writes that arrive, by far NIC.
+    arriving: Account<[u8; 16]>,
     narrowed_ns: u64,
     /// How often a channel was opened: numbers of each begin again, and the epoch says so.
     opened: u16,
@@ -61,6 +67,7 @@ impl Room {
         Room {
             channels: options.channels.unwrap_or_else(|| channels_of(table)).max(2),
             wide_bytes: 0,
+            arriving: Account::new(ARRIVING_BYTES, ARRIVING_ALL_BYTES),
             narrowed_ns: 0,
             opened: 0,
             past: VecDeque::new(),
@@ -160,6 +167,7 @@ impl Agent {
         let gone = self.channels.swap_remove(at);
         self.groups.close(&gone);
         self.room.wide_bytes = self.room.wide_bytes.saturating_sub(gone.wide_bytes());
+        self.room.arriving.close(gone.address);
         self.by_address.remove(&gone.address);
         if let Some(moved) = self.channels.get(at) {
             self.by_address.insert(moved.address, at);
@@ -184,6 +192,37 @@ impl Agent {
             }
             self.channels[channel].reorder.widen();
         }
+    }
+
+    /// Takes a piece of a write from a channel; nothing, if no memory is left for it. The NIC whose writes take most makes room, so
+    /// that one NIC, or a host that forges many, displaces its own writes first.
+    pub(super) fn take_piece(&mut self, at: &At<'_>, channel: usize, chunk: &Chunk<'_>) -> Option<Place> {
+        let address = self.channels[channel].address;
+        let growth = self.channels[channel].arriving.growth(chunk);
+        while growth > 0
+            && let Err(full) = self.room.arriving.charge(address, growth)
+        {
+            let from = match full {
+                Overdrawn::All { largest } if largest != address => self.by_address.get(&largest).copied()?,
+                Overdrawn::All { .. } | Overdrawn::Peer => channel,
+            };
+            let except = (from == channel).then_some(chunk.write);
+            if !self.channels[from].arriving.forget_oldest(except) {
+                self.counters.refused_writes += 1;
+                return None;
+            }
+            self.settle_arriving(from);
+        }
+        let place = self.channels[channel].arriving.take(chunk, at.now_ns);
+        self.settle_arriving(channel);
+        Some(place)
+    }
+
+    /// Releases what a channel's writes do not take any more.
+    pub(super) fn settle_arriving(&mut self, channel: usize) {
+        let Some(channel) = self.channels.get(channel) else { return };
+        let free = self.room.arriving.held(channel.address).saturating_sub(channel.arriving.bytes());
+        self.room.arriving.release(channel.address, free);
     }
 
     fn takes_bytes(&mut self, at: &At<'_>, bytes: usize) -> bool {

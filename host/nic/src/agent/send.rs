@@ -110,17 +110,17 @@ impl Agent {
         true
     }
 
-    /// Sends a message by a port to an outer address.
+    /// Sends a message to a NIC by a port and an outer address.
     pub(super) fn send_message(
         &mut self,
         batch: &mut Batch,
         (plane, entropy, outer): (u8, u32, &[u8; 16]),
-        message: &Message<'_>,
+        (to, message): (&[u8; 16], &Message<'_>),
     ) -> bool {
         let Some(ethernet) = self.ports.get(usize::from(plane)).and_then(|port| port.ethernet) else {
             return false;
         };
-        self.send_to(batch, (plane, &ethernet), (entropy, outer), message)
+        self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message))
     }
 
     /// Sends a message by a port to the T0 of another plane: to the MAC address that it answered from, to the one that is known
@@ -133,7 +133,7 @@ impl Agent {
         message: &Message<'_>,
     ) {
         let ethernet = |plane: u8| self.ports.get(usize::from(plane)).and_then(|port| port.ethernet);
-        let Some(own) = ethernet(port) else { return };
+        let (Some(own), nic) = (ethernet(port), self.own) else { return };
         let answered = self.ports.get(usize::from(plane)).and_then(|port| port.t0_mac);
         let known = ethernet(plane).and_then(|ethernet| ethernet.first_chunk().copied());
         let mut sent = [own.first_chunk().copied(), known, answered];
@@ -144,7 +144,7 @@ impl Agent {
             let Some(to) = sent[n] else { continue };
             let mut ethernet = own;
             ethernet[..6].copy_from_slice(&to);
-            self.send_to(batch, (port, &ethernet), (0, outer), message);
+            self.send_to(batch, (port, &ethernet), (0, outer), (&nic, message));
         }
     }
 
@@ -153,9 +153,9 @@ impl Agent {
         batch: &mut Batch,
         (plane, ethernet): (u8, &[u8; 14]),
         (entropy, outer): (u32, &[u8; 16]),
-        message: &Message<'_>,
+        (to, message): (&[u8; 16], &Message<'_>),
     ) -> bool {
-        let (own, identity, class) = (self.own, self.identity, self.options.dscp.control << 2);
+        let (own, identity, class) = (self.own, self.identity_to(to), self.options.dscp.control << 2);
         let Some(frame) = batch.free() else { return false };
         let len = wire::write(&mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX], message, &identity);
         wire::write_udp(frame.payload(), &identity, entropy, len);
@@ -213,12 +213,12 @@ impl Agent {
     ) -> Option<u8> {
         let flow = self.flow(channel);
         let c = &self.channels[channel];
-        let (path, to) = (c.path, c.to);
+        let (path, to, address) = (c.path, c.to, c.address);
         for _ in 0..=self.ports.len() {
             let pick = self.options.transport.next(&mut self.engine, path, flow)?;
             let outer = at.table.outer(&to, pick.entropy);
             if Some(pick.plane) != not_over
-                && self.send_message(batch, (pick.plane, pick.entropy, &outer.address), message)
+                && self.send_message(batch, (pick.plane, pick.entropy, &outer.address), (&address, message))
             {
                 return Some(pick.plane);
             }
@@ -234,7 +234,7 @@ impl Agent {
         let Pick { plane, entropy } = pick;
         let target = Target::Path { address, plane, entropy };
         let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
-        let (identity, class) = (self.identity, self.options.dscp.control << 2);
+        let (identity, class) = (self.identity_to(&address), self.options.dscp.control << 2);
         let ports = self.engine.own_ports();
         let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice: false, ports, held_ns: 0 };
         let Some(frame) = batch.free() else { return };
@@ -300,6 +300,7 @@ impl Agent {
         else {
             return false;
         };
+        let identity = self.identity_to(&self.channels[channel].address);
         let Some(frame) = batch.free() else { return false };
         let chunk = Chunk {
             write: id,
@@ -310,8 +311,7 @@ impl Agent {
             data: &[],
         };
         let payload = frame.payload();
-        let head =
-            wire::write(&mut payload[UDP_LEN..][..MESSAGE_LEN_MAX], &Message::Chunk(chunk), &self.identity);
+        let head = wire::write(&mut payload[UDP_LEN..][..MESSAGE_LEN_MAX], &Message::Chunk(chunk), &identity);
         let data = &mut payload[UDP_LEN + head..][..piece.len as usize];
         if self.region.read(order.local + piece.offset, data).is_err() {
             self.counters.region_faults += 1;

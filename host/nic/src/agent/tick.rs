@@ -126,7 +126,8 @@ impl Agent {
             let Some(outer) = outer else { continue };
             let probe = SelfProbe { id, tier, plane, uplink, t1_uplink, epoch: self.epoch };
             self.counters.probes += 1;
-            self.send_message(batch, (plane, u32::from(uplink), &outer), &Message::SelfProbe(probe));
+            let own = self.own;
+            self.send_message(batch, (plane, u32::from(uplink), &outer), (&own, &Message::SelfProbe(probe)));
             if port.t0_dead && tier == 0 {
                 self.search(at, plane, batch);
             }
@@ -411,7 +412,8 @@ impl Agent {
         let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice, ports, held_ns: 0 };
         let outer = at.table.outer(to, entropy);
         self.counters.probes += 1;
-        self.send_message(batch, (plane, entropy, &outer.address), &Message::PairProbe(probe));
+        let message = (&address, &Message::PairProbe(probe));
+        self.send_message(batch, (plane, entropy, &outer.address), message);
     }
 
     /// Tells whether a path is probed in a round because it is out. Nothing is sent where others say when to look again: the

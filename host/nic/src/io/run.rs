@@ -22,6 +22,7 @@ use crate::batch::{BATCH, Batch};
 use crate::io::asking::{Asking, Neighbour};
 use crate::io::hold::Hold;
 use crate::io::ports::{Doubt, Names, NextHop, Ports};
+use crate::io::scrape::{Port, Scrapes};
 use crate::io::serve::Server;
 use crate::io::setup::{self, SetupFault};
 use crate::io::state::State;
@@ -345,7 +346,12 @@ fn run_with(
     let clock = || started.elapsed().as_nanos() as u64 + 1;
     let at = At { table: &table, now_ns: clock() };
     let region = region(setup)?;
-    let options = Options { downlink, ..setup.agent };
+    let options = Options { downlink, own_secret: own_secret()?, ..setup.agent };
+    if options.secret.is_none() {
+        say(format_args!(
+            "without `--cookie FILE` the cookies of messages follow from addresses: a host that reaches this NIC can forge them"
+        ));
+    }
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
     restore(setup, &mut agent, &at, &kept.bans);
@@ -364,13 +370,19 @@ fn run_with(
         machine.use_xdp();
     }
     let links = sys::open_links().map_err(open("a netlink socket"))?;
-    let server = Server::open(&setup.socket, setup.metrics)?;
+    // First, so that no socket is left of an agent that does not start.
+    let metrics = metrics_port(setup)?;
+    let server = Server::open(&setup.socket)?;
     // So that the next start knows the fabric, though nothing is denied meanwhile.
-    save(setup, fabric.as_deref(), &agent);
+    if let Err(why) = save(setup, fabric.as_deref(), &agent) {
+        say(format_args!("{why}"));
+    }
     if let Some(user) = &setup.user {
         give_up(setup, user)?;
     }
-    let mut stage = Stage { setup, tun, links, server, flags: flags(), agent, downlink, fabric };
+    let scrapes = metrics.map(|port| port.serve().map_err(open("a thread for metrics"))).transpose()?;
+    let flags = flags();
+    let mut stage = Stage { setup, tun, links, server, scrapes, flags, agent, downlink, fabric };
     loop {
         let (table, _) = open_table(bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
@@ -418,12 +430,28 @@ fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>, bans: &Bans) {
 }
 
 /// Writes the denials in force, and whose they are.
-fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) {
-    let Some(path) = &setup.state else { return };
+fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String> {
+    let Some(path) = &setup.state else { return Ok(()) };
     let state = State { fabric: fabric.map(str::to_owned), nic: Some(setup.nic), bans: agent.bans() };
-    if let Err(error) = state::save(path, &state) {
-        say(format_args!("denials are not saved in `{}`: {error}", path.display()));
-    }
+    state::save(path, &state)
+        .map_err(|error| format!("denials are not saved in `{}`: {error}", path.display()))
+}
+
+/// Opens the port for Prometheus, if one was asked for.
+fn metrics_port(setup: &Setup) -> Result<Option<Port>, SetupFault> {
+    let open = |address: SocketAddr| {
+        let what = format!("{address}, for metrics");
+        Port::open(address).map_err(|error| SetupFault::Open { what, error })
+    };
+    setup.metrics.map(open).transpose()
+}
+
+/// A secret of this process: 32 random bytes.
+fn own_secret() -> Result<[u8; 32], SetupFault> {
+    let mut secret = [0; 32];
+    let read = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut secret));
+    let what = "`/dev/urandom`".to_owned();
+    read.map(|()| secret).map_err(|error| SetupFault::Open { what, error })
 }
 
 /// Removes what an agent left that does not run any more.
@@ -506,6 +534,7 @@ struct Stage<'a> {
     tun: Option<Tun>,
     links: OwnedFd,
     server: Server,
+    scrapes: Option<Scrapes>,
     flags: [Arc<AtomicBool>; 3],
     agent: Agent,
     downlink: u16,
@@ -531,6 +560,7 @@ impl Stage<'_> {
             fds.push(Wanted::read(self.links.as_raw_fd()));
             fds.push(Wanted::read(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd())));
             fds.push(Wanted::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
+            fds.push(Wanted::read(self.scrapes.as_ref().map_or(-1, Scrapes::fd)));
             self.server.fds(&mut fds);
             let due = self.due_in(clock(), machine, busy, gathers);
             self.agent.waits(due);
@@ -564,7 +594,10 @@ impl Stage<'_> {
             busy |= self.agent.pump(&at, &mut batch);
             machine.send(&mut batch);
             machine.flush();
-            let asked = ready.iter().skip(4).any(|ready| *ready) || self.server.is_waited_for();
+            if let Some(scrapes) = self.scrapes.as_mut().filter(|_| ready.get(4).copied().unwrap_or(false)) {
+                scrapes.answer(|| self.agent.metrics(&at));
+            }
+            let asked = ready.iter().skip(5).any(|ready| *ready) || self.server.is_waited_for();
             if let Some(next) = self.next_table(&at, asked) {
                 return Some(next);
             }
@@ -645,10 +678,9 @@ impl Stage<'_> {
     }
 
     fn requests(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
-        let serve::Round { bans_changed, reload } = self.server.read(&mut self.agent, at, unix_now());
-        if bans_changed {
-            self.save();
-        }
+        let (setup, fabric) = (self.setup, self.fabric.as_deref());
+        let save = &mut |agent: &Agent| save(setup, fabric, agent);
+        let serve::Round { reload } = self.server.read(&mut self.agent, at, unix_now(), save);
         self.server.written(&self.agent, at);
         let next = if reload { self.reload(at) } else { None };
         self.server.flush();
@@ -656,7 +688,9 @@ impl Stage<'_> {
     }
 
     fn save(&self) {
-        save(self.setup, self.fabric.as_deref(), &self.agent);
+        if let Err(why) = save(self.setup, self.fabric.as_deref(), &self.agent) {
+            say(format_args!("{why}"));
+        }
     }
 
     /// Reads the table's file again. What is wrong with it is said, and the old one stays.

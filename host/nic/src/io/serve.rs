@@ -1,13 +1,13 @@
-//! Connections of those who ask: a Unix socket for requests, and a TCP port for Prometheus.
+//! Connections to the Unix socket for requests.
 //!
-//! Invariants: so many connections and so many bytes of each, no more; nobody can make the agent wait, and nobody keeps others out:
-//! where there is no more room, whoever has asked nothing for longest makes some, first of all those that never asked anything.
+//! Invariants: the number of connections is bounded, and so are the bytes of each and of all answers together; no client makes the
+//! agent wait or keeps others out: where room is short, the client that asked nothing for longest makes some, first of all those
+//! that never asked, and of those that do not read their answers the one that holds most.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt as _;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use serde_json::Value;
@@ -23,10 +23,8 @@ const CLIENTS_MAX: usize = 32;
 const SILENT_MAX: usize = 8;
 /// Connections that are taken in one round of the loop, of each kind: each is looked at before it makes room for another one.
 const TAKEN_MAX: usize = SILENT_MAX / 2;
-const OUT_MAX: usize = 8 << 20;
-
-trait Stream: Read + Write + AsRawFd {}
-impl<T: Read + Write + AsRawFd> Stream for T {}
+/// Bytes of answers that wait for their clients, of all of them together.
+const OUT_MAX: usize = 4 << 20;
 
 /// How far a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +38,7 @@ enum Phase {
 }
 
 struct Client {
-    stream: Box<dyn Stream>,
-    is_http: bool,
+    stream: UnixStream,
     line: Vec<u8>,
     out: Vec<u8>,
     waits_for: Option<u64>,
@@ -54,7 +51,6 @@ struct Client {
 /// Who asks.
 pub struct Server {
     requests: UnixListener,
-    metrics: Option<TcpListener>,
     clients: Vec<Client>,
     /// Requests so far.
     asked: u64,
@@ -63,30 +59,21 @@ pub struct Server {
 /// What came of a round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
-    /// Denials changed: they are to be saved before answers leave.
-    pub bans_changed: bool,
     /// Somebody asks for the table to be read again.
     pub reload: bool,
 }
 
 impl Server {
     /// Listens. A socket that nobody serves any more makes room; no other kind of file does.
-    pub fn open(socket: &Path, metrics: Option<SocketAddr>) -> Result<Server, SetupFault> {
-        // First, so that no socket is left of an agent that does not start.
-        let metrics = metrics.map(|address| {
-            let what = format!("{address}, for metrics");
-            listen(address).map_err(|error| SetupFault::Open { what, error })
-        });
-        let metrics = metrics.transpose()?;
+    pub fn open(socket: &Path) -> Result<Server, SetupFault> {
         let what = format!("`{}`", socket.display());
         let requests = requests(socket).map_err(|error| SetupFault::Open { what, error })?;
-        Ok(Server { requests, metrics, clients: Vec::new(), asked: 0 })
+        Ok(Server { requests, clients: Vec::new(), asked: 0 })
     }
 
     /// Returns what to wait for.
     pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
         out.push(Wanted::read(self.requests.as_raw_fd()));
-        out.extend(self.metrics.iter().map(|metrics| Wanted::read(metrics.as_raw_fd())));
         // What did not fit into a socket leaves as soon as there is room; what nobody reads on wakes nobody.
         let of = |client: &Client| Wanted {
             fd: client.stream.as_raw_fd(),
@@ -106,17 +93,18 @@ impl Server {
         self.clients.iter().any(|client| client.waits_for.is_some()) || self.has_lines()
     }
 
-    /// Takes connections and requests.
-    pub fn read(&mut self, agent: &mut Agent, at: &At<'_>, unix: f64) -> Round {
+    /// Takes connections and requests. Denials that a request changes are saved before its answer is written.
+    pub fn read(
+        &mut self,
+        agent: &mut Agent,
+        at: &At<'_>,
+        unix: f64,
+        save: &mut dyn FnMut(&Agent) -> Result<(), String>,
+    ) -> Round {
         for _ in 0..TAKEN_MAX {
             let Ok((stream, _)) = self.requests.accept() else { break };
             let _ = stream.set_nonblocking(true);
-            self.join(Box::new(stream), false);
-        }
-        for _ in 0..TAKEN_MAX {
-            let Some(Ok((stream, _))) = self.metrics.as_ref().map(TcpListener::accept) else { break };
-            let _ = stream.set_nonblocking(true);
-            self.join(Box::new(stream), true);
+            self.join(stream);
         }
         let mut round = Round::default();
         for client in &mut self.clients {
@@ -124,14 +112,24 @@ impl Server {
             while let Some(line) = client.next_line() {
                 self.asked += 1;
                 client.asked = Some(self.asked);
-                client.take(&line, agent, at, unix, &mut round);
+                let answer = answer(&line, agent, (at, unix), save);
+                client.take(answer, &mut round);
             }
         }
         self.make_room();
         round
     }
 
-    fn join(&mut self, stream: Box<dyn Stream>, is_http: bool) {
+    /// Parts from the client whose answers take most, until the others fit.
+    fn bound_answers(&mut self) {
+        while self.clients.iter().map(|client| client.out.len()).sum::<usize>() > OUT_MAX {
+            let largest = self.clients.iter().enumerate().max_by_key(|(_, client)| client.out.len());
+            let Some((largest, _)) = largest else { return };
+            self.clients.remove(largest);
+        }
+    }
+
+    fn join(&mut self, stream: UnixStream) {
         let silent = self.clients.iter().filter(|client| client.asked.is_none()).count();
         if silent >= SILENT_MAX
             && let Some(oldest) = self.clients.iter().position(|client| client.asked.is_none())
@@ -140,7 +138,6 @@ impl Server {
         }
         self.clients.push(Client {
             stream,
-            is_http,
             line: Vec::new(),
             out: Vec::new(),
             waits_for: None,
@@ -188,6 +185,7 @@ impl Server {
     /// Sends answers, and parts from who is gone.
     pub fn flush(&mut self) {
         self.clients.iter_mut().for_each(Client::flush);
+        self.bound_answers();
         self.clients.retain(|client| !client.is_over());
     }
 }
@@ -207,11 +205,19 @@ fn requests(socket: &Path) -> io::Result<UnixListener> {
     Ok(requests)
 }
 
-/// Listens for those who ask for metrics.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let metrics = TcpListener::bind(address)?;
-    metrics.set_nonblocking(true)?;
-    Ok(metrics)
+/// Answers a request, and saves what it changed.
+fn answer(
+    line: &[u8],
+    agent: &mut Agent,
+    (at, unix): (&At<'_>, f64),
+    save: &mut dyn FnMut(&Agent) -> Result<(), String>,
+) -> Answer {
+    let (answer, change) = api::answer(agent, at, line, unix);
+    let Some(change) = change else { return answer };
+    match save(agent) {
+        Ok(()) => answer,
+        Err(why) => api::unsaved(agent, at, change, &why),
+    }
 }
 
 impl Client {
@@ -239,7 +245,7 @@ impl Client {
     }
 
     fn has_line(&self) -> bool {
-        self.phase != Phase::Closed && !self.waits() && self.line.contains(&b'\n')
+        self.phase != Phase::Closed && !self.waits() && self.out.is_empty() && self.line.contains(&b'\n')
     }
 
     /// Tells whether nothing more comes, and nothing more is to be said. Who has sent all that it asks still gets its answers.
@@ -253,8 +259,8 @@ impl Client {
     }
 
     fn next_line(&mut self) -> Option<Vec<u8>> {
-        // One answer after the other: who waits for one is not read on.
-        if self.waits() || self.phase == Phase::Closed {
+        // One answer after the other: the next request is read when the answer before has left.
+        if self.waits() || self.phase == Phase::Closed || !self.out.is_empty() {
             return None;
         }
         let Some(end) = self.line.iter().position(|byte| *byte == b'\n') else {
@@ -269,12 +275,7 @@ impl Client {
         Some(std::mem::replace(&mut self.line, rest))
     }
 
-    fn take(&mut self, line: &[u8], agent: &mut Agent, at: &At<'_>, unix: f64, round: &mut Round) {
-        if self.is_http {
-            return self.http(line, agent, at);
-        }
-        let (answer, changed) = api::answer(agent, at, line, unix);
-        round.bans_changed |= changed;
+    fn take(&mut self, answer: Answer, round: &mut Round) {
         match answer {
             Answer::Now(said) => self.say(&said),
             Answer::WhenWritten(write) => self.waits_for = Some(write),
@@ -285,29 +286,7 @@ impl Client {
         }
     }
 
-    /// Just enough of HTTP for Prometheus: headers are passed over, and the connection ends with the answer.
-    fn http(&mut self, line: &[u8], agent: &Agent, at: &At<'_>) {
-        if line.starts_with(b"GET ") {
-            let found = line.starts_with(b"GET /metrics");
-            let (status, body) =
-                if found { ("200 OK", agent.metrics(at)) } else { ("404 Not Found", String::new()) };
-            let head = format!(
-                "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                body.len()
-            );
-            self.out.extend_from_slice(head.as_bytes());
-            self.out.extend_from_slice(body.as_bytes());
-        } else if line == b"\r\n" || line == b"\n" {
-            self.phase = Phase::Closed;
-        }
-    }
-
     fn say(&mut self, said: &Value) {
-        if self.out.len() > OUT_MAX {
-            self.phase = Phase::Closed;
-            self.out.clear();
-            return;
-        }
         self.out.extend_from_slice(said.to_string().as_bytes());
         self.out.push(b'\n');
     }
@@ -325,14 +304,14 @@ impl Client {
                 }
             }
         }
+        // The memory of a long answer is not kept.
+        self.out = Vec::new();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead as _, BufReader};
-    use std::net::TcpStream;
-    use std::os::unix::net::UnixStream;
 
     use closc_paths::Table;
 
@@ -347,7 +326,7 @@ mod tests {
     fn who_asks_wakes_the_loop_and_so_does_room_for_an_answer() {
         const LONG: usize = 4 << 20;
         let folder = tempfile::tempdir().unwrap();
-        let mut server = Server::open(&folder.path().join("socket"), None).unwrap();
+        let mut server = Server::open(&folder.path().join("socket")).unwrap();
         let woken = |server: &Server| -> Vec<bool> {
             let (mut fds, mut ready) = (Vec::new(), Vec::new());
             server.fds(&mut fds);
@@ -358,7 +337,7 @@ mod tests {
         assert_eq!(woken(&server), [true]);
         let (stream, _) = server.requests.accept().unwrap();
         stream.set_nonblocking(true).unwrap();
-        server.join(Box::new(stream), false);
+        server.join(stream);
         asks.write_all(b"{").unwrap();
         assert_eq!(woken(&server), [false, true]);
         server.clients[0].read();
@@ -381,8 +360,7 @@ mod tests {
     fn connections_that_say_nothing_keep_nobody_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut server = Server::open(&path, Some("127.0.0.1:0".parse().unwrap())).unwrap();
-        let metrics = server.metrics.as_ref().unwrap().local_addr().unwrap();
+        let mut server = Server::open(&path).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
         let at = At { table: &table, now_ns: 1 };
@@ -391,7 +369,7 @@ mod tests {
             let (mut fds, mut ready) = (Vec::new(), Vec::new());
             server.fds(&mut fds);
             sys::wait(&fds, &mut ready, 0);
-            server.read(&mut agent, &at, 0.0);
+            server.read(&mut agent, &at, 0.0, &mut |_| Ok(()));
             server.flush();
             (ready.iter().any(|ready| *ready), server.clients.len())
         };
@@ -416,16 +394,9 @@ mod tests {
             silent.push(stream);
             assert!(serve(&mut server).1 <= CLIENTS_MAX + SILENT_MAX);
         }
-        let scrapers: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(metrics).unwrap()).collect();
         while serve(&mut server).0 {}
         ask(&mut connect(), &mut server, &mut serve);
         ask(&mut stays, &mut server, &mut serve);
-        let mut scraper = TcpStream::connect(metrics).unwrap();
-        scraper.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
-        while serve(&mut server).0 {}
-        let mut page = String::new();
-        scraper.read_to_string(&mut page).unwrap();
-        assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("closc_nic_"), "{page}");
         // Of those that asked the ones that did so last stay.
         let mut askers: Vec<UnixStream> = Vec::new();
         for _ in 0..CLIENTS_MAX + 5 {
@@ -435,7 +406,7 @@ mod tests {
         assert!(serve(&mut server).1 <= CLIENTS_MAX + SILENT_MAX);
         ask(askers.last_mut().unwrap(), &mut server, &mut serve);
         assert_eq!(stays.read(&mut [0]).unwrap(), 0, "it asked before all of them");
-        drop((silent, scrapers));
+        drop(silent);
     }
 
     /// More lines at once than fit into what is read at a time, each of which is answered later, and then nothing more is sent: each
@@ -445,7 +416,7 @@ mod tests {
         const LINES: usize = 300;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut server = Server::open(&path, None).unwrap();
+        let mut server = Server::open(&path).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
         let at = At { table: &table, now_ns: 1 };
@@ -464,7 +435,7 @@ mod tests {
         let reader = std::thread::spawn(move || BufReader::new(asks).lines().collect::<Result<Vec<_>, _>>());
         let mut answers = 0;
         loop {
-            let round = server.read(&mut agent, &at, 0.0);
+            let round = server.read(&mut agent, &at, 0.0, &mut |_| Ok(()));
             if round.reload {
                 let full = server.clients[0].line.len() > LINE_MAX && server.clients[0].out.is_empty();
                 assert!(!(full && woken(&server, 0)), "what is not read wakes nobody");
@@ -488,13 +459,87 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("file"), "of somebody").unwrap();
         std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
-        assert!(Server::open(&at("file"), None).is_err() && Server::open(&at("link"), None).is_err());
+        assert!(Server::open(&at("file")).is_err() && Server::open(&at("link")).is_err());
         assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "of somebody");
-        // Nobody has this address (RFC 5737).
-        let fault = Server::open(&at("socket"), Some("192.0.2.1:9".parse().unwrap())).err().unwrap();
-        assert!(fault.to_string().starts_with("cannot open 192.0.2.1:9, for metrics: "), "{fault}");
-        assert!(!at("socket").exists(), "nothing is left of a server that was not opened");
-        drop(Server::open(&at("socket"), None).unwrap());
-        assert!(at("socket").exists() && Server::open(&at("socket"), None).is_ok());
+        drop(Server::open(&at("socket")).unwrap());
+        assert!(at("socket").exists() && Server::open(&at("socket")).is_ok());
+    }
+
+    /// A client that asks and never reads holds one answer, and requests behind it wait in its socket. Each request was answered
+    /// into memory.
+    #[test]
+    fn a_client_that_does_not_read_holds_one_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let mut server = Server::open(&path).unwrap();
+        let bytes = crate::schedule::tests::table(0);
+        let table = Table::open(&bytes).unwrap();
+        let at = At { table: &table, now_ns: 1 };
+        let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
+        let one = agent.metrics(&at).len();
+        let streams: Vec<UnixStream> =
+            (0..CLIENTS_MAX).map(|_| UnixStream::connect(&path).unwrap()).collect();
+        for _ in 0..2_000 {
+            for mut stream in &streams {
+                stream.set_nonblocking(true).unwrap();
+                let _ = stream.write(&b"{\"op\":\"metrics\"}\n".repeat(100));
+            }
+            server.read(&mut agent, &at, 0.0, &mut |_| Ok(()));
+            server.flush();
+        }
+        let held: usize = server.clients.iter().map(|client| client.out.len() + client.line.len()).sum();
+        let most = server.clients.len() * (2 * one + LINE_MAX + 4096);
+        assert!(!server.clients.is_empty() && held <= most, "{held} bytes of {most}");
+        // Answers together are bounded, too: the largest makes room.
+        for client in &mut server.clients {
+            client.out = vec![b'x'; OUT_MAX / 4];
+        }
+        server.bound_answers();
+        let held: usize = server.clients.iter().map(|client| client.out.len()).sum();
+        assert!(held <= OUT_MAX, "{held}");
+    }
+
+    /// On a full disk a denial is refused, as a restart would forget it, and one in force can be ended. Both were answered as done.
+    #[test]
+    fn a_denial_that_cannot_be_saved_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let mut server = Server::open(&path).unwrap();
+        let bytes = crate::schedule::tests::table(0);
+        let table = Table::open(&bytes).unwrap();
+        let at = At { table: &table, now_ns: 1 };
+        let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
+        for plane in 0..table.header().planes {
+            agent.port(&at, plane, Some([2; 14]), true);
+        }
+        let mut full = |agent: &mut Agent, line: &str, is_full: bool| {
+            let mut asks = UnixStream::connect(&path).unwrap();
+            asks.write_all(line.as_bytes()).unwrap();
+            asks.shutdown(std::net::Shutdown::Write).unwrap();
+            while server.clients.is_empty() || server.clients.iter().any(|client| !client.is_over()) {
+                let save = &mut |_: &Agent| if is_full { Err("disk full".to_owned()) } else { Ok(()) };
+                server.read(agent, &at, 0.0, save);
+                for client in &mut server.clients {
+                    client.flush();
+                }
+            }
+            server.flush();
+            let mut answer = String::new();
+            BufReader::new(asks).read_line(&mut answer).unwrap();
+            answer
+        };
+        let deny = "{\"op\":\"deny\",\"ban\":{\"plane\":1,\"reason\":\"drain\"}}\n";
+        let answer = full(&mut agent, deny, true);
+        assert!(answer.contains("disk full: a restart would forget the denial"), "{answer}");
+        assert!(agent.bans().bans.is_empty());
+        let answer = full(&mut agent, deny, false);
+        assert!(answer.contains("\"id\""), "{answer}");
+        let id = agent.bans().bans[0].id.unwrap();
+        let answer = full(&mut agent, &format!("{{\"op\":\"allow\",\"id\":{id}}}\n"), true);
+        assert!(
+            answer.contains(&format!("denial {id} has ended, and is in force again after a restart")),
+            "{answer}"
+        );
+        assert!(agent.bans().bans.is_empty(), "lifting works on a full disk");
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::net::Ipv6Addr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -165,12 +165,10 @@ pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<
     if !file.metadata()?.is_file() {
         return Err(wrong(NOT_REGULAR));
     }
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(wrong(&format!("it has more than {most} bytes")));
-    }
-    Ok(bytes)
+    closc_budget::read(file, most).map_err(|error| match closc_budget::over_limit(&error) {
+        Some(_) => wrong(&format!("it {error}")),
+        None => error,
+    })
 }
 
 /// The most bytes that are read: some hundred for each of the denials that an agent takes.
@@ -241,7 +239,7 @@ mod tests {
         assert_eq!(says("link"), "it is a symbolic link");
         assert_eq!([says("pipe"), says("socket"), says("")], [NOT_REGULAR; 3]);
         fs::write(at("large"), vec![b' '; STATE_MAX as usize + 1]).unwrap();
-        assert_eq!(says("large"), format!("it has more than {STATE_MAX} bytes"));
+        assert_eq!(says("large"), "it has more than 4 MiB");
         // What is beside is not written through, and what is at the place is replaced.
         fs::rename(at("link"), at("state")).unwrap();
         save(&at("state"), &State::default()).unwrap();

@@ -1,0 +1,63 @@
+//! Cookies of messages between agents: what a sender proves that it knows.
+//!
+//! In: the secret of a fabric, a secret of this process, two addresses. Out: the cookie of messages from one to the other.
+//! Invariants: with a secret, a host that receives messages has the cookies of its own address only, and computes none of
+//! another pair; probes of a NIC to itself have a cookie of this process, with or without a secret.
+
+/// A key of 256 bits.
+pub(super) type Key = [u8; 32];
+
+/// What cookies follow from.
+#[derive(Debug, Clone)]
+pub(super) struct Cookies {
+    /// The cookie of a fabric without a secret: it follows from addresses, and guards against accidents only.
+    public: u64,
+    secret: Option<Key>,
+    own: Key,
+}
+
+impl Cookies {
+    pub(super) fn new(public: u64, secret: Option<Key>, own: Key) -> Cookies {
+        Cookies { public, secret, own }
+    }
+
+    /// Returns the cookie of messages from one NIC to another.
+    pub(super) fn between(&self, from: &[u8; 16], to: &[u8; 16]) -> u64 {
+        let key = match &self.secret {
+            _ if from == to => &self.own,
+            Some(secret) => secret,
+            None => return self.public,
+        };
+        first(&blake3::keyed_hash(key, &[from.as_slice(), to].concat()))
+    }
+
+    /// Returns the cookie that distinguishes fabrics, of which each packet carries 16 bits.
+    pub(super) fn of_fabric(&self) -> u64 {
+        self.secret.as_ref().map_or(self.public, |secret| first(&blake3::keyed_hash(secret, b"fabric")))
+    }
+}
+
+fn first(hash: &blake3::Hash) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *hash.as_bytes();
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_has_a_cookie_of_its_own_and_none_follows_from_another() {
+        let [a, b, c] = [[1; 16], [2; 16], [3; 16]];
+        let keyed = Cookies::new(7, Some([9; 32]), [4; 32]);
+        let all = [(a, b), (b, a), (a, c), (c, b), (a, a)].map(|(from, to)| keyed.between(&from, &to));
+        let distinct: std::collections::BTreeSet<u64> = all.into_iter().collect();
+        assert_eq!((distinct.len(), distinct.contains(&7)), (5, false));
+        let other_process = Cookies::new(7, Some([9; 32]), [5; 32]);
+        assert_eq!(other_process.between(&a, &b), keyed.between(&a, &b));
+        assert_ne!(other_process.between(&a, &a), keyed.between(&a, &a));
+        let public = Cookies::new(7, None, [4; 32]);
+        assert_eq!((public.between(&a, &b), public.of_fabric()), (7, 7));
+        assert_ne!(public.between(&a, &a), 7);
+    }
+}
