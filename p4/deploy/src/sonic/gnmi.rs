@@ -32,9 +32,6 @@ pub(super) const SET_MAX: usize = 4 << 20;
 /// server waits 600 s for the updater, and the estimate may be half of what it takes.
 pub(super) const BOUNDS: Bounds = Bounds { bytes: 1 << 20, seconds: 300 };
 
-/// What an entry or a field takes in memory beside its text.
-const ENTRY_BYTES: usize = 128;
-
 /// Returns the path of a place in a database; no steps are the whole of it.
 pub(super) fn path(database: &str, steps: &[&str]) -> Path {
     let names = [database, HERE].into_iter().chain(steps.iter().copied());
@@ -131,14 +128,19 @@ pub(super) fn json(answer: &GetResponse, memory_limit: usize) -> Result<Option<&
         return Err("its value is no JSON_IETF".to_owned());
     };
     let text = std::str::from_utf8(bytes).map_err(|_| "its value is no UTF-8".to_owned())?;
-    let marks = bytes.iter().filter(|byte| matches!(byte, b':' | b',')).count();
-    if marks.saturating_mul(ENTRY_BYTES).saturating_add(bytes.len()) > memory_limit {
-        return Err(format!(
-            "{} bytes of JSON would take more than {memory_limit} bytes of memory, the limit for one switch",
-            bytes.len()
-        ));
-    }
+    weigh(bytes, memory_limit)?;
     Ok(Some(text))
+}
+
+/// Refuses JSON that would take more memory than a switch may.
+pub(super) fn weigh(text: &[u8], memory_limit: usize) -> Result<(), String> {
+    if closc_budget::decoded_json_bytes(text) <= memory_limit {
+        return Ok(());
+    }
+    let bytes = text.len();
+    Err(format!(
+        "{bytes} bytes of JSON would take more than {memory_limit} bytes of memory, the limit for one switch"
+    ))
 }
 
 /// Says whether a value is an object with something in it.

@@ -10,7 +10,7 @@ use closc_sonic::{Change, ConfigDb, Method, Patch};
 use super::routing::{HeldRouting, RoutingChange};
 use super::script::Applied;
 use super::ssh::Ssh;
-use super::{Done, SonicSwitch, counts, script};
+use super::{Done, SonicSwitch, counts, gnmi, script};
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
@@ -67,11 +67,11 @@ impl OverSsh<'_> {
             progress.report(EventKind::Verified { entities: n_entries });
             return Ok(n_entries);
         }
-        self.apply(&held, &made, routed.as_ref(), progress).await?;
+        self.apply(&held, &made, routed.as_ref(), (options, progress)).await?;
         let changes = self.left_over(&tree, routed.as_ref(), options, progress).await?;
         if !changes.is_empty() {
             let script = script::roll_back(&self.link.state);
-            self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, progress).await?;
+            self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, (options, progress)).await?;
             return Err(Fault::Differs { changes });
         }
         self.confirm(options, progress).await?;
@@ -111,16 +111,14 @@ impl OverSsh<'_> {
     /// Reads what the daemons of the switch made of the configuration.
     pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
         let operation = Operation::Reading { object: "APPL_DB".to_owned() };
-        let limit = READ_LIMIT.max(options.client.deadlines.read);
-        self.run(operation, script::read_state(), limit, progress).await
+        self.run(operation, script::read_state(), read_limit(options), (options, progress)).await
     }
 
     pub(super) async fn read(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
         let operation = Operation::Reading { object: "CONFIG_DB".to_owned() };
-        let limit = READ_LIMIT.max(options.client.deadlines.read);
         let has_routing = self.switch.has_routing();
         let script = script::read(self.link, has_routing);
-        let text = self.run(operation.clone(), script, limit, progress).await?;
+        let text = self.run(operation.clone(), script, read_limit(options), (options, progress)).await?;
         let invalid =
             |reason: String| Fault::Remote { operation: operation.clone(), reason, is_transient: false };
         let mut lines = text.splitn(if has_routing { 7 } else { 3 }, '\n');
@@ -132,7 +130,9 @@ impl OverSsh<'_> {
         } else {
             None
         };
-        let config = ConfigDb::parse_dump(line())
+        let dump = line();
+        gnmi::weigh(dump.as_bytes(), options.client.memory_limit).map_err(&invalid)?;
+        let config = ConfigDb::parse_dump(dump)
             .map_err(|error| invalid(format!("sonic-db-dump printed what is no CONFIG_DB: {error}")))?;
         Ok(Held { config, digest, is_pending: first == "pending", routing })
     }
@@ -158,7 +158,7 @@ impl OverSsh<'_> {
         held: &Held,
         made: &Change,
         routed: Option<&RoutingChange>,
-        progress: &Progress,
+        with: (&PushOptions, &Progress),
     ) -> Result<(), Fault> {
         let patches: Vec<String> = match &made.method {
             Method::Nothing | Method::Reload { .. } => Vec::new(),
@@ -174,12 +174,13 @@ impl OverSsh<'_> {
         };
         let script = script::apply(self.link, confirm, &applied);
         let limit = READ_LIMIT.max(self.switch.options.confirm);
-        self.run(Operation::Writing, script, limit, progress).await.map(drop)
+        self.run(Operation::Writing, script, limit, with).await.map(drop)
     }
 
     async fn confirm(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
         let limit = READ_LIMIT.max(options.client.deadlines.read);
-        self.run(Operation::Confirming, script::confirm(&self.link.state), limit, progress).await.map(drop)
+        let script = script::confirm(&self.link.state);
+        self.run(Operation::Confirming, script, limit, (options, progress)).await.map(drop)
     }
 
     async fn run(
@@ -187,11 +188,12 @@ impl OverSsh<'_> {
         operation: Operation,
         script: String,
         limit: Duration,
-        progress: &Progress,
+        (options, progress): (&PushOptions, &Progress),
     ) -> Result<String, Fault> {
+        let bounds = (limit, options.client.memory_limit);
         progress.begin(operation.clone());
         let (ssh, config) = (self.link.ssh.clone(), self.switch.options.ssh_config.clone());
-        let done = tokio::task::spawn_blocking(move || ssh.run(config.as_deref(), &script, limit)).await;
+        let done = tokio::task::spawn_blocking(move || ssh.run(config.as_deref(), &script, bounds)).await;
         match done {
             Ok(Ok(text)) => Ok(text),
             Ok(Err(failed)) => {
@@ -200,6 +202,11 @@ impl OverSsh<'_> {
             Err(error) => Err(Fault::Ended { reason: error.to_string() }),
         }
     }
+}
+
+/// How long reading may take: never longer than the whole of a switch, as a process that reads cannot be cancelled.
+fn read_limit(options: &PushOptions) -> Duration {
+    READ_LIMIT.max(options.client.deadlines.read).min(options.timeout)
 }
 
 /// How long reading or confirming may take: the slowest switches print their configuration in some seconds.

@@ -5,11 +5,9 @@
 
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, Stdio};
-use std::thread::{JoinHandle, sleep, spawn};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
-
-/// The most bytes that a switch may print.
-const OUTPUT_MAX: u64 = 64 << 20;
 
 /// The most bytes of its complaints that are kept.
 const ERRORS_MAX: u64 = 64 << 10;
@@ -20,6 +18,9 @@ const NO_CONNECTION: i32 = 255;
 /// The statuses with which our own scripts say that the switch is not as it was read: another push is at work, it took a
 /// change back, or somebody else changed it. Reading again helps.
 const MOVED: [i32; 3] = [75, 76, 77];
+
+/// How long output is waited for after the end of `ssh`: a child of it may keep the pipe open for ever.
+const AFTER_END: Duration = Duration::from_secs(2);
 
 /// Lines of complaints that a message shows.
 const SHOWN: usize = 6;
@@ -85,30 +86,32 @@ impl Ssh {
         command
     }
 
-    /// Has the switch run a script, for at most `limit`.
-    pub(crate) fn run(&self, config: Option<&str>, script: &str, limit: Duration) -> Result<String, Failed> {
-        let cannot = |error: std::io::Error| Failed {
-            reason: format!("`ssh` cannot be run: {error}"),
-            is_transient: false,
-        };
+    /// Has the switch run a script, for at most `limit`, and takes at most `bytes_max` bytes of what it prints.
+    pub(crate) fn run(
+        &self,
+        config: Option<&str>,
+        script: &str,
+        (limit, bytes_max): (Duration, usize),
+    ) -> Result<String, Failed> {
+        let fault = |reason: String| Failed { reason, is_transient: false };
+        let cannot = |error: std::io::Error| fault(format!("`ssh` cannot be run: {error}"));
         let mut child = self.command(config).spawn().map_err(cannot)?;
         let (output, errors) =
-            (reader(child.stdout.take(), OUTPUT_MAX), reader(child.stderr.take(), ERRORS_MAX));
+            (reader(child.stdout.take(), bytes_max as u64), reader(child.stderr.take(), ERRORS_MAX));
         if let Some(mut input) = child.stdin.take() {
             let script = script.to_owned();
             // A switch that does not read any more shows as its end.
             spawn(move || input.write_all(script.as_bytes()).ok());
         }
         let status = wait(&mut child, limit).map_err(cannot)?;
-        let (output, errors) = (text(output), text(errors));
         match status {
-            Some(status) if status.success() && output.len() as u64 >= OUTPUT_MAX => Err(Failed {
-                reason: format!("the switch printed more than {OUTPUT_MAX} bytes"),
-                is_transient: false,
-            }),
-            Some(status) if status.success() => Ok(output),
+            Some(status) if status.success() => match output.recv_timeout(AFTER_END) {
+                Ok(Ok(output)) => Ok(String::from_utf8_lossy(&output).into_owned()),
+                Ok(Err(error)) => Err(fault(format!("what the switch printed {error}"))),
+                Err(_) => Err(fault("`ssh` ended, and another process keeps its output open".to_owned())),
+            },
             Some(status) => Err(Failed {
-                reason: last(&errors).unwrap_or_else(|| format!("`ssh` ended with {status}")),
+                reason: last(&text(&errors)).unwrap_or_else(|| format!("`ssh` ended with {status}")),
                 is_transient: status
                     .code()
                     .is_some_and(|code| code == NO_CONNECTION || MOVED.contains(&code)),
@@ -134,19 +137,17 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<std::proce
     }
 }
 
-fn reader(from: Option<impl Read + Send + 'static>, max: u64) -> JoinHandle<Vec<u8>> {
-    spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(from) = from {
-            // What broke off shows in the status.
-            from.take(max).read_to_end(&mut bytes).ok();
-        }
-        bytes
-    })
+/// Reads in a thread, so that neither of two pipes stops the other.
+fn reader(from: Option<impl Read + Send + 'static>, max: u64) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (read, bytes) = channel();
+    spawn(move || read.send(from.map_or(Ok(Vec::new()), |from| closc_budget::read(from, max))));
+    bytes
 }
 
-fn text(reader: JoinHandle<Vec<u8>>) -> String {
-    String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned()
+/// The complaints, as far as they are here.
+fn text(errors: &Receiver<std::io::Result<Vec<u8>>>) -> String {
+    let read = errors.recv_timeout(AFTER_END).ok().and_then(Result::ok).unwrap_or_default();
+    String::from_utf8_lossy(&read).into_owned()
 }
 
 /// Returns the last lines of complaints, where the cause is.
@@ -159,6 +160,27 @@ fn last(errors: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The limit of an answer ends one without end, and a process that outlives `ssh` is not waited for.
+    #[test]
+    fn what_is_printed_is_bounded_and_what_holds_the_pipe_is_not_waited_for() {
+        let error =
+            reader(Some(std::io::repeat(b'x')), 1 << 20).recv().expect("it ends").expect_err("endless");
+        assert_eq!(error.to_string(), "has more than 1 MiB");
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 1000 & echo $!; exit 1"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let mut output = child.stdout.take().expect("it is piped");
+        let mut pid = [0; 16];
+        let n = output.read(&mut pid).expect("it prints");
+        let held = reader(Some(output), 1 << 20);
+        assert!(wait(&mut child, Duration::from_mins(1)).expect("it ends").is_some());
+        assert_eq!(text(&held), "");
+        let pid = String::from_utf8_lossy(&pid[..n]).trim().to_owned();
+        assert!(Command::new("kill").arg(pid).status().expect("there is `kill`").success());
+    }
 
     #[test]
     fn no_name_becomes_an_option_or_a_command() {
