@@ -13,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use closc_http::LogState;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ struct Line<'l> {
     source: &'l str,
     /// BLAKE3 of it; of a tree its manifest, which has the digest of every file.
     digest: &'l str,
-    /// `begun`, `done`, `failed`; of a watch also `repaired` and `stopped`.
+    /// `begun`, `done`, `failed`; of a watch also `repairing`, `repaired` and `stopped`.
     result: &'l str,
     #[serde(skip_serializing_if = "Value::is_null")]
     details: Value,
@@ -66,6 +67,7 @@ pub struct Audit(Option<Log>);
 
 struct Log {
     sink: Mutex<Sink>,
+    state: LogState,
     user: User,
     operation: &'static str,
     source: String,
@@ -84,7 +86,8 @@ impl Audit {
         let cannot = || format!("cannot write the audit log `{place}`, so nothing is changed");
         let sink = Mutex::new(Sink::open(place).with_context(cannot)?);
         let digest = blake3::hash(content).to_string();
-        let log = Log { sink, user: User::current()?, operation, source: source.to_string(), digest };
+        let state = LogState::default();
+        let log = Log { sink, state, user: User::current()?, operation, source: source.to_string(), digest };
         let audit = Audit(Some(log));
         audit.say("begun", Value::Null).with_context(cannot)?;
         Ok(audit)
@@ -127,7 +130,23 @@ impl Audit {
         let line = Line { time_ms, process, user, operation, source, digest, result, details };
         let line = serde_json::to_string(&line)?;
         let mut sink = log.sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        sink.write(&line)?;
-        Ok(())
+        let written = sink.write(&line);
+        log.state.record(written.is_ok());
+        Ok(written?)
+    }
+
+    /// Returns whether lines can be written, for servers; none where no log was asked for.
+    pub fn state(&self) -> Option<LogState> {
+        self.0.as_ref().map(|log| log.state.clone())
+    }
+
+    /// Opens the log again.
+    pub fn reopen(&self) {
+        let Some(log) = &self.0 else { return };
+        let reopened = log.sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).reopen();
+        if let Err(error) = reopened {
+            log.state.record(false);
+            output::say(format_args!("the audit log cannot be opened again: {error}"));
+        }
     }
 }

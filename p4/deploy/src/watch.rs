@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use closc_http::{Answer, Certificates, Request};
+use closc_http::{Answer, Certificates, LogState, Request};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -42,12 +42,14 @@ pub struct WatchOptions {
     pub tls: Option<Certificates>,
     /// Whether the counters of switches that this watch leads are read too, after each look, and served.
     pub counters: bool,
+    /// Whether the log of repairs can be written, where there is one.
+    pub log: Option<LogState>,
 }
 
 impl Default for WatchOptions {
     fn default() -> Self {
         let (push, interval) = (PushOptions::default(), Duration::from_secs(30));
-        WatchOptions { push, interval, listen: None, tls: None, counters: false }
+        WatchOptions { push, interval, listen: None, tls: None, counters: false, log: None }
     }
 }
 
@@ -104,9 +106,7 @@ impl Watch {
             let listener = tokio::net::TcpListener::bind(listen).await?;
             watch.address = Some(listener.local_addr()?);
             let (shared, tls) = (shared.clone(), shared.options.tls.clone());
-            watch
-                .server
-                .spawn(closc_http::serve(listener, tls, move |request| answer(&shared.board, request)));
+            watch.server.spawn(closc_http::serve(listener, tls, move |request| answer(&shared, request)));
         }
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
@@ -165,11 +165,19 @@ async fn end(stopped: &mut tokio::sync::watch::Receiver<bool>) {
     drop(stopped.wait_for(|stop| *stop).await);
 }
 
-fn answer(board: &Board, request: &Request) -> Answer {
+fn answer(shared: &Shared, request: &Request) -> Answer {
+    let (board, log) = (&shared.board, shared.options.log.as_ref());
     match request.path.as_str() {
         _ if request.is_post => Answer::text(405, "only GET\n"),
-        "/metrics" => metrics::answer(&board.status()),
+        "/metrics" => {
+            let mut answer = metrics::answer(&board.status());
+            answer.body.extend(log.map(LogState::metrics));
+            answer
+        }
         "/metrics/switch" => metrics::of_switch(board, request),
+        "/healthz" if log.is_some_and(LogState::is_failing) => {
+            Answer::text(503, "the audit log cannot be written\n")
+        }
         "/healthz" => health::answer(&board.status()),
         _ => Answer::text(404, "try /metrics, /metrics/switch?of=NAME or /healthz\n"),
     }

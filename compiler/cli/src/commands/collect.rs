@@ -47,6 +47,8 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         bail!("hosts of `{}` do not choose paths: it routes by `{}`", topology.name, topology.routing.word());
     }
     let poll = Duration::from_millis(command.poll);
+    let fabric = input.plan.topology().name.as_bytes();
+    let audit = Arc::new(Audit::begin(args, "collect", &command.file, fabric)?);
     let settings = Settings {
         nics: command.nic.clone(),
         poll,
@@ -55,6 +57,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         tls: command.serve.certificates(command.listen)?,
         switches: switches(args, command, &input.plan)?,
         web: command.web,
+        log: audit.state(),
         options: Options {
             apply: command.apply,
             // An agent that missed two questions and the time for an answer is not known of.
@@ -67,17 +70,16 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         },
     };
     let plan = Arc::new(input.plan);
-    let audit = Arc::new(Audit::begin(args, "collect", &command.file, plan.topology().name.as_bytes())?);
     let observer = observer(args, command.serve.scheme(), Arc::clone(&audit));
     let summary = control::block_on(async {
         let stop = Stop::new()?;
         let until = async {
             match command.seconds {
                 Some(seconds) => tokio::select! {
-                    () = stop.asked() => {}
+                    () = stop.asked(&audit) => {}
                     () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
                 },
-                None => stop.asked().await,
+                None => stop.asked(&audit).await,
             }
         };
         let summary = io::run(plan, settings, observer, until).await?;

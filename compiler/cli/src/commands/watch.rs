@@ -18,14 +18,15 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
+    let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),
         listen: Some(command.listen),
         tls: command.serve.certificates(command.listen)?,
         counters: command.counters,
+        log: audit.state(),
     };
-    let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let observer = observer(args, Arc::clone(&audit));
     let say = Arc::clone(&observer);
     control::block_on(async {
@@ -41,19 +42,25 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             let what = EventKind::Watching { devices: fleet.n_switches(), metrics, left_alone, uncarried };
             say(Event { at_ms: 0, device: None, plane: None, what });
         }
-        stop.asked().await;
+        stop.asked(&audit).await;
         watch.stop().await;
         audit.say("stopped", serde_json::Value::Null)?;
         Ok(Outcome::Fine)
     })
 }
 
-/// Logs what happens, a line each on stderr, and enters repairs into the audit log.
+/// Logs what happens, a line each on stderr, and enters repairs into the audit log, before and after each.
 fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     let (json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
-        let repaired = matches!(event.what, EventKind::Repaired { .. });
-        if repaired && let Err(error) = audit.say("repaired", serde_json::json!(event)) {
+        let result = match &event.what {
+            EventKind::Compared { updates } if updates.total() > 0 => Some("repairing"),
+            EventKind::Repaired { .. } => Some("repaired"),
+            _ => None,
+        };
+        if let Some(result) = result
+            && let Err(error) = audit.say(result, serde_json::json!(event))
+        {
             // Not repairing would leave traffic without a path, so the error is logged instead.
             output::say(format_args!("the audit log cannot be written: {error}"));
         }
@@ -72,22 +79,28 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     })
 }
 
-/// The signals that ask it to stop, from when they are listened for.
+/// The signals that ask it to stop, and to open its log again, from when they are listened for.
 pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
 }
 
 impl Stop {
     pub(super) fn new() -> anyhow::Result<Self> {
-        Ok(Stop { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let [interrupt, terminate, hangup] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+        Ok(Stop { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
     }
 
-    /// Waits for one of them.
-    pub(super) async fn asked(mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+    /// Waits for one that asks it to stop; SIGHUP opens the audit log again.
+    pub(super) async fn asked(mut self, audit: &Audit) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hangup.recv() => audit.reopen(),
+            }
         }
     }
 }

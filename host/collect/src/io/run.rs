@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use closc_deploy::Target;
-use closc_http::Certificates;
+use closc_http::{Certificates, LogState};
 use closc_plan::Plan;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -39,6 +39,8 @@ pub struct Settings {
     pub tls: Option<Certificates>,
     /// Whether a page is served for people.
     pub web: bool,
+    /// Whether the log of changes can be written, where there is one.
+    pub log: Option<LogState>,
     /// How it judges and denies.
     pub options: Options,
 }
@@ -69,7 +71,7 @@ pub async fn run(
         None => (None, crate::Denials::default()),
     };
     let (collector, gone) = Collector::new(plan, settings.options, denials, now_ms());
-    let shared = Arc::new(Shared::new(collector, disk, observer));
+    let shared = Arc::new(Shared::new(collector, disk, observer, settings.log.clone()));
     for denial in gone {
         shared.say(Event::Gone(denial));
     }

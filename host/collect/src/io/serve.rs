@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use closc_http::{Answer, Request};
+use closc_http::{Answer, LogState, Request};
 use serde::{Deserialize, Serialize};
 
 use super::document::{Failure, List, Session, Written, names};
@@ -44,7 +44,7 @@ pub struct Desk(Page);
 impl Desk {
     /// Takes a collector.
     pub fn new(collector: Collector) -> Desk {
-        let shared = Arc::new(Shared::new(collector, None, Arc::new(|_| Ok(()))));
+        let shared = Arc::new(Shared::new(collector, None, Arc::new(|_| Ok(())), None));
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         Desk(Page::new(true, false, address, shared).expect("there are random numbers"))
     }
@@ -113,7 +113,8 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     }
     match request.path.as_str() {
         "/metrics" => {
-            let body = metrics(&page.shared.collector(), now_ms());
+            let mut body = metrics(&page.shared.collector(), now_ms());
+            body.extend(page.shared.log().map(LogState::metrics));
             of(200, "text/plain; version=0.0.4; charset=utf-8", body)
         }
         "/metrics/switch" => {
@@ -122,6 +123,9 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
                 || fault(404, "no counters of such a switch are read: it is in the inventory and answers?"),
                 |body| of(200, "text/plain; version=0.0.4; charset=utf-8", body),
             )
+        }
+        "/healthz" if page.shared.log().is_some_and(LogState::is_failing) => {
+            of(503, "text/plain; charset=utf-8", "the audit log cannot be written\n")
         }
         "/healthz" => of(200, "text/plain; charset=utf-8", "ok\n"),
         "/api/summary" => json_of(200, names::SUMMARY, &page.shared.collector().summary(now_ms())),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use closc_http::LogState;
 use closc_topology::Nic;
 use tokio::sync::Notify;
 
@@ -45,6 +46,7 @@ pub(super) struct Shared {
     disk: Option<Disk>,
     observer: Observer,
     reading: Reading,
+    log: Option<LogState>,
     /// Denials changed, and agents were not asked since.
     changed: Notify,
 }
@@ -55,9 +57,19 @@ pub(super) fn now_ms() -> u64 {
 }
 
 impl Shared {
-    pub(super) fn new(collector: Collector, disk: Option<Disk>, observer: Observer) -> Self {
+    pub(super) fn new(
+        collector: Collector,
+        disk: Option<Disk>,
+        observer: Observer,
+        log: Option<LogState>,
+    ) -> Self {
         let (collector, reading) = (Mutex::new(collector), Reading::default());
-        Shared { collector, disk, observer, reading, changed: Notify::new() }
+        Shared { collector, disk, observer, reading, log, changed: Notify::new() }
+    }
+
+    /// Returns whether the log of changes can be written, where there is one.
+    pub(super) fn log(&self) -> Option<&LogState> {
+        self.log.as_ref()
     }
 
     pub(super) fn collector(&self) -> MutexGuard<'_, Collector> {
@@ -69,10 +81,16 @@ impl Shared {
         let _ = (self.observer)(event);
     }
 
-    /// Puts a list of denials in force: first the log, then the disk, then the collector.
+    /// Puts a list of denials in force: first the log, then the disk, then the collector. Where the log cannot be written nothing
+    /// new is denied; what ends a denial is done, because traffic would lack the paths.
     pub(super) fn change(&self, collector: &mut Collector, next: Next) -> Result<(), String> {
-        if !next.changes.is_empty() {
-            (self.observer)(Event::Changing(next.changes.clone()))?;
+        if !next.changes.is_empty()
+            && let Err(fault) = (self.observer)(Event::Changing(next.changes.clone()))
+        {
+            if !next.changes.iter().all(|change| change.stage.is_over()) {
+                return Err(fault);
+            }
+            tracing::error!("{fault}, except for denials that end");
         }
         let saved = self.disk.as_ref().map_or(Ok(()), |disk| disk.save(&next.denials));
         let saved = saved.map_err(|error| format!("denials cannot be written down: {error}"));
