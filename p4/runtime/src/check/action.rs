@@ -123,6 +123,8 @@ fn check_set(
     profile: &ActionProfile,
     set: &v1::ActionProfileActionSet,
 ) -> Result<(), Violation> {
+    let semantics =
+        set_semantics(profile, set).map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))?;
     if let Some(call) = &set.group_action {
         check_in_table(info, table, call, Use::Group)?;
     }
@@ -133,13 +135,30 @@ fn check_set(
         check_in_table(info, table, call, Use::Entry)?;
         weights.push((position as u32, action.weight));
     }
-    check_weights(profile, &weights, u64::from(profile.max_group_size))
+    check_weights(profile, semantics, &weights, u64::from(profile.max_group_size))
         .map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))
 }
 
-/// Checks the weights of a group and its size, counted as the selector counts; 0 leaves the size open.
+/// Returns how the size of a set is counted: as it states itself, or as the selector counts.
+fn set_semantics(profile: &ActionProfile, set: &v1::ActionProfileActionSet) -> Result<SizeSemantics, Fault> {
+    use v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics as Given};
+    let unknown = |field, value| Fault::UnknownEnum { field, value };
+    let mode = set.action_selection_mode;
+    ActionSelectionMode::try_from(mode).map_err(|_| unknown("action_selection_mode", mode))?;
+    let semantics = set.size_semantics;
+    let given = Given::try_from(semantics).map_err(|_| unknown("size_semantics", semantics))?;
+    Ok(match (given, profile.semantics) {
+        (Given::DefaultSizeDeterminedByActionSelector, semantics)
+        | (Given::SumOfMembers, semantics @ SizeSemantics::Members { .. }) => semantics,
+        (Given::SumOfWeights, _) => SizeSemantics::Weights,
+        (Given::SumOfMembers, SizeSemantics::Weights) => SizeSemantics::Members { max_weight: 0 },
+    })
+}
+
+/// Checks the weights of a group and its size, counted as `semantics` states; 0 leaves the size open.
 pub(super) fn check_weights(
     profile: &ActionProfile,
+    semantics: SizeSemantics,
     weights: &[(u32, i32)],
     limit: u64,
 ) -> Result<(), Fault> {
@@ -150,14 +169,14 @@ pub(super) fn check_weights(
             }
         } else if weight < 1 {
             return Err(Fault::Weight { member, weight });
-        } else if let SizeSemantics::Members { max_weight } = profile.semantics
+        } else if let SizeSemantics::Members { max_weight } = semantics
             && max_weight > 0
             && weight.unsigned_abs() > max_weight
         {
             return Err(Fault::WeightAbove { weight, limit: max_weight });
         }
     }
-    let size = match profile.semantics {
+    let size = match semantics {
         SizeSemantics::Weights if !profile.weights_disallowed => {
             weights.iter().map(|(_, weight)| u64::from(weight.unsigned_abs())).sum()
         }

@@ -323,6 +323,14 @@ pub enum Fault {
         /// The instance.
         instance: u32,
     },
+    /// A number that is not of the enumeration.
+    #[error("{value} is not a known `{field}`")]
+    UnknownEnum {
+        /// The field of the message.
+        field: &'static str,
+        /// The number.
+        value: i32,
+    },
     /// A port does not fit 32 bits.
     #[error("a port has more than 32 bits")]
     WidePort,
@@ -414,6 +422,7 @@ impl Fault {
             | Fault::NoPort
             | Fault::ZeroPort
             | Fault::BackupOnSamePort { .. }
+            | Fault::UnknownEnum { .. }
             | Fault::WidePort
             | Fault::Negative { .. }
             | Fault::ExternType { .. } => Code::InvalidArgument,

@@ -72,14 +72,7 @@ fn check_field(field: &MatchField, value: &v1::FieldMatch) -> Result<(), Fault> 
         (MatchKind::Range, Some(FieldMatchType::Range(range))) => check_range(width, range),
         (MatchKind::Other(_), Some(FieldMatchType::Other(_))) => Ok(()),
         (wanted, given) => {
-            let wanted = match wanted {
-                MatchKind::Exact => "exact".to_owned(),
-                MatchKind::Lpm => "lpm".to_owned(),
-                MatchKind::Ternary => "ternary".to_owned(),
-                MatchKind::Range => "range".to_owned(),
-                MatchKind::Optional => "optional".to_owned(),
-                MatchKind::Other(name) => name.clone(),
-            };
+            let wanted = wanted.to_string();
             Err(Fault::WrongMatch { given: form(given), wanted })
         }
     }

@@ -62,5 +62,5 @@ pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGrou
         group.members.iter().map(|member| (member.member_id, member.weight)).collect();
     // What the group was made for is its limit; left open, what the selector was made for.
     let size = if group.max_size > 0 { group.max_size.unsigned_abs() } else { limit };
-    check_weights(profile, &weights, u64::from(size)).map_err(err)
+    check_weights(profile, profile.semantics, &weights, u64::from(size)).map_err(err)
 }

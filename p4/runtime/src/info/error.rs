@@ -156,6 +156,28 @@ pub enum InfoFault {
         /// By this id.
         id: u32,
     },
+    /// A table lists a direct resource of another table.
+    #[error("table `{table}` lists {kind} `{name}`, which is of another table")]
+    ForeignResource {
+        /// Kind of the resource.
+        kind: ObjectKind,
+        /// Name of the resource.
+        name: String,
+        /// The table that lists it.
+        table: String,
+    },
+    /// A number that is not of the enumeration.
+    #[error("{kind} `{name}`: {value} is not a known `{field}`")]
+    UnknownEnum {
+        /// Kind of the object.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// The field of the message.
+        field: &'static str,
+        /// The number.
+        value: i32,
+    },
     /// A width is negative.
     #[error("{kind} `{name}` of `{within}` has the width {width}")]
     BadWidth {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::{InfoError, InfoFault, ObjectKind};
 use super::objects::Parts;
-use super::types::{Place, port_type, text_type, width};
+use super::types::{Place, is_translated, port_type, text_type, width};
 use super::{
     Action, ActionProfile, Counter, CounterUnit, Digest, ExternInstance, Info, Metadata, Meter, MeterUnit,
     Objects, PacketHeader, Param, Preamble, Register, SizeSemantics, ValueSet, refers,
@@ -35,7 +35,7 @@ pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, Inf
 
 /// What is known while a P4Info is read.
 pub(super) struct Loader<'m> {
-    types: Option<&'m config::P4TypeInfo>,
+    pub(super) types: Option<&'m config::P4TypeInfo>,
     restricts: bool,
     /// Who has an id; ids are unique over all kinds.
     ids: BTreeMap<u32, String>,
@@ -114,7 +114,9 @@ impl Loader<'_> {
                 let width = self.width(param.bitwidth, param.type_name.as_ref(), &place);
                 let refers_to = refers::read(&param.annotations, &param.structured_annotations);
                 let text = text_type(width, param.type_name.as_ref());
-                let object = Param { id: param.id, name: param.name.clone(), width, text, refers_to };
+                let translated = is_translated(self.types, param.type_name.as_ref());
+                let name = param.name.clone();
+                let object = Param { id: param.id, name, width, text, translated, refers_to };
                 self.part(&mut params, ObjectKind::Param, &param.name, object);
             }
             let restriction = Restriction::of_action(&preamble.annotations, operands(&params.items));
@@ -150,12 +152,14 @@ impl Loader<'_> {
     fn counters(&mut self, info: &mut Info, message: &config::P4Info) {
         for counter in &message.counters {
             let preamble = self.preamble(ObjectKind::Counter, counter.preamble.as_ref());
+            self.counter_spec(ObjectKind::Counter, &preamble, counter.spec.as_ref());
             let (unit, size) = (counter_unit(counter.spec.as_ref()), counter.size.max(0) as u64);
             let object = Counter { preamble: preamble.clone(), unit, size, table_id: None };
             self.add(&mut info.counters, ObjectKind::Counter, &preamble, object);
         }
         for counter in &message.direct_counters {
             let preamble = self.preamble(ObjectKind::DirectCounter, counter.preamble.as_ref());
+            self.counter_spec(ObjectKind::DirectCounter, &preamble, counter.spec.as_ref());
             let (unit, table_id) = (counter_unit(counter.spec.as_ref()), Some(counter.direct_table_id));
             let object = Counter { preamble: preamble.clone(), unit, size: 0, table_id };
             self.add(&mut info.direct_counters, ObjectKind::DirectCounter, &preamble, object);
@@ -165,6 +169,7 @@ impl Loader<'_> {
     fn meters(&mut self, info: &mut Info, message: &config::P4Info) {
         for meter in &message.meters {
             let preamble = self.preamble(ObjectKind::Meter, meter.preamble.as_ref());
+            self.meter_spec(ObjectKind::Meter, &preamble, meter.spec.as_ref());
             let (unit, kind) = meter_spec(meter.spec.as_ref());
             let size = meter.size.max(0) as u64;
             let object = Meter { preamble: preamble.clone(), unit, kind, size, table_id: None };
@@ -172,6 +177,7 @@ impl Loader<'_> {
         }
         for meter in &message.direct_meters {
             let preamble = self.preamble(ObjectKind::DirectMeter, meter.preamble.as_ref());
+            self.meter_spec(ObjectKind::DirectMeter, &preamble, meter.spec.as_ref());
             let (unit, kind) = meter_spec(meter.spec.as_ref());
             let table_id = Some(meter.direct_table_id);
             let object = Meter { preamble: preamble.clone(), unit, kind, size: 0, table_id };
@@ -226,10 +232,28 @@ impl Loader<'_> {
             let place = Place { kind: ObjectKind::Metadata, name: &message.name, within: &owner.name };
             let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
             let text = text_type(width, message.type_name.as_ref());
-            let field = Metadata { id: message.id, name: message.name.clone(), width, text };
+            let translated = is_translated(self.types, message.type_name.as_ref());
+            let field = Metadata { id: message.id, name: message.name.clone(), width, text, translated };
             self.part(&mut fields, ObjectKind::Metadata, &message.name, field);
         }
         fields
+    }
+
+    /// Checks that a direct resource is of the table that lists it.
+    pub(super) fn direct_resource(&mut self, info: &Info, owner: &Preamble, id: u32) {
+        let counter =
+            info.direct_counters.by_id(id).map(|it| (ObjectKind::DirectCounter, &it.preamble, it.table_id));
+        let meter =
+            info.direct_meters.by_id(id).map(|it| (ObjectKind::DirectMeter, &it.preamble, it.table_id));
+        match counter.or(meter) {
+            // A resource of another architecture; nothing is read of it.
+            None => {}
+            Some((_, _, table)) if table == Some(owner.id) => {}
+            Some((kind, resource, _)) => {
+                let (name, table) = (resource.name.clone(), owner.name.clone());
+                self.faults.push(InfoFault::ForeignResource { kind, name, table });
+            }
+        }
     }
 
     /// Checks what points back at tables; tables are read last.
@@ -248,6 +272,29 @@ impl Loader<'_> {
             let id = meter.table_id.unwrap_or_default();
             self.dangling(ObjectKind::DirectMeter, &meter.preamble, ObjectKind::Table, id);
         }
+    }
+
+    /// Checks that a number is of its enumeration.
+    pub(super) fn known<E: TryFrom<i32>>(
+        &mut self,
+        kind: ObjectKind,
+        owner: &Preamble,
+        (field, value): (&'static str, i32),
+    ) {
+        if E::try_from(value).is_err() {
+            self.faults.push(InfoFault::UnknownEnum { kind, name: owner.name.clone(), field, value });
+        }
+    }
+
+    fn counter_spec(&mut self, kind: ObjectKind, owner: &Preamble, spec: Option<&config::CounterSpec>) {
+        let unit = spec.map_or(0, |spec| spec.unit);
+        self.known::<config::counter_spec::Unit>(kind, owner, ("unit", unit));
+    }
+
+    fn meter_spec(&mut self, kind: ObjectKind, owner: &Preamble, spec: Option<&config::MeterSpec>) {
+        let spec = spec.copied().unwrap_or_default();
+        self.known::<config::meter_spec::Unit>(kind, owner, ("unit", spec.unit));
+        self.known::<config::meter_spec::Type>(kind, owner, ("type", spec.r#type));
     }
 
     /// Keeps what was read of a restriction, or the fault.

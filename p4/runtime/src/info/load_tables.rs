@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::{InfoFault, ObjectKind};
 use super::load::Loader;
 use super::objects::Parts;
-use super::types::{Place, text_type};
+use super::types::{Place, is_translated, text_type};
 use super::{ActionProfile, ActionRef, Info, MatchField, MatchKind, Preamble, Scope, Table, refers};
 use crate::proto::config;
 use crate::restriction::{Kind, Operand, Restriction};
@@ -15,8 +15,13 @@ impl Loader<'_> {
     pub(super) fn tables(&mut self, info: &mut Info, messages: &[config::Table]) {
         for message in messages {
             let preamble = self.preamble(ObjectKind::Table, message.preamble.as_ref());
+            let idle = ("idle_timeout_behavior", message.idle_timeout_behavior);
+            self.known::<config::table::IdleTimeoutBehavior>(ObjectKind::Table, &preamble, idle);
             let fields = self.match_fields(&preamble, &message.match_fields);
             let actions = self.action_refs(info, &preamble, &message.action_refs);
+            for id in &message.direct_resource_ids {
+                self.direct_resource(info, &preamble, *id);
+            }
             let restriction = Restriction::of_table(&preamble.annotations, operands(&fields.items));
             let restriction = self.restriction(ObjectKind::Table, &preamble, restriction);
             let object = Table {
@@ -65,7 +70,8 @@ impl Loader<'_> {
             let refers_to = refers::read(&message.annotations, &message.structured_annotations);
             let text = text_type(width, message.type_name.as_ref());
             let name = message.name.clone();
-            let field = MatchField { id: message.id, name, width, text, kind, refers_to };
+            let translated = is_translated(self.types, message.type_name.as_ref());
+            let field = MatchField { id: message.id, name, width, text, translated, kind, refers_to };
             self.part(&mut fields, ObjectKind::MatchField, &message.name, field);
         }
         fields
@@ -79,6 +85,7 @@ impl Loader<'_> {
     ) -> Parts<ActionRef> {
         let mut actions = Parts::default();
         for message in messages {
+            self.known::<config::action_ref::Scope>(ObjectKind::Table, owner, ("scope", message.scope));
             let Some(action) = info.actions.by_id(message.id) else {
                 self.dangling(ObjectKind::Table, owner, ObjectKind::Action, message.id);
                 continue;

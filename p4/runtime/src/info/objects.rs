@@ -3,6 +3,7 @@
 //! Ids appear here as the plain numbers that the messages carry. Nobody writes one by hand: they come from a
 //! P4Info and go into a message.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::error::{LookupError, ObjectKind};
@@ -53,6 +54,19 @@ pub enum MatchKind {
     Other(String),
 }
 
+impl fmt::Display for MatchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MatchKind::Exact => "exact",
+            MatchKind::Lpm => "lpm",
+            MatchKind::Ternary => "ternary",
+            MatchKind::Range => "range",
+            MatchKind::Optional => "optional",
+            MatchKind::Other(name) => name,
+        })
+    }
+}
+
 /// A field of the key of a table or a value set.
 #[derive(Debug, Clone)]
 pub struct MatchField {
@@ -64,6 +78,8 @@ pub struct MatchField {
     pub width: Width,
     /// The declared type, where it is one that the target translates from text.
     pub text: Option<Arc<str>>,
+    /// Whether the target translates the type, so that the data plane may have another width.
+    pub translated: bool,
     /// How it is compared.
     pub kind: MatchKind,
     /// Entries that must exist before one with this value.
@@ -81,6 +97,8 @@ pub struct Param {
     pub width: Width,
     /// The declared type, where it is one that the target translates from text.
     pub text: Option<Arc<str>>,
+    /// Whether the target translates the type, so that the data plane may have another width.
+    pub translated: bool,
     /// Entries that must exist before one with this value.
     pub refers_to: Vec<Reference>,
 }
@@ -344,6 +362,8 @@ pub struct Metadata {
     pub width: Width,
     /// The declared type, where it is one that the target translates from text.
     pub text: Option<Arc<str>>,
+    /// Whether the target translates the type, so that the data plane may have another width.
+    pub translated: bool,
 }
 
 /// The header of packet-ins or packet-outs.

@@ -99,3 +99,35 @@ fn all_that_is_inconsistent_is_reported_at_once() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn direct_resources_and_enumerations_are_checked() {
+    let found = faults(
+        r#"
+        tables { preamble { id: 1 name: "a" } direct_resource_ids: 8 direct_resource_ids: 9 }
+        tables { preamble { id: 2 name: "b" } direct_resource_ids: 8 idle_timeout_behavior: NOTIFY_CONTROL }
+        direct_counters { preamble { id: 8 name: "c" } direct_table_id: 2 }
+        direct_meters { preamble { id: 9 name: "m" } direct_table_id: 2 }
+        "#,
+    );
+    let expected = [
+        "table `a` lists direct counter `c`, which is of another table",
+        "table `a` lists direct meter `m`, which is of another table",
+    ];
+    assert_eq!(found, expected);
+    let named = |id, name: &str| Some(config::Preamble { id, name: name.to_owned(), ..Default::default() });
+    let spec = Some(config::MeterSpec { unit: 7, r#type: -1, ..Default::default() });
+    let message = config::P4Info {
+        meters: vec![config::Meter { preamble: named(1, "m"), spec, ..Default::default() }],
+        tables: vec![config::Table {
+            preamble: named(2, "t"),
+            idle_timeout_behavior: 9,
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let error = Info::new(message).expect_err("these numbers mean nothing").to_string();
+    for part in ["meter `m`: 7 is not a known `unit`", "-1 is not a known `type`", "table `t`: 9 is not"] {
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -47,6 +47,14 @@ fn translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedT
     }
 }
 
+/// Returns whether the declared type is one that the target translates.
+pub(super) fn is_translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedType>) -> bool {
+    use config::p4_new_type_spec::Representation;
+    let spec = types.zip(name).and_then(|(types, name)| types.new_types.get(&name.name));
+    let representation = spec.and_then(|spec| spec.representation.as_ref());
+    matches!(representation, Some(Representation::TranslatedType(_)))
+}
+
 /// Returns the type of something that the controller sees as text.
 pub(super) fn text_type(width: Width, name: Option<&config::P4NamedType>) -> Option<Arc<str>> {
     name.filter(|_| width == Width::Text).map(|name| name.name.as_str().into())
