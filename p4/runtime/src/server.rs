@@ -4,6 +4,7 @@
 //! Checks of entities are in [`crate::check`], their identity in [`crate::key`], outcomes in [`crate::status`].
 
 mod arbitration;
+mod authority;
 mod files;
 mod limits;
 mod listen;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use closc_runtime::proto::v1;
 use closc_runtime::status::unpack;
+use closc_switch::{Endpoint, Service};
 use tonic::Code;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
@@ -376,7 +377,7 @@ async fn a_switch_that_stops_ends_its_streams() {
 async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
     use closc_runtime::DeviceId;
     use closc_runtime::client::{Client, Endpoint as Address, Options};
-    use closc_switch::{Endpoint, EndpointError, Service};
+    use closc_switch::EndpointError;
     let path = std::env::temp_dir().join(format!("closc-switch-{}.sock", std::process::id()));
     // As after a switch that was killed.
     drop(std::os::unix::net::UnixListener::bind(&path).expect("nobody else has this name"));
@@ -389,4 +390,90 @@ async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
     let taken = Endpoint::serve_unix(service, &path).await.expect_err("it is served");
     assert!(matches!(taken, EndpointError::Bind { .. }), "{taken}");
     std::fs::remove_file(&path).expect("it is there");
+}
+
+/// Sends one request over a socket, whose `:authority` is the path of the socket; returns the types of the frames of its
+/// stream, in order.
+fn request_by_path(path: &std::path::Path, authority: &str) -> Vec<u8> {
+    use std::io::{Read as _, Write as _};
+    let mut socket = std::os::unix::net::UnixStream::connect(path).expect("it listens");
+    let literal = |name: &str, value: &str| {
+        let part = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
+        [vec![0x40], part(name), part(value)].concat()
+    };
+    let block = [
+        vec![0x83, 0x86],
+        literal(":path", "/p4.v1.P4Runtime/Capabilities"),
+        literal(":authority", authority),
+        literal("content-type", "application/grpc"),
+        literal("te", "trailers"),
+    ]
+    .concat();
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
+    };
+    let parts = [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(4, 0, 0, &[]),
+        frame(1, 4, 1, &block),
+        frame(0, 1, 1, &[0; 5]),
+    ];
+    socket.write_all(&parts.concat()).expect("it is read");
+    let mut kinds = Vec::new();
+    loop {
+        let mut head = [0; 9];
+        socket.read_exact(&mut head).expect("an answer ends the stream");
+        let length = usize::from(head[1]) << 8 | usize::from(head[2]);
+        socket.read_exact(&mut vec![0; length]).expect("frames are whole");
+        if head[8] == 1 {
+            kinds.push(head[3]);
+            let ends = head[3] == 3 || head[4] & 1 == 1;
+            if ends {
+                return kinds;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_that_name_the_path_of_the_socket_are_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("switch");
+    let endpoint = Endpoint::serve_unix(Service::new([switch(DEVICE)]), &path).await.expect("it is free");
+    for authority in ["localhost", "tmp%2Fswitch.sock", "/tmp/switch.sock"] {
+        let socket = path.clone();
+        let kinds = tokio::task::spawn_blocking(move || request_by_path(&socket, authority)).await;
+        // Headers, the answer, trailers; and no RST_STREAM, which is 3.
+        assert_eq!(kinds.expect("it is answered"), [1, 0, 1], "{authority}");
+    }
+    drop(endpoint);
+}
+
+/// A client of grpc-core that knows no messages: it asks for the capabilities, and prints their bytes.
+const GRPC_CORE: &str = "
+import grpc, sys
+channel = grpc.insecure_channel('unix:' + sys.argv[1])
+ask = channel.unary_unary('/p4.v1.P4Runtime/Capabilities')
+print(ask(b'', timeout=60).decode('latin1'))
+";
+
+/// `CLOSC_FINSY` names a Python that has `grpc`; otherwise it is `python3`.
+#[tokio::test(flavor = "multi_thread")]
+async fn grpc_core_is_served_over_a_socket() {
+    let python = std::env::var_os("CLOSC_FINSY").unwrap_or_else(|| "python3".into());
+    let run = |arguments: &[&std::ffi::OsStr]| {
+        std::process::Command::new(&python).args(["-c", GRPC_CORE]).args(arguments).output()
+    };
+    let import = std::process::Command::new(&python).args(["-c", "import grpc"]).output();
+    if !import.is_ok_and(|import| import.status.success()) {
+        closc_skip::skip(format_args!("{} cannot import grpc (pip install grpcio)", python.display()));
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("switch.sock");
+    let endpoint = Endpoint::serve_unix(Service::new([switch(DEVICE)]), &path).await.expect("it is free");
+    let output = tokio::task::block_in_place(|| run(&[path.as_os_str()])).expect("python runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1.5.0"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    drop(endpoint);
 }

@@ -24,6 +24,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Service, http};
 
+use super::authority::Readable;
 use super::limits::Limits;
 use super::preface::preface;
 use super::request::{Place, Watched};
@@ -92,6 +93,13 @@ impl Listener {
         match self {
             Listener::Tcp(_) => None,
             Listener::Unix(listener) => listener.local_addr().ok()?.as_pathname().map(Path::to_owned),
+        }
+    }
+
+    fn is_unix(&self) -> bool {
+        match self {
+            Listener::Tcp(_) => false,
+            Listener::Unix(_) => true,
         }
     }
 
@@ -168,6 +176,8 @@ struct Server<S> {
     tls: Option<Acceptor>,
     places: Places,
     http: http2::Builder<TokioExecutor>,
+    /// Whether clients come over a socket of this machine.
+    unix: bool,
 }
 
 /// Serves until it has to stop, then answers what runs and returns.
@@ -183,7 +193,8 @@ pub async fn serve<S>(
     S::Future: Send + 'static,
 {
     let limits = places.limits;
-    let server = Arc::new(Server { service, tls, places, http: http(&limits) });
+    let unix = listener.is_unix();
+    let server = Arc::new(Server { service, tls, places, http: http(&limits), unix });
     let mut look = tokio::time::interval((limits.stall / LOOKS).max(Duration::from_millis(1)));
     let mut open = JoinSet::new();
     let mut closed = closing.clone();
@@ -243,6 +254,7 @@ async fn connection<S>(
             Some(tls) => Box::new(tls.accept(stream).await?),
             None => stream,
         };
+        let stream: Box<dyn Stream> = if server.unix { Box::new(Readable::new(stream)) } else { stream };
         let stream = preface(stream).await?;
         Ok::<_, io::Error>((stream, server.places.connection(&ender).await))
     };
