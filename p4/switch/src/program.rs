@@ -228,6 +228,10 @@ impl RegisterArray {
 pub(crate) struct ValueSet {
     /// Name.
     pub(crate) name: String,
+    /// Bits of a value.
+    pub(crate) bits: u32,
+    /// Values that fit; 0 where the program leaves it open.
+    pub(crate) size: u32,
 }
 
 /// A digest.

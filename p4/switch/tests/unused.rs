@@ -75,6 +75,6 @@ fn entries_of_the_program_have_zeros_for_it() {
 fn what_could_be_bound_in_two_ways_is_refused() {
     for (name, params) in [("ingress.set_a", &["value", "unused"][..]), ("set_a", &["unused", "renamed"])] {
         let error = pipeline(name, params).expect_err("nobody knows which parameter is which");
-        assert!(error.to_string().ends_with("they come from different compilations"), "{error}");
+        assert!(error.to_string().contains("come from different compilations"), "{error}");
     }
 }

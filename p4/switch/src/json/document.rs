@@ -218,6 +218,9 @@ pub(crate) struct ValueSet {
     pub(crate) name: String,
     /// Width of its values without padding.
     pub(crate) compressed_bitwidth: u64,
+    /// Number of values.
+    #[serde(default)]
+    pub(crate) max_size: u64,
 }
 
 /// A deparser.

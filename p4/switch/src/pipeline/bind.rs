@@ -1,15 +1,11 @@
-//! Binds the ids of a P4Info to the indices of a program, by name.
+//! Binds the ids of a P4Info to the indices of a program, by name, and proves that what is bound is the same object.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use closc_runtime::info::{ActionProfile, ActionRef, Info, Metadata, PacketHeader, Table, ValueSet};
-use closc_runtime::proto::config;
-use closc_runtime::value::Width;
-use config::p4_new_type_spec::Representation;
-use config::p4_new_type_translation::SdnType;
 
-use super::PipelineError;
+use super::proof::{BindError, Proof};
 use crate::program::{self, HeaderType, Program, TableKind};
 
 /// A parameter of an action.
@@ -87,7 +83,7 @@ pub(crate) struct PacketLayout {
 impl PacketLayout {
     /// The program has its own widths where the controller sees other ones. Headers have no name in common, but the
     /// names of their fields.
-    fn new(header: &PacketHeader, program: &Program) -> Self {
+    fn new(header: &PacketHeader, program: &Program, proof: &mut Proof) -> Self {
         let same = |ty: &&HeaderType| {
             let names = ty.fields.iter().map(|field| &field.name);
             names.eq(header.fields().iter().map(|field| &field.name))
@@ -95,6 +91,8 @@ impl PacketLayout {
         let ty = program.types.iter().find(same);
         let width = |(at, field): (usize, &Metadata)| {
             let bits = ty.map_or(field.width.bits(), |ty| ty.fields[at].bits);
+            let place = || format!("header `{}`, field `{}`", header.preamble.name, field.name);
+            proof.width(place, (field.width, field.translated), bits);
             (field.id, bits)
         };
         Self { fields: header.fields().iter().enumerate().map(width).collect() }
@@ -120,186 +118,131 @@ pub(super) struct Bindings {
 }
 
 impl Bindings {
-    pub(super) fn new(info: &Info, program: &Program) -> Result<Self, PipelineError> {
+    pub(super) fn new(info: &Info, program: &Program) -> Result<Self, BindError> {
         let mut this = Self::default();
-        let translated = Translated::new(info);
-        check_origin(info, program)?;
+        let mut proof = Proof::default();
+        check_origin(info, program, &mut proof);
         for table in info.tables() {
             if let Some(index) = program.table(&table.preamble.name) {
-                let binding = bind_table(table, index, program, &translated)?;
+                let binding = bind_table(table, index, program, &mut proof);
                 this.tables.insert(table.preamble.id, binding);
             }
         }
         for profile in info.profiles() {
-            if let Some(binding) = this.bind_profile(profile, program) {
-                this.profiles.insert(profile.preamble.id, binding);
-            }
+            this.bind_profile(profile, program, &mut proof);
         }
-        this.bind_arrays(info, program)?;
+        this.bind_arrays(info, program, &mut proof);
         for set in info.value_sets() {
-            this.value_sets.insert(set.preamble.id, bind_value_set(set, program)?);
+            this.bind_value_set(set, program, &mut proof);
         }
-        this.bind_digests(info, program)?;
-        let layout = |header: &Arc<PacketHeader>| PacketLayout::new(header, program);
-        this.packet_in = info.packet_in().map(layout).unwrap_or_default();
-        this.packet_out = info.packet_out().map(layout).unwrap_or_default();
-        Ok(this)
+        this.bind_digests(info, program, &mut proof);
+        let mut layout = |header: &Arc<PacketHeader>| PacketLayout::new(header, program, &mut proof);
+        this.packet_in = info.packet_in().map(&mut layout).unwrap_or_default();
+        this.packet_out = info.packet_out().map(&mut layout).unwrap_or_default();
+        proof.finish(this)
     }
 
-    fn bind_profile(&self, profile: &ActionProfile, program: &Program) -> Option<ProfileBinding> {
-        let index = program.profiles.iter().position(|target| target.name == profile.preamble.name)?;
+    /// The compiler removes a profile together with its tables, so one that is missing is no fault.
+    fn bind_profile(&mut self, profile: &ActionProfile, program: &Program, proof: &mut Proof) {
+        let name = &profile.preamble.name;
+        let Some(index) = program.profiles.iter().position(|target| target.name == *name) else { return };
+        proof.profile(profile, &program.profiles[index]);
         let first = profile.table_ids.iter().find_map(|id| self.tables.get(id));
         let actions = first.map_or_else(Vec::new, |table| table.actions.clone());
-        Some(ProfileBinding { index, actions })
+        self.profiles.insert(profile.preamble.id, ProfileBinding { index, actions });
     }
 
-    fn bind_arrays(&mut self, info: &Info, program: &Program) -> Result<(), PipelineError> {
+    fn bind_arrays(&mut self, info: &Info, program: &Program, proof: &mut Proof) {
         for counter in info.counters() {
-            let names = program.counters.iter().map(|array| &array.name);
-            let index = position(names, &counter.preamble.name, "counter array")?;
-            same_size(&counter.preamble.name, counter.size, program.counters[index].size)?;
+            let (names, name) = (program.counters.iter().map(|array| &array.name), &counter.preamble.name);
+            let Some(index) = proof.position(names, name, "counter array") else { continue };
+            proof.size("counter array", name, counter.size, program.counters[index].size);
             self.arrays.insert(counter.preamble.id, index);
         }
         for meter in info.meters() {
-            let names = program.meters.iter().map(|array| &array.name);
-            let index = position(names, &meter.preamble.name, "meter array")?;
-            same_size(&meter.preamble.name, meter.size, program.meters[index].size)?;
+            let (names, name) = (program.meters.iter().map(|array| &array.name), &meter.preamble.name);
+            let Some(index) = proof.position(names, name, "meter array") else { continue };
+            proof.size("meter array", name, meter.size, program.meters[index].size);
+            proof.meter_unit(meter, &program.meters[index]);
             self.arrays.insert(meter.preamble.id, index);
         }
         for register in info.registers() {
-            let names = program.registers.iter().map(|array| &array.name);
-            let index = position(names, &register.preamble.name, "register array")?;
-            same_size(&register.preamble.name, register.size, program.registers[index].size)?;
+            let (names, name) = (program.registers.iter().map(|array| &array.name), &register.preamble.name);
+            let Some(index) = proof.position(names, name, "register array") else { continue };
+            proof.register(info, register, &program.registers[index]);
             self.arrays.insert(register.preamble.id, index);
         }
-        Ok(())
     }
 
     /// Digests have the same name on both sides where their type has one; the compiler numbers the others in order.
-    fn bind_digests(&mut self, info: &Info, program: &Program) -> Result<(), PipelineError> {
+    fn bind_digests(&mut self, info: &Info, program: &Program, proof: &mut Proof) {
         for (place, digest) in info.digests().iter().enumerate() {
             let name = &digest.preamble.name;
             let by_name = program.digests.iter().find(|(_, candidate)| candidate.name == *name);
             let same_count = program.digests.len() == info.digests().len();
             let by_place = program.digests.iter().nth(place).filter(|_| same_count);
-            let missing = || PipelineError::Missing { kind: "digest", name: name.clone() };
-            let (number, _) = by_name.or(by_place).ok_or_else(missing)?;
+            let Some((number, spec)) = by_name.or(by_place) else {
+                proof.missing("digest", name);
+                continue;
+            };
+            proof.digest(info, digest, spec);
             self.digests.insert(digest.preamble.id, DigestBinding { number: *number });
         }
-        Ok(())
     }
-}
 
-fn position<'n>(
-    mut names: impl Iterator<Item = &'n String>,
-    name: &str,
-    kind: &'static str,
-) -> Result<usize, PipelineError> {
-    names
-        .position(|candidate| candidate == name)
-        .ok_or_else(|| PipelineError::Missing { kind, name: name.to_owned() })
-}
-
-fn same_size(name: &str, info: u64, program: u32) -> Result<(), PipelineError> {
-    if info == u64::from(program) {
-        return Ok(());
+    fn bind_value_set(&mut self, set: &ValueSet, program: &Program, proof: &mut Proof) {
+        let (names, name) = (program.value_sets.iter().map(|set| &set.name), &set.preamble.name);
+        let Some(index) = proof.position(names, name, "value set") else { return };
+        proof.value_set(set, &program.value_sets[index]);
+        let fields = set.fields.iter().map(|field| (field.id, field.width.bits())).collect();
+        self.value_sets.insert(set.preamble.id, ValueSetBinding { index, fields });
     }
-    let (info, program) = (format!("{info} cells"), format!("{program}"));
-    Err(PipelineError::Different { place: format!("`{name}`"), info, program })
 }
 
 /// Checks that a P4Info and a program come from the same source. The compiler removes tables that nothing applies, so
 /// one that is missing proves nothing; but then the program has no table that the P4Info lacks.
-fn check_origin(info: &Info, program: &Program) -> Result<(), PipelineError> {
-    let missing = info.tables().iter().find(|table| program.table(&table.preamble.name).is_none());
-    let Some(missing) = missing else { return Ok(()) };
+fn check_origin(info: &Info, program: &Program, proof: &mut Proof) {
     // Tables that the compiler makes have names without a control.
     let mut named = program.tables.iter().filter(|table| table.name.contains('.'));
     let strange = named.any(|target| info.tables().iter().all(|table| table.preamble.name != target.name));
     if strange {
-        return Err(PipelineError::Missing { kind: "table", name: missing.preamble.name.clone() });
-    }
-    Ok(())
-}
-
-fn bind_table(
-    table: &Table,
-    index: usize,
-    program: &Program,
-    translated: &Translated,
-) -> Result<TableBinding, PipelineError> {
-    let name = &table.preamble.name;
-    let spec = &program.tables[index];
-    let fields = bind_fields(table, spec, translated)?;
-    let mut actions = Vec::with_capacity(table.actions().len());
-    for action in table.actions() {
-        actions.extend(bind_action(action, spec, program, translated)?);
-    }
-    let profile = match (&table.profile, spec.kind) {
-        (None, TableKind::Simple) => None,
-        (Some(_), TableKind::Indirect(profile)) => Some(profile as usize),
-        (given, _) => {
-            let say = |indirect| if indirect { "an action profile" } else { "no action profile" };
-            return Err(PipelineError::Different {
-                place: format!("table `{name}`"),
-                info: say(given.is_some()).to_owned(),
-                program: say(given.is_none()).to_owned(),
-            });
+        for table in info.tables().iter().filter(|table| program.table(&table.preamble.name).is_none()) {
+            proof.missing("table", &table.preamble.name);
         }
-    };
-    Ok(TableBinding { index, fields, actions, profile })
+    }
 }
 
-fn bind_fields(
-    table: &Table,
-    spec: &program::Table,
-    translated: &Translated,
-) -> Result<Vec<usize>, PipelineError> {
-    let place = || format!("table `{}`", table.preamble.name);
-    let count = table.fields().len();
-    if count != spec.key.len() {
-        let (info, program) = (format!("{count} fields of the key"), spec.key.len().to_string());
-        return Err(PipelineError::Different { place: place(), info, program });
+fn bind_table(table: &Table, index: usize, program: &Program, proof: &mut Proof) -> TableBinding {
+    let spec = &program.tables[index];
+    proof.table(table, spec, program);
+    let fields = bind_fields(table, spec, proof);
+    let actions = table.actions().iter();
+    let actions = actions.filter_map(|action| bind_action(action, spec, program, proof)).collect();
+    let profile = match spec.kind {
+        TableKind::Simple => None,
+        TableKind::Indirect(profile) => Some(profile as usize),
+    };
+    TableBinding { index, fields, actions, profile }
+}
+
+fn bind_fields(table: &Table, spec: &program::Table, proof: &mut Proof) -> Vec<usize> {
+    let count = |fields: usize| format!("{fields} fields of the key");
+    let (info, program) = (table.fields().len(), spec.key.len());
+    proof.equal(|| format!("table `{}`", table.preamble.name), count(info), count(program));
+    if info != program {
+        return Vec::new();
     }
-    let bind = |(at, field): (usize, &closc_runtime::info::MatchField)| {
+    let mut bind = |(at, field): (usize, &closc_runtime::info::MatchField)| {
         // Names differ for keys that are expressions or carry `@name`; the order never does.
         let named = spec.key.iter().position(|key| key.name == field.name);
-        let key = if spec.key[at].name == field.name { at } else { named.unwrap_or(at) };
-        translated.same_width(field.width, spec.key[key].bits, || {
-            format!("table `{}`, field `{}`", table.preamble.name, field.name)
-        })?;
-        Ok(key)
+        let place = if spec.key[at].name == field.name { at } else { named.unwrap_or(at) };
+        let key = &spec.key[place];
+        let name = || format!("table `{}`, field `{}`", table.preamble.name, field.name);
+        proof.width(name, (field.width, field.translated), key.bits);
+        proof.kind(name, &field.kind, key.kind);
+        place
     };
-    table.fields().iter().enumerate().map(bind).collect()
-}
-
-/// Widths that types have for the controller, where that is not what they have in the data plane.
-struct Translated(BTreeSet<u32>);
-
-impl Translated {
-    fn new(info: &Info) -> Self {
-        let types = info.types().into_iter().flat_map(|types| types.new_types.values());
-        let width = |spec: &config::P4NewTypeSpec| match spec.representation.as_ref()? {
-            Representation::TranslatedType(translation) => match translation.sdn_type.as_ref()? {
-                SdnType::SdnBitwidth(bits) => u32::try_from(*bits).ok(),
-                SdnType::SdnString(_) => None,
-            },
-            Representation::OriginalType(_) => None,
-        };
-        Self(types.filter_map(width).collect())
-    }
-
-    fn same_width(&self, info: Width, program: u32, place: impl Fn() -> String) -> Result<(), PipelineError> {
-        match info {
-            Width::Text => Ok(()),
-            Width::Bits(bits) if bits == program || self.0.contains(&bits) => Ok(()),
-            Width::Bits(bits) => Err(PipelineError::Different {
-                place: place(),
-                info: format!("{bits} bits"),
-                program: program.to_string(),
-            }),
-        }
-    }
+    table.fields().iter().enumerate().map(&mut bind).collect()
 }
 
 /// Binds an action; none where the compiler removed it from the table.
@@ -307,32 +250,23 @@ fn bind_action(
     reference: &ActionRef,
     spec: &program::Table,
     program: &Program,
-    translated: &Translated,
-) -> Result<Option<ActionBinding>, PipelineError> {
+    proof: &mut Proof,
+) -> Option<ActionBinding> {
     let action = &reference.action;
     let name = &action.preamble.name;
     let mut candidates = spec.actions.iter().map(|(index, _)| *index);
-    let found = candidates.find(|index| program.actions[*index as usize].name == *name);
-    let Some(index) = found else { return Ok(None) };
+    let index = candidates.find(|index| program.actions[*index as usize].name == *name)?;
     let target = &program.actions[index as usize];
-    let bind = |(at, param): (usize, &closc_runtime::info::Param)| {
+    let count = |params: usize| format!("{params} parameters");
+    proof.equal(|| format!("action `{name}`"), count(action.params().len()), count(target.params.len()));
+    let mut bind = |(at, param): (usize, &closc_runtime::info::Param)| {
         let named = target.params.iter().position(|(name, _)| *name == param.name);
         let place = named.unwrap_or(at);
-        let missing =
-            || PipelineError::Missing { kind: "parameter", name: format!("{} of action {name}", param.name) };
-        let (_, bits) = target.params.get(place).ok_or_else(missing)?;
-        translated
-            .same_width(param.width, *bits, || format!("action `{name}`, parameter `{}`", param.name))?;
-        Ok(ParamBinding { id: param.id, param: place })
+        let (_, bits) = target.params.get(place)?;
+        let name = || format!("action `{name}`, parameter `{}`", param.name);
+        proof.width(name, (param.width, param.translated), *bits);
+        Some(ParamBinding { id: param.id, param: place })
     };
-    let params: Result<Vec<ParamBinding>, PipelineError> =
-        action.params().iter().enumerate().map(bind).collect();
-    Ok(Some(ActionBinding { id: action.preamble.id, action: index, params: params? }))
-}
-
-fn bind_value_set(set: &ValueSet, program: &Program) -> Result<ValueSetBinding, PipelineError> {
-    let name = &set.preamble.name;
-    let index = position(program.value_sets.iter().map(|set| &set.name), name, "value set")?;
-    let fields = set.fields.iter().map(|field| (field.id, field.width.bits())).collect();
-    Ok(ValueSetBinding { index, fields })
+    let params = action.params().iter().enumerate().filter_map(&mut bind).collect();
+    Some(ActionBinding { id: action.preamble.id, action: index, params })
 }

@@ -73,6 +73,19 @@ pub(crate) enum MatchKind {
     Valid,
 }
 
+impl MatchKind {
+    /// Returns the keyword of the JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            MatchKind::Exact => "exact",
+            MatchKind::Lpm => "lpm",
+            MatchKind::Ternary => "ternary",
+            MatchKind::Range => "range",
+            MatchKind::Valid => "valid",
+        }
+    }
+}
+
 /// Where one field of a key comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySource {
@@ -178,6 +191,8 @@ pub(crate) struct DefaultEntry {
     pub(crate) action: u16,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
+    /// Whether controllers cannot change it.
+    pub(crate) constant: bool,
 }
 
 /// An entry written in the program.

@@ -34,9 +34,11 @@ impl Builder<'_> {
             self.registers.push(RegisterArray { name: array.name.clone(), size, bits });
         }
         for set in &document.parse_vsets {
-            check_bits(set.compressed_bitwidth, &format!("value set `{}`", set.name))?;
+            let place = format!("value set `{}`", set.name);
+            let (bits, size) =
+                (check_bits(set.compressed_bitwidth, &place)?, check_size(set.max_size, &place)?);
             self.value_set_names.add(set.name.clone(), self.value_sets.len())?;
-            self.value_sets.push(ValueSet { name: set.name.clone() });
+            self.value_sets.push(ValueSet { name: set.name.clone(), bits, size });
         }
         Ok(())
     }

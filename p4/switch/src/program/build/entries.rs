@@ -16,7 +16,8 @@ impl Builder<'_> {
     ) -> Result<Option<DefaultEntry>, Error> {
         let Some(entry) = &table.default_entry else { return Ok(None) };
         let action = self.action_ids.get(&entry.action_id, place)?;
-        Ok(Some(DefaultEntry { action, args: self.arguments(action, &entry.action_data, place)? }))
+        let args = self.arguments(action, &entry.action_data, place)?;
+        Ok(Some(DefaultEntry { action, args, constant: entry.action_const }))
     }
 
     /// Compiles the entries of a table.
@@ -114,21 +115,11 @@ fn const_match(found: &EntryKey, field: &KeyField, place: &str) -> Result<ConstM
         MatchKind::Ternary => (key()?, given(found.mask.as_deref(), "mask")?, 0),
         MatchKind::Range => (given(found.start.as_deref(), "start")?, given(found.end.as_deref(), "end")?, 0),
     };
-    if found.match_type != kind_name(field.kind) {
+    if found.match_type != field.kind.name() {
         let problem = format!("`{}` is matched by `{}` in an entry", field.name, found.match_type);
         return Err(Error::invalid(place, problem));
     }
     Ok(ConstMatch { value, mask, prefix })
-}
-
-fn kind_name(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Valid => "valid",
-    }
 }
 
 #[cfg(test)]
