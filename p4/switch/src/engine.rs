@@ -113,6 +113,13 @@ impl Engine {
         &self.program
     }
 
+    /// Returns how many classes of service clones can have: the queues of a port that the program can name.
+    pub(crate) fn classes(&self) -> u32 {
+        let queues = u32::try_from(self.queues.priorities()).unwrap_or(u32::MAX);
+        let named = self.program.standard.priority.as_ref().map_or(0, |field| field.bits.min(31));
+        queues.min(1 << named)
+    }
+
     /// Turns the queues of a port on or off.
     pub(crate) fn set_queue(&mut self, port: u32, config: Option<QueueConfig>) {
         self.queues.configure(port, config);

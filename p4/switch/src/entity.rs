@@ -16,6 +16,7 @@ mod key;
 mod meter;
 mod names;
 mod page;
+mod port;
 mod profile;
 mod reconcile;
 mod replication;
@@ -40,6 +41,7 @@ use v1::update::Type;
 use crate::engine::{Engine, EngineConfig};
 use crate::pipeline::Pipeline;
 use names::Names;
+use replication::{MulticastGroup, Session};
 use undo::{Undo, UndoLog};
 
 /// The state of a switch that runs a pipeline.
@@ -48,8 +50,8 @@ pub struct Store {
     pipeline: Arc<Pipeline>,
     engine: Engine,
     /// Multicast groups and clone sessions as they were written: their backup replicas depend on ports.
-    groups: BTreeMap<u32, v1::MulticastGroupEntry>,
-    sessions: BTreeMap<u32, v1::CloneSessionEntry>,
+    groups: BTreeMap<u32, MulticastGroup>,
+    sessions: BTreeMap<u32, Session>,
     /// Ports that are down.
     down: BTreeSet<u32>,
     /// Entries with an idle timeout, of all tables.

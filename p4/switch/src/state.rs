@@ -1,4 +1,4 @@
-//! What a switch remembers: table entries, profiles, counters, meters, registers, replication, digests.
+//! The state of a switch: table entries, profiles, counters, meters, registers, replication, digests.
 //!
 //! Nothing here knows P4Runtime: keys and arguments are words, objects are indices of the program. Invariants:
 //! memory follows use, not the sizes that the program declares.
@@ -8,6 +8,7 @@ mod digest;
 mod exact;
 mod lpm;
 mod meter;
+mod port;
 mod profile;
 mod random;
 mod replication;
@@ -19,7 +20,8 @@ pub(crate) use array::{Counter, CounterBank, RegisterBank};
 pub use digest::DigestList;
 pub(crate) use digest::{DigestConfig, DigestState, Sample};
 pub(crate) use meter::{Meter, MeterBank, MeterConfig, PacketSize};
-pub(crate) use profile::{GroupMember, MemberAction, Profile, ProfileError, SetMember, WatchPort};
+pub(crate) use port::Port;
+pub(crate) use profile::{GroupMember, MemberAction, Profile, ProfileError, SetMember};
 pub(crate) use random::Random;
 pub(crate) use replication::{CloneSession, Replica, Replication};
 pub(crate) use table::{ActionRef, DefaultAction, Entry, EntryMeta, Key, Table, TableError};

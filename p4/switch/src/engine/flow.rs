@@ -266,6 +266,7 @@ impl Engine {
         let (mut parts, _) = self.parts(now_ns);
         let payload = parts.parse(&mut copy, &mut state, data);
         self.keep_fields(&mut copy, words, list, instance::INGRESS_CLONE);
+        self.classify(&mut copy, session.class_of_service);
         self.replicate(now_ns, &mut copy, &state, payload, &session.replicas, sink);
         self.work.copy = copy;
     }
@@ -279,6 +280,13 @@ impl Engine {
             }
         });
         store(copy, &self.program.standard.instance_type, kind);
+    }
+
+    /// Gives a clone the class of service of its session; 0 leaves it what the program kept.
+    fn classify(&self, copy: &mut [u64], class: u32) {
+        if let (Some(field), 1..) = (&self.program.standard.priority, class) {
+            store(copy, field, u128::from(class));
+        }
     }
 
     /// Makes copies of a packet for replicas.
@@ -382,6 +390,7 @@ impl Engine {
         let Some(session) = self.replication.sessions.get(&u32::from(session)).cloned() else { return };
         let mut copy: Box<[u64]> = words.into();
         self.keep_fields(&mut copy, words, list, instance::EGRESS_CLONE);
+        self.classify(&mut copy, session.class_of_service);
         let mut state = PacketState::new(packet.ingress_port, 0);
         (state.ingress_length, state.length) = (packet.ingress_length, packet.length);
         if session.length > 0 {

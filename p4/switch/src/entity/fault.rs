@@ -69,6 +69,14 @@ pub enum Fault {
         /// The greatest port.
         most: u32,
     },
+    /// A port that the program cannot name.
+    #[error("{place} has more than the {bits} bits that ports of the program have")]
+    WidePort {
+        /// Where.
+        place: &'static str,
+        /// Width of a port.
+        bits: u32,
+    },
     /// A name that is too long.
     #[error("a name has {bytes} bytes, it may have {most}")]
     LongName {
@@ -113,6 +121,9 @@ pub enum Fault {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A defect of the switch.
+    #[error("the switch failed while it applied the update; its log has the details")]
+    Panic,
     /// The specification allows it, this switch does not do it.
     #[error("{what} is not supported by this switch")]
     Unsupported {
@@ -144,10 +155,12 @@ impl Fault {
             Fault::TooWide { .. } => Code::OutOfRange,
             Fault::NamesFull { .. } => Code::ResourceExhausted,
             Fault::NoSuchPort { .. }
+            | Fault::WidePort { .. }
             | Fault::LongName { .. }
             | Fault::MixedProfile { .. }
             | Fault::Range { .. }
             | Fault::Meter { .. } => Code::InvalidArgument,
+            Fault::Panic => Code::Internal,
             Fault::Unsupported { .. } => Code::Unimplemented,
         }
     }

@@ -11,10 +11,11 @@ use v1::entity::Entity;
 use v1::update::Type;
 
 use super::page::Page;
-use super::table::{check_mode, watch_number, watch_port};
+use super::port::PortWidth;
+use super::table::check_mode;
 use super::{Fault, Store, action, entity};
 use crate::pipeline::{Pipeline, ProfileBinding};
-use crate::state::{GroupMember, MemberAction, ProfileError, WatchPort};
+use crate::state::{GroupMember, MemberAction, ProfileError};
 
 fn find(pipeline: &Pipeline, id: u32) -> Result<(&ProfileBinding, &ActionProfile), Fault> {
     let profile = pipeline.info().profile_by_id(id).ok_or(Fault::NotFound { what: "action profile", id })?;
@@ -79,8 +80,9 @@ impl Store {
             let whole = v1::Update::modify(v1::ActionProfileGroup { max_size, ..group.clone() });
             closc_runtime::check::check_update(pipeline.info(), &whole)?;
         }
+        let ports = self.port_width();
         let members: Result<Vec<GroupMember>, Fault> = match kind {
-            Type::Insert | Type::Modify => group.members.iter().map(member).collect(),
+            Type::Insert | Type::Modify => group.members.iter().map(|given| member(given, ports)).collect(),
             Type::Delete | Type::Unspecified => Ok(Vec::new()),
         };
         let members = members?;
@@ -152,11 +154,11 @@ impl Store {
     }
 }
 
-fn member(given: &v1::action_profile_group::Member) -> Result<GroupMember, Fault> {
+fn member(given: &v1::action_profile_group::Member, ports: PortWidth) -> Result<GroupMember, Fault> {
     let watch = match &given.watch_kind {
         None => None,
-        Some(WatchKind::WatchPort(bytes)) => Some(watch_port(bytes)?),
-        Some(WatchKind::Watch(port)) => Some(watch_number(*port)),
+        Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
+        Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
     };
     // A selector without weights leaves them 0; each member then has the same share.
     Ok(GroupMember { member: given.member_id, weight: given.weight.max(1).unsigned_abs(), watch })
@@ -168,9 +170,12 @@ pub(super) fn weight(weight: u32, disallowed: bool) -> i32 {
 }
 
 fn given(member: &GroupMember, weights_disallowed: bool) -> v1::action_profile_group::Member {
-    let watch_kind = member.watch.as_ref().map(|watch| match watch {
-        WatchPort { bytes: Some(bytes), .. } => WatchKind::WatchPort(bytes.clone()),
-        WatchPort { port, bytes: None } => WatchKind::Watch(port.cast_signed()),
+    let watch_kind = member.watch.map(|port| {
+        if port.is_numeric() {
+            WatchKind::Watch(port.number().cast_signed())
+        } else {
+            WatchKind::WatchPort(port.bytes())
+        }
     });
     let weight = weight(member.weight, weights_disallowed);
     v1::action_profile_group::Member { member_id: member.member, weight, watch_kind }

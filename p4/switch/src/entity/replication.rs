@@ -4,26 +4,76 @@
 //! open; here it is that of BMv2: instances in the reverse of the order in which they are listed, the ports of one by number.
 //! (BMv2 does so for as many as 13 instances with different remainders by 13: PI keeps them in a hash map.)
 
+#![expect(deprecated, reason = "older clients still name ports by number")]
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_runtime::check::{self, Violation};
 use closc_runtime::proto::v1;
-use closc_runtime::value::Width;
 use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Case;
 use v1::replica::PortKind;
 use v1::update::Type;
 
 use super::page::Page;
+use super::port::PortWidth;
 use super::undo::{Undo, set};
 use super::{Fault, Store, entity};
-use crate::state::{CloneSession, Replica};
+use crate::state::{CloneSession, Port, Replica};
 
 /// Greatest id of a multicast group: the field that names one has 16 bits.
 const LAST_GROUP: u32 = u16::MAX as u32;
 
 /// Greatest id of a clone session, as in BMv2.
 const LAST_SESSION: u32 = 32_767;
+
+/// A copy to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Copy {
+    port: Port,
+    instance: u32,
+}
+
+/// A replica: the copy to make, and those in its place while its port is down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Copies {
+    first: Copy,
+    backups: Vec<Copy>,
+}
+
+/// A multicast group as it was written: its backup replicas depend on ports.
+#[derive(Clone, Debug)]
+pub(super) struct MulticastGroup {
+    copies: Vec<Copies>,
+    metadata: Vec<u8>,
+}
+
+impl MulticastGroup {
+    fn given(&self, multicast_group_id: u32) -> v1::MulticastGroupEntry {
+        let (replicas, metadata) = (replicas(&self.copies), self.metadata.clone());
+        v1::MulticastGroupEntry { multicast_group_id, replicas, metadata }
+    }
+}
+
+/// A clone session as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    copies: Vec<Copies>,
+    class_of_service: u32,
+    length: u32,
+}
+
+impl Session {
+    fn given(&self, session_id: u32) -> v1::CloneSessionEntry {
+        v1::CloneSessionEntry {
+            session_id,
+            replicas: replicas(&self.copies),
+            class_of_service: self.class_of_service,
+            packet_length_bytes: self.length.cast_signed(),
+        }
+    }
+}
 
 impl Store {
     pub(super) fn write_replication(
@@ -40,9 +90,14 @@ impl Store {
 
     fn write_multicast(&mut self, kind: Type, group: &v1::MulticastGroupEntry) -> Result<(), Fault> {
         let id = group.multicast_group_id;
-        check(kind, "multicast group", id, LAST_GROUP, self.groups.contains_key(&id))?;
-        check_replicas(&group.replicas)?;
-        let new = (kind != Type::Delete).then(|| group.clone());
+        check_id(kind, "multicast group", id, LAST_GROUP, self.groups.contains_key(&id))?;
+        let new = match kind {
+            Type::Delete => None,
+            Type::Insert | Type::Modify | Type::Unspecified => {
+                let metadata = group.metadata.clone();
+                Some(MulticastGroup { copies: copies(&group.replicas, self.port_width())?, metadata })
+            }
+        };
         let old = set(&mut self.groups, id, new);
         self.remember(|| Undo::Group { id, group: old });
         self.resolve_group(id);
@@ -51,13 +106,35 @@ impl Store {
 
     fn write_session(&mut self, kind: Type, session: &v1::CloneSessionEntry) -> Result<(), Fault> {
         let id = session.session_id;
-        check(kind, "clone session", id, LAST_SESSION, self.sessions.contains_key(&id))?;
-        check_replicas(&session.replicas)?;
-        let new = (kind != Type::Delete).then(|| session.clone());
+        check_id(kind, "clone session", id, LAST_SESSION, self.sessions.contains_key(&id))?;
+        let new = match kind {
+            Type::Delete => None,
+            Type::Insert | Type::Modify | Type::Unspecified => {
+                self.check_class(session.class_of_service)?;
+                Some(Session {
+                    copies: copies(&session.replicas, self.port_width())?,
+                    class_of_service: session.class_of_service,
+                    length: session.packet_length_bytes.max(0).cast_unsigned(),
+                })
+            }
+        };
         let old = set(&mut self.sessions, id, new);
         self.remember(|| Undo::Session { id, session: old });
         self.resolve_session(id);
         Ok(())
+    }
+
+    /// Checks that clones can have a class of service: it is the queue of their port.
+    fn check_class(&self, class: u32) -> Result<(), Fault> {
+        let classes = self.engine.classes();
+        if class < classes {
+            return Ok(());
+        }
+        if classes == 1 {
+            return Err(Fault::unsupported(format!("class of service {class} where ports have one queue")));
+        }
+        let (what, value, most) = ("`class_of_service`", i64::from(class), i64::from(classes - 1));
+        Err(Fault::Range { what, value, least: 0, most })
     }
 
     /// Tells the data plane all groups and sessions again.
@@ -74,43 +151,37 @@ impl Store {
     }
 
     fn resolve_group(&mut self, id: u32) {
-        let replicas = self.groups.get(&id).map(|group| self.replicas(&group.replicas));
+        let replicas = self.groups.get(&id).map(|group| self.replicas(&group.copies));
         set(&mut self.engine.replication.groups, id, replicas);
     }
 
     fn resolve_session(&mut self, id: u32) {
         let session = self.sessions.get(&id).map(|session| CloneSession {
-            replicas: self.replicas(&session.replicas),
+            replicas: self.replicas(&session.copies),
             class_of_service: session.class_of_service,
-            length: session.packet_length_bytes.max(0).cast_unsigned(),
+            length: session.length,
         });
         set(&mut self.engine.replication.sessions, id, session);
     }
 
     /// Returns the copies to make with the ports as they are now.
-    fn replicas(&self, given: &[v1::Replica]) -> Vec<Replica> {
+    fn replicas(&self, given: &[Copies]) -> Vec<Replica> {
         let mut places = BTreeMap::new();
-        for replica in given {
+        for copies in given {
             let place = places.len();
-            places.entry(replica.instance).or_insert(place);
+            places.entry(copies.first.instance).or_insert(place);
         }
-        let mut chosen: Vec<(usize, Replica)> = given
-            .iter()
-            .filter_map(|replica| Some((places[&replica.instance], self.choose(replica)?)))
-            .collect();
+        let chosen = given.iter().map(|copies| (places[&copies.first.instance], self.choose(copies)));
+        let mut chosen: Vec<(usize, Replica)> = chosen.collect();
         chosen.sort_unstable_by_key(|(place, replica)| (Reverse(*place), replica.port));
         chosen.into_iter().map(|(_, replica)| replica).collect()
     }
 
     /// Returns the first port of a replica that is up; where all are down, the packet goes where it was meant to go.
-    fn choose(&self, given: &v1::Replica) -> Option<Replica> {
-        let first = Replica { instance: given.instance, port: number(given.port_kind.as_ref())? };
-        let backups = given.backup_replicas.iter().filter_map(|backup| {
-            let port = Width::Bits(32).decode(&backup.port).ok()? as u32;
-            Some(Replica { instance: backup.instance, port })
-        });
-        let mut all = std::iter::once(first).chain(backups);
-        all.find(|replica| !self.down.contains(&replica.port)).or(Some(first))
+    fn choose(&self, given: &Copies) -> Replica {
+        let mut all = std::iter::once(&given.first).chain(&given.backups);
+        let up = all.find(|copy| !self.down.contains(&copy.port.number())).unwrap_or(&given.first);
+        Replica { instance: up.instance, port: up.port.number() }
     }
 
     pub(super) fn read_replication(
@@ -129,10 +200,9 @@ impl Store {
                 if id != 0 && !self.groups.contains_key(&id) {
                     return Err(Fault::NotFound { what: "multicast group", id });
                 }
-                let groups = self.groups.values().filter(|group| id == 0 || group.multicast_group_id == id);
-                for group in groups {
-                    let at = u64::from(group.multicast_group_id);
-                    if out.put(0, at, || Some(wrap(Case::MulticastGroupEntry(group.clone())))).is_break() {
+                for (group_id, group) in self.groups.iter().filter(|(group, _)| id == 0 || **group == id) {
+                    let entry = || Some(wrap(Case::MulticastGroupEntry(group.given(*group_id))));
+                    if out.put(0, u64::from(*group_id), entry).is_break() {
                         return Ok(());
                     }
                 }
@@ -142,10 +212,9 @@ impl Store {
                 if id != 0 && !self.sessions.contains_key(&id) {
                     return Err(Fault::NotFound { what: "clone session", id });
                 }
-                let sessions = self.sessions.values().filter(|session| id == 0 || session.session_id == id);
-                for session in sessions {
-                    let at = u64::from(session.session_id);
-                    if out.put(0, at, || Some(wrap(Case::CloneSessionEntry(session.clone())))).is_break() {
+                for (session_id, session) in self.sessions.iter().filter(|(of, _)| id == 0 || **of == id) {
+                    let entry = || Some(wrap(Case::CloneSessionEntry(session.given(*session_id))));
+                    if out.put(0, u64::from(*session_id), entry).is_break() {
                         return Ok(());
                     }
                 }
@@ -156,7 +225,7 @@ impl Store {
     }
 }
 
-fn check(kind: Type, what: &'static str, id: u32, most: u32, known: bool) -> Result<(), Fault> {
+fn check_id(kind: Type, what: &'static str, id: u32, most: u32, known: bool) -> Result<(), Fault> {
     if id > most {
         return Err(Fault::Range { what, value: i64::from(id), least: 1, most: i64::from(most) });
     }
@@ -167,23 +236,44 @@ fn check(kind: Type, what: &'static str, id: u32, most: u32, known: bool) -> Res
     }
 }
 
-/// The field that carries an instance has 16 bits.
-fn check_replicas(replicas: &[v1::Replica]) -> Result<(), Fault> {
-    let backups = replicas.iter().flat_map(|replica| &replica.backup_replicas).map(|backup| backup.instance);
-    let mut instances = replicas.iter().map(|replica| replica.instance).chain(backups);
-    match instances.find(|instance| *instance > u32::from(u16::MAX)) {
-        Some(instance) => {
-            let what = "the instance of a replica";
-            Err(Fault::Range { what, value: i64::from(instance), least: 0, most: i64::from(u16::MAX) })
+/// Reads replicas. The field that carries an instance has 16 bits.
+fn copies(replicas: &[v1::Replica], ports: PortWidth) -> Result<Vec<Copies>, Fault> {
+    let place = "the port of a replica";
+    let copy = |instance: u32, port: Port| {
+        if instance > u32::from(u16::MAX) {
+            let (what, most) = ("the instance of a replica", i64::from(u16::MAX));
+            return Err(Fault::Range { what, value: i64::from(instance), least: 0, most });
         }
-        None => Ok(()),
-    }
+        Ok(Copy { port, instance })
+    };
+    let read = |replica: &v1::Replica| {
+        let port = match &replica.port_kind {
+            Some(PortKind::Port(bytes)) => ports.bytes(place, bytes)?,
+            Some(PortKind::EgressPort(number)) => ports.number(place, i64::from(*number))?,
+            None => return Err(Violation::from(check::Fault::NoPort).into()),
+        };
+        let backup = |backup: &v1::BackupReplica| copy(backup.instance, ports.bytes(place, &backup.port)?);
+        let backups: Result<Vec<Copy>, Fault> = replica.backup_replicas.iter().map(backup).collect();
+        Ok(Copies { first: copy(replica.instance, port)?, backups: backups? })
+    };
+    replicas.iter().map(read).collect()
 }
 
-#[expect(deprecated, reason = "older clients still name ports by number")]
-fn number(port: Option<&PortKind>) -> Option<u32> {
-    match port? {
-        PortKind::EgressPort(port) => Some(*port),
-        PortKind::Port(bytes) => Width::Bits(32).decode(bytes).ok().map(|port| port as u32),
-    }
+/// Returns replicas as they are read.
+fn replicas(copies: &[Copies]) -> Vec<v1::Replica> {
+    let replica = |copies: &Copies| {
+        let port = copies.first.port;
+        let kind = if port.is_numeric() {
+            PortKind::EgressPort(port.number())
+        } else {
+            PortKind::Port(port.bytes())
+        };
+        let backup = |copy: &Copy| v1::BackupReplica { port: copy.port.bytes(), instance: copy.instance };
+        v1::Replica {
+            instance: copies.first.instance,
+            backup_replicas: copies.backups.iter().map(backup).collect(),
+            port_kind: Some(kind),
+        }
+    };
+    copies.iter().map(replica).collect()
 }

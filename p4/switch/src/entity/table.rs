@@ -15,7 +15,7 @@ use super::{Fault, Store, action, inserts, key, meter};
 use crate::pipeline::{Pipeline, TableBinding};
 use crate::state::{
     ActionRef, Counter, DefaultAction, Entry, EntryMeta, Key, MemberAction, Meter, Profile, SetMember, Table,
-    TableError, WatchPort,
+    TableError,
 };
 
 /// A table as the controller and the data plane see it.
@@ -238,15 +238,15 @@ impl Store {
         if set.action_selection_mode == ActionSelectionMode::Random as i32 {
             return Err(Fault::unsupported("a random choice in a group"));
         }
-        let program = self.pipeline.program();
+        let (program, ports) = (self.pipeline.program(), self.port_width());
         let member = |given: &v1::ActionProfileAction| {
             let call = given.action.as_ref().ok_or(Fault::NotFound { what: "action", id: 0 })?;
             let (action, args) =
                 action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
             let watch = match &given.watch_kind {
                 None => None,
-                Some(WatchKind::WatchPort(bytes)) => Some(watch_port(bytes)?),
-                Some(WatchKind::Watch(port)) => Some(watch_number(*port)),
+                Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
+                Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
             };
             // A selector without weights leaves them 0; each member then has the same share.
             let weight = given.weight.max(1).unsigned_abs();
@@ -273,18 +273,6 @@ pub(super) fn check_mode(profile: &Profile, sets: bool, name: impl Fn() -> Strin
         return Err(Fault::MixedProfile { profile: name(), used, given });
     }
     Ok(())
-}
-
-/// Reads the port that a member watches.
-pub(super) fn watch_port(bytes: &[u8]) -> Result<WatchPort, Fault> {
-    let port = closc_runtime::value::Width::Bits(32).decode(bytes);
-    let too_wide = |_| Fault::TooWide { place: "a watched port".to_owned(), bits: 32 };
-    Ok(WatchPort { port: port.map_err(too_wide)? as u32, bytes: Some(bytes.to_vec()) })
-}
-
-/// Reads the port that a member watches, in the form of older controllers.
-pub(super) fn watch_number(port: i32) -> WatchPort {
-    WatchPort { port: port.cast_unsigned(), bytes: None }
 }
 
 fn meta(entry: &v1::TableEntry) -> EntryMeta {

@@ -13,7 +13,7 @@ use v1::table_action;
 use super::page::Page;
 use super::table::{Target, target};
 use super::{Fault, Store, action, array, entity, key, meter, profile};
-use crate::state::{ActionRef, Counter, Entry, EntryMeta, Key, Meter, SetMember, Table, WatchPort};
+use crate::state::{ActionRef, Counter, Entry, EntryMeta, Key, Meter, SetMember, Table};
 
 impl Store {
     /// Returns a table, or all of them for 0, in the order of the P4Info.
@@ -180,9 +180,12 @@ impl Store {
                 &member.action.args,
             ),
             weight: profile::weight(member.weight, disallowed),
-            watch_kind: member.watch.as_ref().map(|watch| match watch {
-                WatchPort { bytes: Some(bytes), .. } => WatchKind::WatchPort(bytes.clone()),
-                WatchPort { port, bytes: None } => WatchKind::Watch(port.cast_signed()),
+            watch_kind: member.watch.map(|port| {
+                if port.is_numeric() {
+                    WatchKind::Watch(port.number().cast_signed())
+                } else {
+                    WatchKind::WatchPort(port.bytes())
+                }
             }),
         };
         v1::ActionProfileActionSet {

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_runtime::proto::v1;
-
 use super::Store;
 use super::names::Use;
+use super::replication::{MulticastGroup, Session};
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
 
 /// What an update replaced.
@@ -34,9 +33,9 @@ pub(super) enum Undo {
     /// Registers were set, from an index on.
     Registers { array: usize, first: u32, cells: Vec<Box<[u64]>> },
     /// A multicast group was set or removed.
-    Group { id: u32, group: Option<v1::MulticastGroupEntry> },
+    Group { id: u32, group: Option<MulticastGroup> },
     /// A clone session was set or removed.
-    Session { id: u32, session: Option<v1::CloneSessionEntry> },
+    Session { id: u32, session: Option<Session> },
     /// A value set was set.
     ValueSet { set: usize, members: Vec<Vec<SetMatch>> },
     /// Entities began to use some names and ceased to use others.

@@ -83,13 +83,16 @@ pub(crate) struct RegisterBank {
     size: u32,
     bits: u32,
     words: usize,
+    /// A cell that was never written.
+    zero: Box<[u64]>,
     pages: Vec<Option<Box<[u64]>>>,
 }
 
 impl RegisterBank {
     /// Returns registers that are all zero.
     pub(crate) fn new(size: u32, bits: u32) -> Self {
-        Self { size, bits, words: bits::words_for(bits as usize), pages: Vec::new() }
+        let words = bits::words_for(bits as usize);
+        Self { size, bits, words, zero: vec![0; words].into(), pages: Vec::new() }
     }
 
     /// Returns the number of registers.
@@ -102,14 +105,14 @@ impl RegisterBank {
         self.bits
     }
 
-    /// Returns the words of a register; `None` past the end, empty where it was never written.
+    /// Returns the words of a register; `None` past the end.
     pub(crate) fn get(&self, index: u64) -> Option<&[u64]> {
         if index >= u64::from(self.size) {
             return None;
         }
         let page = self.pages.get(index as usize / PAGE).and_then(Option::as_ref);
         let start = index as usize % PAGE * self.words;
-        Some(page.map_or(&[], |page| &page[start..start + self.words]))
+        Some(page.map_or(&self.zero, |page| &page[start..start + self.words]))
     }
 
     /// Writes a register, cut to its width; returns whether it exists.
@@ -156,7 +159,7 @@ mod tests {
         let mut bank = RegisterBank::new(300, 68);
         assert!(bank.set(299, &[u64::MAX, u64::MAX]));
         assert_eq!(bank.get(299), Some(&[u64::MAX, 0xf][..]));
-        assert_eq!(bank.get(0), Some(&[][..]));
+        assert_eq!(bank.get(0), Some(&[0, 0][..]), "zeros of its width");
         assert!(!bank.set(300, &[1]));
         assert_eq!(bank.get(300), None);
     }

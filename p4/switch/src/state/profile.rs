@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use thiserror::Error;
 
+use super::port::Port;
 use super::table::ActionRef;
 
 /// What a member does.
@@ -19,15 +20,6 @@ pub(crate) struct MemberAction {
     pub(crate) args: Box<[u64]>,
 }
 
-/// Port that a member depends on, as the control plane wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WatchPort {
-    /// The port.
-    pub(crate) port: u32,
-    /// How it was written: as bytes, or as a number where none are given.
-    pub(crate) bytes: Option<Vec<u8>>,
-}
-
 /// A member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupMember {
@@ -36,7 +28,7 @@ pub(crate) struct GroupMember {
     /// Its share of the group.
     pub(crate) weight: u32,
     /// Port without which it takes no part.
-    pub(crate) watch: Option<WatchPort>,
+    pub(crate) watch: Option<Port>,
 }
 
 /// An action of a set that a table entry brings along.
@@ -47,7 +39,7 @@ pub(crate) struct SetMember {
     /// Its share of the set.
     pub(crate) weight: u32,
     /// Port without which it takes no part.
-    pub(crate) watch: Option<WatchPort>,
+    pub(crate) watch: Option<Port>,
 }
 
 /// Why a profile refuses a change.
@@ -322,7 +314,7 @@ impl Profile {
         let mut all = BTreeMap::new();
         for member in set {
             let slots: Vec<u32> = (0..member.weight).map(|_| self.add_slot(member.action.clone())).collect();
-            let port = member.watch.as_ref().map(|watch| watch.port);
+            let port = member.watch.map(Port::number);
             all.extend(slots.iter().map(|slot| (*slot, port)));
             kept.push((slots.first().copied().unwrap_or(0), member));
         }
@@ -424,7 +416,7 @@ impl Profile {
         let old = std::mem::replace(&mut group.members, new.clone());
         let mut all = BTreeMap::new();
         for (member, part) in &new {
-            let port = part.watch.as_ref().map(|watch| watch.port);
+            let port = part.watch.map(Port::number);
             let slots = self.members.get(member).map_or(&[][..], |m| m.slots.as_slice());
             all.extend(slots.iter().take(part.weight as usize).map(|slot| (*slot, port)));
             self.weigh(*member, part.weight, true);
@@ -520,9 +512,9 @@ mod tests {
     #[test]
     fn members_of_a_port_that_is_down_take_no_part() {
         let mut profile = Profile::new(0);
-        let watch = |port| Some(WatchPort { port, bytes: None });
+        let watch = |port| Port::from_number(port, 9);
         let set =
-            (1..=2).map(|n| SetMember { action: action(n), weight: 1, watch: watch(u32::from(n)) }).collect();
+            (1..=2).map(|n| SetMember { action: action(n), weight: 1, watch: watch(i64::from(n)) }).collect();
         let slot = profile.add_set(set);
         let pick = |profile: &Profile, hash| {
             profile.pick(slot, hash).and_then(|s| profile.action(s)).map(|a| a.action)
