@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use closc_runtime::proto::v1;
 use closc_runtime::status::Outcome;
@@ -10,7 +11,7 @@ use prost::Message as _;
 use tonic::Code;
 use v1::write_request::Atomicity;
 
-use super::{Switch, lock};
+use super::{Loaded, Switch, lock};
 use crate::entity::{Fault, Page, Spot};
 
 /// Updates that are applied before packets get their turn again.
@@ -79,7 +80,7 @@ impl Switch {
         for chunk in updates.chunks(UPDATES_AT_ONCE) {
             let mut state = lock(&self.state);
             let loaded = state.current().ok_or(NoPipeline)?;
-            outcomes.extend(chunk.iter().map(|update| outcome(loaded.store.write(now_ns, update))));
+            outcomes.extend(chunk.iter().map(|update| outcome(write_one(loaded, now_ns, update))));
         }
         if updates.is_empty() { self.require_pipeline().map(|()| outcomes) } else { Ok(outcomes) }
     }
@@ -96,7 +97,7 @@ impl Switch {
                 loaded.store.begin();
             }
             let applied = chunk.iter().enumerate().try_for_each(|(at, update)| {
-                match loaded.store.write(now_ns, update) {
+                match write_one(loaded, now_ns, update) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(fault) => ControlFlow::Break((place * at_once + at, fault)),
                 }
@@ -191,9 +192,60 @@ impl Switch {
     }
 }
 
+/// Applies an update. A panic is a fault like any other, so that a batch is rolled back and the locks stay usable.
+fn write_one(loaded: &mut Loaded, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
+    let write = AssertUnwindSafe(|| loaded.store.write(now_ns, update));
+    catch_unwind(write).unwrap_or(Err(Fault::Panic))
+}
+
 fn outcome(result: Result<(), Fault>) -> Outcome {
     match result {
         Ok(()) => Outcome::ok(),
         Err(fault) => fault.outcome(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use closc_runtime::text::read_p4info;
+
+    use super::*;
+    use crate::pipeline::Pipeline;
+    use crate::switch::SwitchConfig;
+
+    /// Returns a switch that panics when an entry of `exact_dst` is written, and an entry of it and one of another table.
+    fn defective() -> (Switch, [v1::Update; 2]) {
+        let info = read_p4info(include_str!("../../tests/programs/features.p4info.txtpb"));
+        let program = include_bytes!("../../tests/programs/features.json").as_slice();
+        let pipeline = Pipeline::new(info.expect("the fixture is a P4Info"), program.into());
+        let mut pipeline = pipeline.expect("the fixture is a pipeline");
+        let info = pipeline.info().clone();
+        pipeline.misbind(info.table("exact_dst").expect("a table").preamble.id);
+        let good = info.entry("lpm_src").expect("a table").lpm("source", 1_u64 << 40, 8);
+        let good = good.action("drop", &[]).build().expect("an entry");
+        let bad = info.entry("exact_dst").expect("a table").exact("dst", 1_u64);
+        let bad = bad.action("drop", &[]).build().expect("an entry");
+        let switch = Switch::new(SwitchConfig::default());
+        switch.run_pipeline(Arc::new(pipeline));
+        (switch, [v1::Update::insert(good), v1::Update::insert(bad)])
+    }
+
+    #[test]
+    fn a_panic_is_an_outcome_and_a_batch_is_rolled_back() {
+        let of_all = [v1::TableEntry::default().into()];
+        for atomicity in [Atomicity::RollbackOnError, Atomicity::DataplaneAtomic] {
+            let (switch, updates) = defective();
+            let before = switch.read(&of_all).expect("a pipeline runs");
+            let outcomes = switch.write(&updates, atomicity).expect("a pipeline runs");
+            let codes: Vec<Code> = outcomes.iter().map(|outcome| outcome.code).collect();
+            assert_eq!(codes, [Code::Aborted, Code::Internal]);
+            assert_eq!(switch.read(&of_all).expect("a pipeline runs"), before, "{atomicity:?}");
+        }
+        let (switch, updates) = defective();
+        let outcomes = switch.write(&updates, Atomicity::ContinueOnError).expect("a pipeline runs");
+        let codes: Vec<Code> = outcomes.iter().map(|outcome| outcome.code).collect();
+        assert_eq!(codes, [Code::Ok, Code::Internal], "each update has its own outcome");
     }
 }
