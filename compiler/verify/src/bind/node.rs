@@ -123,7 +123,15 @@ impl Binding<'_> {
             end.neighbour =
                 found.neighbours.iter().find(|(address, _)| *address == other_half(own)).map(|(_, mac)| *mac);
         }
-        self.findings.checked(&NEIGHBOUR, 1);
+        self.findings.checked(&NEIGHBOUR, 2);
+        if let Some((address, _)) =
+            found.neighbours.iter().find(|(address, _)| own.map(other_half) != Some(*address))
+        {
+            let message = format!(
+                "port `{port}` has static neighbour {address}, which is not at the other end of its cable"
+            );
+            self.broken(&NEIGHBOUR, &format!("neighbour replace {address} "), &message);
+        }
         if asked && end.neighbour.is_some() {
             let message =
                 format!("port `{port}` has a static neighbour, and its T0 has a MAC address of its own");
@@ -132,7 +140,7 @@ impl Binding<'_> {
         if end.neighbour.is_none() && !asked {
             self.broken(
                 &NEIGHBOUR,
-                port,
+                &format!("link set dev {port} "),
                 &format!("port `{port}` has no static neighbour at the other end of its cable"),
             );
         }

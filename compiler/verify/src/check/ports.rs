@@ -8,6 +8,7 @@ use crate::model::cabling::{Cable, CableId, End, Party};
 use crate::model::fabric::Fabric;
 use crate::model::place::Place;
 use crate::model::switch::{EndState, Facts};
+use crate::read::linux::place as linux;
 use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR, WIRE};
 
 /// Holds both ends of every cable against each other.
@@ -65,7 +66,7 @@ pub(crate) fn place(fabric: &Fabric, end: End, aspect: Aspect) -> Place {
         Party::Switch(switch) => fabric.place(switch, about),
         Party::Node(node) => {
             let name = &fabric.cabling.nodes[node.0 as usize];
-            Place::text(format!("hosts/{name}/ip.batch"), vec![format!(" dev {port} ")])
+            Place::text(format!("hosts/{name}/{}", linux::FILE), linux::needles(about))
         }
     }
 }

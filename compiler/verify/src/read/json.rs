@@ -111,6 +111,7 @@ pub(crate) fn tables<'a>(
     let syntax = || syntax(text);
     let mut at = after(text, 0, '{').ok_or_else(syntax)?;
     let mut open = after(text, at, '}').is_none();
+    let mut seen: Vec<Cow<'_, str>> = Vec::new();
     while open {
         at += text.get(at..).map_or(0, blanks);
         let mut name = None;
@@ -122,7 +123,12 @@ pub(crate) fn tables<'a>(
         at = after(text, at, ':').ok_or_else(syntax)?;
         at += blanks(&text[at..]);
         let name = name.map_or(Cow::Borrowed(""), |name| name.0);
+        // Most programs take the last of two tables of one name, and none of them both.
+        if seen.contains(&name) {
+            return Err(ReadError::at(line_of(text.as_bytes(), at), format!("`{name}` is there twice")));
+        }
         at += each(&name, &text[at..]).map_err(|error| moved(&error, text, at))?;
+        seen.push(name);
         match after(text, at, ',') {
             Some(next) => at = next,
             None => open = false,
@@ -219,7 +225,16 @@ mod tests {
             let whole = ReadError::from(serde_json::from_str::<Whole>(text).unwrap_err());
             assert_eq!(read(text), Err(whole), "{text}");
         }
-        for text in ["", "[]", "{,}", "{\"a\": [],}", "{\"a\": [] \"b\": []}", "{1: []}", "{\"a"] {
+        for text in [
+            "",
+            "[]",
+            "{,}",
+            "{\"a\": [],}",
+            "{\"a\": [] \"b\": []}",
+            "{1: []}",
+            "{\"a",
+            "{\"a\": [], \"a\": []}",
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
     }

@@ -75,6 +75,7 @@ pub(crate) const FRR: &[Mutation] = &[
     ("a value that is none", Bgp, T0, Text("maximum-paths 256", "maximum-paths many"), "V0102"),
     ("a static route over a port to a switch", Bgp, T1, Text("ipv6 route fd00:c105:1::/48 blackhole", "ipv6 route fd00:c105:1::/48 fd00::1 eth1"), "V0603"),
     ("the daemon of BGP does not run", Bgp, DAEMONS, Text("bgpd=yes", "bgpd=no"), "V0105"),
+    ("the last word of a daemon is no", Bgp, DAEMONS, More("bgpd=no\n"), "V0105"),
     ("the daemon of another protocol runs", Bgp, DAEMONS, More("ospf6d=yes\n"), "V0105"),
     ("an address where BGP finds the other end", Bgp, T0, Behind("interface eth501", " ipv6 nd ra-interval 10", " ipv6 nd ra-interval 10\n ipv6 address fd00:c105:2::1/127"), "V0301"),
 ];

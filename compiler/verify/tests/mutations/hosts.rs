@@ -2,7 +2,7 @@
 
 use crate::Mutation;
 use crate::base::Base::{Linux, P4};
-use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Gone, Lost, More, Same, Text, Twice};
+use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Gone, Lost, More, Same, Text};
 
 const NODE: &str = "hosts/su001-n001/ip.batch";
 const ROUTES: &str = "hosts/su001-n001/routes.batch";
@@ -51,6 +51,11 @@ pub(crate) const NODES: &[Mutation] = &[
     ("the outer flow label is another", Linux, SETTINGS, Text("seg6_flowlabel = 0", "seg6_flowlabel = 1"), "V0105"),
     ("the segments' device is not made", Linux, DEVICES, Lost("link add"), "V0105"),
     ("a node of a P4 fabric sends from another address", P4, NODE, All("fd00:c105:1:1::1", "fd00:c105:1:1::7"), "V1302"),
+    ("a second static neighbour", Linux, NODE, More("neighbour replace fd00:c105:2:0:1:1:0:f lladdr 02:c1:00:00:00:01 dev nic0p0 nud permanent\n"), "V0304"),
+    ("the last of two static neighbours is wrong", Linux, NODE, More("neighbour replace fd00:c105:2:0:1:1:0:b lladdr 02:00:00:00:00:01 dev nic0p0 nud permanent\n"), "V0304"),
+    ("the last of two first segments is wrong", Linux, NODE, More("route replace fcbb:bbbb:1::/48 via fd00:c105:2:100:1:1:0:b dev nic0p1\n"), "V1301"),
+    ("the address of a NIC of another node besides", Linux, NODE, More("address replace fd00:c105:1:2::1/128 dev sr0 nodad\n"), "V1302"),
+    ("the outer source is set again", Linux, NODE, More("sr tunsrc set fd00:c105:1:2::1\n"), "V1302"),
 ];
 
 #[rustfmt::skip] // A table: one row a line.
@@ -74,8 +79,9 @@ pub(crate) const SPRAYS: &[Mutation] = &[
     ("a route to more than a NIC", Linux, ROUTES, Text("fd00:c105:1:2::1/128", "fd00:c105:1:2::/64"), "V1303"),
     ("a source of another NIC", Linux, ROUTES, Text("nhid 2101248 src fd00:c105:1:1::1", "nhid 2101248 src fd00:c105:1:1::2"), "V1303"),
     ("packets that do not fit with the outer header", Linux, ROUTES, Behind("nhid 2101248", "mtu 9000", "mtu 9216"), "V1303"),
-    ("two members of one number", Linux, ROUTES, Twice("replace id 2101249 encap"), "V0102"),
     ("inserted instead of encapsulated", Linux, ROUTES, Text("mode encap.red", "mode inline"), "V0102"),
     ("half of the routes", Linux, ROUTES, Cut("# su002-n001/nic0", "# su002-n002/nic0"), "V1303"),
     ("no routes", Linux, ROUTES, Gone, "V1303"),
+    ("a path becomes another behind its group", Linux, ROUTES, More("nexthop replace id 2101249 encap seg6 mode encap.red segs fcbb:bbbb:1:4009:2:8001:: via fd00:c105:2:0:1:1:0:b dev nic0p0\n"), "V1303"),
+    ("a group becomes another behind its route", Linux, ROUTES, More("nexthop replace id 2101248 group 2101249\n"), "V1303"),
 ];

@@ -2,7 +2,7 @@
 
 use crate::Mutation;
 use crate::base::Base::{Declared, Frr, Linux, Parallel, Zones};
-use crate::common::damage::Damage::{All, Behind, Exchange, Gone, Lost, More, Same, Text, Twice};
+use crate::common::damage::Damage::{All, Behind, Exchange, Gone, Lost, More, Same, Text};
 
 const T0: &str = "switches/p0-t0-001/ip.batch";
 const T1: &str = "switches/p0-t1-001/ip.batch";
@@ -20,7 +20,8 @@ pub(crate) const SWITCHES: &[Mutation] = &[
     ("route over a tunnel", Linux, T0, Behind("replace fcbb:bbbb:4001::/48", "via", "encap seg6 mode inline segs fcbb:bbbb:2:: via"), "V0102"),
     ("no route to a T1", Linux, T0, Lost("replace fcbb:bbbb:4001::/48"), "V0606"),
     ("no route to a NIC", Linux, T0, Lost("replace fcbb:bbbb:8002::/48"), "V0606"),
-    ("a route is there twice", Linux, T0, Twice("replace fcbb:bbbb:4001::/48"), "V0604"),
+    ("the last of two routes is wrong", Linux, T0, More("route replace fcbb:bbbb:4001::/48 via fd00:c105:2:1000:1:2:0:b dev eth502\n"), "V0605"),
+    ("the last of two static neighbours is wrong", Linux, T0, More("neighbour replace fd00:c105:2:1000:1:1:0:b lladdr 02:00:00:00:00:01 dev eth501 nud permanent\n"), "V0304"),
     ("default route", Linux, T0, More("route replace default via fd00:c105:2:1000:1:1:0:b dev eth501\n"), "V0601"),
     ("default route of a higher metric", Linux, T0, More("route replace ::/0 via fd00:c105:2:1000:1:1:0:b dev eth501 metric 9999\n"), "V0601"),
     ("two next hops for a uSID", Linux, T0, More("route replace fcbb:bbbb:4001::/48 nexthop via fd00:c105:2:1000:1:1:0:b dev eth501 weight 1 nexthop via fd00:c105:2:1000:1:2:0:b dev eth502 weight 1\n"), "V0604"),
@@ -65,6 +66,8 @@ pub(crate) const SWITCHES: &[Mutation] = &[
     ("a route beside the device", Linux, DEVICES, More("route replace default via fd00:c105:2:1000:1:1:0:b dev eth501\n"), "V0105"),
     ("the segments' device is another", Linux, DEVICES, Text("name sr0", "name sr1"), "V0105"),
     ("no settings", Linux, SETTINGS, Gone, "V0105"),
+    ("a line that sets nothing", Linux, SETTINGS, More("net.ipv6.conf.all.forwarding 0\n"), "V0105"),
+    ("small packets for the segments", Linux, T0, More("link set dev sr0 mtu 1280\n"), "V0204"),
 ];
 
 const Z0_T1: &str = "switches/z1-p0-t1-001/ip.batch";
@@ -77,7 +80,7 @@ pub(crate) const TIERS: &[Mutation] = &[
     ("routes of a T2 to two zones exchanged", Zones, T2, Exchange("fcbb:bbbb:2001::/48", "fcbb:bbbb:2081::/48"), "V0605"),
     ("no route of a T2 to a zone", Zones, T2, Lost("fcbb:bbbb:2081::/48 via"), "V0606"),
     ("no blackhole on a T2", Zones, T2, Lost("route replace blackhole"), "V0602"),
-    ("segment of a T2 is a T1's", Zones, T2, Text("replace fcbb:bbbb:6001::/48 encap", "replace fcbb:bbbb:2001::/48 encap"), "V0502"),
+    ("segment of a T2 is a T1's", Zones, T2, Text("replace fcbb:bbbb:6001::/48 encap", "replace fcbb:bbbb:2001::/48 encap"), "V0504"),
     ("segment of a T2 is another's", Zones, T2, Text("replace fcbb:bbbb:6001::/48 encap", "replace fcbb:bbbb:6002::/48 encap"), "V0503"),
     ("default route on a T2", Zones, T2, More("route replace default via fd00::1 dev eth1\n"), "V0601"),
     ("a T2's port is off", Zones, T2, Lost("link set dev eth1 up"), "V0204"),

@@ -1,5 +1,6 @@
 //! Which daemons of FRRouting run, and with which options.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// The file.
@@ -15,16 +16,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let mut faults = Vec::new();
     let mut running = Vec::new();
     let mut managed = Vec::new();
-    for line in text.lines() {
-        let line = line.split('#').next().unwrap_or_default().trim_ascii();
-        if line.is_empty() {
-            continue;
-        }
-        let Some((name, value)) = line.split_once('=') else {
-            faults.push(format!("`{line}` is no setting"));
-            continue;
-        };
-        let value = value.trim_matches(['"', '\'']).trim_ascii();
+    for (name, value) in settings(text, &mut faults) {
         if let Some(daemon) = name.strip_suffix("_options") {
             faults.extend(options(daemon, value));
             managed.push(daemon);
@@ -52,6 +44,24 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let missing = wanted.iter().filter(|daemon| !running.contains(daemon));
     faults.extend(missing.map(|daemon| format!("`{daemon}` does not run, and BGP comes to no route")));
     faults
+}
+
+/// Returns what each name is set to: the file is sourced by a shell, so the last value counts.
+fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'a str> {
+    let mut settings = BTreeMap::new();
+    for line in text.lines() {
+        let line = line.split('#').next().unwrap_or_default().trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        match line.split_once('=') {
+            Some((name, value)) => {
+                settings.insert(name, value.trim_matches(['"', '\'']).trim_ascii());
+            }
+            None => faults.push(format!("`{line}` is no setting")),
+        }
+    }
+    settings
 }
 
 /// Bytes of the buffer between zebra and the kernel, below which it loses messages in large fabrics.

@@ -1,10 +1,12 @@
 //! Reads files for `ip -batch`.
 //!
-//! In: the text. Out: commands with their lines. Invariants: every word is understood or the line is an error, so
-//! that nothing in a file can forward packets behind the proof's back.
+//! In: the text. Out: what the kernel has when the batch is done, command by command with its line. Invariants: every word is
+//! understood or the line is an error, so that nothing in a file can forward packets behind the proof's back; of two commands
+//! that replace each other the last one counts.
 
 use std::net::Ipv6Addr;
 
+use hashbrown::HashMap;
 use ipnet::Ipv6Net;
 
 use crate::model::device::Mac;
@@ -81,9 +83,42 @@ pub(crate) enum Action<'a> {
 /// Metric of a route that names none.
 const METRIC: u32 = 1024;
 
+/// What the kernel has once: a command replaces an earlier one about the same.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Object<'a> {
+    /// An address of a device. Under another length it is one too many: the kernel keeps the first (`inet6_rtm_newaddr`).
+    Address(Ipv6Net, &'a str),
+    Neighbour(Ipv6Addr, &'a str),
+    /// Destination, source and metric.
+    Route(Ipv6Net, Option<Ipv6Net>, u32),
+    /// Where tunnels begin.
+    Source,
+    /// A next hop or a group: both are known by number.
+    NextHop(u32),
+}
+
+impl<'a> Command<'a> {
+    /// Returns what the command replaces; nothing where it adds to what was set before.
+    fn object(&self) -> Option<Object<'a>> {
+        Some(match self {
+            Command::Add { .. } | Command::Up { .. } | Command::Set { .. } => return None,
+            Command::Address { address, port } => Object::Address(*address, port),
+            Command::Neighbour { address, port, .. } => Object::Neighbour(*address, port),
+            Command::Segment { prefix, .. } | Command::Encapsulate { prefix, .. } => {
+                Object::Route(*prefix, None, METRIC)
+            }
+            Command::Blackhole { prefix, scope, .. } | Command::Route { prefix, scope, .. } => {
+                Object::Route(*prefix, scope.from, scope.metric)
+            }
+            Command::Source { .. } => Object::Source,
+            Command::Member { id, .. } | Command::Group { id, .. } => Object::NextHop(*id),
+        })
+    }
+}
+
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
-    let mut commands = Vec::new();
+    let mut batch = Batch::default();
     for (at, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let mut words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -91,15 +126,35 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
             words.remove(0);
         }
         let Some(first) = words.first_mut() else { continue };
-        *first = object(first);
-        command(&words, &mut |command| commands.push((at + 1, command)))
+        *first = whole_word(first);
+        command(&words, &mut |command| batch.take((at + 1, command)))
             .map_err(|message| ReadError::at(at + 1, message))?;
     }
-    Ok(commands)
+    Ok(batch.commands)
+}
+
+/// Commands as they are done.
+#[derive(Default)]
+struct Batch<'a> {
+    commands: Vec<Line<'a>>,
+    /// The place of the command about each object.
+    known: HashMap<Object<'a>, usize>,
+}
+
+impl<'a> Batch<'a> {
+    /// Takes a command: what it is about is there from the first command on, and is what the last one makes of it.
+    fn take(&mut self, line: Line<'a>) {
+        let end = self.commands.len();
+        let place = line.1.object().map_or(end, |object| *self.known.entry(object).or_insert(end));
+        match self.commands.get_mut(place) {
+            Some(replaced) => *replaced = line,
+            None => self.commands.push(line),
+        }
+    }
 }
 
 /// Returns the full word of an object: `ip` takes shorter ones, and two spellings of a neighbour.
-fn object(word: &str) -> &str {
+fn whole_word(word: &str) -> &str {
     match word {
         "n" | "neigh" | "neighbor" => "neighbour",
         "a" | "addr" => "address",
@@ -377,6 +432,38 @@ mod tests {
             matches!(&commands[4].1, Command::Route { prefix, scope, .. } if prefix.prefix_len() == 0 && scope.metric == 5)
         );
         assert_eq!(commands[5].1, Command::Group { id: 7, members: vec![(1, 2), (3, 1)] });
+    }
+
+    #[test]
+    fn the_last_of_two_commands_about_one_object_counts() {
+        for (first, second) in [
+            ("address replace fd00::a/127 dev eth1 nodad", "address replace fd00::a/127 nodad dev eth1"),
+            (
+                "neighbour replace fd00::b lladdr 02:00:00:00:00:01 dev eth1 nud permanent",
+                "neighbour replace fd00::b lladdr 02:00:00:00:00:02 dev eth1 nud permanent",
+            ),
+            ("route replace fd00::/64 via fd00::b dev eth1", "route replace blackhole fd00::/64"),
+            (
+                "route replace fd00::/64 via fd00::b dev eth1 metric 9",
+                "route replace fd00::/64 dev eth2 metric 9",
+            ),
+            ("sr tunsrc set fd00::1", "sr tunsrc set fd00::2"),
+            ("nexthop replace id 7 group 1/2", "nexthop replace id 7 group 3"),
+        ] {
+            let both = format!("{first}\nlink set dev eth1 up\n{second}\n");
+            let commands = read(&both).expect("both are known");
+            let alone = read(second).expect("it is known");
+            assert_eq!(commands.len(), 2, "{both}");
+            assert_eq!((commands[0].0, &commands[0].1), (3, &alone[0].1), "{both}");
+        }
+        for both in [
+            "route replace fd00::/64 dev eth1 metric 9\nroute replace fd00::/64 dev eth1\n",
+            "route replace fd00::/64 from fd00::1 dev eth1\nroute replace fd00::/64 dev eth1\n",
+            "neighbour replace fd00::b lladdr 02:00:00:00:00:01 dev eth1 nud permanent\n\
+             neighbour replace fd00::b lladdr 02:00:00:00:00:01 dev eth2 nud permanent\n",
+        ] {
+            assert_eq!(read(both).expect("both are known").len(), 2, "{both}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads a node: `ip.batch`, `devices.batch`, `sysctl.conf`, and `routes.batch` where there is one.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::net::Ipv6Addr;
 
 use ipnet::Ipv6Net;
@@ -168,34 +169,36 @@ pub(crate) struct Member<'a> {
     pub(crate) weight: u32,
 }
 
-/// Reads `routes.batch`.
+/// Reads `routes.batch`: a route leads over its group as that is when all commands are done.
 pub(crate) fn read_routes(text: &str) -> Result<Vec<Spray<'_>>, ReadError> {
-    let mut members = std::collections::HashMap::new();
-    let mut groups = std::collections::HashMap::new();
-    let mut sprays = Vec::new();
+    let mut members: HashMap<u32, Member<'_>> = HashMap::new();
+    let mut groups: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
+    let mut routes = Vec::new();
+    let lost = |line, what: &str, id: u32| ReadError::at(line, format!("{what} {id} is not defined above"));
     for (line, command) in batch::read(text)? {
         match command {
             Command::Member { id, segments, gateway, port } => {
-                let member = Member { line, segments, gateway, port: Cow::Borrowed(port), weight: 1 };
-                if members.insert(id, member).is_some() {
-                    return Err(ReadError::at(line, format!("next hop {id} is defined twice")));
-                }
+                members.insert(id, Member { line, segments, gateway, port: Cow::Borrowed(port), weight: 1 });
             }
-            Command::Group { id, members: list } => {
-                groups.insert(id, list);
+            Command::Group { id, members } => {
+                groups.insert(id, members);
             }
             Command::Encapsulate { prefix, id, source, mtu } => {
-                let lost = |what: &str, id| ReadError::at(line, format!("{what} {id} is not defined above"));
-                let list: &Vec<(u32, u32)> = groups.get(&id).ok_or_else(|| lost("group", id))?;
-                let member = |(id, weight): &(u32, u32)| {
-                    let member: &Member<'_> = members.get(id).ok_or_else(|| lost("next hop", *id))?;
-                    Ok(Member { weight: *weight, ..member.clone() })
-                };
-                let members = list.iter().map(member).collect::<Result<_, ReadError>>()?;
-                sprays.push(Spray { line, to: prefix, source, mtu, members });
+                if !groups.contains_key(&id) {
+                    return Err(lost(line, "group", id));
+                }
+                routes.push((id, Spray { line, to: prefix, source, mtu, members: Vec::new() }));
             }
             _ => return Err(ReadError::at(line, "this command has no place here")),
         }
     }
-    Ok(sprays)
+    let whole = |(id, spray): (u32, Spray<'_>)| {
+        let member = |(id, weight): &(u32, u32)| {
+            let member = members.get(id).ok_or_else(|| lost(spray.line, "next hop", *id))?;
+            Ok(Member { weight: *weight, ..member.clone() })
+        };
+        let members = groups[&id].iter().map(member).collect::<Result<_, ReadError>>()?;
+        Ok(Spray { members, ..spray })
+    };
+    routes.into_iter().map(whole).collect()
 }

@@ -120,6 +120,11 @@ fn kernel(settings: &str, forwards: bool) -> Vec<(&'static str, String, String)>
         };
         Some((SETTINGS, key.into_owned(), message))
     }));
+    let is_setting = |line: &&str| line.is_empty() || line.starts_with(['#', ';']) || line.contains('=');
+    faults.extend(settings.lines().map(str::trim).filter(|line| !is_setting(line)).map(|line| {
+        let message = format!("`{line}` sets nothing");
+        (SETTINGS, line.to_owned(), message)
+    }));
     faults
 }
 

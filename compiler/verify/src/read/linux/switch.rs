@@ -82,7 +82,8 @@ pub(crate) fn port<'a>(
     (line, command): Line<'a>,
 ) -> Result<(), ReadError> {
     match command {
-        Command::Up { port } | Command::Set { port, .. } if port == "lo" || port == SEGMENT_DEVICE => {}
+        Command::Up { port } | Command::Set { port, mac: None, mtu: None, .. }
+            if port == "lo" || port == SEGMENT_DEVICE => {}
         Command::Up { port } => {
             let port = ports.port(Cow::Borrowed(port));
             (port.declared, port.commanded) = (true, true);
