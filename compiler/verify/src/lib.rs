@@ -41,6 +41,8 @@ pub use options::{Options, PipelineDigests};
 pub use proof::chosen::counts::DeliveryCounts;
 pub use proof::count::PathCounts;
 pub use proof::load::{CableLoad, LoadCounts};
+pub use read::site::SiteSetting;
+pub use read::site_settings;
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use rules::rules;
 pub use slice::Judged;

@@ -22,12 +22,14 @@ pub(crate) mod path_table;
 pub(crate) mod pins;
 pub(crate) mod room;
 pub(crate) mod sections;
+pub(crate) mod site;
 pub(crate) mod sonic;
 pub(crate) mod text_routes;
 pub(crate) mod unjudged;
 pub(crate) mod value;
 
 use room::{Pipeline, Room};
+use site::{SiteGroup, SiteSetting};
 
 /// All languages of switches. A switch speaks the first one whose main file it has.
 const ROOMS: [&Room; 8] =
@@ -46,4 +48,33 @@ pub(crate) fn pipelines() -> impl Iterator<Item = (&'static Pipeline, &'static s
 /// Tells whether a file of a switch has this name in any language.
 pub(crate) fn is_known(name: &str) -> bool {
     ROOMS.iter().any(|room| room.files.iter().any(|file| file.name == name))
+}
+
+/// Returns every setting that a site makes as it likes, in the order of languages.
+pub fn site_settings() -> Vec<SiteSetting> {
+    let rooms = ROOMS.into_iter().map(|room| (room.main(), room.site));
+    let one = |(file, groups): (&'static str, &'static [SiteGroup])| {
+        groups.iter().flat_map(move |group| {
+            group.settings.iter().map(move |setting| SiteSetting { file, setting, why: group.why })
+        })
+    };
+    let of_nodes = [(netplan::FILE, netplan::SITE), (networkd::FOLDER, networkd::SITE)];
+    rooms.chain(of_nodes).flat_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::site_settings;
+
+    #[test]
+    fn a_setting_of_a_site_is_there_once_and_has_a_reason() {
+        let mut seen = BTreeSet::new();
+        for own in site_settings() {
+            assert!(seen.insert((own.file, own.setting)), "{} of {} is there twice", own.setting, own.file);
+            assert!(own.why.len() > 15, "{} of {}: {}", own.setting, own.file, own.why);
+        }
+        assert!(seen.len() > 200, "{} settings", seen.len());
+    }
 }

@@ -19,10 +19,13 @@ use base::{Base, Trees};
 type Rewrite = (&'static str, fn(&str) -> Option<String>);
 
 /// Which files, and what may be done to each.
-const REWRITES: [(&str, &[Rewrite]); 14] = [
+const REWRITES: [(&str, &[Rewrite]); 17] = [
     ("config_db.json", CONFIG),
     ("frr.conf", CONF),
     ("daemons", DAEMONS),
+    ("eos.conf", EOS),
+    ("nvue.yaml", NVUE),
+    ("tc.batch", COMMENTS),
     ("ip.batch", BATCH),
     ("devices.batch", DEVICES),
     ("sysctl.conf", SYSCTL),
@@ -106,6 +109,48 @@ const CONF: &[Rewrite] = &[
     }),
 ];
 
+const EOS: &[Rewrite] = &[
+    ("without marks", |text| Some(without(text, |line| line.trim() == "!"))),
+    ("without indentation", |text| Some(text.lines().map(|line| line.trim().to_owned() + "\n").collect())),
+    ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
+    ("routes the other way round", |text| swapped(text, "ipv6 route ")),
+    ("exits", |text| Some(text.replace("!\ninterface ", "exit\n!\ninterface "))),
+    ("every command of a port twice", |text| {
+        let twice = |line: &str| {
+            let again = ["mtu ", "speed ", "no shutdown", "description "]
+                .iter()
+                .any(|word| line.trim().starts_with(word));
+            if again { format!("{line}\n{line}") } else { line.to_owned() }
+        };
+        Some(lines(text, twice))
+    }),
+    ("the site's part", |text| {
+        let part = "username ops privilege 15 role network-admin secret sha512 $6$x\n!\nmanagement ssh\n   idle-timeout 60\n!\n";
+        Some(text.replace("hostname ", &format!("{part}hostname ")))
+    }),
+];
+
+const NVUE: &[Rewrite] = &[
+    ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
+    ("flow style", |text| Some(yaml(text).to_string())),
+    ("keys the other way round", |text| Some(reversed(&yaml(text).as_array()?[0]["set"], 1)).map(set)),
+    ("keys of parts the other way round", |text| {
+        Some(reversed(&yaml(text).as_array()?[0]["set"], 2)).map(set)
+    }),
+    ("double quotes", |text| Some(text.replace('\'', "\""))),
+    ("as saved", |text| Some(text.replace("- set:", "- header: { model: SN5600, version: '5.16' }\n- set:"))),
+    ("negotiation, said without quotes", |text| {
+        Some(text.replace("          mtu: ", "          auto-negotiate: on\n          mtu: "))
+    }),
+];
+
+/// The file of NVUE with some settings.
+fn set(settings: String) -> String {
+    format!("- set: {settings}\n")
+}
+
 const DAEMONS: &[Rewrite] = &[
     ("comments", |text| Some(text.replace('\n', " # as planned\n"))),
     ("the other way round", |text| Some(backwards(text))),
@@ -155,6 +200,18 @@ const BATCH: &[Rewrite] = &[
     ("comments", |text| Some(lines(text, |line| format!("{line} # as planned")))),
     ("spaces", |text| Some(text.replace(' ', "  "))),
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("every line twice", |text| Some(lines(text, |line| format!("{line}\n{line}")))),
+    ("wrong neighbours before the right ones", |text| {
+        let wrong = |line: &str| {
+            if line.starts_with("neighbour replace ") {
+                let at = line.find("lladdr 02:").map_or(0, |at| at + 7);
+                format!("{}06{}\n{line}", &line[..at], &line[at + 2..])
+            } else {
+                line.to_owned()
+            }
+        };
+        Some(lines(text, wrong)).filter(|new| new != text)
+    }),
 ];
 
 const DEVICES: &[Rewrite] = &[

@@ -10,6 +10,7 @@ use anyhow::Context;
 use closc_diagnostics::Rule;
 use closc_platform::Os;
 use closc_platform::capability::{Capability, Support};
+use closc_verify::SiteSetting;
 
 use crate::generated::{Generated, root};
 
@@ -34,7 +35,8 @@ fn language() -> anyhow::Result<Generated> {
 
 /// The rules that compiled trees are compared with.
 fn verify() -> anyhow::Result<Generated> {
-    let mut text = String::from("## Rules\n");
+    let mut text = site();
+    text.push_str("\n## Rules\n");
     for rule in closc_verify::rules() {
         let _ = write!(
             text,
@@ -43,6 +45,25 @@ fn verify() -> anyhow::Result<Generated> {
         );
     }
     behind_guide(VERIFY, &text)
+}
+
+/// What a site sets as it likes, by the reason why it may.
+fn site() -> String {
+    let mut text = String::from(
+        "## Settings of the site\n\n\
+         A site may add these to the files of a tree. A report names them as not judged. Any other setting that closc does not\n\
+         write is a violation (V0103), also beside or below one of these. In paths `*` is any name and `**` anything below;\n\
+         `>` leads to a command of a mode, and `#` is a number.\n\n\
+         | file | settings | why they move no packet of the fabric |\n|---|---|---|\n",
+    );
+    let mut settings: Vec<SiteSetting> = closc_verify::site_settings();
+    settings.sort_by_key(|own| (own.file, own.why));
+    for group in settings.chunk_by(|one, other| (one.file, one.why) == (other.file, other.why)) {
+        let names: Vec<String> =
+            group.iter().map(|own| format!("`{}`", own.setting.replace('|', "\\|"))).collect();
+        let _ = writeln!(text, "| `{}` | {} | {} |", group[0].file, names.join(", "), group[0].why);
+    }
+    text
 }
 
 /// What is rendered for which target.

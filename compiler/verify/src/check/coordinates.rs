@@ -353,12 +353,12 @@ fn management(
                 Violation::new(&PLACE, fabric.place(id, About::Management), message)
             });
         }
-        let Some(gateway) = gateway else { continue };
         let own = listed.map(|listed| listed.gateway);
         let stated = own.or_else(|| pools.stated.and_then(|stated| stated.gateway));
-        findings.expect(stated == Some(*gateway), &MANAGEMENT, || {
-            let stated = stated.map_or_else(|| "none".to_owned(), |gateway| gateway.to_string());
-            let message = format!("`{name}` has the gateway {gateway}, and {stated} is stated");
+        findings.expect(stated == *gateway, &MANAGEMENT, || {
+            let [found, stated] =
+                [gateway, &stated].map(|own| own.map_or_else(|| "none".to_owned(), |own| own.to_string()));
+            let message = format!("`{name}` has the management gateway {found}, and {stated} is stated");
             Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message)
         });
     }

@@ -4,6 +4,7 @@ mod bgp;
 mod conf;
 mod place;
 mod qos;
+mod site;
 
 use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};
@@ -22,8 +23,13 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// How it is read.
-pub(crate) static ROOM: Room =
-    Room { language: &LANGUAGE, files: &[Wanted { name: place::FILE, with: always }], pipeline: None, read };
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[Wanted { name: place::FILE, with: always }],
+    pipeline: None,
+    site: site::SITE,
+    read,
+};
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
     conf::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)

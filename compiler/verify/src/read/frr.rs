@@ -35,6 +35,7 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: linux::queues::FILE, with: always },
     ],
     pipeline: None,
+    site: &[],
     read,
 };
 

@@ -37,6 +37,7 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: queues::FILE, with: always },
     ],
     pipeline: None,
+    site: &[],
     read,
 };
 

@@ -13,6 +13,8 @@ use super::value::parse;
 use crate::model::device::Mac;
 use crate::model::network::{Does, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
 
+pub(crate) use words::SITE;
+
 /// The file.
 pub(crate) const FILE: &str = "netplan.yaml";
 

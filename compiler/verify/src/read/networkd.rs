@@ -1,7 +1,10 @@
 //! Reads `networkd/` of a node: `*.network` and `*.link` of systemd-networkd, and the rule of udev that names RDMA devices.
 
+use std::collections::BTreeSet;
+
 use super::error::ReadError;
 use super::netplan::{METRIC, destination, does, value};
+use super::site::SiteGroup;
 use crate::model::network::{GivenName, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
 
 /// The folder in that of a node.
@@ -14,16 +17,21 @@ struct Section<'a> {
     keys: Vec<(&'a str, &'a str)>,
 }
 
-/// Keys that move no packet: what booting waits for, what wakes a port, whom it tells its name, texts for people.
-const HARMLESS: [(&str, &str); 7] = [
-    ("Link", "RequiredForOnline"),
-    ("Link", "RequiredFamilyForOnline"),
-    ("Link", "Description"),
-    ("Link", "WakeOnLan"),
-    ("Network", "Description"),
-    ("Network", "EmitLLDP"),
-    ("Network", "LLDP"),
+/// What a site sets as it likes.
+pub(crate) const SITE: &[SiteGroup] = &[
+    SiteGroup {
+        settings: &["[Link] RequiredFamilyForOnline", "[Link] RequiredForOnline", "[Link] WakeOnLan"],
+        why: "what booting waits for, and what wakes the node",
+    },
+    SiteGroup {
+        settings: &["[Link] Description", "[Network] Description"],
+        why: "a text for people, which nothing reads",
+    },
+    SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], why: "whom a port tells its name" },
 ];
+
+/// Sections that state one thing: networkd adds up several of them, and of a key the last one counts.
+const SINGLE: [&str; 3] = ["Match", "Link", "Network"];
 
 impl<'a> Section<'a> {
     /// Takes the last value of a key away.
@@ -36,7 +44,11 @@ impl<'a> Section<'a> {
 
     /// Ends the section: what is left in it is not known.
     fn end(self) -> Result<(), ReadError> {
-        let left = self.keys.iter().find(|(key, _)| !HARMLESS.contains(&(self.name, *key)));
+        let of_site = |key: &str| {
+            let own = format!("[{}] {key}", self.name);
+            SITE.iter().any(|group| group.settings.contains(&own.as_str()))
+        };
+        let left = self.keys.iter().find(|(key, _)| !of_site(key));
         left.map_or(Ok(()), |(key, _)| {
             Err(ReadError::unknown(
                 self.line,
@@ -66,9 +78,20 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
         let Some(((key, value), section)) = pair else {
             return Err(ReadError::at(at, format!("`{line}` is no setting of a section")));
         };
-        section.keys.push((key.trim_end(), value.trim_start()));
+        let (key, value) = (key.trim_end(), value.trim_start());
+        // Another pattern of a match is added to the first.
+        let is_more = |(known, other): &(&str, &str)| *known == key && *other != value;
+        if section.name == "Match" && section.keys.iter().any(is_more) {
+            return Err(ReadError::at(at, format!("`{key}` in `[Match]` matches more than one thing")));
+        }
+        section.keys.push((key, value));
     }
-    Ok(sections)
+    let single = |section: &&Section<'_>| SINGLE.contains(&section.name) && !section.keys.is_empty();
+    let mut seen = BTreeSet::new();
+    match sections.iter().filter(single).find(|section| !seen.insert(section.name)) {
+        Some(twice) => Err(ReadError::at(twice.line, format!("`[{}]` is there twice", twice.name))),
+        None => Ok(sections),
+    }
 }
 
 /// Reads a file of the folder into what is known of a node.

@@ -1,5 +1,6 @@
 //! The room of Cumulus Linux: `nvue.yaml`, as `nv config replace` takes it, for everything.
 
+mod access;
 mod bgp;
 mod device;
 mod fields;
@@ -7,6 +8,7 @@ mod interface;
 mod place;
 mod qos;
 mod segments;
+mod site;
 mod system;
 
 use super::error::ReadError;
@@ -26,8 +28,13 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// How it is read.
-pub(crate) static ROOM: Room =
-    Room { language: &LANGUAGE, files: &[Wanted { name: place::FILE, with: always }], pipeline: None, read };
+pub(crate) static ROOM: Room = Room {
+    language: &LANGUAGE,
+    files: &[Wanted { name: place::FILE, with: always }],
+    pipeline: None,
+    site: site::SITE,
+    read,
+};
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
     device::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)

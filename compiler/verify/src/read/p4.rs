@@ -49,6 +49,7 @@ pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }],
     pipeline: Some(&PIPELINE),
+    site: &[],
     read,
 };
 

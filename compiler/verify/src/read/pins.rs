@@ -52,6 +52,7 @@ pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }, Wanted { name: sonic::place::FILE, with: always }],
     pipeline: Some(&PIPELINE),
+    site: &[],
     read,
 };
 

@@ -4,6 +4,7 @@ use closc_artefacts::Routing;
 
 use super::error::{ReadError, text};
 use super::sections::Known;
+use super::site::SiteGroup;
 use crate::model::device::Device;
 use crate::model::language::Language;
 use crate::model::pipeline::{PipelineNames, Pipelines};
@@ -19,6 +20,8 @@ pub(crate) struct Room {
     pub(crate) files: &'static [Wanted],
     /// The pipeline whose names its entries are in, where they are.
     pub(crate) pipeline: Option<&'static Pipeline>,
+    /// What a site sets as it likes in the main file.
+    pub(crate) site: &'static [SiteGroup],
     /// Reads a switch.
     pub(crate) read: for<'a> fn(&Files<'a>, &Circumstances<'_>) -> Result<Device<'a>, ReadError>,
 }

@@ -37,6 +37,7 @@ pub(crate) static ROOM: Room = Room {
         Wanted { name: frr::place::FILE, with: Routing::speaks_bgp },
     ],
     pipeline: None,
+    site: site::SITE,
     read,
 };
 

@@ -17,8 +17,8 @@ pub(crate) static UNIQUE: Rule = Rule {
 pub(crate) static MANAGEMENT: Rule = Rule {
     code: "V0402",
     title: "a management address without a way",
-    what: "The gateway of a management address is in the same subnet and is no switch's own address, and \
-           either all switches of one language have a management address or none has; it is the gateway that the manifest states.",
+    what: "A management address has the gateway that the manifest states. The gateway is in the same subnet and is no switch's own \
+           address, and either all switches of one language have a management address or none has.",
     why: "A switch that cannot be reached is not repaired.",
     example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
     fix: "Compile again; the gateway is set in `addresses.management_gateway`.",

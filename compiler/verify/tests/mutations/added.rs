@@ -193,10 +193,19 @@ fn what_is_added_everywhere_is_found_or_named() {
 
 /// What a site adds to all switches of a system in lines of its own: file, where, what, and its name in the report.
 #[rustfmt::skip] // A table: one row a line.
-const LINES: [(Base, &str, &str, &str, &str); 4] = [
+const LINES: [(Base, &str, &str, &str, &str); 13] = [
     (Base::ChosenEos, "eos.conf", "end\n", "sflow sample 100000\nsflow vrf MGMT destination 192.0.2.9\nsflow run\nend\n", "`sflow`"),
     (Base::ChosenEos, "eos.conf", "   no switchport\n", "   sflow enable\n   no switchport\n", "`sflow`"),
+    (Base::ChosenEos, "eos.conf", "end\n", "banner login\nrouter bgp 1\nEOF\nend\n", "`banner login`"),
+    (Base::ChosenEos, "eos.conf", "end\n", "queue-monitor length\nend\n", "`queue-monitor length`"),
+    (Base::ChosenEos, "eos.conf", "   no switchport\n", "   queue-monitor length thresholds 512 256\n   no switchport\n", "`queue-monitor length`"),
+    (Base::ChosenEos, "eos.conf", "end\n", "management api http-commands\n   no shutdown\n   !\n   vrf MGMT\n      no shutdown\n!\nend\n", "`management api http-commands`"),
+    (Base::ChosenEos, "eos.conf", "end\n", "daemon TerminAttr\n   exec /usr/bin/TerminAttr -cvaddr=192.0.2.9:9910\n   no shutdown\nend\n", "`daemon TerminAttr`"),
     (Base::Nvue, "nvue.yaml", "    system:\n", "    system:\n      sflow: { state: enabled }\n", "`system.sflow`"),
+    (Base::Nvue, "nvue.yaml", "    system:\n", "    system:\n      gnmi-server:\n        state: enabled\n", "`system.gnmi-server`"),
+    (Base::Nvue, "nvue.yaml", "    system:\n", "    system:\n      control-plane:\n        acl:\n          acl-default-dos:\n            inbound: {}\n", "access lists of the control plane"),
+    (Base::Nvue, "nvue.yaml", "    system:\n", "    acl:\n      SSH:\n        type: ipv6\n        rule:\n          '1':\n            match: { ip: { protocol: tcp, tcp: { dest-port: { '22': {} } } } }\n            action: { deny: {} }\n    system:\n      control-plane:\n        acl:\n          SSH:\n            inbound: {}\n", "access lists of the control plane"),
+    (Base::Nvue, "nvue.yaml", "    system:\n", "    system:\n      aaa:\n        user:\n          cumulus:\n            role: system-admin\n", "`system.aaa`"),
     (Base::Nvue, "nvue.yaml", "        ipv6:\n", "        sflow: { sample-rate: 9 }\n        ipv6:\n", "`interface.swp*.sflow`"),
 ];
 

@@ -51,6 +51,14 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a default route", Eos, T0, More("ipv6 route ::/0 Ethernet33/1 fd00:c105:2:1000:1:1:0:b\n"), "V1707"),
     ("no route to a group", Eos, T1, Lost("ipv6 route fd00:c105:1:2::/64"), "V1702"),
     ("two groups exchanged", Eos, T1, Exchange("fd00:c105:1:1::/64", "fd00:c105:1:2::/64"), "V1706"),
+    ("cages of four ports of 10G", Eos, T0, Text("\nend", "\ntransceiver qsfp default-mode 4x10G\nend"), "V0103"),
+    ("another routing protocol behind a line of the site", Eos, T0, Text("hostname", "ntp server 192.0.2.1\nrouter ospf 1\n   network 0.0.0.0/0 area 0\nhostname"), "V0103"),
+    ("routes of another program", Eos, T0, Text("hostname", "management api gribi\n   transport grpc default\nhostname"), "V0103"),
+    ("a program that sets routes", Eos, T0, Text("hostname", "daemon router\n   exec /mnt/flash/router\n   no shutdown\nhostname"), "V0103"),
+    ("another program as a daemon that is known", Eos, T0, Text("hostname", "daemon TerminAttr\n   exec /mnt/flash/router\nhostname"), "V0103"),
+    ("a command of no mode behind SSH", Eos, T0, Text("hostname", "management ssh\n   idle-timeout 60\n   monitor session 1 source Ethernet33/1\nhostname"), "V0103"),
+    ("a text that does not end", Eos, T0, Text("hostname", "banner login\nwelcome\nhostname"), "V0103"),
+    ("no management gateway", Eos, T0, Lost("ip route vrf MGMT 0.0.0.0/0"), "V0402"),
 ];
 
 #[rustfmt::skip] // A table: one row a line.

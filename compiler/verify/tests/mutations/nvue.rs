@@ -58,6 +58,16 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a route of another family", Nvue, T0, Behind("'fcbb:bbbb:4001::/48':", "ipv6-unicast", "ipv4-unicast"), "V0102"),
     ("no route to the zone over an uplink", Chosen, T0, Cut("                'fd00:c105:2:1000:1:2:0:b':", "            'fd00:c105:1:1::/64':"), "V1710"),
     ("routes to two NICs exchanged", Chosen, T0, Exchange("fd00:c105:1:1::1/128", "fd00:c105:1:1::2/128"), "V1701"),
+    ("lines of another program", Nvue, T0, Text("    system:\n", "    system:\n      config:\n        snippet:\n          frr.conf: |\n            router bgp 4200000001\n             neighbor ABOVE shutdown\n"), "V0103"),
+    ("settings of the chip as lines", Nvue, T0, Text("    system:\n", "    system:\n      config:\n        snippet:\n          switchd.conf: interface.swp1.enable = FALSE\n"), "V0103"),
+    ("files that are not written", Nvue, T0, Text("    system:\n", "    system:\n      config:\n        apply:\n          ignore:\n            /etc/frr/frr.conf: {}\n"), "V0103"),
+    ("lines behind a setting of the site", Nvue, T0, Text("    system:\n", "    system:\n      aaa:\n        user:\n          ops:\n            full-name: |\n              one\n              router bgp 1\n"), "V0103"),
+    ("a key that no server of the switch has", Nvue, T0, Text("    system:\n", "    system:\n      ssh-server:\n        forwarding: enabled\n"), "V0103"),
+    ("less memory for a service", Nvue, T0, Text("    system:\n", "    service:\n      control:\n        frr:\n          resource-limit:\n            memory: 10\n    system:\n"), "V0103"),
+    ("a policer of the control plane", Nvue, T0, Text("    system:\n", "    system:\n      control-plane:\n        policer:\n          bgp:\n            rate: 1\n"), "V0103"),
+    ("the control plane refuses neighbours", Nvue, T0, Text("    system:\n", "    acl:\n      NONE:\n        type: ipv6\n        rule:\n          '1':\n            action:\n              deny: {}\n    system:\n      control-plane:\n        acl:\n          NONE:\n            inbound: {}\n"), "V0105"),
+    ("a list of the control plane that is not there", Nvue, T0, Text("    system:\n", "    system:\n      control-plane:\n        acl:\n          NONE:\n            inbound: {}\n"), "V0103"),
+    ("a port does not negotiate, said without quotes", Nvue, T0, Behind(UP, "speed: 100G", "speed: 100G\n          auto-negotiate: off"), "V0105"),
 ];
 
 #[rustfmt::skip] // A table: one row a line.
@@ -100,6 +110,8 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("more than the whole buffer", Chosen, T0, Text("memory-percent: 50", "memory-percent: 80"), "V1106"),
     ("a share of lossless classes", Chosen, T0, Text("alpha_infinity", "alpha_1"), "V1106"),
     ("no lossless pool", Chosen, T0, Cut("        default-lossless:", "        default-lossy:"), "V1102"),
+    ("pauses of all ports", Nvue, T0, Text("\n    qos:\n", "\n    qos:\n      pfc:\n        default-global:\n          switch-priority:\n            '0': {}\n          tx: enable\n          rx: enable\n"), "V1102"),
+    ("a port without a scheduler, and another one for all ports", Nvue, T0, Behind(UP, "          egress-scheduler:\n            profile: fabric\n", ""), "V1106"),
 ];
 
 const LOWER: &str = "switches/z0-p0-t0-001/nvue.yaml";

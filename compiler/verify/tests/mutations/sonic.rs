@@ -133,4 +133,9 @@ pub(crate) const DEVICE: &[Mutation] = &[
     ("a port channel", Sonic, T0, Set(&["PORTCHANNEL"], r#"{"PortChannel1":{}}"#), "V0103"),
     ("an access list", Sonic, T0, Set(&["ACL_RULE"], r#"{"DATA|RULE_1":{"PACKET_ACTION":"DROP"}}"#), "V0103"),
     ("a tunnel", Sonic, T0, Set(&["VXLAN_TUNNEL"], r#"{"vtep":{"src_ip":"10.0.0.1"}}"#), "V0103"),
+    ("no management gateway", Sonic, T0, Text(r#""gwaddr": "10.67.0.1""#, ""), "V0402"),
+    ("messages go to another server", Sonic, T0, Set(&["SYSLOG_SERVER"], r#"{"192.0.2.66":{}}"#), "V0106"),
+    ("the time is from another server", Sonic, T0, Set(&["NTP_SERVER"], r#"{"192.0.2.66":{}}"#), "V0106"),
+    ("a service of a state that SONiC does not know", Sonic, T0, Set(&["FEATURE"], r#"{"bgp":{"state":"off"}}"#), "V0105"),
+    ("a table twice", Sonic, T0, Text("\"SRV6_MY_SIDS\": {", "\"SRV6_MY_SIDS\": {}, \"SRV6_MY_SIDS\": {"), "V0102"),
 ];

@@ -1,8 +1,9 @@
 //! Reads a switch that runs EOS: ports, addresses and routes; what is about queues goes to [`super::qos`], what is about BGP
 //! to [`super::bgp`].
 //!
-//! In: the text. Out: a [`Device`]. Invariants: every line is understood, is the site's and named as not judged, or is a
-//! fault; words of BGP are understood only where the fabric speaks it; a command that its mode does not have belongs to the modes around it, as on the switch, whatever its indentation.
+//! In: the text. Out: a [`Device`]. Invariants: every line is understood, is the site's by its list and named as not judged, or is
+//! a fault; words of BGP are understood only where the fabric speaks it; a command that its mode does not have belongs to the
+//! modes around it, as on the switch, whatever its indentation.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -14,34 +15,12 @@ use ipnet::IpNet;
 use super::bgp::{BgpReader, Node};
 use super::place::FILE;
 use super::qos::{Mode, QosReader, Refusal};
+use super::site::{self, SiteMode};
 use crate::model::device::{Device, FaultKind, Hop, Ports};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::parse;
-
-/// What a site sets as it likes: first words of commands, each a mode or a line.
-const OF_SITE: [&str; 19] = [
-    "aaa",
-    "alias",
-    "clock",
-    "daemon",
-    "dns",
-    "enable",
-    "hardware counter",
-    "ip domain-name",
-    "ip name-server",
-    "logging",
-    "management",
-    "ntp",
-    "radius-server",
-    "sflow",
-    "snmp-server",
-    "spanning-tree",
-    "tacacs-server",
-    "transceiver",
-    "username",
-];
 
 /// A mode that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +33,8 @@ enum Context<'a> {
     Management,
     /// `vrf instance`.
     Vrf,
-    /// Something of the site.
-    Site,
+    /// A mode of the site.
+    Site(SiteMode),
     /// Something about queues.
     Qos(Mode<'a>),
     /// Something about BGP.
@@ -77,6 +56,8 @@ struct Reader<'a> {
     vrfs: Vec<&'a str>,
     management: Management<'a>,
     forwards: bool,
+    /// The banner whose text is being read.
+    banner: Option<&'static str>,
 }
 
 /// The management port.
@@ -107,6 +88,7 @@ pub(super) fn read<'a>(
         vrfs: Vec::new(),
         management: Management::default(),
         forwards: false,
+        banner: None,
     };
     for (at, line) in text.lines().enumerate() {
         let line = line.trim_ascii();
@@ -125,16 +107,17 @@ pub(super) fn read<'a>(
 impl<'a> Reader<'a> {
     /// Takes a line in the mode that is open, or in one around it.
     fn in_any_mode(&mut self, line: &'a str) -> Result<(), Refusal> {
+        if self.banner.is_some() {
+            self.banner = self.banner.filter(|_| line != "EOF");
+            return Ok(());
+        }
         if line.is_empty() || line.starts_with('!') {
             return Ok(());
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        // What the proof knows is never the site's, even between lines that are.
-        let of_site = self.context.last() == Some(&Context::Site);
         let open = self.context.clone();
         loop {
             let taken = match self.context.last() {
-                Some(Context::Site) => Err(Refusal::Unknown),
                 Some(mode) => self.inside(*mode, line, &words),
                 None => self.top(&words),
             };
@@ -143,7 +126,7 @@ impl<'a> Reader<'a> {
             }
             if self.context.pop().is_none() {
                 self.context = open;
-                return if of_site { Ok(()) } else { taken };
+                return taken;
             }
         }
     }
@@ -178,7 +161,13 @@ impl<'a> Reader<'a> {
                 ["description", ..] => Ok(()),
                 _ => Err(Refusal::Unknown),
             },
-            Context::Site => Ok(()),
+            Context::Site(mode) => {
+                if mode.has(words) {
+                    Ok(())
+                } else {
+                    Err(Refusal::Unknown)
+                }
+            }
         }
     }
 
@@ -213,6 +202,9 @@ impl<'a> Reader<'a> {
             ["ipv6", "address", address] => port.addresses.push(parse(address)?),
             ["service-profile", profile] => self.qos.attach(index, profile),
             ["sflow", ..] | ["no", "sflow", ..] => self.not_judged("sflow"),
+            ["queue-monitor", "length", ..] | ["no", "queue-monitor", "length", ..] => {
+                self.not_judged("queue-monitor length");
+            }
             _ => return Err(Refusal::Unknown),
         }
         Ok(())
@@ -264,8 +256,10 @@ impl<'a> Reader<'a> {
                 self.route(prefix, Some(hop))?;
             }
             words => {
-                if let Some(site) = of_site(words) {
-                    self.site(site);
+                if let Some(own) = site::top(words) {
+                    self.not_judged(own.words);
+                    self.context.extend(own.mode.map(Context::Site));
+                    self.banner = own.is_text.then_some(own.words);
                     return Ok(());
                 }
                 if self.routing.speaks_bgp() {
@@ -306,11 +300,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn site(&mut self, command: &str) {
-        self.not_judged(command);
-        self.context.push(Context::Site);
-    }
-
     fn not_judged(&mut self, command: &str) {
         let named = format!("`{command}` in `{FILE}`");
         if !self.device.not_judged.contains(&named) {
@@ -327,6 +316,10 @@ impl<'a> Reader<'a> {
         if !self.forwards {
             let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is not there".to_owned();
             faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
+        }
+        if let Some(banner) = self.banner {
+            let message = format!("the text of `{banner}` has no end, and everything behind it is in it");
+            faults.push((FaultKind::Unknown, vec![banner.to_owned()], message));
         }
         let mut ports = self.ports.finish();
         for (at, port) in ports.iter().enumerate() {
@@ -368,12 +361,4 @@ impl<'a> Reader<'a> {
         }
         self.device
     }
-}
-
-/// Returns the words of the site that a command starts with.
-fn of_site(words: &[&str]) -> Option<&'static str> {
-    OF_SITE.into_iter().find(|known| {
-        let mut own = words.iter();
-        known.split(' ').all(|word| own.next() == Some(&word))
-    })
 }

@@ -169,7 +169,7 @@ pub(crate) struct Member<'a> {
     pub(crate) weight: u32,
 }
 
-/// Reads `routes.batch`: a route leads over its group as that is when all commands are done.
+/// Reads `routes.batch`: a route uses its group as that is when all commands are done.
 pub(crate) fn read_routes(text: &str) -> Result<Vec<Spray<'_>>, ReadError> {
     let mut members: HashMap<u32, Member<'_>> = HashMap::new();
     let mut groups: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::read::error::ReadError;
+use crate::read::site::SiteGroup;
 
 /// Words that are read, by what they are in.
 const NETWORK: [&str; 3] = ["version", "renderer", "ethernets"];
@@ -27,7 +28,17 @@ const POLICY: [&str; 3] = ["from", "table", "priority"];
 
 /// Words of an interface that move no packet: what booting waits for, what wakes it, whom it tells its name, where names are
 /// looked up.
-const HARMLESS: [&str; 5] = ["emit-lldp", "nameservers", "optional", "optional-addresses", "wakeonlan"];
+pub(crate) const SITE: &[SiteGroup] = &[
+    SiteGroup {
+        settings: &["optional", "optional-addresses", "wakeonlan"],
+        why: "what booting waits for, and what wakes the node",
+    },
+    SiteGroup { settings: &["emit-lldp"], why: "whom a port tells its name" },
+    SiteGroup {
+        settings: &["nameservers"],
+        why: "where names are looked up; nothing of the fabric goes by a name",
+    },
+];
 
 /// Looks at every word.
 pub(super) fn check(text: &str, file: &Value) -> Result<(), ReadError> {
@@ -37,7 +48,10 @@ pub(super) fn check(text: &str, file: &Value) -> Result<(), ReadError> {
     words.known(network, &NETWORK, "`network`")?;
     let ethernets = network.and_then(|network| network.get("ethernets")?.as_object());
     for (name, ethernet) in ethernets.into_iter().flatten() {
-        let known: Vec<&str> = ETHERNET.into_iter().chain(HARMLESS).collect();
+        let known: Vec<&str> = ETHERNET
+            .into_iter()
+            .chain(SITE.iter().flat_map(|group| group.settings.iter().copied()))
+            .collect();
         words.known(Some(ethernet), &known, &format!("`{name}`"))?;
         words.known(ethernet.get("match"), &MATCH, &format!("what `{name}` matches"))?;
         for (list, known) in [("routes", &ROUTE[..]), ("routing-policy", &POLICY)] {

@@ -27,7 +27,9 @@ pub(super) fn read<'a>(
     text: &'a str,
     routing: Routing,
 ) -> Result<Device<'a>, ReadError> {
-    let whole: Value = serde_saphyr::from_str(text).map_err(|error| {
+    // As NVUE shows and takes files, `on` and `off` are words with quotes or without.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let whole: Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let line = error.location().map(|at| at.line() as usize);
         ReadError { line, ..ReadError::whole(error.to_string()) }
     })?;

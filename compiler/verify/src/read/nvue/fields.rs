@@ -1,14 +1,14 @@
 //! A mapping of which every key is taken or named.
 //!
-//! In: a value of YAML. Out: its fields one by one. Invariants: a key that nobody takes is a fault; a number is a number and
-//! text is text, as in NVUE's own schema.
+//! In: a value of YAML. Out: its fields one by one. Invariants: a key that no reader takes is the site's by its list or a fault; a
+//! number is a number and text is text, as in NVUE's own schema.
 
 use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use super::place::FILE;
-use crate::model::device::{Device, FaultKind};
+use super::site;
+use crate::model::device::Device;
 use crate::read::error::ReadError;
 
 /// Fields of a mapping, with the keys that lead to it.
@@ -83,19 +83,10 @@ impl<'v> Fields<'v> {
         format!("{}.{key}", self.path)
     }
 
-    /// Names what nobody took.
+    /// Names what is the site's, and reports any other key that no reader took.
     pub(super) fn finish(self, device: &mut Device<'_>) {
-        for (key, _) in self.entries().filter(|(key, _)| !self.taken.contains(key)) {
-            let message = format!("`{}.{key}` is none of the keys that the proof knows", self.path);
-            device.fault(FaultKind::Unknown, FILE, vec![format!("{key}:")], message);
+        for (key, value) in self.entries().filter(|(key, _)| !self.taken.contains(key)) {
+            site::judge(&self.path, key, value, device);
         }
-    }
-}
-
-/// Names what is the site's.
-pub(super) fn of_site(fields: &mut Fields<'_>, of: &str, key: &'static str, device: &mut Device<'_>) {
-    let named = format!("`{of}.{key}` in `{FILE}`");
-    if fields.take(key).is_some() && !device.not_judged.contains(&named) {
-        device.not_judged.push(named);
     }
 }

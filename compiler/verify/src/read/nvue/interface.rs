@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use ipnet::{IpNet, Ipv6Net};
 use serde_json::Value;
 
-use super::fields::{Fields, of_site};
+use super::fields::Fields;
 use super::place::FILE;
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::read::error::ReadError;
@@ -155,7 +155,6 @@ impl Panel {
             }
         }
         let attached = attached(&mut own, device)?;
-        of_site(&mut own, "interface.swp*", "sflow", device);
         own.finish(device);
         let index = self.index(name);
         self.attached.insert(index, attached);

@@ -23,6 +23,9 @@ pub(super) struct Trimming {
     pub(super) dscp: Option<u8>,
 }
 
+/// The profile that ports have without being given one (Quality of Service, of all its parts).
+const ALL_PORTS: &str = "default-global";
+
 /// When a queue is marked: least, most, percent.
 type Marks = BTreeMap<u8, (u64, u64, u64)>;
 
@@ -269,12 +272,27 @@ impl QosReader {
         Ok(())
     }
 
+    /// What a port has: its own profiles, and where it has none that of all ports.
+    fn effective(&self, own: &Attached) -> Attached {
+        let or = |own: &Option<String>, is_there: bool| {
+            own.clone().or_else(|| is_there.then(|| ALL_PORTS.to_owned()))
+        };
+        Attached {
+            marks: or(&own.marks, self.marks.contains_key(ALL_PORTS)),
+            scheduler: or(&own.scheduler, self.schedulers.contains_key(ALL_PORTS)),
+            remark: or(&own.remark, self.remarks.contains_key(ALL_PORTS)),
+            pauses: or(&own.pauses, self.pauses.contains_key(ALL_PORTS)),
+            ..own.clone()
+        }
+    }
+
     /// Resolves the names and gives each port its index.
     pub(super) fn finish(&self, attached: &BTreeMap<u16, Attached>, device: &mut Device<'_>) -> QosConfig {
         let mut config = QosConfig::default();
-        let mut known: BTreeMap<&Attached, u16> = BTreeMap::new();
+        let mut known: BTreeMap<Attached, u16> = BTreeMap::new();
         let mut lost = BTreeSet::new();
         for (at, own) in attached {
+            let own = &self.effective(own);
             let Some(port) = device.ports.get_mut(usize::from(*at)).filter(|port| port.up) else { continue };
             port.length_m = own.pauses.as_ref().and_then(|name| Some(self.pauses.get(name)?.metres));
             if let Some(index) = known.get(own) {
@@ -283,7 +301,7 @@ impl QosReader {
             }
             let index = config.ports.len() as u16;
             port.qos = Some(index);
-            known.insert(own, index);
+            known.insert(own.clone(), index);
             config.ports.push(self.port(own));
             let there = [
                 (&own.marks, own.marks.as_ref().is_some_and(|name| self.marks.contains_key(name))),

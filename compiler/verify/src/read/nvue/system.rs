@@ -1,45 +1,22 @@
-//! Reads `system` and `service`: the name and trimming; the rest is the site's.
+//! Reads `system`: the name, trimming, and access lists of the control plane. `service` is the site's.
 
 use std::borrow::Cow;
 
-use super::fields::{Fields, of_site};
+use super::access;
+use super::fields::Fields;
 use super::place::FILE;
 use super::qos::Trimming;
 use crate::model::device::{Device, FaultKind};
 use crate::read::error::ReadError;
 
-/// What a site sets as it likes, below `system`.
-const OF_SITE: [&str; 16] = [
-    "aaa",
-    "api",
-    "cli",
-    "config",
-    "date-time",
-    "dns",
-    "docker",
-    "message",
-    "ntp",
-    "security",
-    "sflow",
-    "snmp-server",
-    "ssh-server",
-    "syslog",
-    "telemetry",
-    "timezone",
-];
-
 /// Reads both; returns what becomes of packets that do not fit.
 pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Option<Trimming>, ReadError> {
-    let mut services = set.below("service")?;
-    for key in ["ntp", "dns", "syslog", "snmp-server", "dhcp-relay", "dhcp-server"] {
-        of_site(&mut services, "service", key, device);
-    }
-    services.finish(device);
+    set.below("service")?.finish(device);
     let mut system = set.below("system")?;
     device.hostname = system.text("hostname")?.map(|name| Cow::Owned(name.to_owned()));
-    for key in OF_SITE {
-        of_site(&mut system, "system", key, device);
-    }
+    let mut control = system.below("control-plane")?;
+    access::judge(&set.below("acl")?, control.below("acl")?, device)?;
+    control.finish(device);
     let mut lldp = system.below("lldp")?;
     if lldp.text("state")? == Some("disabled") {
         let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();

@@ -254,6 +254,9 @@ impl<'a> Reader<'a> {
         if *name == PEERS {
             self.device.peers = known.peers(&section, peers::read)?;
         }
+        if harmless::SERVERS.contains(name) {
+            self.device.settings.push((Cow::Borrowed(name), harmless::sorted(&section.text)?.into()));
+        }
         if !is_harmless {
             self.qos.push((name, section));
         }
@@ -396,7 +399,10 @@ impl<'a> Reader<'a> {
 
     /// Takes a service: those that routes pass through have to run.
     fn service(&mut self, name: &str, row: ServiceRow<'a>) {
-        let Some(state) = row.state.filter(|state| state.0.ends_with("disabled")) else { return };
+        // A state in braces is filled in by the image of the switch.
+        let runs =
+            |state: &Str<'_>| matches!(&*state.0, "enabled" | "always_enabled") || state.0.contains("{%");
+        let Some(state) = row.state.filter(|state| !runs(state)) else { return };
         if FORWARDING.contains(&name) {
             let needles = vec!["\"FEATURE\":".to_owned(), format!("\"{name}\""), "\"state\"".to_owned()];
             let message =

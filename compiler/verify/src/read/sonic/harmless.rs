@@ -4,14 +4,20 @@
 //! over; which rows a table of one row has is not.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::de::{Deserialize as _, DeserializeSeed as _, Deserializer, IgnoredAny};
+
+use serde_json::Value;
 
 use crate::read::json::Rows;
 
 /// Tables that move no packet and that switches are rendered with.
 pub(super) const TABLES: [&str; 8] =
     ["CRM", PEERS, "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
+
+/// Those about servers of the whole fabric, which are the same on all switches.
+pub(super) const SERVERS: [&str; 4] = ["NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
 /// What is stated of neighbours, which moves no packet either.
 pub(super) const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
@@ -31,4 +37,10 @@ pub(super) fn check<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), 
         if key == *only { Ok(()) } else { Err(format!("`{name}|{key}` is no row of this table")) }
     };
     Rows::new(&mut { own }).deserialize(json)
+}
+
+/// Returns a table of servers in one form, whatever the order of its rows.
+pub(super) fn sorted(table: &str) -> Result<String, serde_json::Error> {
+    let rows: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(table)?;
+    serde_json::to_string(&rows)
 }

@@ -2,6 +2,8 @@
 //!
 //! Invariants: a field is in one list; one that is in none is reported, since a later SONiC may route by it.
 
+use super::site::is_field_of_site;
+
 /// What becomes of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
@@ -52,39 +54,13 @@ const MODE: &str = "docker_routing_config_mode";
 
 const WRITTEN_OUT: [&str; 4] = ["cluster", "default_bgp_status", "default_pfcwd_status", "synchronous_mode"];
 
-/// Names and places for people, and services beside the forwarding.
-const NOT_JUDGED: [&str; 22] = [
-    "cloudtype",
-    "create_only_config_db_buffers",
-    "deployment_id",
-    "dhcp_server",
-    "downstream_subrole",
-    "dpu_auto_recovery",
-    "has_sonic_dhcpv4_relay",
-    "location_type",
-    "mgmt_type",
-    "orch_northbond_dash_zmq_enabled",
-    "rack_mgmt_map",
-    "region",
-    "resource_type",
-    "ring_thread_enabled",
-    "slice_type",
-    "storage_device",
-    "supporting_bulk_counter_groups",
-    "syslog_counter",
-    "syslog_with_osversion",
-    "timezone",
-    "use_template_render_for_restore",
-    "yang_config_validation",
-];
-
 /// Returns what becomes of a field.
 pub(super) fn field(name: &str) -> Field {
     if name == MODE || MEANT.iter().any(|(known, _)| *known == name) {
         Field::Judged
     } else if WRITTEN_OUT.contains(&name) {
         Field::WrittenOut
-    } else if NOT_JUDGED.contains(&name) {
+    } else if is_field_of_site(name) {
         Field::NotJudged
     } else {
         Field::Unknown

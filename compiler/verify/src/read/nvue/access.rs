@@ -1,0 +1,188 @@
+//! Access lists of the control plane: the site's, as long as what the fabric speaks comes through.
+//!
+//! In: `acl` and `system.control-plane.acl`. Out: lines of what is not judged, and faults. Invariants: rules are asked in the order
+//! of their numbers and the first that matches decides; a match that is not understood may match and never does for sure.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::place::FILE;
+use crate::model::device::{Device, FaultKind};
+use crate::read::error::ReadError;
+
+/// Lists that every switch has; they let routing protocols through (Access Control List Configuration, control plane).
+const BUILT_IN: [&str; 2] = ["acl-default-dos", "acl-default-whitelist"];
+
+/// A packet to the switch itself that the fabric lives by.
+struct Needed {
+    what: &'static str,
+    protocols: &'static [&'static str],
+    /// The side that has the port, and the port: as number and as word.
+    port: Option<(&'static str, [&'static str; 2])>,
+}
+
+const NEEDED: [Needed; 4] = [
+    Needed { what: "neighbour discovery", protocols: &["icmpv6", "ipv6-icmp", "58"], port: None },
+    Needed {
+        what: "BGP of a neighbour that called",
+        protocols: &["tcp", "6"],
+        port: Some(("dest-port", ["179", "bgp"])),
+    },
+    Needed {
+        what: "BGP of a neighbour that was called",
+        protocols: &["tcp", "6"],
+        port: Some(("source-port", ["179", "bgp"])),
+    },
+    Needed { what: "BFD", protocols: &["udp", "17"], port: Some(("dest-port", ["3784", "bfd"])) },
+];
+
+/// How far a rule matches a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Matches {
+    Never,
+    Perhaps,
+    Always,
+}
+
+/// Reads the lists that the control plane is given; a list that nothing is given to does nothing.
+pub(super) fn judge(lists: &Fields<'_>, bound: Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+    let known: BTreeMap<&str, &Value> = lists.entries().collect();
+    for (name, value) in bound.entries() {
+        let mut way = Fields::of(bound.path(name), Some(value))?;
+        for key in ["inbound", "outbound"] {
+            way.take(key);
+        }
+        way.finish(device);
+        let needles = vec!["control-plane:".to_owned(), format!("{name}:")];
+        match known.get(name) {
+            None if BUILT_IN.contains(&name) => {}
+            None => {
+                let message = format!("access list `{name}` is referred to and is not there");
+                device.fault(FaultKind::Dangling, FILE, needles, message);
+            }
+            Some(list) => {
+                for what in refused(list) {
+                    let message = format!("access list `{name}` of the control plane may drop {what}");
+                    device.fault(FaultKind::Setting, FILE, needles.clone(), message);
+                }
+            }
+        }
+        let named = format!("access lists of the control plane in `{FILE}`");
+        if !device.not_judged.contains(&named) {
+            device.not_judged.push(named);
+        }
+    }
+    Ok(())
+}
+
+/// What a list may refuse of what is needed.
+fn refused(list: &Value) -> Vec<&'static str> {
+    // Neighbours talk in IPv6.
+    if list.get("type").and_then(Value::as_str) == Some("ipv4") {
+        return Vec::new();
+    }
+    let rules = list.get("rule").and_then(Value::as_object).into_iter().flatten();
+    let mut rules: Vec<(u32, &Value)> =
+        rules.map(|(number, rule)| (number.parse().unwrap_or(0), rule)).collect();
+    rules.sort_by_key(|(number, _)| *number);
+    let drops = |needed: &&Needed| {
+        for (_, rule) in &rules {
+            let matches = matches(rule.get("match"), needed);
+            if matches == Matches::Never {
+                continue;
+            }
+            let action = rule.get("action").and_then(Value::as_object);
+            let does = |word: &str| action.is_some_and(|action| action.contains_key(word));
+            if does("log") && action.is_some_and(|action| action.len() == 1) {
+                continue;
+            }
+            if !does("permit") {
+                return true;
+            }
+            if matches == Matches::Always {
+                return false;
+            }
+        }
+        false
+    };
+    NEEDED.iter().filter(drops).map(|needed| needed.what).collect()
+}
+
+fn matches(value: Option<&Value>, needed: &Needed) -> Matches {
+    let below = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
+    let (whole, ip) = (below(value), below(value.and_then(|value| value.get("ip"))));
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let is_other = ip.get("protocol").is_some_and(|own| !needed.protocols.contains(&text(own).as_str()));
+    if is_other {
+        return Matches::Never;
+    }
+    let mut understood = whole.keys().all(|key| key == "ip");
+    for (key, value) in &ip {
+        match key.as_str() {
+            "protocol" => {}
+            "tcp" | "udp" if !needed.protocols.contains(&key.as_str()) => return Matches::Never,
+            "tcp" | "udp" => {
+                for (side, ports) in value.as_object().into_iter().flatten() {
+                    let Some((own, words)) = &needed.port else { return Matches::Never };
+                    let ports: Vec<&str> =
+                        ports.as_object().into_iter().flatten().map(|(port, _)| port.as_str()).collect();
+                    let has = |port: &&str| words.contains(port) || port.eq_ignore_ascii_case("any");
+                    let may = |port: &&str| {
+                        // The other side has a port of its own choice, above those of services.
+                        let is_high = port.parse::<u16>().is_ok_and(|number| number >= 1024);
+                        let is_range = port.contains(':') || port.eq_ignore_ascii_case("any");
+                        is_range || if side == own { has(port) } else { is_high }
+                    };
+                    if !ports.iter().any(may) {
+                        return Matches::Never;
+                    }
+                    understood &= side == own && ports.iter().any(has);
+                }
+            }
+            _ => understood = false,
+        }
+    }
+    if understood { Matches::Always } else { Matches::Perhaps }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::refused;
+
+    #[test]
+    fn what_the_fabric_speaks_must_come_through() {
+        let list = |rules: &serde_json::Value| json!({ "type": "ipv6", "rule": rules });
+        let ssh = json!({ "match": { "ip": { "protocol": "tcp", "tcp": { "dest-port": { "22": {} } } } }, "action": { "deny": {} } });
+        let all = json!({ "action": { "deny": {} } });
+        let permit = |ip: &serde_json::Value| json!({ "match": { "ip": ip }, "action": { "permit": {} } });
+        let discovery = permit(&json!({ "protocol": "icmpv6" }));
+        let tcp = permit(&json!({ "protocol": "tcp" }));
+        let bfd = permit(&json!({ "protocol": "udp", "udp": { "dest-port": { "3784": {}, "3785": {} } } }));
+        let some = permit(&json!({ "protocol": "tcp", "source-ip": "2001:db8::/32" }));
+        for (rules, count) in [
+            (json!({}), 0),
+            (json!({ "1": ssh }), 0),
+            (json!({ "1": all }), 4),
+            (json!({ "1": discovery, "2": tcp, "3": bfd, "4": all }), 0),
+            (json!({ "10": all, "9": tcp, "8": discovery }), 1),
+            (json!({ "1": discovery, "2": some, "3": bfd, "4": all }), 2),
+            (
+                json!({ "1": { "match": { "ip": { "tcp": { "source-port": { "179": {} } } } }, "action": { "police": { "rate": 1 } } } }),
+                1,
+            ),
+            (
+                json!({ "1": { "match": { "ip": { "protocol": "udp", "udp": { "dest-port": { "3000:4000": {} } } } }, "action": { "deny": {} } } }),
+                1,
+            ),
+        ] {
+            assert_eq!(refused(&list(&rules)).len(), count, "{rules}");
+        }
+        assert!(
+            refused(&json!({ "type": "ipv4", "rule": { "1": { "action": { "deny": {} } } } })).is_empty()
+        );
+    }
+}

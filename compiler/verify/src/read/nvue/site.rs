@@ -1,0 +1,378 @@
+//! What a site sets as it likes in `nvue.yaml`: leaves by their path, and what becomes of any other.
+//!
+//! In: a key that no reader took, with its value. Out: a line of what is not judged, or a fault. Invariants: below a key of the
+//! site nothing counts that is in no list; text of several lines is a file of another program and may hold anything.
+
+use serde_json::Value;
+
+use super::place::FILE;
+use crate::model::device::{Device, FaultKind};
+use crate::read::site::SiteGroup;
+
+/// Paths below `set` (NVUE's OpenAPI schemas of 5.13 to 5.18). `*` is a name that the site chose, `**` anything.
+pub(crate) const SITE: &[SiteGroup] = &[
+    SiteGroup {
+        settings: &[
+            "system.aaa.authentication.**",
+            "system.aaa.authentication-order.**",
+            "system.aaa.authorization.**",
+            "system.aaa.class.**",
+            "system.aaa.ldap.**",
+            "system.aaa.radius.**",
+            "system.aaa.role.**",
+            "system.aaa.tacacs.**",
+            "system.aaa.user.**",
+        ],
+        why: "who may log in and what they may do, by which nothing is configured yet",
+    },
+    SiteGroup {
+        settings: &[
+            "system.security.alerts.**",
+            "system.security.encryption.**",
+            "system.security.fips.**",
+            "system.security.group.**",
+            "system.security.ima.**",
+            "system.security.password-hardening.**",
+            "system.security.user.**",
+        ],
+        why: "how passwords, files and logins are kept safe",
+    },
+    SiteGroup {
+        settings: &[
+            "system.ssh-server.allow-users.*",
+            "system.ssh-server.authentication-retries",
+            "system.ssh-server.ciphers",
+            "system.ssh-server.deny-users.*",
+            "system.ssh-server.host-key-algorithms",
+            "system.ssh-server.inactive-timeout",
+            "system.ssh-server.kex-algorithms",
+            "system.ssh-server.login-record-period",
+            "system.ssh-server.login-timeout",
+            "system.ssh-server.macs",
+            "system.ssh-server.max-sessions",
+            "system.ssh-server.max-sessions-per-connection",
+            "system.ssh-server.max-unauthenticated.session-count",
+            "system.ssh-server.max-unauthenticated.throttle-percent",
+            "system.ssh-server.max-unauthenticated.throttle-start",
+            "system.ssh-server.permit-root-login",
+            "system.ssh-server.pka-only",
+            "system.ssh-server.port.*",
+            "system.ssh-server.pubkey-accepted-algorithms",
+            "system.ssh-server.state",
+            "system.ssh-server.strict",
+            "system.ssh-server.trusted-ca-keys.*.key",
+            "system.ssh-server.trusted-ca-keys.*.type",
+            "system.ssh-server.vrf.*",
+        ],
+        why: "how the SSH server of the switch is reached",
+    },
+    SiteGroup {
+        settings: &[
+            "system.api.certificate",
+            "system.api.compression",
+            "system.api.listening-address.*",
+            "system.api.mtls.ca-certificate",
+            "system.api.mtls.crl",
+            "system.api.port",
+            "system.api.state",
+            "system.api.token-expiration",
+            "system.cli.inactive-timeout",
+            "system.cli.pagination.pager",
+            "system.cli.pagination.state",
+            "system.gnmi-server.certificate",
+            "system.gnmi-server.listening-address.*",
+            "system.gnmi-server.mtls.ca-certificate",
+            "system.gnmi-server.mtls.crl",
+            "system.gnmi-server.port",
+            "system.gnmi-server.state",
+        ],
+        why: "servers that wait for questions, and where: what is asked of them is in no file",
+    },
+    SiteGroup {
+        settings: &["system.config.auto-save.state", "system.config.backup.state"],
+        why: "whether what was applied is saved; it is the same configuration",
+    },
+    SiteGroup {
+        settings: &[
+            "system.contact",
+            "system.location",
+            "system.message.post-login",
+            "system.message.post-logout",
+            "system.message.pre-login",
+        ],
+        why: "a text for people",
+    },
+    SiteGroup {
+        settings: &[
+            "service.ntp.*.listen",
+            "service.ntp.*.pool.**",
+            "service.ntp.*.server.**",
+            "system.date-time.timezone",
+            "system.ntp.authentication",
+            "system.ntp.dhcp",
+            "system.ntp.key.*.trusted",
+            "system.ntp.key.*.type",
+            "system.ntp.key.*.value",
+            "system.ntp.listen.*",
+            "system.ntp.server.*.association-type",
+            "system.ntp.server.*.iburst",
+            "system.ntp.server.*.key",
+            "system.ntp.server.*.state",
+            "system.ntp.server.*.trusted",
+            "system.ntp.server.*.version",
+            "system.ntp.state",
+            "system.ntp.vrf",
+            "system.timezone",
+        ],
+        why: "where the time is from",
+    },
+    SiteGroup {
+        settings: &[
+            "service.dns.*.search.*",
+            "service.dns.*.server.*",
+            "system.dns.domain",
+            "system.dns.search.*.priority",
+            "system.dns.server.*.priority",
+            "system.dns.server.*.vrf",
+        ],
+        why: "where names are looked up; nothing of the fabric goes by a name",
+    },
+    SiteGroup {
+        settings: &[
+            "system.syslog.format.standard.*",
+            "system.syslog.format.welf.firewall-name",
+            "system.syslog.selector.*.facility",
+            "system.syslog.selector.*.filter.*.action",
+            "system.syslog.selector.*.filter.*.match",
+            "system.syslog.selector.*.program-name",
+            "system.syslog.selector.*.rate-limit.burst",
+            "system.syslog.selector.*.rate-limit.interval",
+            "system.syslog.selector.*.severity",
+            "system.syslog.server.*.port",
+            "system.syslog.server.*.protocol",
+            "system.syslog.server.*.selector.*.selector-id",
+            "system.syslog.server.*.vrf",
+        ],
+        why: "where messages of the switch go",
+    },
+    SiteGroup {
+        settings: &[
+            "system.snmp-server.auto-refresh-interval",
+            "system.snmp-server.listening-address.*.port",
+            "system.snmp-server.listening-address.*.vrf",
+            "system.snmp-server.mibs.**",
+            "system.snmp-server.readonly-community.**",
+            "system.snmp-server.readonly-community-v6.**",
+            "system.snmp-server.state",
+            "system.snmp-server.system-contact",
+            "system.snmp-server.system-location",
+            "system.snmp-server.system-name",
+            "system.snmp-server.trap-cpu-load-average.**",
+            "system.snmp-server.trap-destination.**",
+            "system.snmp-server.trap-link-down.check-frequency",
+            "system.snmp-server.trap-link-up.check-frequency",
+            "system.snmp-server.trap-snmp-auth-failures.*",
+            "system.snmp-server.username.**",
+            "system.snmp-server.viewname.**",
+        ],
+        why: "what may be read of the switch, and whom it tells; communities and views are read-only",
+    },
+    SiteGroup {
+        settings: &[
+            "interface.*.sflow.sample-rate",
+            "interface.*.sflow.state",
+            "system.sflow.agent.interface",
+            "system.sflow.agent.ip",
+            "system.sflow.collector.*.interface",
+            "system.sflow.collector.*.port",
+            "system.sflow.dropmon.*",
+            "system.sflow.poll-interval",
+            "system.sflow.sampling-rate.*",
+            "system.sflow.state",
+        ],
+        why: "copies of some headers for a collector; the packets go on",
+    },
+    SiteGroup {
+        settings: &[
+            "system.telemetry.acl-stats.**",
+            "system.telemetry.adaptive-routing-stats.**",
+            "system.telemetry.ai-ethernet-stats.**",
+            "system.telemetry.buffer-stats.**",
+            "system.telemetry.congestion-event.**",
+            "system.telemetry.control-plane-stats.**",
+            "system.telemetry.dot1x-stats.**",
+            "system.telemetry.enable",
+            "system.telemetry.exclude-list",
+            "system.telemetry.export.**",
+            "system.telemetry.hft.**",
+            "system.telemetry.histogram.**",
+            "system.telemetry.include-list",
+            "system.telemetry.interface-stats.**",
+            "system.telemetry.label.**",
+            "system.telemetry.latency-measurement.**",
+            "system.telemetry.lldp.**",
+            "system.telemetry.metric-list.**",
+            "system.telemetry.platform-stats.**",
+            "system.telemetry.router.**",
+            "system.telemetry.snapshot.**",
+            "system.telemetry.snapshot-file.**",
+            "system.telemetry.snapshot-interval",
+            "system.telemetry.software-stats.**",
+            "system.telemetry.state",
+            "system.telemetry.stats-group.**",
+        ],
+        why: "counters that are read and exported",
+    },
+    SiteGroup {
+        settings: &["system.docker.state", "system.docker.vrf"],
+        why: "whether containers can run, and where their packets go: ports are forwarded by the chip",
+    },
+    SiteGroup {
+        settings: &["service.dhcp-relay.*.**", "service.dhcp-server.*.**"],
+        why: "addresses of machines that ask for one; nothing of the fabric asks",
+    },
+];
+
+/// What a path is to the lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// Something below it is in a list.
+    Above,
+    /// It is in a list.
+    Leaf,
+    /// It is below one of which everything is.
+    Below,
+}
+
+/// Finds a path in the lists.
+fn fit(path: &[&str]) -> Option<Fit> {
+    let all = SITE.iter().flat_map(|group| group.settings);
+    all.filter_map(|pattern| {
+        let mut own = path.iter();
+        for part in pattern.split('.') {
+            let Some(name) = own.next() else { return Some(Fit::Above) };
+            match part {
+                "**" => return Some(Fit::Below),
+                "*" => {}
+                part if part == *name => {}
+                _ => return None,
+            }
+        }
+        own.next().is_none().then_some(Fit::Leaf)
+    })
+    .max()
+}
+
+/// Names what is the site's, and reports any other key.
+pub(super) fn judge(above: &str, key: &str, value: &Value, device: &mut Device<'_>) {
+    let mut path: Vec<&str> = above.strip_prefix("set.").unwrap_or(above).split('.').collect();
+    path.push(key);
+    walk(&mut path, value, device);
+}
+
+fn walk<'v>(path: &mut Vec<&'v str>, value: &'v Value, device: &mut Device<'_>) {
+    match (fit(path), value) {
+        (Some(Fit::Above), Value::Null) => {}
+        (Some(Fit::Above), Value::Object(below)) => {
+            for (key, value) in below {
+                path.push(key);
+                walk(path, value, device);
+                path.pop();
+            }
+        }
+        (Some(Fit::Leaf), Value::Object(below)) if !below.is_empty() => {
+            for key in below.keys() {
+                unknown(path, Some(key), device);
+            }
+        }
+        (Some(Fit::Leaf | Fit::Below), value) => leaf(path, value, device),
+        (Some(Fit::Above) | None, _) => unknown(path, None, device),
+    }
+}
+
+/// Names a setting of the site, by what it is part of.
+fn leaf(path: &[&str], value: &Value, device: &mut Device<'_>) {
+    if !path.starts_with(&["system", "message"]) && has_lines(value) {
+        let message = format!("`{}` has several lines, and may be a file of another program", path.join("."));
+        device.fault(FaultKind::Unknown, FILE, needles(path), message);
+        return;
+    }
+    let named = match path {
+        ["interface", _, part, ..] => format!("`interface.swp*.{part}` in `{FILE}`"),
+        [first, second, ..] => format!("`{first}.{second}` in `{FILE}`"),
+        _ => return,
+    };
+    if !device.not_judged.contains(&named) {
+        device.not_judged.push(named);
+    }
+}
+
+/// Tells whether a text in a value has several lines.
+fn has_lines(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.trim_end().contains('\n'),
+        Value::Array(items) => items.iter().any(has_lines),
+        Value::Object(below) => below.iter().any(|(key, value)| key.contains('\n') || has_lines(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn unknown(path: &[&str], key: Option<&str>, device: &mut Device<'_>) {
+    let path: Vec<&str> = path.iter().copied().chain(key).collect();
+    let why = match path[..] {
+        ["system", "config", "snippet", ..] => "holds lines of another program's file, which may forward",
+        _ => "is none of the keys that the proof knows",
+    };
+    device.fault(FaultKind::Unknown, FILE, needles(&path), format!("`{}` {why}", path.join(".")));
+}
+
+/// Keys as they are written, outermost first.
+fn needles(path: &[&str]) -> Vec<String> {
+    path.iter().map(|key| format!("{key}:")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::read::nvue::LANGUAGE;
+
+    fn judged(above: &str, key: &str, value: &Value) -> (Vec<String>, Vec<String>) {
+        let mut device = Device::new(&LANGUAGE);
+        judge(above, key, value, &mut device);
+        (device.not_judged, device.faults.into_iter().map(|fault| fault.message).collect())
+    }
+
+    #[test]
+    fn leaves_are_named_and_what_is_beside_them_is_not() {
+        for (key, value) in [
+            ("aaa", json!({ "user": { "cumulus": { "role": "system-admin" } } })),
+            ("ssh-server", json!({ "port": { "22": {} }, "state": "enabled" })),
+            ("dns", json!({ "server": { "192.0.2.53": { "vrf": "mgmt" } } })),
+            ("message", json!({ "pre-login": "one\ntwo\n" })),
+            ("config", json!({ "auto-save": { "state": "enabled" } })),
+        ] {
+            assert_eq!(
+                judged("set.system", key, &value),
+                (vec![format!("`system.{key}` in `{FILE}`")], vec![])
+            );
+        }
+        for (key, value, at) in [
+            ("config", json!({ "snippet": { "frr.conf": "router bgp 1\n" } }), "system.config.snippet"),
+            ("config", json!({ "apply": { "ignore": { "/etc/frr/frr.conf": {} } } }), "system.config.apply"),
+            ("ssh-server", json!({ "port": { "22": { "acl": {} } } }), "system.ssh-server.port.22.acl"),
+            (
+                "aaa",
+                json!({ "user": { "cumulus": { "full-name": "a\nrouter bgp 1" } } }),
+                "system.aaa.user.cumulus",
+            ),
+            ("aaa", json!("all"), "system.aaa"),
+            ("forwarding", json!({ "hash-seed": 7 }), "system.forwarding"),
+        ] {
+            let (named, faults) = judged("set.system", key, &value);
+            assert_eq!((named.len(), faults.len()), (0, 1), "{key}: {named:?} {faults:?}");
+            assert!(faults[0].starts_with(&format!("`{at}`")), "{key}: {faults:?}");
+        }
+    }
+}
