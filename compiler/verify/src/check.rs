@@ -1,6 +1,7 @@
 //! What must hold of single devices, cables and tables, and of all of a kind: one file for each family of rules.
 
 pub(crate) mod addresses;
+pub(crate) mod agents;
 pub(crate) mod bgp;
 pub(crate) mod buffers;
 pub(crate) mod cabling;

@@ -103,6 +103,7 @@ fn judge(
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);
     check::tools::check(&fabric, stated.as_ref(), &tools, &mut findings);
+    check::agents::check(&fabric, &tools, &mut findings);
     findings = findings.merge(check::tables::all(&fabric, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));
     findings = findings.merge(single(&fabric, &nics, options, stated.as_ref()));

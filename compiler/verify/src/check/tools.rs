@@ -253,7 +253,8 @@ fn failover(devices: &str) -> BTreeMap<&'static str, String> {
     ])
 }
 
-fn differences(settings: &Settings, wanted: &BTreeMap<&'static str, String>) -> Faults {
+/// What settings have otherwise than they should, and what they lack.
+pub(super) fn differences(settings: &Settings, wanted: &BTreeMap<&'static str, String>) -> Faults {
     let mut faults = Faults::new();
     for (name, (value, line)) in settings {
         match wanted.get(name.as_str()) {

@@ -1,6 +1,8 @@
 //! Files of nodes for NIC drivers and collective libraries: read.
 
-use camino::Utf8Path;
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::node_delay::{self, NodeDelay};
 use closc_artefacts::paths::{DELAY, HOSTS};
 use rayon::prelude::*;
@@ -45,6 +47,7 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
             findings.broken(Violation::new(&COMPLETE, Place::file(path(name, file)), message));
         }
     }
+    any |= cabling.nodes.iter().any(|name| !agents(files, name).is_empty());
     if !any {
         return Ok((Vec::new(), findings));
     }
@@ -63,6 +66,10 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
     let mut findings = Findings::default();
     let folder = Utf8Path::new(HOSTS).join(cabling.nodes[node.0 as usize].as_str());
     let has_topology = files.manifest.files.contains_key(&folder.join(nccl::TOPOLOGY));
+    let mut settings = BTreeMap::new();
+    for (number, path) in agents(files, &cabling.nodes[node.0 as usize]) {
+        settings.insert(number, one(files, &path, nccl::read, &mut findings)?);
+    }
     let tools = NodeTools {
         node,
         qos: one(files, &folder.join(nic_qos::FILE), nic_qos::read, &mut findings)?,
@@ -70,9 +77,20 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
         nccl: one(files, &folder.join(nccl::FILE), nccl::read, &mut findings)?,
         vccl: one(files, &folder.join(nccl::VCCL), nccl::read, &mut findings)?,
         has_topology,
+        agents: settings,
         kernel: kernel(files, cabling, node, &folder, &mut findings)?,
     };
     Ok((tools, findings))
+}
+
+/// Settings of agents of a node, by the number of the NIC.
+fn agents(files: &Files<'_>, name: &str) -> Vec<(u8, Utf8PathBuf)> {
+    let folder = Utf8Path::new(HOSTS).join(name).join("closc");
+    let one = |path: &Utf8Path| {
+        let number = path.file_name()?.strip_prefix("nic")?.strip_suffix(".env")?;
+        Some((number.parse().ok()?, path.to_owned()))
+    };
+    files.manifest.files_below(&folder).filter_map(one).collect()
 }
 
 fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {

@@ -1,5 +1,5 @@
-//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`; and its
-//! kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
+//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`; its agents, by
+//! `closc/nicN.env`; and its kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub(crate) struct NodeTools {
     pub(crate) vccl: Option<Settings>,
     /// Whether a topology file is beside `nccl.conf`.
     pub(crate) has_topology: bool,
+    /// What the agent of each NIC is started with, by number; nothing of a file that does not parse.
+    pub(crate) agents: BTreeMap<u8, Option<Settings>>,
     /// What is wrong with settings of its kernel, where no `ip.batch` is beside them: text to look for and message.
     pub(crate) kernel: Option<Vec<(String, String)>>,
 }

@@ -4,16 +4,12 @@ use camino::Utf8Path;
 
 /// Returns what a file is, if it is one of these.
 pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
-    let mut parts = path.iter();
-    match (parts.next()?, path.file_name()?) {
+    match (path.iter().next()?, path.file_name()?) {
         ("ranks", _) => Some("where jobs are placed, `ranks/`"),
         ("kubernetes", _) => Some("networks of pods, `kubernetes/`"),
         ("p4", _) => Some("programs of pipelines, `p4/`"),
         ("hosts", "backup-ports.json" | "nccl-topology.xml") => {
             Some("backup ports and the topology of nodes, `backup-ports.json` and `nccl-topology.xml`")
-        }
-        ("hosts", _) if parts.nth(1) == Some("closc") && path.extension() == Some("env") => {
-            Some("settings of agents, `closc/nicN.env`")
         }
         _ => None,
     }
@@ -29,8 +25,7 @@ mod tests {
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/netplan.yaml")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/sysctl.conf")), None);
-        assert!(kind(Utf8Path::new("hosts/su001-n001/closc/nic0.env")).is_some());
-        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/nic0.env")), None);
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/closc/nic0.env")), None);
         assert!(kind(Utf8Path::new("ranks/hostfile")).is_some());
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/boot.sh")), None);
         assert_eq!(kind(Utf8Path::new("switches/p0-t0-001/boot.sh")), None);

@@ -89,7 +89,6 @@ pub(crate) static LIBRARY: Rule = Rule {
     fix: "Compile again.",
 };
 
-/// The family, in the order of codes.
 /// Delays of nodes.
 pub(crate) static NODE_DELAY: Rule = Rule {
     code: "V1308",
@@ -102,5 +101,19 @@ pub(crate) static NODE_DELAY: Rule = Rule {
     fix: "Compile again.",
 };
 
+/// Agents of NICs.
+pub(crate) static AGENT: Rule = Rule {
+    code: "V1309",
+    title: "the agent of a NIC is started with settings that do not fit the path tables",
+    what: "`closc/nicN.env` of every NIC that a path table lists names that table, the NIC's address and its ports, and marks data, \
+           retransmissions, acknowledgements and packets that were trimmed at the last hop as the classes of the table do. It sets \
+           nothing else but `COOKIE`, `FABRIC`, `METRICS` and `XDP`, which are the site's.",
+    why: "An agent with another table sends over paths that are not there, and one with another mark sends data in a class that \
+          switches drop instead of trim.",
+    example: "DSCP_DATA=0",
+    fix: "Compile again.",
+};
+
+/// The family, in the order of codes.
 pub(super) const RULES: &[&Rule] =
-    &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES, &NIC_QOS, &LIBRARY, &NODE_DELAY];
+    &[&FIRST, &DECAPSULATION, &SPRAY, &NETWORK, &TABLES, &NIC_QOS, &LIBRARY, &NODE_DELAY, &AGENT];

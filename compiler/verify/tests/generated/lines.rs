@@ -134,6 +134,29 @@ fn lines(text: &str, (at, like): (usize, &str), (how, word): (How, usize), forei
     new
 }
 
+/// Changes single bytes of a file of which any other byte is another file, in so many places.
+pub(crate) fn places(
+    tree: &Memory,
+    base: Base,
+    (file, count): (&str, usize),
+    section: &str,
+    cases: &mut Vec<Case>,
+) {
+    let path = Utf8PathBuf::from(file);
+    let length = tree.files[&path].len();
+    for at in (0..count).map(|number| number * (length - 1) / (count - 1)) {
+        let path = path.clone();
+        cases.push(Case {
+            base,
+            section: section.to_owned(),
+            field: "a byte".to_owned(),
+            how: How::Other,
+            at: format!("{file} byte {at}"),
+            damage: Box::new(move |tree| tree.files.get_mut(&path).expect("the file is there")[at] ^= 1),
+        });
+    }
+}
+
 /// Changes single bytes of a path table, its checksum made anew.
 pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
@@ -158,6 +181,7 @@ pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases:
 /// Damages the entries of a P4 target: each kind of entity lost and doubled, each number in it changed.
 pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
+    let language = path.file_name().expect("a file has a name").to_owned();
     let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
     // What an entity is, is said in the comment above it.
     let named = |block: &str| block.lines().find(|line| line.starts_with("# + ")).map(kind);
@@ -189,7 +213,7 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
                 let (path, like) = (path.clone(), name.clone());
                 cases.push(Case {
                     base,
-                    section: format!("entries.txtpb {table}"),
+                    section: format!("{language} {table}"),
                     field: kind(what),
                     how,
                     at: format!("{file} {name} ({at})"),

@@ -2,9 +2,10 @@
 //! device's, and the same everywhere at once.
 //!
 //! What forwards, marks, pauses or drops is found whatever happens to it. What is not found is in a list with the reason
-//! why it does no harm (`harmless.rs`). A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes everything, looks for
-//! reasons that nothing needs any more, and compares the table in docs/kill-rates.md, which `CLOSC_BLESS=1` writes.
-//! `CLOSC_DAMAGE_SEED` takes another sample, `CLOSC_DAMAGE=nccl.conf` all damage to files or tables with that in their name.
+//! why it does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged or has a reason (`kinds.rs`).
+//! A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes everything, looks for reasons that nothing needs any more, and compares
+//! the table in docs/kill-rates.md, which `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` takes another sample,
+//! `CLOSC_DAMAGE=nccl.conf` all damage to files or tables with that in their name; then `CLOSC_BLESS=1` writes their lines alone.
 
 #[path = "../mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -13,12 +14,14 @@ mod case;
 #[path = "../common/mod.rs"]
 mod common;
 mod harmless;
+mod kinds;
 mod lines;
 mod rates;
 mod shapes;
 mod steps;
 mod tables;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::panic;
 use std::sync::Mutex;
@@ -31,8 +34,12 @@ use base::{Base, Trees};
 use case::{Case, How, sign};
 use rates::Rates;
 
-/// One of so many cases is taken where not all are wanted.
-const SAMPLE: u64 = 12;
+/// One of so many cases of a section is taken where not all are wanted, and of those that move a number a little one of four
+/// times as many.
+const SAMPLE: usize = 24;
+
+/// So many of each section are always taken.
+const LEAST: usize = 3;
 
 /// All ways of damage.
 fn cases(trees: &Trees) -> Vec<Case> {
@@ -54,10 +61,22 @@ fn cases(trees: &Trees) -> Vec<Case> {
             }
         }
     }
-    for base in [Base::P4, Base::ChosenP4] {
+    for (base, file) in ENTRIES {
         for device in ["p0-t0-001", "p0-t1-001"] {
-            lines::entries(trees.tree(base), base, &format!("switches/{device}/entries.txtpb"), &mut cases);
+            lines::entries(trees.tree(base), base, &format!("switches/{device}/{file}"), &mut cases);
         }
+    }
+    for (base, pipeline) in [(Base::P4, "fabric"), (Base::Pins, "sai"), (Base::Tofino, "fabric_tna")] {
+        for (kind, section) in [("p4info.txtpb", "P4Info"), ("bmv2.json", "P4 programs")] {
+            let file = format!("p4/{pipeline}.{kind}");
+            if trees.tree(base).files.contains_key(camino::Utf8Path::new(&file)) {
+                lines::places(trees.tree(base), base, (&file, 20), section, &mut cases);
+            }
+        }
+    }
+    for base in [Base::Fixed, Base::Tools] {
+        let file = "hosts/su001-n001/delay.json";
+        tables::leaves(trees.tree(base), base, file, "delay.json of nodes", &mut cases);
     }
     for (base, name) in [
         (Base::Sonic, "SONiC"),
@@ -81,18 +100,34 @@ fn cases(trees: &Trees) -> Vec<Case> {
     cases
 }
 
+/// Entries of P4 targets that are damaged.
+const ENTRIES: [(Base, &str); 6] = [
+    (Base::P4, "entries.txtpb"),
+    (Base::ChosenP4, "entries.txtpb"),
+    (Base::Pins, "pins.txtpb"),
+    (Base::ChosenPins, "pins.txtpb"),
+    (Base::Tofino, "tna.txtpb"),
+    (Base::ChosenTofino, "tna.txtpb"),
+];
+
 /// How damage to a file is counted: that to ports of systemd-networkd together.
 fn section(folder: &str, name: &str) -> String {
-    let name = match name.strip_prefix("networkd/").and_then(|unit| unit.rsplit_once('-')) {
-        Some((_, "lo.network")) => "networkd lo.network",
-        Some((_, unit)) => match unit.rsplit_once('.') {
-            Some((_, "link")) => "networkd port.link",
-            Some((_, "rules")) => "networkd rdma.rules",
-            _ => "networkd port.network",
-        },
-        None => name,
+    let name = match name.strip_prefix("networkd/") {
+        Some(unit) => format!("networkd {}", self::unit(unit)),
+        None if name.starts_with("closc/") => "nicN.env".to_owned(),
+        None => name.to_owned(),
     };
-    if folder.starts_with("hosts/") { format!("{name} of nodes") } else { name.to_owned() }
+    if folder.starts_with("hosts/") { format!("{name} of nodes") } else { name }
+}
+
+/// The kind of a file for systemd-networkd and udev.
+fn unit(name: &str) -> &'static str {
+    match name.rsplit_once('-').and_then(|(_, unit)| unit.split_once('.')) {
+        Some(("lo", "network")) => "lo.network",
+        Some((_, "link")) => "port.link",
+        Some((_, "rules")) => "rdma.rules",
+        _ => "port.network",
+    }
 }
 
 /// Texts that are damaged: the fabric, a device and another of its tier, and names of files.
@@ -120,22 +155,41 @@ const TEXTS: Texts = &[
     (Base::Linux, PODS, &["ip.batch", "tc.batch", "devices.batch", "sysctl.conf"]),
     (Base::ChosenLinux, PODS, &["ip.batch", "sysctl.conf"]),
     (Base::ChosenZones, ZONES, &["ip.batch"]),
+    (Base::ChosenEos, PODS, &["eos.conf"]),
+    (Base::BgpEos, PODS, &["eos.conf"]),
+    (Base::Nvue, PODS, &["nvue.yaml"]),
+    (Base::ChosenNvue, PODS, &["nvue.yaml"]),
+    (Base::BgpNvue, ZONES, &["nvue.yaml"]),
     (Base::Linux, NODES, &["ip.batch", "devices.batch", "sysctl.conf", "routes.batch"]),
     (Base::ChosenLinux, NODES, &["ip.batch", "sysctl.conf"]),
     (Base::Fixed, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
     (Base::Tools, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf", "netplan.yaml", "sysctl.conf"]),
     (Base::Tools, NODES, UNITS),
+    (Base::Tools, NODES, &["closc/nic0.env"]),
     (Base::Tools, NODES, &["networkd/50-closc-lo.network"]),
     (Base::ChosenTools, NODES, &["netplan.yaml"]),
     (Base::ChosenTools, NODES, UNITS),
 ];
 
-/// Tells whether a case is in the sample.
-fn sampled(case: &Case, seed: u64) -> bool {
-    let hash = blake3::hash(format!("{seed} {}", case.name()).as_bytes());
-    let number = hash.as_bytes()[..8].iter().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
-    let moved = matches!(case.how, How::Moved | How::MovedEverywhere);
-    number.is_multiple_of(if moved { SAMPLE * 4 } else { SAMPLE })
+/// Keeps a sample: of each section the cases that come first by a number that the seed draws for each.
+fn sample(cases: &mut Vec<Case>, seed: u64) {
+    let drawn = |case: &Case| *blake3::hash(format!("{seed} {}", case.name()).as_bytes()).as_bytes();
+    let mut sections: BTreeMap<(String, bool), Vec<([u8; 32], usize)>> = BTreeMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        let moved = matches!(case.how, How::Moved | How::MovedEverywhere);
+        sections.entry((case.section.clone(), moved)).or_default().push((drawn(case), at));
+    }
+    let mut kept = BTreeSet::new();
+    for ((_, moved), mut section) in sections {
+        section.sort_unstable();
+        let share = section.len() / if moved { SAMPLE * 4 } else { SAMPLE };
+        kept.extend(section.into_iter().take(share.max(LEAST)).map(|(_, at)| at));
+    }
+    let mut at = 0;
+    cases.retain(|_| {
+        at += 1;
+        kept.contains(&(at - 1))
+    });
 }
 
 /// Verifies the damaged tree; nothing where the damage changes nothing.
@@ -159,10 +213,11 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
     let trees = Trees::new();
     let mut cases = cases(&trees);
     let wanted = env::var("CLOSC_DAMAGE").ok();
-    cases.retain(|case| match &wanted {
-        Some(part) => case.section.contains(part),
-        None => all || sampled(case, seed),
-    });
+    match &wanted {
+        Some(part) => cases.retain(|case| case.section.contains(part)),
+        None if all => {}
+        None => sample(&mut cases, seed),
+    }
     let least = if wanted.is_some() { 1 } else { 300 };
     assert!(cases.len() >= least, "{} ways of damage", cases.len());
     let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -182,7 +237,7 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
             rates.count(&cases[case], found);
         }
     }
-    rates.judge(all);
+    rates.judge(all, wanted.is_some());
 }
 
 fn cases_at(next: &AtomicUsize, count: usize) -> Option<usize> {

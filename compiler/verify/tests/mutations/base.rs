@@ -213,10 +213,16 @@ impl Base {
         let (target, shape) = self.shape();
         let yaml = target.apply(&shape.yaml());
         let fixed = "qos: {base: lossless, classes: {data: {ecn: {thresholds: {min: 300KB, max: 900KB, probability: 7}}}}}";
-        let tools = "  outputs: [nic, netplan, networkd, nccl]\n  slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:3b:00.0\" }]\ntiers:";
+        let outputs = if self == Base::Tools {
+            "nic, netplan, networkd, nccl, agent"
+        } else {
+            "nic, netplan, networkd, nccl"
+        };
+        let slots = "[{ pci: \"0000:18:00.0\", gpu: \"0000:1a:00.0\" }, { pci: \"0000:3b:00.0\", gpu: \"0000:3d:00.0\" }]";
+        let tools = format!("  outputs: [{outputs}]\n  slots: {slots}\ntiers:");
         let yaml = match self {
-            Base::Tools => yaml.replace("  os: linux\ntiers:", tools),
-            Base::ChosenTools => yaml.replace("tiers:", tools),
+            Base::Tools => yaml.replace("  os: linux\ntiers:", &tools),
+            Base::ChosenTools => yaml.replace("tiers:", &tools),
             Base::Blocks | Base::BlocksP4 => shape::in_blocks(&yaml),
             Base::BlocksZones => shape::in_blocks(&yaml).replace("rows: 8", "rows: 2"),
             _ => yaml,

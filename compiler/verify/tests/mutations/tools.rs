@@ -12,6 +12,9 @@ const NCCL: &str = "hosts/su001-n001/nccl.conf";
 const NCCLS: &str = "hosts/*/nccl.conf";
 const VCCL: &str = "hosts/su001-n001/vccl.conf";
 
+const AGENT: &str = "hosts/su001-n001/closc/nic0.env";
+const AGENTS: &str = "hosts/*.env";
+
 #[rustfmt::skip] // A table: one row a line.
 pub(crate) const FILES: &[Mutation] = &[
     ("nothing is paused anywhere", Fixed, SCRIPTS, All("--pfc 0,0,0,1", "--pfc 0,0,0,0"), "V1306"),
@@ -52,4 +55,11 @@ pub(crate) const FILES: &[Mutation] = &[
     ("a line that sets nothing", Tools, NCCL, More("NCCL_IB_DISABLE\n"), "V0102"),
     ("a port fails and nobody moves", Tools, VCCL, Text("FAULT_TOLERANCE=1", "FAULT_TOLERANCE=0"), "V1307"),
     ("retries without end", Tools, VCCL, Text("RETRY_CNT=7", "RETRY_CNT=70"), "V1307"),
+    ("the table of another group", Tools, AGENT, Text("group-0001.bin", "group-0002.bin"), "V1309"),
+    ("an agent of another NIC", Tools, AGENT, Text("NIC=fd00:c105:1:1::1", "NIC=fd00:c105:1:2::1"), "V1309"),
+    ("ports of another NIC", Tools, AGENT, Text("PORTS=nic0p", "PORTS=nic1p"), "V1309"),
+    ("an agent that marks data as nothing everywhere", Tools, AGENTS, All("DSCP_DATA=4", "DSCP_DATA=0"), "V1309"),
+    ("acknowledgements without a mark", Tools, AGENT, Lost("DSCP_CONTROL="), "V1309"),
+    ("an option that the fabric does not ask for", Tools, AGENT, More("DENY=nothing\n"), "V1309"),
+    ("one NIC without its agent", Tools, AGENT, Gone, "V1309"),
 ];

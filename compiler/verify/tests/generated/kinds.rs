@@ -1,0 +1,117 @@
+//! Kinds of files: each that a tree can have is damaged, or has a reason why not.
+//!
+//! In: all trees, and the names of files that [`closc_artefacts::paths`] knows. Out: a test that fails for a new kind of file,
+//! operating system or output of nodes until there is damage to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::Utf8Path;
+use closc_platform::Os;
+use closc_topology::HostOutput;
+use closc_verify::verify;
+
+use crate::base::{Base, Trees, options};
+use crate::cases;
+
+/// Kinds of files that nothing here damages, each with the reason. A report names them as not judged.
+pub(crate) const NOT_DAMAGED: [(&str, &str); 2] = [
+    (
+        "hosts/*/backup-ports.json",
+        "which port of a NIC replaces another: read by VCCL, and not by the fabric",
+    ),
+    ("hosts/*/nccl-topology.xml", "where GPUs and NICs are plugged in: read by NCCL, and not by the fabric"),
+];
+
+/// Files that verify reads beside a tree, or that other tests damage.
+const BESIDE: [(&str, &str); 1] = [(
+    "manifest.json.sig",
+    "the signature of the manifest, which `closc verify --key` reads before anything else",
+)];
+
+/// The kind of a file: its path without names of devices and without numbers.
+fn kind(path: &Utf8Path) -> String {
+    let parts: Vec<&str> = path.iter().collect();
+    match parts.as_slice() {
+        ["switches", _, name] => format!("switches/*/{name}"),
+        ["hosts", _, "networkd", unit] => format!("hosts/*/networkd/{}", crate::unit(unit)),
+        ["hosts", _, "closc", _] => "hosts/*/closc/nicN.env".to_owned(),
+        ["hosts", _, name] => format!("hosts/*/{name}"),
+        ["cables", _] => "cables/*.csv".to_owned(),
+        ["path-tables", name] => format!("path-tables/*.{}", name.rsplit('.').next().unwrap_or_default()),
+        ["p4", name] => format!("p4/*.{}", name.split_once('.').map_or("", |(_, rest)| rest)),
+        _ => path.to_string(),
+    }
+}
+
+/// The kinds of files that cases damage.
+fn damaged(trees: &Trees) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for case in cases(trees) {
+        // Damage to one table or line of a file is as good as to all.
+        let section = (case.section.clone(), case.base);
+        if seen.contains(&section) {
+            continue;
+        }
+        let own = trees.tree(case.base);
+        let mut tree = own.clone();
+        (case.damage)(&mut tree);
+        let differs = own.files.iter().filter(|(path, bytes)| tree.files.get(*path) != Some(*bytes));
+        let kinds: Vec<String> = differs.map(|(path, _)| kind(path)).collect();
+        if !kinds.is_empty() {
+            seen.insert(section);
+        }
+        found.extend(kinds);
+    }
+    found
+}
+
+#[test]
+fn every_kind_of_file_is_damaged() {
+    let trees = Trees::new();
+    let damaged = damaged(&trees);
+    let mut kinds: BTreeMap<String, Base> = BTreeMap::new();
+    for base in Base::ALL {
+        kinds.extend(trees.tree(base).files.keys().map(|path| (kind(path), base)));
+    }
+    let excused = |kind: &str| NOT_DAMAGED.iter().any(|(known, _)| *known == kind);
+    let missing: Vec<_> =
+        kinds.iter().filter(|(kind, _)| !damaged.contains(*kind) && !excused(kind)).collect();
+    assert!(missing.is_empty(), "kinds of files that nothing damages: {missing:?}");
+    for (kind, _) in NOT_DAMAGED {
+        let base = kinds.get(kind).unwrap_or_else(|| panic!("no tree has {kind}"));
+        assert!(!damaged.contains(kind), "{kind} is damaged");
+        let report = verify(trees.tree(*base), options()).expect("the tree can be read");
+        let name = kind.rsplit('/').next().unwrap_or_default();
+        assert!(report.not_judged.keys().any(|line| line.contains(name)), "{kind}: {:?}", report.not_judged);
+    }
+}
+
+#[test]
+fn trees_have_every_file_name_system_and_output_that_there_is() {
+    let trees = Trees::new();
+    let mut names = BTreeSet::new();
+    let (mut systems, mut outputs) = (BTreeSet::new(), BTreeSet::new());
+    for base in Base::ALL {
+        names.extend(trees.tree(base).files.keys().filter_map(|path| path.file_name().map(str::to_owned)));
+        let plan = trees.plan(base);
+        systems.extend(plan.kinds().into_iter().map(|switch| plan.os(switch)));
+        outputs.extend(plan.topology().hosts.outputs.iter().copied());
+    }
+    let missing: Vec<Os> = Os::ALL.into_iter().filter(|os| !systems.contains(os)).collect();
+    assert!(missing.is_empty(), "no tree runs {missing:?}");
+    let missing: Vec<HostOutput> =
+        HostOutput::ALL.into_iter().filter(|output| !outputs.contains(output)).collect();
+    assert!(missing.is_empty(), "no tree has {missing:?}");
+    let source = include_str!("../../../artefacts/src/paths.rs");
+    let named = source.lines().filter_map(|line| {
+        let text = line.strip_prefix("pub const ")?.split_once("&str = \"")?.1;
+        text.strip_suffix("\";")
+    });
+    let is_file = |name: &&str| name.contains('.') || *name == "daemons";
+    let beside = |name: &str| BESIDE.iter().any(|(known, _)| *known == name);
+    let files: Vec<&str> = named.filter(is_file).collect();
+    assert!(files.len() > 10, "{files:?}");
+    let missing: Vec<&&str> = files.iter().filter(|name| !names.contains(**name) && !beside(name)).collect();
+    assert!(missing.is_empty(), "no tree has {missing:?}");
+}
