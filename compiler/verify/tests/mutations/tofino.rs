@@ -76,6 +76,8 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("a heavier member", C, T0, Behind(GROUP, "weight: 1", "weight: 2"), "V1709"),
     ("a member without weight", C, T0, Behind(GROUP, "weight: 1", "weight: 0"), "V0103"),
     ("a member that is not there", C, T0, Behind(GROUP, "member_id: 129", "member_id: 400"), "V0103"),
+    ("a member that watches no port", C, T0, Behind(GROUP, "watch_port: \"\\001\\220\"", ""), "V0105"),
+    ("a member that watches a place on the panel", C, T0, Behind(GROUP, "watch_port: \"\\001\\220\"", "watch_port: \"\\201\""), "V0105"),
     ("no route to the zone", C, T0, Cut("# + ingress.ipv6_route  dst=fd00:c105:1::/52 ", "# + ingress.ipv6_route  dst=fd00:c105:1::/48 "), "V1702"),
     ("a NIC over the port of another", C, T0, Behind("ipv6_route  dst=fd00:c105:1:1::1/128 ", "value: \"\\001\"", "value: \"\\t\""), "V1703"),
     ("a group over the T0 of another", C, T1, Behind("ipv6_route  dst=fd00:c105:1:2::/64 ", "value: \"\\t\"", "value: \"\\001\""), "V1706"),

@@ -173,6 +173,26 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     assert!(some.iter().map(off).fold(0.0, f64::max) > 0.05, "{some:?}");
 }
 
+/// A group watches the ports of its members: flows leave an uplink that is down, without a controller, and return to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn flows_leave_an_uplink_that_is_down() {
+    let plan = planned();
+    let mut site = Site::start(&plan).await;
+    assert!(site.lab.push().await.is_good());
+    let ends = ends(&plan);
+    let (_, whole) = ends.send(&plan, &mut site, pairs(1));
+    assert!(whole.iter().all(|count| *count > 0), "{whole:?}");
+    let uplink =
+        plan.device(ends.t0).ports.iter().find(|port| !port.is_down()).map(|port| port.physical.number);
+    let end = LinkEnd { node: site.nodes[&ends.t0], port: uplink.expect("an uplink").into() };
+    assert!(site.fabric.set_link(end, false));
+    let (delivered, spread) = ends.send(&plan, &mut site, pairs(1));
+    assert_eq!((delivered.len(), spread[0]), (PAIRS as usize, 0), "{spread:?}");
+    assert!(site.fabric.set_link(end, true));
+    let (delivered, spread) = ends.send(&plan, &mut site, pairs(1));
+    assert_eq!((delivered.len(), &spread), (PAIRS as usize, &whole), "each flow is where it was");
+}
+
 /// Packets that are not RoCEv2 have no queue pair: of those the ports alone decide.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_roce_is_hashed_by_ports_alone() {

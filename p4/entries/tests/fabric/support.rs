@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use closc_runtime::Info;
 use closc_runtime::info::Table;
 use closc_runtime::proto::v1;
+use v1::action_profile_group::member::WatchKind;
 use v1::entity::Entity;
 use v1::field_match::FieldMatchType;
 use v1::table_action::Type;
@@ -96,6 +97,16 @@ impl<'a> State<'a> {
                 assert!(self.members.insert(member.member_id, call).is_none(), "a member twice");
             }
             Entity::ActionProfileGroup(group) => {
+                for member in &group.members {
+                    let Some(WatchKind::WatchPort(port)) = &member.watch_kind else {
+                        panic!("member {} watches no port", member.member_id)
+                    };
+                    assert_eq!(
+                        number(port),
+                        self.port_of_member(member.member_id),
+                        "it watches its own port"
+                    );
+                }
                 let members = group.members.iter().map(|member| (member.member_id, member.weight));
                 let members: Vec<_> = members.collect();
                 assert!(members.iter().all(|(id, _)| self.members.contains_key(id)), "a member is missing");
@@ -103,6 +114,12 @@ impl<'a> State<'a> {
             }
             other => panic!("{other:?} is nothing that this pipeline has"),
         }
+    }
+
+    /// Returns the port that a member leads to.
+    fn port_of_member(&self, member: u32) -> u128 {
+        let id = self.members[&member].argument("nexthop_id");
+        self.call("nexthop", &[("nexthop_id", id)]).argument("port")
     }
 
     fn entry(&mut self, entry: &v1::TableEntry, kind: v1::update::Type) {

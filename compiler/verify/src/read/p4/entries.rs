@@ -39,8 +39,17 @@ pub(crate) enum Written<'n> {
     Entry(Entry<'n>),
     /// A member of an action profile: its id and its action.
     Member { profile: &'n str, id: u64, action: Action<'n> },
-    /// A group of an action profile: its id, and members with weights.
-    Group { profile: &'n str, id: u64, members: Vec<(u64, u64)> },
+    /// A group of an action profile: its id, and its members.
+    Group { profile: &'n str, id: u64, members: Vec<Member> },
+}
+
+/// A member of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) id: u64,
+    pub(crate) weight: u64,
+    /// The port without which it gets no packets.
+    pub(crate) watched: Option<u128>,
 }
 
 /// An entry of a table.
@@ -151,16 +160,27 @@ fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written
         });
     }
     if let Some(group) = entity.message("action_profile_group") {
-        let members = group
-            .messages("members")
-            .map(|(member, _)| (member.number("member_id"), member.number("weight")));
+        let members = group.messages("members").map(|(each, _)| member(each));
         return Ok(Written::Group {
             profile: profile(group)?,
             id: group.number("group_id"),
-            members: members.collect(),
+            members: members.collect::<Result<_, String>>()?,
         });
     }
     Err(format!("`{}` is no entity that the proof knows", entity.names().next().unwrap_or_default()))
+}
+
+fn member(member: &Message<'_>) -> Result<Member, String> {
+    let id = member.number("member_id");
+    let watched = match member.bytes("watch_port").map(number) {
+        Some(None) => return Err(format!("`watch_port` of member {id} does not parse")),
+        watched => watched.flatten(),
+    };
+    // The field of P4Runtime 1.1 for the same, which is the number of a port in the target's own terms.
+    if member.word("watch").is_some() {
+        return Err(format!("member {id} has `watch`, which is deprecated; expected `watch_port`"));
+    }
+    Ok(Member { id, weight: member.number("weight"), watched })
 }
 
 fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>, String> {

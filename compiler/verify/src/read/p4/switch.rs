@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 
-use super::entries::{self, Action, Does, Entry, Match, Written};
+use super::entries::{self, Action, Does, Entry, Match, Member, Written};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Route, Segment, Via};
 use crate::model::language::Language;
@@ -77,7 +77,7 @@ struct Reader {
     next_hops: HashMap<u128, NextHop>,
     routes: Vec<(Ipv6Net, RouteAction)>,
     members: HashMap<u64, u128>,
-    profile_groups: HashMap<u64, Vec<(u64, u64)>>,
+    profile_groups: BTreeMap<u64, Vec<Member>>,
     groups: HashMap<u128, u64>,
     ingress: IngressFilter,
     sources: BTreeMap<u16, Vec<Ipv6Addr>>,
@@ -99,7 +99,7 @@ impl Reader {
             next_hops: HashMap::new(),
             routes: Vec::new(),
             members: HashMap::new(),
-            profile_groups: HashMap::new(),
+            profile_groups: BTreeMap::new(),
             groups: HashMap::new(),
             ingress: IngressFilter::default(),
             sources: BTreeMap::new(),
@@ -283,6 +283,7 @@ impl Reader {
             self.device.plain =
                 Some((plain.into_iter().collect(), encapsulated.into_iter().chain(denied).collect()));
         }
+        self.watches();
         self.quality();
         if !self.punts {
             let message =
@@ -323,9 +324,9 @@ impl Reader {
 
     fn ways(&self, index: &HashMap<u16, u16>, id: u128) -> Via {
         let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
-        let member = |(member, weight): &(u64, u64)| {
-            let next_hop = self.members.get(member)?;
-            self.hop(index, *next_hop, u32::try_from(*weight).unwrap_or(u32::MAX))
+        let member = |member: &Member| {
+            let next_hop = self.members.get(&member.id)?;
+            self.hop(index, *next_hop, u32::try_from(member.weight).unwrap_or(u32::MAX))
         };
         Via::Many(group.into_iter().flatten().filter_map(member).collect())
     }
@@ -333,10 +334,37 @@ impl Reader {
     /// Tells whether a group has a member that is not there, or one without weight.
     fn lacks(&self, index: &HashMap<u16, u16>, id: u128) -> bool {
         let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
-        let there = |member: &u64| {
-            self.members.get(member).is_some_and(|next_hop| self.hop(index, *next_hop, 1).is_some())
+        let there = |member: &Member| {
+            self.members.get(&member.id).is_some_and(|next_hop| self.hop(index, *next_hop, 1).is_some())
         };
-        group.is_none_or(|members| members.iter().any(|(member, weight)| *weight == 0 || !there(member)))
+        group.is_none_or(|members| members.iter().any(|member| member.weight == 0 || !there(member)))
+    }
+
+    /// Each member watches the port of its next hop: otherwise flows stay on a dead port, or leave a live one.
+    fn watches(&mut self) {
+        let mut faults = Vec::new();
+        for (group, member) in
+            self.profile_groups.iter().flat_map(|(id, all)| all.iter().map(move |m| (id, m)))
+        {
+            let hop = self.members.get(&member.id).and_then(|hop| self.next_hops.get(hop));
+            // A member that is not there is reported with the route that uses its group.
+            let Some(port) = hop.map(|hop| hop.port) else { continue };
+            let id = member.id;
+            let message = match member.watched {
+                Some(watched) if watched == u128::from(port) => continue,
+                Some(watched) => {
+                    format!("member {id} of group {group} watches port {watched}, and leads to port {port}")
+                }
+                None => format!(
+                    "member {id} of group {group} watches no port, so its flows stay on port {port} when that is down"
+                ),
+            };
+            faults.push((group.to_string(), message));
+        }
+        for (group, message) in faults {
+            let needles = vec![format!("# + ingress.wcmp_selector  group {group} ")];
+            self.device.fault(FaultKind::Setting, self.dialect.file, needles, message);
+        }
     }
 
     /// NIC ports accept exactly lists that begin here: the own segments, and nothing else of the block.

@@ -2,7 +2,7 @@
 //!
 //! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Invariants: a group's id is
 //! derived from what is in it, so that a route that comes or goes does not rename the groups of others; a member
-//! has the id of its port.
+//! has the id of its port and watches it, so that flows leave a dead port before a controller acts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +35,8 @@ pub(super) enum Forwarding {
 /// The groups of a switch.
 pub(super) struct Groups {
     ids: BTreeMap<Shares, u16>,
+    /// Numbers of ports in the pipeline, by their ids.
+    numbers: BTreeMap<u16, u16>,
     /// By place of the route.
     ways: Vec<Forwarding>,
 }
@@ -76,7 +78,8 @@ impl Groups {
             [..] => Forwarding::Group(ids[shares]),
         };
         let ways = shares.iter().map(way).collect();
-        Ok(Groups { ids, ways })
+        let numbers = ports.cabled().map(|port| (port.id, port.number)).collect();
+        Ok(Groups { ids, numbers, ways })
     }
 
     /// Returns the way of each route.
@@ -107,7 +110,7 @@ impl Groups {
                 .map(|(port, share)| GroupMember {
                     id: (*port).into(),
                     weight: i32::try_from(*share).expect("the sum is within the group's limit"),
-                    watch_port: None,
+                    watch_port: Some(self.numbers[port].into()),
                 })
                 .collect();
             entities.push(entry::group(info, PROFILE, (*id).into(), &members, 0)?.into());
