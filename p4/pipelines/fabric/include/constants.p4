@@ -13,13 +13,21 @@ typedef bit<3> class_t;
 // The port that stands for the controller: `--cpu-port 510` on BMv2. Ports are 9 bits wide in v1model and 511 means
 // "drop", which leaves 0..509 for the front panel.
 const PortId_t CPU_PORT = 510;
+const PortId_t DROP_PORT = 511;
 
 const bit<16> ETHER_TYPE_IPV4 = 0x0800;
 const bit<16> ETHER_TYPE_IPV6 = 0x86DD;
 
+// IANA protocol numbers. Behind an IPv6 header the first byte of these says what follows: hop-by-hop options, destination
+// options, a fragment, authentication.
+const bit<8> NEXT_HEADER_HOP_BY_HOP = 0;
+const bit<8> NEXT_HEADER_TCP = 6;
 const bit<8> NEXT_HEADER_UDP = 17;
 const bit<8> NEXT_HEADER_IPV6 = 41;
 const bit<8> NEXT_HEADER_ROUTING = 43;
+const bit<8> NEXT_HEADER_FRAGMENT = 44;
+const bit<8> NEXT_HEADER_AUTHENTICATION = 51;
+const bit<8> NEXT_HEADER_DESTINATION_OPTIONS = 60;
 
 // RoCEv2, InfiniBand Architecture Specification annex A17.
 const bit<16> UDP_PORT_ROCE = 4791;
@@ -30,6 +38,7 @@ const bit<2> ECN_CONGESTION_EXPERIENCED = 0b11;
 
 // Bytes in front of the layer that a trimmed packet's length field counts.
 const bit<16> ETHERNET_BYTES = 14;
+const bit<16> ETHERNET_IPV4_BYTES = 34;
 const bit<16> ETHERNET_IPV6_BYTES = 54;
 
 // Parts in a million: the unit of the marking probability.
@@ -47,11 +56,12 @@ enum bit<2> PortRole {
 enum bit<5> DropReason {
     NONE = 0,
     PORT_DISABLED = 1,      // The ingress port has no role, or a packet-out names a port that cannot be.
-    MALFORMED = 2,          // Cut short before the end of the network header, wrong version, IPv4 options.
+    MALFORMED = 2,          // Cut short before the end of the network header, wrong (inner) version, IPv4 options.
     IPV4_CHECKSUM = 3,
     ETHER_TYPE = 4,         // Neither IPv6 nor (off the NIC ports) IPv4, and not punted.
-    NOT_ROUTABLE = 5,       // Link-local or multicast: never crosses a router.
-    ROUTING_HEADER = 6,     // Segments live in the destination address; an SRH is not ours.
+    NOT_ROUTABLE = 5,       // Unspecified, loopback, link-local or multicast: never crosses a router.
+    ROUTING_HEADER = 6,     // Segments live in the destination address; an SRH is not ours. It may be behind one extension
+                            // header; behind two it is not looked for, and two are dropped.
     HOP_LIMIT = 7,
     NIC_DESTINATION = 8,    // A NIC may not send there at all.
     NIC_SEGMENT = 9,        // In the SRv6 block, but the first uSID is not this switch.

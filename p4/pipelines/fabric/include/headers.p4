@@ -59,6 +59,12 @@ header udp_t {
     bit<16> checksum;
 }
 
+// The first four bytes of TCP.
+header tcp_ports_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+}
+
 // InfiniBand base transport header.
 header bth_t {
     bit<8> opcode;
@@ -78,6 +84,7 @@ struct headers_t {
     ipv6_t ipv6;
     ipv6_t inner_ipv6;
     udp_t udp;
+    tcp_ports_t tcp_ports;
     bth_t bth;
 }
 
@@ -87,6 +94,8 @@ struct metadata_t {
     PuntReason punt_reason;
     // The way out is known and no table may change it: packet-outs and punted packets.
     bool decided;
+    // A routing header follows, or what may hide one.
+    bool routing_header;
     // A uA chose `nexthop_id`: no route is asked.
     bool route_known;
     // A route chose `wcmp_group_id`, which still has to choose `nexthop_id`.

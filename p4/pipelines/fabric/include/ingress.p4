@@ -48,7 +48,7 @@ control FabricIngress(
 
     apply {
         if (hdr.packet_out.isValid() && hdr.packet_out.submit_to_ingress == 0) {
-            if (hdr.packet_out.egress_port[15:9] == 0) {
+            if (hdr.packet_out.egress_port[15:9] == 0 && (PortId_t)hdr.packet_out.egress_port != DROP_PORT) {
                 standard_metadata.egress_spec = (PortId_t)hdr.packet_out.egress_port;
                 meta.decided = true;
             } else {

@@ -40,7 +40,12 @@ parser FabricParser(
         packet.extract(hdr.ipv4);
         verify(hdr.ipv4.version == 4, error.WrongIpVersion);
         verify(hdr.ipv4.ihl == 5, error.Ipv4Options);
-        transition accept;
+        // Only the first fragment has ports, so no fragment is hashed by them.
+        transition select(hdr.ipv4.fragment_offset, hdr.ipv4.flags[0:0], hdr.ipv4.protocol) {
+            (0, 0, NEXT_HEADER_UDP): parse_udp;
+            (0, 0, NEXT_HEADER_TCP): parse_tcp;
+            default: accept;
+        }
     }
 
     state parse_ipv6 {
@@ -49,12 +54,44 @@ parser FabricParser(
         transition select(hdr.ipv6.next_header) {
             NEXT_HEADER_IPV6: parse_inner_ipv6;
             NEXT_HEADER_UDP: parse_udp;
+            NEXT_HEADER_TCP: parse_tcp;
+            NEXT_HEADER_ROUTING: found_routing_header;
+            NEXT_HEADER_HOP_BY_HOP: look_behind_extension;
+            NEXT_HEADER_FRAGMENT: look_behind_extension;
+            NEXT_HEADER_AUTHENTICATION: look_behind_extension;
+            NEXT_HEADER_DESTINATION_OPTIONS: look_behind_extension;
             default: accept;
         }
     }
 
+    // What an extension header hides: its first byte says what is behind it. Its length is not followed, so a second one ends
+    // the search, as a routing header would.
+    state look_behind_extension {
+        transition select(packet.lookahead<bit<8>>()) {
+            NEXT_HEADER_ROUTING: found_routing_header;
+            NEXT_HEADER_HOP_BY_HOP: found_routing_header;
+            NEXT_HEADER_FRAGMENT: found_routing_header;
+            NEXT_HEADER_AUTHENTICATION: found_routing_header;
+            NEXT_HEADER_DESTINATION_OPTIONS: found_routing_header;
+            default: accept;
+        }
+    }
+
+    state found_routing_header {
+        meta.routing_header = true;
+        transition accept;
+    }
+
     state parse_inner_ipv6 {
         packet.extract(hdr.inner_ipv6);
+        verify(hdr.inner_ipv6.version == 6, error.WrongIpVersion);
+        transition accept;
+    }
+
+    state parse_tcp {
+        packet.extract(hdr.tcp_ports);
+        meta.l4_src_port = hdr.tcp_ports.src_port;
+        meta.l4_dst_port = hdr.tcp_ports.dst_port;
         transition accept;
     }
 
@@ -84,6 +121,7 @@ control FabricDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.ipv6);
         packet.emit(hdr.inner_ipv6);
         packet.emit(hdr.udp);
+        packet.emit(hdr.tcp_ports);
         packet.emit(hdr.bth);
     }
 }

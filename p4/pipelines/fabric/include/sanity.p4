@@ -12,7 +12,8 @@ control CheckHeaders(
     apply {
         if (standard_metadata.parser_error != error.NoError) {
             // Too short is fatal only in or below the network header: a trimmed packet may end in the middle of UDP.
-            if (standard_metadata.parser_error != error.PacketTooShort || !hdr.ipv6.isValid()) {
+            if (standard_metadata.parser_error != error.PacketTooShort
+                || (!hdr.ipv6.isValid() && !hdr.ipv4.isValid())) {
                 meta.drop_reason = DropReason.MALFORMED;
             }
         } else if (standard_metadata.checksum_error == 1) {
@@ -29,13 +30,20 @@ control CheckRoutable(in headers_t hdr, inout metadata_t meta) {
                 || hdr.ipv6.dst[127:118] == 0x3FA || hdr.ipv6.src[127:118] == 0x3FA) {
                 // RFC 4291 section 2.5.6: a router does not forward fe80::/10.
                 meta.drop_reason = DropReason.NOT_ROUTABLE;
-            } else if (hdr.ipv6.next_header == NEXT_HEADER_ROUTING) {
+            } else if (hdr.ipv6.dst[127:1] == 0 || hdr.ipv6.src[127:1] == 0) {
+                // RFC 4291 sections 2.5.2 and 2.5.3: nor :: and ::1, whichever end it is.
+                meta.drop_reason = DropReason.NOT_ROUTABLE;
+            } else if (meta.routing_header) {
                 meta.drop_reason = DropReason.ROUTING_HEADER;
             } else if (hdr.ipv6.hop_limit <= 1) {
                 meta.drop_reason = DropReason.HOP_LIMIT;
             }
         } else if (hdr.ipv4.isValid() && meta.role != PortRole.NIC) {
-            if (hdr.ipv4.ttl <= 1) {
+            if (hdr.ipv4.dst[31:24] == 0 || hdr.ipv4.src[31:24] == 0 || hdr.ipv4.dst[31:24] == 127
+                || hdr.ipv4.src[31:24] == 127 || hdr.ipv4.dst[31:29] == 7 || hdr.ipv4.src[31:29] == 7) {
+                // RFC 1812 section 5.3.7: this network, loopback, multicast and class E.
+                meta.drop_reason = DropReason.NOT_ROUTABLE;
+            } else if (hdr.ipv4.ttl <= 1) {
                 meta.drop_reason = DropReason.HOP_LIMIT;
             }
         } else {

@@ -50,6 +50,12 @@ control Trim(
     apply {
         done = false;
         trim.apply();
+        // What is left of a packet is never less than its network header: a length would be less than nothing.
+        if (hdr.ipv6.isValid() && keep < ETHERNET_IPV6_BYTES) {
+            keep = ETHERNET_IPV6_BYTES;
+        } else if (keep < ETHERNET_IPV4_BYTES) {
+            keep = ETHERNET_IPV4_BYTES;
+        }
         if (eligible && standard_metadata.enq_qdepth >= depth && standard_metadata.packet_length > (bit<32>)keep) {
             done = true;
             truncate((bit<32>)keep);

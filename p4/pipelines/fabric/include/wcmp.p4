@@ -70,8 +70,11 @@ control Wcmp(inout headers_t hdr, inout metadata_t meta) {
         );
         // A CRC is linear: a seed that is only one more input flips the same bits for every flow, and of two switches in a
         // row the second would use one link for all that the first sent it. Multiplying by an odd number is not linear
-        // over bits. 31 bits of seed, because two odd numbers that differ in the top bit only mix alike.
-        meta.flow_hash = (meta.flow_hash ^ (bit<32>)switch_seed) * (switch_seed ++ 1w1);
+        // over bits. Two odd numbers that differ in a high bit only mix alike, so the seed is spread over all bits first:
+        // a product moves what differs up, and the shift moves it down again.
+        bit<32> spread = (bit<32>)switch_seed * 0x9E3779B1;
+        spread = (spread ^ (spread >> 15)) * 0x85EBCA6B;
+        meta.flow_hash = (meta.flow_hash ^ spread) * (spread[30:0] ++ 1w1);
         // A table with a selector has no default action on BMv2, so the miss is seen here.
         if (!wcmp_group.apply().hit) {
             meta.drop_reason = DropReason.NO_WCMP_GROUP;

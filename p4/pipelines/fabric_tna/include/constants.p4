@@ -24,9 +24,15 @@ const PortId_t CPU_PORT = 320;
 const bit<16> ETHER_TYPE_IPV4 = 0x0800;
 const bit<16> ETHER_TYPE_IPV6 = 0x86DD;
 
+// IANA protocol numbers. Behind an IPv6 header the first byte of these says what follows: hop-by-hop options, destination
+// options, a fragment, authentication.
+const bit<8> NEXT_HEADER_HOP_BY_HOP = 0;
 const bit<8> NEXT_HEADER_UDP = 17;
 const bit<8> NEXT_HEADER_IPV6 = 41;
 const bit<8> NEXT_HEADER_ROUTING = 43;
+const bit<8> NEXT_HEADER_FRAGMENT = 44;
+const bit<8> NEXT_HEADER_AUTHENTICATION = 51;
+const bit<8> NEXT_HEADER_DESTINATION_OPTIONS = 60;
 
 // RoCEv2, InfiniBand Architecture Specification annex A17.
 const bit<16> UDP_PORT_ROCE = 4791;
@@ -47,7 +53,8 @@ enum bit<2> PortRole {
 enum bit<5> DropReason {
     NONE = 0,
     PORT_DISABLED = 1,      // The ingress port has no role, or a packet-out names a port that cannot be.
-    MALFORMED = 2,          // Cut short before the end of the network header, wrong version, IPv4 options.
+    MALFORMED = 2,          // Cut short before the end of the network header, wrong (inner) version, IPv4 options, a routing
+                            // header behind one extension header, or two of these.
     IPV4_CHECKSUM = 3,
     ETHER_TYPE = 4,         // Neither IPv6 nor (off the NIC ports) IPv4, and not punted.
     NOT_ROUTABLE = 5,       // Link-local or multicast: never crosses a router.

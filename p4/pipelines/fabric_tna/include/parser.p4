@@ -86,9 +86,33 @@ parser FabricIngressParser(
         meta.punt_dst = hdr.ipv6.dst;
         meta.punt_next_header = hdr.ipv6.next_header;
         transition select(hdr.ipv6.next_header) {
-            NEXT_HEADER_IPV6: parse_inner_ipv6;
+            NEXT_HEADER_IPV6: look_at_inner_ipv6;
             NEXT_HEADER_UDP: parse_udp;
+            NEXT_HEADER_HOP_BY_HOP: look_behind_extension;
+            NEXT_HEADER_FRAGMENT: look_behind_extension;
+            NEXT_HEADER_AUTHENTICATION: look_behind_extension;
+            NEXT_HEADER_DESTINATION_OPTIONS: look_behind_extension;
             default: accept;
+        }
+    }
+
+    // The first byte of an extension header says what is behind it. Its length is not followed, so a second one ends the search,
+    // as a routing header does.
+    state look_behind_extension {
+        transition select(packet.lookahead<bit<8>>()) {
+            NEXT_HEADER_ROUTING: malformed;
+            NEXT_HEADER_HOP_BY_HOP: malformed;
+            NEXT_HEADER_FRAGMENT: malformed;
+            NEXT_HEADER_AUTHENTICATION: malformed;
+            NEXT_HEADER_DESTINATION_OPTIONS: malformed;
+            default: accept;
+        }
+    }
+
+    state look_at_inner_ipv6 {
+        transition select(packet.lookahead<bit<8>>()) {
+            0x60 &&& 0xF0: parse_inner_ipv6;
+            default: malformed;
         }
     }
 

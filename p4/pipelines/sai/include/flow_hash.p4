@@ -25,7 +25,10 @@ control flow_hash(in headers_t headers, inout local_metadata_t local_metadata) {
         bit<32> seed = 0;
         hash(seed, HashAlgorithm.crc32, 32w0, { headers.ethernet.dst_addr }, 64w0x100000000);
         // A CRC is linear, so a seed that is one more input flips the same bits of every flow, and the second of two
-        // switches in a row uses one link for all that the first sent it. The product with an odd number is not linear.
+        // switches in a row uses one link for all that the first sent it. The product with an odd number is not linear; the
+        // seed is spread over all bits first, as odd numbers that differ in a high bit only mix alike.
+        seed = seed * 0x9E3779B1;
+        seed = (seed ^ (seed >> 15)) * 0x85EBCA6B;
         local_metadata.wcmp_selector_input = (flow ^ seed) * (seed[30:0] ++ 1w1);
     }
 }
