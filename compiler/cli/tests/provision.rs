@@ -311,40 +311,102 @@ elif name == "config":
     elif words[0] == "rollback": copy(words[1] + ".cp", "db.json")
     elif words[0] == "delete-checkpoint": os.remove(path(words[1] + ".cp"))
     elif words[0] == "save": copy("db.json", "saved.json")
+elif name == "systemctl" and words[:2] == ["restart", "bgp"]:
+    # What docker_init.sh does to the file.
+    frr = path("state/frr/frr.conf")
+    if "no fpm use-next-hop-groups" not in open(frr).read().splitlines():
+        open(frr, "a").write("no fpm use-next-hop-groups\nfpm address 127.0.0.1\n")
+    down = "route-map NONE" in open(frr).read()
+    open(path("sessions"), "w").write("Active" if down else "Established")
+elif name == "docker":
+    state = open(path("sessions")).read() if os.path.exists(path("sessions")) else "Established"
+    print(json.dumps({"peers": {"Ethernet0": {"state": state}, "Ethernet4": {"state": "Idle"}}}))
 "#;
 
-#[test]
-fn the_play_brings_a_switch_to_the_tree() {
-    if std::env::var_os("CLOSC_ANSIBLE").is_none() {
-        return skip("set CLOSC_ANSIBLE to run the play over a switch of this machine");
-    }
-    let Some(ansible) = program("ansible-playbook") else { return };
-    let place = place(V4);
-    place.ends(0, &["export", "ansible", "fabric.yaml", "--out", "x"]);
-    let live = before(&place);
+/// A switch of this machine for the play: the folders and commands that it uses.
+fn machine(place: &Place, live: &Value) {
     for folder in ["bin", "state", "state/frr"] {
         fs::create_dir(place.path(folder)).expect("a folder");
     }
     place.write("bin/switch", format!("#!/usr/bin/env python3\n{SWITCH}"));
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(place.path("bin/switch"), mode).expect("it is ours");
-    for name in ["config", "sonic-cfggen", "systemctl", "systemd-run"] {
+    for name in ["config", "docker", "sonic-cfggen", "systemctl", "systemd-run"] {
         std::os::unix::fs::symlink("switch", place.path(&format!("bin/{name}"))).expect("a link");
     }
     place.write("db.json", live.to_string());
-    let play = |more: &[&str]| {
-        let path = format!("{}:{}", place.text("bin"), std::env::var("PATH").unwrap_or_default());
-        let output = place
-            .program(&ansible.display().to_string())
-            .args(["-i", "x/ansible/inventory.yaml", "x/ansible/play.yaml", "-l", "p0-t0-001", "-c", "local"])
-            .args(["-e", "ansible_become=false", "-e", &format!("closc_state={}", place.text("state"))])
-            .args(more)
-            .env("PATH", path)
-            .env("SWITCH", place.text(""))
-            .output()
-            .expect("it runs");
-        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
-    };
+}
+
+/// Runs the play over it.
+fn play(place: &Place, ansible: &Path, more: &[&str]) -> (bool, String) {
+    let path = format!("{}:{}", place.text("bin"), std::env::var("PATH").unwrap_or_default());
+    let output = place
+        .program(&ansible.display().to_string())
+        .args(["-i", "x/ansible/inventory.yaml", "x/ansible/play.yaml", "-l", "p0-t0-001", "-c", "local"])
+        .args(["-e", "ansible_become=false", "-e", &format!("closc_state={}", place.text("state"))])
+        .args(more)
+        .env("PATH", path)
+        .env("SWITCH", place.text(""))
+        .output()
+        .expect("it runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Returns `ansible-playbook` where the play is to run.
+fn ansible() -> Option<std::path::PathBuf> {
+    if std::env::var_os("CLOSC_ANSIBLE").is_none() {
+        skip("set CLOSC_ANSIBLE to run the play over a switch of this machine");
+        return None;
+    }
+    program("ansible-playbook")
+}
+
+#[test]
+fn the_play_restarts_routing_once_and_waits_for_its_sessions() {
+    let Some(ansible) = ansible() else { return };
+    let place = place(&format!("routing: bgp-unnumbered\n{V4}"));
+    place.ends(0, &["export", "ansible", "fabric.yaml", "--out", "x"]);
+    machine(&place, &before(&place));
+    let play = |more: &[&str]| play(&place, &ansible, more);
+    let (good, said) = play(&["-e", "closc_apply=reload"]);
+    assert!(good, "{said}");
+    let (own, file) = ("x/ansible/files/p0-t0-001/frr.conf", "state/frr/frr.conf");
+    assert_eq!(place.read(file), place.read(own), "the reload starts routing with it");
+    // Whenever the container starts, it looks for its two lines.
+    let restart = Command::new(place.path("bin/systemctl"))
+        .args(["restart", "bgp"])
+        .env("SWITCH", place.text(""))
+        .status();
+    assert!(restart.is_ok_and(|status| status.success()));
+    let (good, said) = play(&[]);
+    assert!(good && said.contains("changed=0"), "{said}");
+    let first = place.read(own);
+    place.write(own, first.replace("! SONiC starts bfdd", "! Another comment: SONiC starts bfdd"));
+    place.write("log", "");
+    let (good, said) = play(&[]);
+    assert!(good && place.read("log").contains("systemctl restart bgp"), "{said}");
+    let (good, said) = play(&[]);
+    assert!(good && said.contains("changed=0"), "{said}");
+    // A file with which sessions stay down is put back, and the play ends there.
+    let kept = place.read(file);
+    place.write(own, first.replace("router bgp", "route-map NONE deny 10\nexit\n!\nrouter bgp"));
+    let (good, said) = play(&["-e", "closc_session_retries=1"]);
+    assert!(!good && said.contains("sessions that were up before are down with the new frr.conf"), "{said}");
+    assert!(
+        said.contains("Ethernet0") && !said.contains("Ethernet4"),
+        "one that was down before is nobody's fault: {said}"
+    );
+    assert_eq!(place.read(file), kept);
+}
+
+#[test]
+fn the_play_brings_a_switch_to_the_tree() {
+    let Some(ansible) = ansible() else { return };
+    let place = place(V4);
+    place.ends(0, &["export", "ansible", "fabric.yaml", "--out", "x"]);
+    let live = before(&place);
+    machine(&place, &live);
+    let play = |more: &[&str]| play(&place, &ansible, more);
     let (good, said) = play(&["--check"]);
     assert!(good && said.contains("- QUEUE|Ethernet0|7"), "{said}");
     assert_eq!(read(&place, "db.json"), live, "looking changes nothing");

@@ -161,3 +161,22 @@ fn owned() -> Artefact {
         .collect();
     json("ansible/owned.json", &rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use closc_artefacts::carriers::{SwitchFile, Transport};
+
+    use super::PLAY;
+
+    #[test]
+    fn the_play_names_every_file_that_the_table_says_it_carries() {
+        for file in SwitchFile::ALL.iter().filter(|file| Transport::Ansible.carries(**file)) {
+            let name = file.name();
+            let pattern = name.split_once('.').map(|(_, ending)| format!("/*.{ending}\""));
+            let is_copied = PLAY.contains(&format!("/{name}\""))
+                || PLAY.contains(&format!("/{name}')"))
+                || pattern.is_some_and(|pattern| PLAY.contains(&pattern));
+            assert!(is_copied, "{name}");
+        }
+    }
+}

@@ -49,7 +49,7 @@ pub(crate) static SETTINGS: Rule = Rule {
     code: "V0105",
     title: "a setting that forwarding depends on",
     what: "Switches forward IPv6 and nodes do not, the device that segments are bound to is made, of a kind that takes them, and nothing else is, no routing \
-           protocol runs but the one that the fabric speaks, and the version of the routing suite installs static segments. What SONiC says of the device as a whole leaves announcements, next hops and buffers as they are by default; services that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the control plane let neighbour discovery, BGP and BFD through.",
+           protocol runs but the one that the fabric speaks, and the version of the routing suite installs static segments. The `frr.conf` of SONiC hands routes to the chip (`fpm`). What SONiC says of the device as a whole leaves announcements, next hops and buffers as they are by default; services that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the control plane let neighbour discovery, BGP and BFD through.",
     why: "With any of these wrong the tables are right and no packet moves.",
     example: "net.ipv6.conf.all.forwarding = 0",
     fix: "Compile again; if a template overlay changes the setting, take it out of the overlay.",
