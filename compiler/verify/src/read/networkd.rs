@@ -21,13 +21,10 @@ struct Section<'a> {
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["[Link] RequiredFamilyForOnline", "[Link] RequiredForOnline", "[Link] WakeOnLan"],
-        why: "what booting waits for, and what wakes the node",
+        why: "conditions of booting, and wake-on-LAN",
     },
-    SiteGroup {
-        settings: &["[Link] Description", "[Network] Description"],
-        why: "a text for people, which nothing reads",
-    },
-    SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], why: "whom a port tells its name" },
+    SiteGroup { settings: &["[Link] Description", "[Network] Description"], why: "a text for people" },
+    SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], why: "LLDP of the node" },
 ];
 
 /// Sections that state one thing: networkd adds up several of them, and of a key the last one counts.

@@ -26,7 +26,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "tacacs-server",
             "username",
         ],
-        why: "who may log in and what they may do, by which nothing is configured yet",
+        why: "logins and permissions: they configure nothing by themselves",
     },
     SiteGroup {
         settings: &[
@@ -38,7 +38,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management security > tls versions",
             "management security > trust certificate",
         ],
-        why: "how passwords and connections to the switch are kept safe",
+        why: "protection of passwords and of connections to the switch",
     },
     SiteGroup {
         settings: &[
@@ -61,7 +61,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management telnet > shutdown",
             "management telnet > vrf",
         ],
-        why: "how the switch's own terminals are reached",
+        why: "access to the terminals of the switch",
     },
     SiteGroup {
         settings: &[
@@ -86,18 +86,18 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "management api restconf > transport https",
             "management api restconf > vrf",
         ],
-        why: "servers that wait for questions, and where: what is asked of them is in no file",
+        why: "servers of the switch and their addresses: requests to them are in no file",
     },
     SiteGroup {
         settings: &["alias", "banner login", "banner motd", "snmp-server contact", "snmp-server location"],
         why: "a text for people",
     },
-    SiteGroup { settings: &["clock timezone", "ntp"], why: "where the time is from" },
+    SiteGroup { settings: &["clock timezone", "ntp"], why: "sources of the time" },
     SiteGroup {
         settings: &["dns domain", "ip domain lookup", "ip domain-name", "ip host", "ip name-server"],
-        why: "where names are looked up; nothing of the fabric goes by a name",
+        why: "name servers: no route of the fabric uses a name",
     },
-    SiteGroup { settings: &["logging"], why: "where messages of the switch go" },
+    SiteGroup { settings: &["logging"], why: "destinations of log messages" },
     SiteGroup {
         settings: &[
             "snmp-server chassis-id",
@@ -112,11 +112,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "snmp-server view",
             "snmp-server vrf",
         ],
-        why: "what may be read of the switch, and whom it tells",
+        why: "access by SNMP, and destinations of traps",
     },
     SiteGroup {
         settings: &["interface Ethernet* > sflow", "sflow"],
-        why: "copies of some headers for a collector; the packets go on",
+        why: "copies of packet headers for a collector; the packets are forwarded",
     },
     SiteGroup {
         settings: &[
@@ -129,11 +129,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "queue-monitor streaming > shutdown",
             "queue-monitor streaming > vrf",
         ],
-        why: "counters and depths of queues that are read and exported",
+        why: "export of counters and queue depths",
     },
     SiteGroup {
         settings: &["spanning-tree mode", "spanning-tree vlan-id"],
-        why: "loops of bridges: every port in use routes, which is judged",
+        why: "spanning tree: every port in use is routed (V0105)",
     },
 ];
 

@@ -31,13 +31,10 @@ const POLICY: [&str; 3] = ["from", "table", "priority"];
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["optional", "optional-addresses", "wakeonlan"],
-        why: "what booting waits for, and what wakes the node",
+        why: "conditions of booting, and wake-on-LAN",
     },
-    SiteGroup { settings: &["emit-lldp"], why: "whom a port tells its name" },
-    SiteGroup {
-        settings: &["nameservers"],
-        why: "where names are looked up; nothing of the fabric goes by a name",
-    },
+    SiteGroup { settings: &["emit-lldp"], why: "LLDP of the node" },
+    SiteGroup { settings: &["nameservers"], why: "name servers: no route of the fabric uses a name" },
 ];
 
 /// Looks at every word.

@@ -23,7 +23,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.aaa.tacacs.**",
             "system.aaa.user.**",
         ],
-        why: "who may log in and what they may do, by which nothing is configured yet",
+        why: "logins and permissions: they configure nothing by themselves",
     },
     SiteGroup {
         settings: &[
@@ -35,7 +35,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.security.password-hardening.**",
             "system.security.user.**",
         ],
-        why: "how passwords, files and logins are kept safe",
+        why: "protection of passwords, files and logins",
     },
     SiteGroup {
         settings: &[
@@ -64,7 +64,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.ssh-server.trusted-ca-keys.*.type",
             "system.ssh-server.vrf.*",
         ],
-        why: "how the SSH server of the switch is reached",
+        why: "access to the SSH server of the switch",
     },
     SiteGroup {
         settings: &[
@@ -86,11 +86,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.gnmi-server.port",
             "system.gnmi-server.state",
         ],
-        why: "servers that wait for questions, and where: what is asked of them is in no file",
+        why: "servers of the switch and their addresses: requests to them are in no file",
     },
     SiteGroup {
         settings: &["system.config.auto-save.state", "system.config.backup.state"],
-        why: "whether what was applied is saved; it is the same configuration",
+        why: "saving of the applied configuration, which stays the same",
     },
     SiteGroup {
         settings: &[
@@ -124,7 +124,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.ntp.vrf",
             "system.timezone",
         ],
-        why: "where the time is from",
+        why: "sources of the time",
     },
     SiteGroup {
         settings: &[
@@ -135,7 +135,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.dns.server.*.priority",
             "system.dns.server.*.vrf",
         ],
-        why: "where names are looked up; nothing of the fabric goes by a name",
+        why: "name servers: no route of the fabric uses a name",
     },
     SiteGroup {
         settings: &[
@@ -153,7 +153,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.syslog.server.*.selector.*.selector-id",
             "system.syslog.server.*.vrf",
         ],
-        why: "where messages of the switch go",
+        why: "destinations of log messages",
     },
     SiteGroup {
         settings: &[
@@ -175,7 +175,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.snmp-server.username.**",
             "system.snmp-server.viewname.**",
         ],
-        why: "what may be read of the switch, and whom it tells; communities and views are read-only",
+        why: "read-only access by SNMP, and destinations of traps",
     },
     SiteGroup {
         settings: &[
@@ -190,7 +190,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.sflow.sampling-rate.*",
             "system.sflow.state",
         ],
-        why: "copies of some headers for a collector; the packets go on",
+        why: "copies of packet headers for a collector; the packets are forwarded",
     },
     SiteGroup {
         settings: &[
@@ -221,15 +221,15 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "system.telemetry.state",
             "system.telemetry.stats-group.**",
         ],
-        why: "counters that are read and exported",
+        why: "export of counters",
     },
     SiteGroup {
         settings: &["system.docker.state", "system.docker.vrf"],
-        why: "whether containers can run, and where their packets go: ports are forwarded by the chip",
+        why: "the container runtime: packets between ports are forwarded by the chip",
     },
     SiteGroup {
         settings: &["service.dhcp-relay.*.**", "service.dhcp-server.*.**"],
-        why: "addresses of machines that ask for one; nothing of the fabric asks",
+        why: "DHCP for other machines: no device of the fabric uses it",
     },
 ];
 

@@ -21,48 +21,45 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "TACPLUS_SERVER",
             "TELEMETRY_CLIENT",
         ],
-        why: "who may log in and what they may do, by which nothing is configured yet",
+        why: "logins and permissions: they configure nothing by themselves",
     },
     SiteGroup {
         settings: &["GNMI", "RESTAPI", "TELEMETRY"],
-        why: "servers that wait for questions, and where: what is asked of them is in no file",
+        why: "servers of the switch and their addresses: requests to them are in no file",
     },
     SiteGroup { settings: &["BANNER_MESSAGE"], why: "a text for people" },
     SiteGroup { settings: &["CONSOLE_PORT", "CONSOLE_SWITCH"], why: "serial lines to other machines" },
     SiteGroup {
         settings: &["DNS_NAMESERVER", "DNS_OPTIONS"],
-        why: "where names are looked up; nothing of the fabric goes by a name",
+        why: "name servers: no route of the fabric uses a name",
     },
-    SiteGroup { settings: &["NTP_KEY"], why: "by which key the time is believed" },
+    SiteGroup { settings: &["NTP_KEY"], why: "keys of time servers" },
     SiteGroup {
         settings: &["KUBERNETES_MASTER"],
-        why: "who may bring images of services; those that forward have to run (`FEATURE`)",
+        why: "the source of service images; services that forward must run (`FEATURE`)",
     },
     SiteGroup {
         settings: &["AUTO_TECHSUPPORT", "AUTO_TECHSUPPORT_FEATURE", "KDUMP"],
-        why: "what is kept of a crash",
+        why: "dumps after a crash",
     },
-    SiteGroup {
-        settings: &["LLDP_PORT"],
-        why: "what single ports advertise; no route of the fabric depends on LLDP",
-    },
+    SiteGroup { settings: &["LLDP_PORT"], why: "LLDP of single ports: no route of the fabric depends on it" },
     SiteGroup {
         settings: &["LOGGER", "SYSLOG_CONFIG", "SYSLOG_CONFIG_FEATURE", "XCVRD_LOG"],
-        why: "which messages are written, and where they go",
+        why: "levels and destinations of log messages",
     },
     SiteGroup {
         settings: &["MGMT_VRF_CONFIG"],
-        why: "the routing table of the management port, which no port of the fabric is in",
+        why: "the VRF of the management port, which contains no port of the fabric",
     },
     SiteGroup {
         settings: &["SFLOW", "SFLOW_COLLECTOR", "SFLOW_SESSION"],
-        why: "copies of some headers for a collector; the packets go on",
+        why: "copies of packet headers for a collector; the packets are forwarded",
     },
     SiteGroup {
         settings: &["SNMP_AGENT_ADDRESS_CONFIG", "SNMP_COMMUNITY", "SNMP_USER"],
-        why: "what may be read of the switch",
+        why: "read access by SNMP",
     },
-    SiteGroup { settings: &["VERSIONS"], why: "which release wrote the file" },
+    SiteGroup { settings: &["VERSIONS"], why: "the release that wrote the file" },
     SiteGroup {
         settings: &[
             "DEVICE_METADATA|localhost.cloudtype",
@@ -76,7 +73,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "DEVICE_METADATA|localhost.slice_type",
             "DEVICE_METADATA|localhost.timezone",
         ],
-        why: "a name or a place for people, and for tools of the site",
+        why: "names and places for people and for tools of the site",
     },
     SiteGroup {
         settings: &[
@@ -93,17 +90,23 @@ pub(crate) const SITE: &[SiteGroup] = &[
             "DEVICE_METADATA|localhost.use_template_render_for_restore",
             "DEVICE_METADATA|localhost.yang_config_validation",
         ],
-        why: "how daemons count, talk to each other and write messages; tables and buffers are those of the file",
+        why: "counters, messages and queues of the daemons; tables and buffers are set by the file",
     },
     SiteGroup {
         settings: &["DEVICE_METADATA|bmc"],
         why: "the controller of the board, which has a network of its own",
     },
-    SiteGroup { settings: &["FEATURE"], why: "which services run; those that routes pass through have to" },
-    SiteGroup { settings: &["NODE_CFG", "PORT.id"], why: "how controllers number the switch and its ports" },
+    SiteGroup {
+        settings: &["FEATURE"],
+        why: "services of the switch; those that routes pass through must run (V0105)",
+    },
+    SiteGroup {
+        settings: &["NODE_CFG", "PORT.id"],
+        why: "numbers of the switch and its ports for controllers",
+    },
     SiteGroup {
         settings: &["ACL_TABLE of type CTRLPLANE"],
-        why: "who reaches SSH, SNMP and NTP of the switch",
+        why: "access to SSH, SNMP and NTP of the switch",
     },
 ];
 
