@@ -78,6 +78,11 @@ impl Client {
         Client { channel: self.channel.clone(), target }
     }
 
+    /// Returns the connection, for messages that no method of a client sends.
+    pub fn channel(&self) -> Channel {
+        self.channel.clone()
+    }
+
     /// Returns the address of the target.
     pub fn endpoint(&self) -> &str {
         &self.target.endpoint

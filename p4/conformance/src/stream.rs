@@ -1,0 +1,130 @@
+//! A stream between a controller and a server.
+
+use std::time::Duration;
+
+use closc_runtime::proto::v1;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
+use tonic::{Code, Streaming};
+use v1::p4_runtime_client::P4RuntimeClient;
+use v1::stream_error::Details as Of;
+use v1::stream_message_request::Update as Request;
+use v1::stream_message_response::Update;
+
+use crate::step::{Codes, Details, Heard};
+
+/// Messages that wait to be sent.
+const WAITING: usize = 64;
+
+/// The reason where no message comes in time.
+pub(crate) const SILENCE: &str = "no message came in time";
+
+/// A stream.
+pub(crate) struct Stream {
+    requests: mpsc::Sender<v1::StreamMessageRequest>,
+    messages: Option<Streaming<v1::StreamMessageResponse>>,
+    /// How it ended.
+    ended: Option<Code>,
+}
+
+impl Stream {
+    /// Opens a stream with its first message; some servers begin to answer only then.
+    pub(crate) async fn open(
+        client: &mut P4RuntimeClient<Channel>,
+        first: Request,
+        patience: Duration,
+    ) -> Self {
+        let (requests, stream) = mpsc::channel(WAITING);
+        let message = v1::StreamMessageRequest { update: Some(first) };
+        // There is room for one.
+        let _ = requests.try_send(message);
+        let opened = timeout(patience, client.stream_channel(ReceiverStream::new(stream))).await;
+        match opened {
+            Ok(Ok(messages)) => Stream { requests, messages: Some(messages.into_inner()), ended: None },
+            Ok(Err(status)) => Stream { requests, messages: None, ended: Some(status.code()) },
+            Err(_) => Stream { requests, messages: None, ended: Some(Code::DeadlineExceeded) },
+        }
+    }
+
+    pub(crate) async fn send(&self, update: Request) {
+        let message = v1::StreamMessageRequest { update: Some(update) };
+        // A server that ended the stream is found out by the next message that is awaited.
+        let _ = self.requests.send(message).await;
+    }
+
+    /// Returns the next message, or the code with which the stream ended; nothing where none comes in time.
+    async fn next(&mut self, patience: Duration) -> Option<Result<Update, Code>> {
+        if let Some(code) = self.ended {
+            return Some(Err(code));
+        }
+        let messages = self.messages.as_mut()?;
+        let code = match timeout(patience, messages.message()).await.ok()? {
+            Ok(Some(message)) => match message.update {
+                Some(update) => return Some(Ok(update)),
+                None => Code::Internal,
+            },
+            Ok(None) => Code::Ok,
+            Err(status) => status.code(),
+        };
+        self.ended = Some(code);
+        Some(Err(code))
+    }
+
+    /// Waits for a message, passing over those of other kinds; returns the message or the end in its place.
+    pub(crate) async fn hear(
+        &mut self,
+        wanted: &Heard,
+        base: u128,
+        patience: Duration,
+    ) -> Result<(), String> {
+        loop {
+            let Some(next) = self.next(patience).await else { return Err(SILENCE.to_owned()) };
+            let update = match (next, wanted) {
+                (Err(code), Heard::End(codes)) => return one_of(code, codes),
+                (Err(code), _) => return Err(format!("the stream ended with {code:?}")),
+                (Ok(update), _) => update,
+            };
+            match (update, wanted) {
+                (Update::Arbitration(update), Heard::Arbitration(code, election)) => {
+                    let wanted = election.map(|election| base.saturating_add_signed(election.into()));
+                    return arbitration(&update, *code, wanted);
+                }
+                (Update::Error(error), Heard::Error(codes, details)) => {
+                    one_of(Code::from_i32(error.canonical_code), codes)?;
+                    let found = details_of(&error);
+                    let same = found == Some(*details);
+                    return if same { Ok(()) } else { Err(format!("the error is about {found:?}")) };
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Compares a code with those that are allowed.
+pub(crate) fn one_of(code: Code, codes: Codes) -> Result<(), String> {
+    if codes.contains(&code) { Ok(()) } else { Err(format!("{code:?} in place of {codes:?}")) }
+}
+
+fn arbitration(
+    update: &v1::MasterArbitrationUpdate,
+    code: Code,
+    election: Option<u128>,
+) -> Result<(), String> {
+    let found = update.status.as_ref().map(|status| Code::from_i32(status.code));
+    if found != Some(code) {
+        return Err(format!("the notification has {found:?} in place of {code:?}"));
+    }
+    let id = update.election_id.map(|id| u128::from(id.high) << 64 | u128::from(id.low));
+    if id == election { Ok(()) } else { Err(format!("the election id is {id:?} in place of {election:?}")) }
+}
+
+fn details_of(error: &v1::StreamError) -> Option<Details> {
+    Some(match error.details.as_ref()? {
+        Of::PacketOut(_) => Details::PacketOut,
+        Of::DigestListAck(_) => Details::DigestListAck,
+        Of::Other(_) => Details::Other,
+    })
+}
