@@ -231,7 +231,7 @@ proptest! {
 fn spacious() -> Plan {
     closc_tests::shape::try_plan(
         "fabric: m1\nplanes: 2\nhosts: { groups: 3, per_group: 4, nic: { speed: 400G, lanes: 2 } }\n\
-         tiers:\n  t0: { platform: th5-256x200g, up: 4 }\n  t1: { platform: th5-256x200g }\nqos: none\n",
+         tiers:\n  t0: { platform: spectrum4-sn5600-256x200g, up: 4 }\n  t1: { platform: spectrum4-sn5600-256x200g }\nqos: none\n",
     )
     .expect("it is a fabric")
 }

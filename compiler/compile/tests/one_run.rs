@@ -8,7 +8,7 @@ use closc_compile::front::{Options, Source, read_text};
 fn codes(extra: &str) -> BTreeSet<&'static str> {
     let text = format!(
         "fabric: tiny\nplanes: 1\nhosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
-         tiers:\n  t0: {{ platform: th5-256x200g, up: 2 }}\n  t1: {{ platform: th5-256x200g }}\n{extra}\n"
+         tiers:\n  t0: {{ platform: spectrum4-sn5600-256x200g, up: 2 }}\n  t1: {{ platform: spectrum4-sn5600-256x200g }}\n{extra}\n"
     );
     let reading = read_text(&Source::Stdin, text.as_bytes(), &Options::default())
         .expect("there is nothing else to read");

@@ -122,7 +122,7 @@ fn lab(plan: &Plan) -> String {
 #[test]
 fn a_lab_that_numbers_its_interfaces_keeps_its_holes() {
     let text = "fabric: m1\nplanes: 2\nhosts: { groups: 3, per_group: 4, nic: { speed: 400G, lanes: 2 } }\n\
-                tiers:\n  t0: { platform: th5-256x200g, up: 4 }\n  t1: { platform: th5-256x200g }\nqos: none\n\
+                tiers:\n  t0: { platform: spectrum4-sn5600-256x200g, up: 4 }\n  t1: { platform: spectrum4-sn5600-256x200g }\nqos: none\n\
                 exceptions: { absent: [p0-t1-001, p1-t0-002--p1-t1-003, su001-n002] }\n";
     let before = try_plan(text).expect("it is a fabric");
     let found = imported(&[&lab(&before)]).unwrap_or_else(|refused| panic!("{refused}"));

@@ -7,8 +7,8 @@
 //! moves none.
 
 use closc_artefacts::BgpTimers;
-use closc_platform::Platform;
-use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId};
+use closc_platform::{Limit, Platform};
+use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId, Topology};
 use ipnet::Ipv6Net;
 
 use crate::ecmp;
@@ -29,9 +29,6 @@ pub(crate) const TIMERS: BgpTimers = BgpTimers {
     bfd_interval_ms: 300,
     bfd_multiplier: 3,
 };
-
-/// The most paths that FRR can be built to use, on Debian and on SONiC.
-const MULTIPATH_MAX: u32 = 256;
 
 /// What one cable announces: the least that FRR takes. Daemons add bandwidths up in bytes a second and announce the sum
 /// in 32 bits, so that more than [`BANDWIDTH_CABLES_MAX`] of them come out as few; E0907 refuses those.
@@ -57,6 +54,12 @@ pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<R
     routes
 }
 
+/// Returns the most paths to a prefix: as many as a group of the platform has members and the daemon uses.
+fn multipath(plan: &Plan, switch: Switch) -> u16 {
+    let most = plan.topology().hardware(switch).1.multipath_max().unwrap_or(u16::MAX);
+    u16::try_from(ecmp::width(plan, switch)).map_or(most, |width| width.min(most))
+}
+
 /// Returns what a switch is given for BGP.
 pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIntent {
     let addresses = plan.addresses();
@@ -68,7 +71,7 @@ pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIn
     BgpIntent {
         asn: addresses.asn(switch),
         router_id: addresses.router_id(switch),
-        multipath: plan.topology().hardware(switch).0.limits.ecmp_width.min(MULTIPATH_MAX) as u16,
+        multipath: multipath(plan, switch),
         networks: group.into_iter().chain([loopback]).collect(),
         accepts: vec![
             Accepted { within: addresses.hosts(), length: 64 },
@@ -129,7 +132,12 @@ fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
 /// tier say the same: a neighbour that sends more is not a large fabric.
 fn room(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
-    let routes = |platform: &Platform| platform.limits.ipv6_routes;
+    let needed = routes_needed(topology);
+    // More than an assumed number has a warning (W0904), and sessions must not end by it.
+    let routes = |platform: &Platform| match platform.limits.assumption(Limit::Ipv6Routes) {
+        Some(_) => platform.limits.ipv6_routes.max(needed),
+        None => platform.limits.ipv6_routes,
+    };
     let own = routes(topology.hardware(switch).0);
     let tier = topology.tier(switch.tier);
     let others = tier.into_iter().flat_map(|tier| {
@@ -138,4 +146,12 @@ fn room(plan: &Plan, switch: Switch) -> u32 {
         of_planes.chain(of_zones).chain([&tier.platform]).map(|platform| routes(platform))
     });
     others.fold(own, u32::min)
+}
+
+/// Returns the routes that the largest switch of a plane receives and delivers itself.
+fn routes_needed(topology: &Topology) -> u32 {
+    let (zones, groups) = (u32::from(topology.zones), u32::from(topology.hosts.groups));
+    let t2s = topology.t2.as_ref().map_or(0, |t2| u32::from(t2.count));
+    let loopbacks = zones * (groups + u32::from(topology.t1_count)) + t2s;
+    zones * groups + loopbacks + u32::from(topology.hosts.per_group) + 2
 }

@@ -18,8 +18,8 @@ mod weights;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
-use closc_platform::Os;
 use closc_platform::capability::Capability;
+use closc_platform::{Limit, Os};
 use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 use ipnet::Ipv6Net;
 
@@ -149,12 +149,26 @@ impl NextHops<'_> {
 
 /// Returns what the groups of a switch can hold.
 fn room(plan: &Plan, switch: Switch) -> Room {
-    let (platform, os) = plan.topology().hardware(switch);
+    let (_, os) = plan.topology().hardware(switch);
     let weighs = match plan.topology().routing {
         Routing::BgpUnnumbered => true,
         Routing::EcmpStatic | Routing::Srv6Static => weighs(os),
     };
-    Room { width: u64::from(platform.limits.ecmp_width), weighs }
+    Room { width: u64::from(width(plan, switch)), weighs }
+}
+
+/// Returns the members that a group of a switch can have: those of its platform; where that number is assumed, at least as
+/// many as the fabric needs, which has a warning (W0904).
+pub(crate) fn width(plan: &Plan, switch: Switch) -> u32 {
+    let topology = plan.topology();
+    let limits = &topology.hardware(switch).0.limits;
+    let needed = match switch.tier {
+        TierId::T0 => topology.t0.up.count,
+        TierId::T1 => topology.t1.up.count.max(topology.t0.parallel),
+        TierId::T2 => topology.t2.as_ref().map_or(0, |t2| t2.zone_ports),
+    };
+    let assumed = limits.assumption(Limit::EcmpWidth).is_some();
+    if assumed { limits.ecmp_width.max(needed.into()) } else { limits.ecmp_width }
 }
 
 impl<'a> Groups<'a> {

@@ -99,8 +99,8 @@ zones: 3
 routing: ecmp-static
 hosts: {{ groups: 2, per_group: 4, nic: {{ speed: 400G }}, {second} }}
 tiers:
-  t0: {{ platform: th5-128x400g, up: 4, by_zone: {{ 1: {{ platform: th5-256x200g }} }} }}
-  t1: {{ platform: th5-128x400g, up: 2, by_zone: {{ 1: {{ platform: th5-256x200g, up: {{ breakout: 2x400G }} }} }} }}
+  t0: {{ platform: th5-128x400g, up: 4, by_zone: {{ 1: {{ platform: spectrum4-sn5600-256x200g }} }} }}
+  t1: {{ platform: th5-128x400g, up: 2, by_zone: {{ 1: {{ platform: spectrum4-sn5600-256x200g, up: {{ breakout: 2x400G }} }} }} }}
   t2: {{ platform: th5-128x400g, os: sonic, ports_per_zone: 8 }}
 cables:
   nic-t0: {{ length: 3m, medium: aec }}

@@ -20,6 +20,8 @@ pub struct Catalogue {
     platforms: BTreeMap<SmolStr, Arc<Platform>>,
     /// Where a site defined a platform; those of the program have no place.
     defined: BTreeMap<SmolStr, Span>,
+    /// The files of a site.
+    texts: BTreeMap<SmolStr, Arc<str>>,
 }
 
 impl Catalogue {
@@ -32,6 +34,12 @@ impl Catalogue {
     /// Returns a platform by its name.
     pub fn get(&self, id: &str) -> Option<&Arc<Platform>> {
         self.platforms.get(id)
+    }
+
+    /// Returns the file of a platform, for a site to copy and change.
+    pub fn text(&self, id: &str) -> Option<&str> {
+        let own = self.texts.get(id).map(|text| &**text);
+        own.or_else(|| builtin::FILES.iter().find(|(name, _)| *name == id).map(|(_, text)| *text))
     }
 
     /// Returns the name that is nearest to one that does not exist, or the first that contains it.
@@ -70,6 +78,7 @@ impl Catalogue {
             return Err(found);
         }
         self.defined.insert(id.clone(), place);
+        self.texts.insert(id.clone(), text.into());
         self.platforms.insert(id.clone(), Arc::new(lower::lower(file)));
         Ok(id)
     }

@@ -3,7 +3,7 @@
 //! In: YAML. Out: [`File`], shaped but not yet checked. Invariants: an unknown key or word is refused; every value
 //! that a check may blame keeps its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::{SourceId, Span};
 use closc_qos::codes::Queue;
@@ -12,7 +12,7 @@ use closc_qos::units::{Bytes, Speed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Breakout, Os, PortNaming};
+use crate::{Breakout, HwskuFacts, Limit, Os, PortNaming, Provenance};
 
 /// A value and where it was written.
 #[derive(Debug, Clone)]
@@ -122,6 +122,9 @@ pub(crate) struct PanelFile {
     /// Numbers printed beside the cages, as SONiC's `index`; from 1 by 1 if not given.
     #[serde(default)]
     pub(crate) numbers: NumbersFile,
+    /// The N of SONiC's `EthernetN`; counted in lanes over the panel from 0 if not given.
+    #[serde(default)]
+    pub(crate) port_numbers: Option<At<PortNumbersFile>>,
     /// Serial lanes of the ASIC behind the cages.
     pub(crate) serial_lanes: At<LanesFile>,
     /// Bits of a port number in P4 pipelines; 9, as in v1model, if not given.
@@ -150,6 +153,17 @@ impl Default for NumbersFile {
     fn default() -> Self {
         NumbersFile { first: 1, step: 1 }
     }
+}
+
+/// The N of SONiC's `EthernetN`, as in `port_config.ini`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "PortNumbers")]
+pub(crate) enum PortNumbersFile {
+    /// That of the first lane of the panel; the others count on from it.
+    From(u16),
+    /// That of the first lane of each cage; the other lanes of a cage count on from it.
+    First(Vec<u16>),
 }
 
 /// Serial lanes of the ASIC, as `lanes` in SONiC's `port_config.ini`.
@@ -181,6 +195,9 @@ pub(crate) struct SonicFile {
     /// Other hwskus, each for the breakouts in use on the switch.
     #[serde(default)]
     pub(crate) hwskus: Vec<HwskuFile>,
+    /// What is known of single hwskus, by name; `features` holds for those that are not listed.
+    #[serde(default)]
+    pub(crate) facts: BTreeMap<String, HwskuFacts>,
 }
 
 /// An hwsku for the breakouts in use on the switch.
@@ -228,6 +245,10 @@ pub(crate) struct TrimmingFile {
     /// The same for single hwskus.
     #[serde(default)]
     pub(crate) queues: BTreeMap<String, Queue>,
+    /// hwskus on which packets keep their DSCP where `TC_TO_DSCP_MAP` has no entry for their class. On other hwskus of
+    /// Broadcom's ASICs such packets leave with DSCP 0, so that all classes are mapped.
+    #[serde(default)]
+    pub(crate) keeps_dscp: BTreeSet<String>,
 }
 
 /// Table sizes.
@@ -245,6 +266,10 @@ pub(crate) struct LimitsFile {
     pub(crate) ecmp_groups: At<u32>,
     /// IPv6 neighbour entries.
     pub(crate) neighbours: At<u32>,
+    /// Where each number comes from. A fabric that needs more than an assumed number gets a warning, not an error. A
+    /// number without an entry is firm.
+    #[serde(default)]
+    pub(crate) provenance: BTreeMap<Limit, Provenance>,
 }
 
 /// Something a platform can do.
@@ -292,6 +317,17 @@ impl File {
 }
 
 impl PanelFile {
+    /// Returns the number in the name of the first lane of each cage, where the file gives it.
+    pub(crate) fn port_numbers(&self) -> Option<Vec<u32>> {
+        let step = u32::from(self.numbers.step) * u32::from(self.lanes.value);
+        match &self.port_numbers.as_ref()?.value {
+            PortNumbersFile::From(first) => {
+                Some((0..u32::from(self.cages.value)).map(|cage| u32::from(*first) + cage * step).collect())
+            }
+            PortNumbersFile::First(first) => Some(first.iter().copied().map(u32::from).collect()),
+        }
+    }
+
     /// Returns the serial lanes cage by cage; nothing where they count past 16 bits.
     pub(crate) fn serial_lanes(&self) -> Option<Vec<u16>> {
         let lanes = u16::from(self.lanes.value);

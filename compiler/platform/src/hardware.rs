@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use closc_qos::units::Bytes;
 use smol_str::SmolStr;
 
-use crate::{PhysicalPort, Platform};
+use crate::{Limit, PhysicalPort, Platform};
 
 /// What is known of hardware beyond what its own configuration says.
 #[derive(Debug, Clone, Default)]
@@ -52,10 +52,14 @@ impl Hardware {
     }
 
     fn add(&mut self, platform: &Arc<Platform>) {
-        let limits = &platform.limits;
-        self.segments = self.segments.max(limits.my_sids);
-        self.routes = self.routes.max(limits.ipv6_routes);
-        self.neighbours = self.neighbours.max(limits.neighbours);
+        // An assumed number refuses nothing: a fabric that needs more has a warning where it is compiled.
+        let firm = |limit| match platform.limits.assumption(limit) {
+            Some(_) => u32::MAX,
+            None => platform.limits.get(limit),
+        };
+        self.segments = self.segments.max(firm(Limit::MySids));
+        self.routes = self.routes.max(firm(Limit::Ipv6Routes));
+        self.neighbours = self.neighbours.max(firm(Limit::Neighbours));
         self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, |buffer| buffer.total));
         self.platforms.push(Arc::clone(platform));
     }
@@ -78,7 +82,8 @@ mod tests {
         let all = Hardware::by_hwsku(catalogue.iter());
         let of = |id: &str| catalogue.get(id).expect("it ships");
         let known = &all["Arista-7060X6-64PE-B-C512S2"];
-        assert_eq!((known.segments, known.buffer), (256, Bytes(165_335_712)));
+        assert_eq!((known.segments, known.buffer), (u32::MAX, Bytes(165_335_712)), "256 are assumed");
+        assert_eq!((all["ACS-SN5600"].segments, all["ACS-SN5600"].routes), (256, 37_000));
         for port in of("th5-512x100g").ports() {
             assert!(known.ports().contains(&physical(&port)), "{port:?}");
         }

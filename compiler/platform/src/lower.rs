@@ -35,6 +35,7 @@ fn panel(file: &PanelFile) -> Panel {
         namings: file.namings.clone(),
         first_number: file.numbers.first,
         number_step: file.numbers.step,
+        port_numbers: file.port_numbers().map(|all| all.into_iter().map(|number| number as u16).collect()),
         device_ports: file.device_ports.as_ref().map(|at| at.value.clone()),
         port_bits: file.port_bits.as_ref().map(|at| at.value),
         serial_lanes: file.serial_lanes().expect("the check of lanes refuses what does not fit"),
@@ -51,6 +52,7 @@ fn sonic(file: SonicFile) -> Sonic {
             .into_iter()
             .map(|one| (one.breakouts.iter().map(|at| at.value).collect(), one.hwsku))
             .collect(),
+        facts: file.facts,
     }
 }
 
@@ -64,8 +66,8 @@ fn buffer(file: &BufferFile) -> Buffer {
 }
 
 fn trimming(file: TrimmingFile) -> TrimmingLimits {
-    let TrimmingFile { size_min, size_max, queue, queues } = file;
-    TrimmingLimits { size_min, size_max, queue, queues }
+    let TrimmingFile { size_min, size_max, queue, queues, keeps_dscp } = file;
+    TrimmingLimits { size_min, size_max, queue, queues, keeps_dscp }
 }
 
 fn limits(file: &LimitsFile) -> Limits {
@@ -75,6 +77,7 @@ fn limits(file: &LimitsFile) -> Limits {
         ecmp_width: file.ecmp_width.value,
         ecmp_groups: file.ecmp_groups.value,
         neighbours: file.neighbours.value,
+        provenance: file.provenance.clone(),
     }
 }
 

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::claim::{Claim, Provenance};
 use crate::os::Os;
 
 /// How a cage is split: `8x100G` is eight ports of 100G.
@@ -113,6 +114,9 @@ pub struct Panel {
     pub first_number: u16,
     /// Step from one cage to the next in numbers on the panel; 2 where every other cage must stay empty.
     pub number_step: u16,
+    /// The N of SONiC's `EthernetN` of the first lane of each cage, where it is not counted in lanes over the panel from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port_numbers: Option<Vec<u16>>,
     /// Serial lanes of the ASIC, cage by cage: `cages * lanes` of them.
     pub serial_lanes: Vec<u16>,
     /// Bits of a port number in P4 pipelines, where they are not those of v1model.
@@ -196,6 +200,21 @@ pub struct Sonic {
     pub platform: String,
     /// Names for switches on which exactly these breakouts are in use.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
+    /// What is known of single hwskus. Only checks read it: digests of what a file means leave it out.
+    #[serde(skip)]
+    pub facts: BTreeMap<String, HwskuFacts>,
+}
+
+/// What is known of a hwsku. A feature that is not listed is as in the `features` of the platform.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HwskuFacts {
+    /// Whether SONiC has uN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub un: Option<Claim>,
+    /// Whether SONiC trims packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimming: Option<Claim>,
 }
 
 /// Packet buffer.
@@ -222,6 +241,9 @@ pub struct TrimmingLimits {
     pub queue: Option<Queue>,
     /// The same for single hwskus.
     pub queues: BTreeMap<String, Queue>,
+    /// hwskus on which packets keep their DSCP where no entry of `TC_TO_DSCP_MAP` is for their class.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub keeps_dscp: BTreeSet<String>,
 }
 
 impl TrimmingLimits {
@@ -244,6 +266,52 @@ pub struct Limits {
     pub ecmp_groups: u32,
     /// Neighbour entries.
     pub neighbours: u32,
+    /// Where the numbers come from. Only checks read it: digests of what a file means leave it out.
+    #[serde(skip)]
+    pub provenance: BTreeMap<Limit, Provenance>,
+}
+
+/// A number of [`Limits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Local SIDs.
+    MySids,
+    /// IPv6 routes.
+    Ipv6Routes,
+    /// Members of one ECMP group.
+    EcmpWidth,
+    /// ECMP groups.
+    EcmpGroups,
+    /// Neighbour entries.
+    Neighbours,
+}
+
+impl Limit {
+    /// Every number, in the order of files.
+    pub const ALL: [Limit; 5] =
+        [Limit::MySids, Limit::Ipv6Routes, Limit::EcmpWidth, Limit::EcmpGroups, Limit::Neighbours];
+}
+
+impl Limits {
+    /// Returns a number.
+    pub fn get(&self, limit: Limit) -> u32 {
+        match limit {
+            Limit::MySids => self.my_sids,
+            Limit::Ipv6Routes => self.ipv6_routes,
+            Limit::EcmpWidth => self.ecmp_width,
+            Limit::EcmpGroups => self.ecmp_groups,
+            Limit::Neighbours => self.neighbours,
+        }
+    }
+
+    /// Returns why a number is assumed, where no source publishes it and it was not measured.
+    pub fn assumption(&self, limit: Limit) -> Option<&str> {
+        match self.provenance.get(&limit)? {
+            Provenance::Assumed(reason) => Some(reason),
+            Provenance::Published(_) | Provenance::Measured(_) => None,
+        }
+    }
 }
 
 /// What a platform can do.
@@ -312,6 +380,13 @@ impl Platform {
     pub fn trim_queue(&self, hwsku: &str) -> Option<Queue> {
         let limits = self.trimming.as_ref()?;
         limits.queues.get(hwsku).copied().or(limits.queue)
+    }
+
+    /// Tells whether packets of a class without an entry in `TC_TO_DSCP_MAP` leave an hwsku with DSCP 0.
+    pub fn clears_unmapped_dscp(&self, hwsku: &str) -> bool {
+        let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
+        let keeps = self.trimming.as_ref().is_some_and(|limits| limits.keeps_dscp.contains(hwsku));
+        model.is_some_and(Model::clears_unmapped_dscp) && !keeps
     }
 
     /// Tells whether one of SONiC's hwskus is for exactly these breakouts, or takes any.

@@ -99,6 +99,7 @@ struct Facts {
     has_play: bool,
     port_mtu_max: Option<u16>,
     port_number_max: Option<u16>,
+    multipath_max: Option<u16>,
     thresholds_taken: Option<(i8, i8)>,
     watchdog_poll_millis: Option<(u32, u32)>,
     trim_size: Option<(u32, u32)>,
@@ -178,6 +179,11 @@ impl Os {
     /// Returns the largest MTU that the operating system takes on a port, where it has a limit of its own.
     pub fn port_mtu_max(self) -> Option<u16> {
         self.facts().port_mtu_max
+    }
+
+    /// Returns the most paths to a prefix that its BGP uses, where there is a limit besides that of the platform.
+    pub fn multipath_max(self) -> Option<u16> {
+        self.facts().multipath_max
     }
 
     /// Returns the largest number of a front port, where numbers have a limit of their own.

@@ -70,8 +70,15 @@ impl Platform {
             width,
             in_cage,
             first_lane: slot.cage * lanes + in_cage,
-            named: slot.cage * panel.number_step * lanes + in_cage,
+            named: self.first_named(slot.cage) + in_cage,
         }
+    }
+
+    /// Returns the number in the name of the first lane of a cage.
+    fn first_named(&self, cage: u16) -> u16 {
+        let panel = &self.panel;
+        let given = panel.port_numbers.as_ref().and_then(|first| first.get(usize::from(cage)));
+        given.copied().unwrap_or(cage * panel.number_step * u16::from(panel.lanes))
     }
 
     fn name_at(&self, slot: Slot, at: Place) -> SmolStr {
@@ -159,7 +166,7 @@ struct Place {
     in_cage: u16,
     /// First lane over the cages of the catalogue, from 0.
     first_lane: u16,
-    /// The N of `EthernetN`: the first lane counted over the whole panel, unused cages included.
+    /// The N of `EthernetN`: what the platform gives, or the first lane counted over the whole panel, unused cages included.
     named: u16,
 }
 

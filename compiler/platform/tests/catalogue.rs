@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use closc_platform::{Breakout, Catalogue, Os, Platform, Slot};
+use closc_platform::{Breakout, Catalogue, Limit, Os, Platform, Slot};
 
 fn slots(platform: &Platform, breakout: Breakout) -> impl Iterator<Item = Slot> {
     let cages = platform.panel.cages;
@@ -136,4 +136,51 @@ fn headroom_models_are_known() {
             }
         }
     }
+}
+
+#[test]
+fn every_limit_has_a_source() {
+    for platform in Catalogue::builtin().iter() {
+        for limit in Limit::ALL {
+            let provenance = platform.limits.provenance.get(&limit);
+            let source = provenance.map(|provenance| provenance.parts().1);
+            assert!(source.is_some_and(|source| source.len() > 8), "{} {limit:?}", platform.id);
+        }
+    }
+}
+
+/// sonic-mgmt b4ba9de3, `packet_trimming` in tests_mark_conditions.yaml: four hwskus, and these alone are published.
+#[test]
+fn hwskus_that_trim_are_those_that_are_tested() {
+    let catalogue = Catalogue::builtin();
+    let mut published = BTreeSet::new();
+    for platform in catalogue.iter().filter(|platform| platform.supports(Os::Sonic)) {
+        let sonic = platform.sonic.as_ref().expect("SONiC runs on it");
+        let names = sonic.hwskus.iter().map(|(_, hwsku)| hwsku).chain([&sonic.hwsku]);
+        for hwsku in names.filter(|_| platform.features.trimming && platform.id != "sonic-vs") {
+            let claim = sonic.facts.get(hwsku).and_then(|facts| facts.trimming.as_ref());
+            let (word, source) = claim.unwrap_or_else(|| panic!("{hwsku}")).parts();
+            assert!(["published", "assumed"].contains(&word) && !source.is_empty(), "{hwsku}");
+            if word == "published" {
+                published.insert(hwsku.as_str());
+            }
+            // What is listed without a queue of its own takes that of the class, which a check bounds.
+            let queue = platform.trim_queue(hwsku);
+            assert!(queue.is_none_or(|queue| queue.get() <= 7), "{hwsku}");
+        }
+        for hwsku in sonic.facts.keys() {
+            assert!(
+                sonic.hwsku == *hwsku || sonic.hwskus.iter().any(|(_, known)| known == hwsku),
+                "{}: facts of {hwsku}, which it does not name",
+                platform.id
+            );
+        }
+    }
+    let listed = [
+        "Arista-7060X6-64PE-B-C448O16",
+        "Arista-7060X6-64PE-B-C512S2",
+        "Mellanox-SN5640-C448O16",
+        "Mellanox-SN5640-C512S2",
+    ];
+    assert_eq!(published, BTreeSet::from(listed));
 }

@@ -245,6 +245,10 @@ fn sonic_buffer_limits_features() {
     expect("[pfc, ecn]", "[pfc, ecn, pfc]", "E1011", "feature `pfc` is listed twice", "pfc");
     let buffer = "buffer: { total: 16MB, cell: 208, headroom: broadcom-tomahawk-2 }\n";
     expect(buffer, "", "E1011", "feature `pfc` needs a `buffer` section", "pfc");
+    // orchagent: "value(9) is out of range: 0 <= index <= 7" (sonic-mgmt 26172).
+    let trimming = "features: [trimming, pfc, ecn]\ntrimming: { size_min: 206, queue: 9 }";
+    let found = one("features: [pfc, ecn]", trimming);
+    assert_eq!((found.0, &*found.1), ("E1011", "`trimming` has queue 9, and SONiC takes 0 to 7"));
 }
 
 #[test]

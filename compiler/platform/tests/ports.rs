@@ -1,5 +1,6 @@
 //! Names and lanes of single ports, as SONiC's `port_config.ini` has them (sonic-buildimage 086b03bd, `device/`).
 
+use closc_diagnostics::Sources;
 use closc_platform::{Catalogue, Slot};
 
 /// Compares one port: platform, breakout, cage and part from 0, then name, alias, index, subport, lanes, number.
@@ -143,4 +144,33 @@ fn suggestions_are_near() {
     assert_eq!(catalogue.suggest("SN5600"), Some("spectrum4-sn5600"));
     assert_eq!(catalogue.suggest("spectrum4-sn560"), Some("spectrum4-sn5600"));
     assert_eq!(catalogue.suggest("catalyst"), None);
+}
+
+/// Micas, among others: `port_config.ini` begins with `Ethernet1`, or lists cages in an order of its own.
+#[test]
+fn port_numbers_are_those_of_the_box() {
+    let named = |numbers: &str| {
+        let text = include_str!("../catalogue/th3-32x400g.yaml")
+            .replace("id: th3-32x400g", "id: box-32x400g")
+            .replace("  serial_lanes:", &format!("  port_numbers: {numbers}\n  serial_lanes:"));
+        let mut catalogue = Catalogue::builtin();
+        let added = catalogue.add_yaml(&mut Sources::new(), "box.yaml", &text);
+        added.map(|id| {
+            let platform = catalogue.get(&id).unwrap();
+            let breakout = platform.panel.default_breakout;
+            [0, 1, 31].map(|cage| platform.port(Slot { cage, part: 0, breakout }).name.to_string())
+        })
+    };
+    assert_eq!(named("{ from: 1 }").unwrap(), ["Ethernet1", "Ethernet9", "Ethernet249"]);
+    let turned: Vec<String> = (0..32).rev().map(|cage| (cage * 8).to_string()).collect();
+    assert_eq!(
+        named(&format!("{{ first: [{}] }}", turned.join(", "))).unwrap(),
+        ["Ethernet248", "Ethernet240", "Ethernet0"]
+    );
+    let codes =
+        |numbers: &str| named(numbers).unwrap_err().iter().map(|found| found.rule.code).collect::<Vec<_>>();
+    assert_eq!(codes("{ first: [0, 8] }"), ["E1007"]);
+    let twice = turned.join(", ").replace("248", "236");
+    assert_eq!(codes(&format!("{{ first: [{twice}] }}")), ["E1007"]);
+    assert_eq!(codes("{ from: 32700 }"), ["E1007"]);
 }

@@ -113,6 +113,11 @@ bounded! {
     Queue(u8), 0..=15, "queue"
 }
 
+impl Queue {
+    /// The last unicast queue of SONiC's ASICs.
+    pub const UNICAST_MAX: u8 = 7;
+}
+
 bounded! {
     /// An ingress priority group (SONiC: 0 to 7).
     PriorityGroup(u8), 0..=7, "priority group"

@@ -128,9 +128,12 @@ const CASES: &[Case] = &[
         "platform",
         TRIMMING,
         &[
-            ("platform: th5-128x400g, os: sonic, up: 3", "platform: th5-256x200g, os: sonic, up: 3"),
+            (
+                "platform: th5-128x400g, os: sonic, up: 3",
+                "platform: spectrum4-sn5600-256x200g, os: sonic, up: 3",
+            ),
             ("speed: 400G, lanes: 4", "speed: 200G, lanes: 2"),
-            ("t1: { platform: th5-128x400g", "t1: { platform: th5-256x200g"),
+            ("t1: { platform: th5-128x400g", "t1: { platform: spectrum4-sn5600-256x200g"),
         ],
     ),
 ];

@@ -107,6 +107,8 @@ mod usid_zone;
 mod w_absent_anyway;
 mod w_agent_files;
 mod w_agent_values;
+mod w_assumed_feature;
+mod w_assumed_limit;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
@@ -121,6 +123,7 @@ mod w_no_qp_hash;
 mod w_no_t2;
 mod w_oversubscribed;
 mod w_parallel_locators;
+mod w_preset_buffers;
 mod w_public_asn;
 mod w_release_unused;
 mod w_routing_unused;
@@ -157,8 +160,8 @@ fabric: base
 planes: 2
 hosts: { groups: 256, per_group: 128, nics_per_node: 4, nic: { speed: 400G, lanes: 4 } }
 tiers:
-  t0: { platform: th5-256x200g, os: sonic, up: 128 }
-  t1: { platform: th5-256x200g, os: sonic }
+  t0: { platform: box-256x200g, os: sonic, up: 128 }
+  t1: { platform: box-256x200g, os: sonic }
 addresses: { management: 10.64.0.0/14 }
 ";
 
@@ -279,6 +282,7 @@ const CHECKS: &[Check] = checks![
     ecmp_groups,
     bgp_bandwidth,
     w_no_hwsku,
+    w_assumed_feature,
     w_oversubscribed,
     w_dark_ports,
     w_no_t2,
@@ -298,6 +302,7 @@ const CHECKS: &[Check] = checks![
     w_trim_number,
     w_agent_values,
     w_unset_queues,
+    w_preset_buffers,
     w_no_effect,
     w_absent_anyway,
     w_services_unused,
@@ -307,6 +312,7 @@ const CHECKS: &[Check] = checks![
     w_no_qp_hash,
     w_ecmp_unused,
     w_agent_files,
+    w_assumed_limit,
 ];
 
 /// Returns every rule of this crate, by code.

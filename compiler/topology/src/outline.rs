@@ -185,7 +185,7 @@ mod tests {
         let whole = Some([2, 256, 128, 256, 32]);
         assert_eq!(counts(BASE), whole);
         for (from, to) in [
-            ("th5-256x200g, os: sonic, up", "th5-25x200g, os: sonic, up"),
+            ("box-256x200g, os: sonic, up", "box-25x200g, os: sonic, up"),
             ("speed: 400G", "speed: 3"),
             ("nic: { speed: 400G, lanes: 4 }", "nic: 4"),
             ("os: sonic", "os: sonc"),

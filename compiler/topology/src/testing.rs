@@ -14,6 +14,7 @@ use crate::yaml::{Entry, Item, Value};
 const PLATFORMS: &[&str] = &[
     include_str!("../../../tests/errors/platforms/box-100-neighbours.yaml"),
     include_str!("../../../tests/errors/platforms/box-200-routes.yaml"),
+    include_str!("../../../tests/errors/platforms/box-256x200g.yaml"),
     include_str!("../../../tests/errors/platforms/box-64-ecmp.yaml"),
     include_str!("../../../tests/errors/platforms/box-one-sid.yaml"),
     include_str!("../../../tests/errors/platforms/box-without-ecn.yaml"),

@@ -23,8 +23,8 @@ fabric: pod
 planes: 2
 hosts: { groups: 256, per_group: 128, nic: { speed: 400G } }
 tiers:
-  t0: { platform: th5-256x200g, up: 128 }
-  t1: { platform: th5-256x200g }
+  t0: { platform: spectrum4-sn5600-256x200g, up: 128 }
+  t1: { platform: spectrum4-sn5600-256x200g }
 ";
     let long = "
 fabric: pod
@@ -35,12 +35,12 @@ zones: 1
 hosts: { groups: 256, per_group: 128, nics_per_node: 1, rails: 1, nic: { speed: 400G, lanes: 4 }, os: none }
 tiers:
   t0:
-    platform: th5-256x200g
+    platform: spectrum4-sn5600-256x200g
     os: sonic
     down: { count: 128, breakout: 4x200G, spare: 0, first_cage: 0 }
     up: { count: 128, breakout: 4x200G, spare: 0, first_cage: 32 }
     parallel: 1
-  t1: { platform: th5-256x200g, os: sonic, count: 128, down: 256, parallel: 1 }
+  t1: { platform: spectrum4-sn5600-256x200g, os: sonic, count: 128, down: 256, parallel: 1 }
 srv6:
   block: fcbb:bbbb::/32
   widths: { role: 2, plane: 3, zone: 0, index: 11 }
@@ -71,9 +71,9 @@ planes: 2
 zones: 4
 hosts: { groups: 64, per_group: 128, nic: { speed: 400G } }
 tiers:
-  t0: { platform: th5-256x200g, up: 32 }
-  t1: { platform: th5-256x200g, up: 64 }
-  t2: { platform: th5-256x200g }
+  t0: { platform: spectrum4-sn5600-256x200g, up: 32 }
+  t1: { platform: spectrum4-sn5600-256x200g, up: 64 }
+  t2: { platform: spectrum4-sn5600-256x200g }
 ";
     let long = "
 fabric: region
@@ -81,9 +81,9 @@ planes: 2
 zones: 4
 hosts: { groups: 64, per_group: 128, nic: { speed: 400G } }
 tiers:
-  t0: { platform: th5-256x200g, up: 32 }
-  t1: { platform: th5-256x200g, up: 64, count: 32, down: 64 }
-  t2: { platform: th5-256x200g, count: 64, down: 128, wiring: full, ports_per_zone: 32 }
+  t0: { platform: spectrum4-sn5600-256x200g, up: 32 }
+  t1: { platform: spectrum4-sn5600-256x200g, up: 64, count: 32, down: 64 }
+  t2: { platform: spectrum4-sn5600-256x200g, count: 64, down: 128, wiring: full, ports_per_zone: 32 }
 srv6: { widths: { role: 2, plane: 3, zone: 3, index: 8 } }
 cables: { t1-t2: { length: 500m, medium: dr } }
 naming:

@@ -125,7 +125,7 @@ fn hosts() -> Tree {
 
 fn tiers() -> Tree {
     let t2 = map([
-        ("platform", leaf("th5-256x200g")),
+        ("platform", leaf("spectrum4-sn5600-256x200g")),
         ("os", leaf("frr")),
         ("ports_per_zone", leaf("64")),
         ("wiring", leaf("full")),
@@ -135,7 +135,7 @@ fn tiers() -> Tree {
         (
             "t0",
             map([
-                ("platform", leaf("th5-256x200g")),
+                ("platform", leaf("spectrum4-sn5600-256x200g")),
                 ("os", leaf("sonic")),
                 ("down", map([("count", leaf("128")), ("breakout", leaf("4x200G"))])),
                 ("up", map([("count", leaf("64")), ("spare", leaf("8")), ("first_cage", leaf("40"))])),
@@ -144,7 +144,10 @@ fn tiers() -> Tree {
                 ("by_plane", map([("1", map([("platform", leaf("th5-512x100g")), ("os", leaf("frr"))]))])),
             ]),
         ),
-        ("t1", map([("platform", leaf("th5-256x200g")), ("up", leaf("64")), ("count", leaf("64"))])),
+        (
+            "t1",
+            map([("platform", leaf("spectrum4-sn5600-256x200g")), ("up", leaf("64")), ("count", leaf("64"))]),
+        ),
         ("t2", t2),
     ])
 }

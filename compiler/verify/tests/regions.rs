@@ -34,9 +34,9 @@ planes: 1
 qos: none
 hosts: { groups: 2, per_group: 1, nic: { speed: 200G, lanes: 2 } }
 tiers:
-  t0: { platform: th5-256x200g, up: 1 }
-  t1: { platform: th5-256x200g, up: 1 }
-  t2: { platform: th5-256x200g, ports_per_zone: 1 }
+  t0: { platform: spectrum4-sn5600-256x200g, up: 1 }
+  t1: { platform: spectrum4-sn5600-256x200g, up: 1 }
+  t2: { platform: spectrum4-sn5600-256x200g, ports_per_zone: 1 }
 cables:
   nic-t0: { length: 1m, medium: dac }
   t0-t1: { length: 1m, medium: dac }

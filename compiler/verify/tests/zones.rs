@@ -26,18 +26,18 @@ hosts:
   os: linux
 tiers:
   t0:
-    platform: th5-256x200g
+    platform: spectrum4-sn5600-256x200g
     os: sonic
     up: 4
     by_zone: {{ 1: {{ platform: th5-512x100g }} }}
   t1:
-    platform: th5-256x200g
+    platform: spectrum4-sn5600-256x200g
     os: sonic
     up: 2
     by_zone:
       1: {{ down: {{ breakout: 8x100G }}, up: {{ first_cage: 40 }} }}
       2: {{ platform: linux, os: linux, down: {{ breakout: 1x200G }}, up: {{ breakout: 1x200G, first_cage: 100 }} }}
-  t2: {{ platform: th5-256x200g, os: sonic, ports_per_zone: 4 }}
+  t2: {{ platform: spectrum4-sn5600-256x200g, os: sonic, ports_per_zone: 4 }}
 cables:
   nic-t0: {{ length: 2m, medium: aec }}
   t0-t1: {{ length: 2m, medium: aec }}

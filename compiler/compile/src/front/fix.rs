@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     const FABRIC: &str = "fabric: pod # one\nplanes: 2\nhosts:\n  grops: 4\n  per_group: \"8\"\n  nic: { speed: 800Gbps, lanes: 8 }\n\
-                          tiers:\n  t0: { platform: th5-256x200g, os: sonik, up: 8 }\n  t1: { platform: th5-256x200, os: sonic }\nqos: none\n";
+                          tiers:\n  t0: { platform: th5-512x100g, os: sonik, up: 8 }\n  t1: { platform: th5-512x100, os: sonic }\nqos: none\n";
 
     fn read(is_wanted: impl Fn(&Diagnostic, &Fix) -> bool) -> Fixed {
         fix(&Source::File("pod.yaml".into()), FABRIC, &Options::default(), is_wanted).unwrap()
@@ -105,7 +105,7 @@ mod tests {
     fn a_choice_is_made_where_it_is_asked_for() {
         let fixed =
             read(|finding, fix| fix.trust == Trust::Sure || ["E0201", "E0205"].contains(&finding.rule.code));
-        assert!(fixed.text.contains("platform: th5-256x200g, os: sonic }\nqos"), "{}", fixed.text);
+        assert!(fixed.text.contains("platform: th5-512x100g, os: sonic }\nqos"), "{}", fixed.text);
         assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);
     }
 

@@ -1,6 +1,7 @@
 //! E1011: the features go together.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
+use closc_qos::codes::Queue;
 
 use crate::file::{Feature, File};
 
@@ -8,8 +9,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1011",
     title: "features do not go together",
     what: "A feature is listed once, `ua` comes with `un`, `pfc` comes with a `buffer` section, and a `trimming` \
-           section, whose smallest size is at most its largest, comes with `trimming`.",
-    why: "A uA SID is reached by way of a uN, and headroom cannot be computed without the size of buffer and cell.",
+           section, whose smallest size is at most its largest, comes with `trimming`. Where SONiC runs, its queues are 0 \
+           to 7.",
+    why: "A uA SID is reached by way of a uN, and headroom cannot be computed without the size of buffer and cell. \
+          orchagent rejects the trimming settings as a whole where their queue is not a unicast queue (sonic-mgmt 26172).",
     example: "features: [ua, ecn]",
     fix: "Add what is missing, or take the feature out.",
 };
@@ -25,6 +28,13 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         if let Some(max) = max.filter(|max| *max < min) {
             let message = format!("`trimming` takes no size: `size_min` is {min}, `size_max` is {max}");
             found.push(Diagnostic::error(&RULE, message).at(place, ""));
+        }
+        let queues = section.value.queue.iter().chain(section.value.queues.values());
+        let runs = file.os.value.iter().any(|os| os.has_hwskus());
+        if let Some(queue) = queues.filter(|_| runs).find(|queue| queue.get() > Queue::UNICAST_MAX) {
+            let message =
+                format!("`trimming` has queue {queue}, and SONiC takes 0 to {}", Queue::UNICAST_MAX);
+            found.push(Diagnostic::error(&RULE, message).at(place, "rejected by the switch"));
         }
     }
     for (index, at) in file.features.iter().enumerate() {

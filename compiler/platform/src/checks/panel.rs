@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1007",
     title: "panel is empty or too large",
     what: "A panel has at least one cage of at least one lane, numbers that go up, and at most 32,767 lanes, \
-           cages left out included. `port_bits` is 9 to 12, `rack_units` at least 1.",
+           cages left out included. `port_bits` is 9 to 12, `rack_units` at least 1. `port_numbers` gives every cage its \
+           own numbers, up to 32,767.",
     why: "Names and port numbers are counted in lanes over the panel, in 16 bits. P4 pipelines are made for ports of so \
           many bits: v1model has 9, and counters by port and class grow with them.",
     example: "panel: {cages: 0, lanes: 8}",
@@ -44,6 +45,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         let message = "the switch is 0 rack units high";
         found.push(Diagnostic::error(&RULE, message).at(units.span(source), "at least 1, or leave it out"));
     }
+    port_numbers(file, source, found);
     let counted = cages * step * lanes;
     if counted > LANES_MAX || first + cages * step > LANES_MAX {
         found.push(
@@ -56,4 +58,30 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             .note(format!("{cages} cages * step {step} * {lanes} lanes = {counted}")),
         );
     }
+}
+
+/// Checks that two ports have two names.
+fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = &file.panel;
+    let (Some(given), Some(numbers)) = (&panel.port_numbers, panel.port_numbers()) else { return };
+    let place = given.span(source);
+    let (cages, lanes) = (usize::from(panel.cages.value), u32::from(panel.lanes.value));
+    if numbers.len() != cages {
+        let message = format!("`port_numbers` has {} entries for {cages} cages", numbers.len());
+        let diagnostic = Diagnostic::error(&RULE, message).at(place, format!("{} entries", numbers.len()));
+        found.push(diagnostic.and(panel.cages.span(source), format!("{cages} cages")));
+        return;
+    }
+    let mut by_number: Vec<(u32, usize)> = numbers.into_iter().zip(1..).collect();
+    by_number.sort_unstable();
+    let past = by_number.last().filter(|(first, _)| first + lanes > LANES_MAX);
+    let message = match (past, by_number.windows(2).find(|pair| pair[1].0 < pair[0].0 + lanes)) {
+        (Some((first, cage)), _) => format!("port {first} of cage {cage} is above {LANES_MAX}"),
+        (None, Some(pair)) => {
+            format!("port {} is at cage {} and at cage {}", pair[1].0, pair[0].1, pair[1].1)
+        }
+        (None, None) => return,
+    };
+    let label = "cages counted from 1 in the order of the file";
+    found.push(Diagnostic::error(&RULE, message).at(place, label));
 }

@@ -76,6 +76,15 @@ impl Model {
         }
     }
 
+    /// Tells whether the ASIC clears the DSCP of packets whose traffic class has no entry in a port's map from classes to
+    /// DSCP, as Broadcom's SAI does (opencomputeproject/SAI 2349).
+    pub fn clears_unmapped_dscp(self) -> bool {
+        match self {
+            Self::Chip(chip) => chip != Chip::Teralynx10,
+            Self::Ieee | Self::Spectrum(_) | Self::Tofino2 | Self::Classic(_) => false,
+        }
+    }
+
     /// Says whether headroom depends on the packets that lossless classes carry, and is not published for packets of the
     /// vendor's choice.
     pub fn reads_packets(self) -> bool {

@@ -59,6 +59,19 @@ impl Profile {
         self.trimming().map(|trimming| (trimming.tc, dscp(trimming))).into_iter().collect()
     }
 
+    /// Returns the code point that each traffic class keeps on ASICs that rewrite packets of every class (SONiC:
+    /// `TC_TO_DSCP_MAP`): the one that senders mark with. Packets that another switch trimmed keep the code point of the
+    /// fabric. A class that no code point leads to is not listed.
+    pub fn kept_dscp(&self) -> BTreeMap<TrafficClass, Dscp> {
+        let trimmed = self.trimming().map(|trimming| (&trimming.class, trimming.fabric_dscp));
+        let kept = |class: &super::Class| {
+            let own = trimmed.filter(|(name, _)| **name == class.name).map(|(_, dscp)| dscp);
+            let first = || Dscp::all().find(|dscp| self.class_of(*dscp).name == class.name);
+            Some((class.tc, own.or_else(|| class.mark()).or_else(first)?))
+        };
+        self.classes().filter_map(kept).collect()
+    }
+
     /// Returns the number by which a switch knows packets that it trimmed, where such numbers end at some: their own traffic
     /// class, or the highest that no class has. Nothing without trimming, and where all are taken.
     pub fn trim_priority(&self, most: u8) -> Option<u8> {

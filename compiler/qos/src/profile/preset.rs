@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ProfileError;
 use super::presets;
 use super::{Draft, Profile};
+use crate::headroom::{Chip, Model};
 
 /// A profile that comes with the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -29,15 +30,17 @@ pub enum Preset {
     JuniperDcqcn,
     /// PFC only, clear-to-send in a class of its own, no DCQCN (Meta).
     MetaRoce,
-    /// Six lossy data queues, what the newest AI SKUs in SONiC do.
+    /// Six lossy data queues, what NVIDIA's newest AI SKUs in SONiC do.
     SonicAiLossy,
+    /// The same with the buffers of an AI SKU of Tomahawk 5.
+    SonicAiLossyTh5,
     /// One class for everything, neither paused, marked nor trimmed: no QoS, on purpose.
     None,
 }
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::LossyTrim,
         Self::Lossless,
         Self::SonicAzure,
@@ -45,6 +48,7 @@ impl Preset {
         Self::JuniperDcqcn,
         Self::MetaRoce,
         Self::SonicAiLossy,
+        Self::SonicAiLossyTh5,
         Self::None,
     ];
 
@@ -58,6 +62,7 @@ impl Preset {
             Self::JuniperDcqcn => "juniper-dcqcn",
             Self::MetaRoce => "meta-roce",
             Self::SonicAiLossy => "sonic-ai-lossy",
+            Self::SonicAiLossyTh5 => "sonic-ai-lossy-th5",
             Self::None => "none",
         }
     }
@@ -65,6 +70,22 @@ impl Preset {
     /// Returns all names for messages.
     pub(super) fn names() -> String {
         Self::ALL.map(|preset| format!("`{preset}`")).join(", ")
+    }
+
+    /// Returns the preset whose buffers are of an ASIC where those of this one are of another; nothing where they fit.
+    pub fn for_asic(self, model: Model) -> Option<Self> {
+        let is_th5 = model == Model::Chip(Chip::Tomahawk5);
+        match self {
+            Self::SonicAiLossy => is_th5.then_some(Self::SonicAiLossyTh5),
+            Self::SonicAiLossyTh5 => model.is_nvidia().then_some(Self::SonicAiLossy),
+            Self::LossyTrim
+            | Self::Lossless
+            | Self::SonicAzure
+            | Self::NvidiaRoce
+            | Self::JuniperDcqcn
+            | Self::MetaRoce
+            | Self::None => None,
+        }
     }
 
     /// Returns the preset as plain data, to build upon.
@@ -77,6 +98,7 @@ impl Preset {
             Self::JuniperDcqcn => presets::juniper_dcqcn::draft(),
             Self::MetaRoce => presets::meta_roce::draft(),
             Self::SonicAiLossy => presets::sonic_ai_lossy::draft(),
+            Self::SonicAiLossyTh5 => presets::sonic_ai_lossy_th5::draft(),
             Self::None => presets::none::draft(),
         }
     }

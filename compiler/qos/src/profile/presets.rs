@@ -10,6 +10,7 @@ pub(super) mod meta_roce;
 pub(super) mod none;
 pub(super) mod nvidia_roce;
 pub(super) mod sonic_ai_lossy;
+pub(super) mod sonic_ai_lossy_th5;
 pub(super) mod sonic_azure;
 
 use super::class::{Class, Role, Scheduler};

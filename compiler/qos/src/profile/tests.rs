@@ -70,6 +70,21 @@ fn sonic_azure_has_the_published_map() {
     }
 }
 
+/// sonic-buildimage Arista-7060X6-64PE-B-C512S2, buffers_defaults_t0.j2: `dynamic_th` of queues 0 to 6.
+#[test]
+fn the_preset_of_tomahawk_5_has_the_thresholds_of_its_sku() {
+    let profile = Preset::SonicAiLossyTh5.profile();
+    let found: Vec<i8> = profile.classes().map(|class| class.egress_threshold.get()).collect();
+    assert_eq!(found, [0, 3, 3, 3, 0, -3, 0]);
+    assert_eq!(profile.dscp_to_tc(), Preset::SonicAiLossy.profile().dscp_to_tc());
+    for preset in Preset::ALL {
+        for model in crate::headroom::Model::all() {
+            let other = preset.for_asic(model);
+            assert!(other.is_none_or(|other| other.for_asic(model).is_none()), "{preset} {}", model.name());
+        }
+    }
+}
+
 #[test]
 fn sonic_ai_lossy_has_the_published_map_and_no_pfc() {
     let profile = Preset::SonicAiLossy.profile();

@@ -38,8 +38,8 @@ planes: 4
 routing: srv6-static
 hosts: { groups: 2, per_group: 4, nic: { speed: 800G, lanes: 8 } }
 tiers:
-  t0: { platform: th5-256x200g, os: sonic, up: 4, parallel: 2 }
-  t1: { platform: th5-256x200g, os: sonic }
+  t0: { platform: spectrum4-sn5600-256x200g, os: sonic, up: 4, parallel: 2 }
+  t1: { platform: spectrum4-sn5600-256x200g, os: sonic }
 addresses: { management: "2001:db8:99::/64" }
 cables:
   nic-t0: { length: 2m, medium: dac }

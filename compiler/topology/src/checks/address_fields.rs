@@ -115,7 +115,7 @@ mod tests {
             format!(
                 "{{ routing: {routing}, zones: 2, addresses: {{ {more} }}, hosts: {{ groups: 64 }}, \
                  tiers: {{ t0: {{ up: 128 }}, t1: {{ up: 64 }}, \
-                 t2: {{ platform: th5-256x200g, wiring: rows, rows: 128, ports_per_zone: 1 }} }} }}"
+                 t2: {{ platform: box-256x200g, wiring: rows, rows: 128, ports_per_zone: 1 }} }} }}"
             )
         };
         let v6 = "management: \"2001:db8::/64\"";

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
            tiers:\n\
            \x20 t0: { up: 128 }\n\
            \x20 t1: { up: 64 }\n\
-           \x20 t2: { platform: th5-256x200g, wiring: rows, rows: 60000 }",
+           \x20 t2: { platform: box-256x200g, wiring: rows, rows: 60000 }",
     fix: "Lower the number that the message names.",
 };
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn indices_have_sixteen_bits() {
-        let fragment = "{ zones: 2, hosts: { groups: 2 }, tiers: { t0: { up: 128 }, t1: { up: 64 }, t2: { platform: th5-256x200g, wiring: rows, rows: 60000 } } }";
+        let fragment = "{ zones: 2, hosts: { groups: 2 }, tiers: { t0: { up: 128 }, t1: { up: 64 }, t2: { platform: box-256x200g, wiring: rows, rows: 60000 } } }";
         assert!(codes(fragment).contains(&"E0317"));
         assert_eq!(
             message(fragment, "E0317"),

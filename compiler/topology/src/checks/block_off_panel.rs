@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { up: { count: 128, first_cage: 40 } } }"), ["E0209"]);
         assert_eq!(
             message("tiers: { t0: { up: { count: 128, first_cage: 40 } } }", "E0209"),
-            "the uplinks of each T0 end behind the last cage of `th5-256x200g`"
+            "the uplinks of each T0 end behind the last cage of `box-256x200g`"
         );
     }
 }

@@ -1,7 +1,9 @@
 //! E0906: a switch needs more ECMP groups than its platform holds.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_diagnostics::{Diagnostics, Rule};
+use closc_platform::Limit;
 
+use crate::checks::w_assumed_limit::Basis;
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier};
@@ -19,12 +21,17 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use single links between a T0 and a T1, a platform with more groups, or fewer T0s.",
 };
 
-/// Counts the groups of every kind of switch.
+/// Compares with the sizes that refuse: the groups of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    compare(draft, Basis::Firm, out);
+}
+
+/// Counts the groups of every kind of switch.
+pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     if draft.routing.is_source_routed() {
         return;
     }
-    for hardware in &draft.hardware {
+    for hardware in draft.hardware.iter().filter(|hardware| basis.covers(hardware, Limit::EcmpGroups)) {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let limit = u64::from(hardware.platform.limits.ecmp_groups);
         let (up, down) = groups(draft, tier);
@@ -35,19 +42,18 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             TierId::T0 | TierId::T1 => count(down, "T0"),
             TierId::T2 => count(down, "zone"),
         };
+        let message = format!(
+            "{} needs {} ECMP groups, `{}` has {limit}",
+            hardware.who,
+            up + down,
+            hardware.platform.id
+        );
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!(
-                    "{} needs {} ECMP groups, `{}` has {limit}",
-                    hardware.who,
-                    up + down,
-                    hardware.platform.id
-                ),
-            )
-            .at(hardware.platform_span, format!("{limit} groups"))
-            .note(format!("{up} for uplinks + {below} over several links each = {}", up + down))
-            .help("use single links between a T0 and a T1, a platform with more groups, or fewer T0s"),
+            basis
+                .finding(&RULE, hardware, Limit::EcmpGroups, message)
+                .at(hardware.platform_span, format!("{limit} groups"))
+                .note(format!("{up} for uplinks + {below} over several links each = {}", up + down))
+                .help("use single links between a T0 and a T1, a platform with more groups, or fewer T0s"),
         );
     }
 }
@@ -71,7 +77,7 @@ mod tests {
     #[test]
     fn groups_fit() {
         assert!(codes(RULE.example).contains(&"E0906"));
-        assert_eq!(message(RULE.example, "E0906"), "each T1 needs 256 ECMP groups, `th5-256x200g` has 128");
+        assert_eq!(message(RULE.example, "E0906"), "each T1 needs 256 ECMP groups, `box-256x200g` has 128");
         assert!(!codes("routing: ecmp-static").contains(&"E0906"));
     }
 }

@@ -1,9 +1,11 @@
 //! E0904: the uplinks of a switch are more than one ECMP group holds.
 
 use closc_artefacts::Routing;
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_diagnostics::{Diagnostics, Rule};
+use closc_platform::Limit;
 
 use crate::checks::or_routing;
+use crate::checks::w_assumed_limit::Basis;
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
@@ -13,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",
     what: "With `ecmp-static` and `bgp-unnumbered` the uplinks of a switch, and those of its downlinks that lead \
-           to one T0 or one zone, fit one ECMP group of its platform; with BGP there are at most 256.",
+           to one T0 or one zone, fit one ECMP group of its platform; with BGP they are at most as many as the routing \
+           daemon of the operating system uses: 514 on SONiC, 256 elsewhere.",
     why: "Members that do not fit get no traffic, or the whole group is refused and traffic collapses onto \
            one link.",
     example: "routing: ecmp-static\n\
@@ -22,27 +25,34 @@ pub(crate) static RULE: Rule = Rule {
            groups.",
 };
 
-/// Counts the members of the widest group.
+/// Compares with the sizes that refuse: the members of the widest group.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    compare(draft, Basis::Firm, out);
+}
+
+/// Counts the members of the widest group.
+pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     if draft.routing.is_source_routed() {
         return;
     }
     for hardware in &draft.hardware {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let held = u64::from(hardware.platform.limits.ecmp_width);
-        let limit = if draft.routing.speaks_bgp() { held.min(MULTIPATH_MAX) } else { held };
         let (ways, what, side) = widest(draft, tier);
-        if ways <= limit {
-            continue;
-        }
-        let holder = if limit < held {
-            format!("FRR uses at most {limit}")
-        } else {
-            format!("an ECMP group of `{}` has {limit}", hardware.platform.id)
+        let paths = hardware.os.multipath_max().map(u64::from).filter(|_| draft.routing.speaks_bgp());
+        // What the daemon is built for is published, whatever is known of the platform.
+        let holder = match paths.filter(|most| ways > *most) {
+            Some(most) if basis == Basis::Firm => {
+                format!("the BGP of `{}` uses at most {most}", hardware.os.word())
+            }
+            Some(_) => continue,
+            None if ways <= held || !basis.covers(hardware, Limit::EcmpWidth) => continue,
+            None => format!("an ECMP group of `{}` has {held}", hardware.platform.id),
         };
         let message = format!("{} spreads over {}, {holder}", hardware.who, links(ways, what));
         out.push(
-            Diagnostic::error(&RULE, message)
+            basis
+                .finding(&RULE, hardware, Limit::EcmpWidth, message)
                 .at(draft.ports_span(tier.id, side), links(ways, what))
                 .and(hardware.platform_span, format!("{held} members"))
                 .help(or_routing(
@@ -54,9 +64,6 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         );
     }
 }
-
-/// The most paths to a prefix that FRR is built for, on Debian and on SONiC.
-const MULTIPATH_MAX: u64 = 256;
 
 /// Writes a number of links and where they lead: `128 uplinks`, `300 links to each zone`.
 fn links(number: u64, (noun, rest): (&str, &str)) -> String {

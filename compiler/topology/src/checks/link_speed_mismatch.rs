@@ -88,7 +88,7 @@ mod tests {
             format!(
                 "{{ zones: 2, hosts: {{ groups: 64, per_group: 64 }}, tiers: {{ \
                  t0: {{ up: 64, by_zone: {{ 1: {t0} }} }}, t1: {{ up: 64, by_zone: {{ 1: {t1} }} }}, \
-                 t2: {{ platform: th5-256x200g, os: sonic }} }} }}"
+                 t2: {{ platform: box-256x200g, os: sonic }} }} }}"
             )
         };
         let found = message(&zones("{ up: { breakout: 2x400G } }", "{}"), "E0206");

@@ -1,8 +1,10 @@
 //! E0905: the neighbours of a switch are more than its platform holds.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_diagnostics::{Diagnostics, Rule};
+use closc_platform::Limit;
 
 use super::route_limit::fits_panel;
+use crate::checks::w_assumed_limit::Basis;
 use crate::draft::Draft;
 
 /// The neighbours of a switch are more than its platform holds.
@@ -16,23 +18,28 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a platform with a larger table, or fewer ports.",
 };
 
-/// Counts the neighbours of every kind of switch.
+/// Compares with the sizes that refuse: the neighbours of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for hardware in &draft.hardware {
+    compare(draft, Basis::Firm, out);
+}
+
+/// Counts the neighbours of every kind of switch.
+pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
+    for hardware in draft.hardware.iter().filter(|hardware| basis.covers(hardware, Limit::Neighbours)) {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let (down, up) = (tier.down.count, tier.up.count);
         let (needed, limit) = (down + up, u64::from(hardware.platform.limits.neighbours));
         if needed <= limit || !fits_panel(hardware, tier) {
             continue; // They fit, or the ports do not, which is a matter of its own.
         }
+        let message =
+            format!("{} has {needed} neighbours, `{}` holds {limit}", hardware.who, hardware.platform.id);
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!("{} has {needed} neighbours, `{}` holds {limit}", hardware.who, hardware.platform.id),
-            )
-            .at(hardware.platform_span, format!("{limit} neighbours"))
-            .note(format!("{down} below + {up} above = {needed}"))
-            .help("use a platform with a larger table, or fewer ports"),
+            basis
+                .finding(&RULE, hardware, Limit::Neighbours, message)
+                .at(hardware.platform_span, format!("{limit} neighbours"))
+                .note(format!("{down} below + {up} above = {needed}"))
+                .help("use a platform with a larger table, or fewer ports"),
         );
     }
 }

@@ -1,6 +1,7 @@
 //! E0703: a profile that trims meets a platform that cannot.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::{SkuFeature, Standing};
 
 use crate::draft::Draft;
 use crate::field;
@@ -9,7 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0703",
     title: "the platform cannot trim packets",
-    what: "With a profile that trims, every switch with a packet buffer of its own can trim packets.",
+    what: "With a profile that trims, every switch with a packet buffer of its own can trim packets. Of one box some hwskus \
+           of SONiC can and others cannot: `closc platforms NAME` lists them with their sources.",
     why: "Senders count on the header of a packet that had no room; where it is dropped instead, they wait \
            for a timeout.",
     example: "routing: ecmp-static\n\
@@ -25,23 +27,32 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     };
     let stated = draft.states(field!("qos"));
-    for hardware in &draft.hardware {
+    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.buffer.is_some()) {
         let platform = &hardware.platform;
-        if platform.features.trimming || platform.buffer.is_none() {
-            continue;
-        }
-        let diagnostic = Diagnostic::error(
-            &RULE,
-            format!("`{}` cannot trim packets, and QoS profile `{}` does", platform.id, profile.name()),
-        )
-        .at(hardware.platform_span, format!("for {}", hardware.who));
-        let diagnostic = if stated {
+        let (what, reason) = match hardware.standing(SkuFeature::Trimming) {
+            Standing::Has | Standing::Assumed(..) => continue,
+            Standing::Missing => (format!("`{}`", platform.id), None),
+            Standing::Lacking(hwsku, reason) if platform.features.trimming => {
+                (format!("`{}` with hwsku `{hwsku}`", platform.id), Some(reason))
+            }
+            Standing::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
+        };
+        let message = format!("{what} cannot trim packets, and QoS profile `{}` does", profile.name());
+        let mut diagnostic =
+            Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.who));
+        diagnostic = if stated {
             diagnostic.and(draft.at(field!("qos")), "trims")
         } else {
             diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
         };
+        if let Some(reason) = reason {
+            diagnostic = diagnostic.note(reason.to_owned());
+        }
+        let able = hardware.able(draft.catalogue, SkuFeature::Trimming);
         out.push(
-            diagnostic.help("use a profile without trimming such as `sonic-ai-lossy`, or another platform"),
+            diagnostic
+                .note(format!("platforms that trim with `{}`: {}", hardware.os.word(), able.join(", ")))
+                .help("use a profile without trimming such as `sonic-ai-lossy`, or another platform"),
         );
     }
 }
@@ -59,6 +70,15 @@ mod tests {
         assert_eq!(
             message(&format!("{{ {TH4} }}"), "E0703"),
             "`th4-64x400g` cannot trim packets, and QoS profile `lossy-trim` does"
+        );
+    }
+
+    #[test]
+    fn another_hwsku_trims() {
+        let th6 = "routing: ecmp-static, hosts: { groups: 64, per_group: 128, nic: { speed: 800G } }, tiers: { t0: { platform: th6-256x400g, up: 128 }, t1: { platform: th6-256x400g } }";
+        assert_eq!(
+            message(&format!("{{ {th6} }}"), "E0703"),
+            "`th6-256x400g` cannot trim packets, and QoS profile `lossy-trim` does"
         );
     }
 }

@@ -2,11 +2,11 @@
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::{SkuFeature, Standing};
 
 use crate::checks::or_routing;
 use crate::draft::Draft;
 use crate::field;
-use crate::suggest::listed;
 
 /// A platform has no uN behaviour.
 pub(crate) static RULE: Rule = Rule {
@@ -24,21 +24,32 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
         return;
     }
-    for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.features.un) {
-        let id = &hardware.platform.id;
-        let able =
-            draft.catalogue.iter().filter(|platform| platform.features.un && platform.supports(hardware.os));
-        let able: Vec<&str> = able.map(|platform| platform.id.as_str()).collect();
-        let diagnostic = Diagnostic::error(&RULE, format!("`{id}` cannot forward uSIDs: it has no uN"))
-            .at(hardware.platform_span, format!("for {}", hardware.who));
+    for hardware in &draft.hardware {
+        let platform = &hardware.platform;
+        let (what, reason) = match hardware.standing(SkuFeature::Segments) {
+            Standing::Has | Standing::Assumed(..) => continue,
+            Standing::Missing => (format!("`{}`", platform.id), None),
+            Standing::Lacking(hwsku, reason) if platform.features.un => {
+                (format!("`{}` with hwsku `{hwsku}`", platform.id), Some(reason))
+            }
+            Standing::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
+        };
+        let able = hardware.able(draft.catalogue, SkuFeature::Segments);
+        let message = format!("{what} cannot forward uSIDs: it has no uN");
+        let diagnostic =
+            Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.who));
         let diagnostic = if draft.states(field!("routing")) {
             diagnostic.and(draft.at(field!("routing")), "asks for uSIDs")
         } else {
             diagnostic
         };
+        let diagnostic = match reason {
+            Some(reason) => diagnostic.note(reason.to_owned()),
+            None => diagnostic,
+        };
         out.push(
             diagnostic
-                .note(format!("platforms with uN that run `{}`: {}", hardware.os.word(), listed(able)))
+                .note(format!("platforms with uN that run `{}`: {}", hardware.os.word(), able.join(", ")))
                 .help(or_routing(
                     "use one of these",
                     "",
@@ -59,5 +70,8 @@ mod tests {
         assert!(codes(fragment).contains(&"E0214"));
         assert_eq!(message(fragment, "E0214"), "`th4-64x400g` cannot forward uSIDs: it has no uN");
         assert!(!codes(&format!("{{ routing: ecmp-static, {fragment} }}")).contains(&"E0214"));
+        let fragment =
+            "{ qos: none, tiers: { t0: { platform: th5-256x200g }, t1: { platform: th5-256x200g } } }";
+        assert_eq!(message(fragment, "E0214"), "`th5-256x200g` cannot forward uSIDs: it has no uN");
     }
 }

@@ -42,7 +42,7 @@ mod tests {
         assert!(!codes("tiers: { t0: { os: frr } }").contains(&"E0202"));
         assert_eq!(
             message("tiers: { t0: { by_plane: { 1: { os: p4 } } } }", "E0202"),
-            "`p4` does not run on `th5-256x200g`"
+            "`p4` does not run on `box-256x200g`"
         );
     }
 }

@@ -1,8 +1,10 @@
 //! E0902: the routes of a switch are more than its platform holds.
 
 use closc_artefacts::Routing;
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_diagnostics::{Diagnostics, Rule};
+use closc_platform::Limit;
 
+use crate::checks::w_assumed_limit::Basis;
 use crate::checks::words::count;
 use crate::choice::Pin;
 use crate::coordinate::TierId;
@@ -21,26 +23,28 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a platform with larger tables, or make the fabric smaller.",
 };
 
-/// Counts the routes of every kind of switch.
+/// Compares with the sizes that refuse: the routes of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    for hardware in &draft.hardware {
+    compare(draft, Basis::Firm, out);
+}
+
+/// Counts the routes of every kind of switch.
+pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
+    for hardware in draft.hardware.iter().filter(|hardware| basis.covers(hardware, Limit::Ipv6Routes)) {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
         let (needed, arithmetic) = routes(draft, tier);
         let limit = u64::from(hardware.platform.limits.ipv6_routes);
         if needed <= limit || !fits_panel(hardware, tier) {
             continue; // They fit, or the ports do not, which is a matter of its own.
         }
+        let message =
+            format!("{} needs {needed} IPv6 routes, `{}` holds {limit}", hardware.who, hardware.platform.id);
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!(
-                    "{} needs {needed} IPv6 routes, `{}` holds {limit}",
-                    hardware.who, hardware.platform.id
-                ),
-            )
-            .at(hardware.platform_span, format!("{limit} routes"))
-            .note(format!("{arithmetic} = {needed}"))
-            .help("use a platform with larger tables, or make the fabric smaller"),
+            basis
+                .finding(&RULE, hardware, Limit::Ipv6Routes, message)
+                .at(hardware.platform_span, format!("{limit} routes"))
+                .note(format!("{arithmetic} = {needed}"))
+                .help("use a platform with larger tables, or make the fabric smaller"),
         );
     }
 }

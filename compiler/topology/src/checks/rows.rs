@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
            tiers:\n\
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 16, oversubscription: \"4:1\" }\n\
-           \x20 t2: { platform: th5-256x200g, wiring: rows, rows: 24 }",
+           \x20 t2: { platform: box-256x200g, wiring: rows, rows: 24 }",
     fix: "Set `rows` to the largest number of T1s that a zone shall ever have, or to a number that divides them.",
 };
 
@@ -72,7 +72,7 @@ mod tests {
 
     fn zoned(t2: &str) -> String {
         format!(
-            "{{ zones: 4, hosts: {{ groups: 64 }}, tiers: {{ t0: {{ up: 64, oversubscription: \"2:1\" }}, t1: {{ up: 16, oversubscription: \"4:1\", down: {{ spare: 64 }} }}, t2: {{ platform: th5-256x200g, {t2} }} }} }}"
+            "{{ zones: 4, hosts: {{ groups: 64 }}, tiers: {{ t0: {{ up: 64, oversubscription: \"2:1\" }}, t1: {{ up: 16, oversubscription: \"4:1\", down: {{ spare: 64 }} }}, t2: {{ platform: box-256x200g, {t2} }} }} }}"
         )
     }
 

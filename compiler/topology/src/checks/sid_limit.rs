@@ -1,7 +1,9 @@
 //! E0903: the local SIDs of a switch are more than its platform holds.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_diagnostics::{Diagnostics, Rule};
+use closc_platform::Limit;
 
+use crate::checks::w_assumed_limit::Basis;
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::Draft;
@@ -20,12 +22,18 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use `parallel: 1`, or a platform with a larger table.",
 };
 
-/// Counts the local SIDs of every kind of switch.
+/// Compares with the sizes that refuse: the local SIDs of every kind of switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    compare(draft, Basis::Firm, out);
+}
+
+/// Counts the local SIDs of every kind of switch.
+pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
         return;
     }
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.features.un) {
+    let able = draft.hardware.iter().filter(|hardware| hardware.platform.features.un);
+    for hardware in able.filter(|hardware| basis.covers(hardware, Limit::MySids)) {
         let (needed, path) = match hardware.tier {
             TierId::T1 if draft.t1.parallel > draft.t0.parallel => {
                 (draft.t1.parallel, field!("tiers.t1.parallel"))
@@ -37,19 +45,18 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if needed <= limit {
             continue;
         }
+        let message = format!(
+            "{} needs {}, `{}` holds {limit}",
+            hardware.who,
+            count(needed, "local SID"),
+            hardware.platform.id
+        );
         out.push(
-            Diagnostic::error(
-                &RULE,
-                format!(
-                    "{} needs {}, `{}` holds {limit}",
-                    hardware.who,
-                    count(needed, "local SID"),
-                    hardware.platform.id
-                ),
-            )
-            .at(hardware.platform_span, count(limit, "local SID"))
-            .and(draft.at(path), "one for each parallel link")
-            .help("use `parallel: 1`, or a platform with a larger table"),
+            basis
+                .finding(&RULE, hardware, Limit::MySids, message)
+                .at(hardware.platform_span, count(limit, "local SID"))
+                .and(draft.at(path), "one for each parallel link")
+                .help("use `parallel: 1`, or a platform with a larger table"),
         );
     }
 }

@@ -60,11 +60,11 @@ mod tests {
         assert_eq!(codes("hosts: { groups: 300 }"), ["E0310"]);
         assert_eq!(
             message("hosts: { groups: 300 }", "E0310"),
-            "each T1 needs 300 ports to reach all T0s, `th5-256x200g` has 256"
+            "each T1 needs 300 ports to reach all T0s, `box-256x200g` has 256"
         );
         assert_eq!(
             message("{ hosts: { groups: 200 }, tiers: { t0: { parallel: 2 } } }", "E0310"),
-            "each T1 needs 400 ports to reach all T0s, `th5-256x200g` has 256"
+            "each T1 needs 400 ports to reach all T0s, `box-256x200g` has 256"
         );
     }
 

@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn one_comes_with_the_other() {
         assert!(codes("tiers: { t1: { up: 64 } }").contains(&"E0312"));
-        let alone = "tiers: { t2: { platform: th5-256x200g } }";
+        let alone = "tiers: { t2: { platform: box-256x200g } }";
         assert_eq!(message(alone, "E0312"), "there is a T2 tier, and T1s have no uplinks");
         assert_eq!(
             message("tiers: { t1: { up: 64 } }", "E0312"),

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
            tiers:\n\
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 64 }\n\
-           \x20 t2: { platform: th5-256x200g, ports_per_zone: 64, count: 32 }",
+           \x20 t2: { platform: box-256x200g, ports_per_zone: 64, count: 32 }",
     fix: "Remove `count`, or change `up` or `parallel` of the T1s.",
 };
 
@@ -65,7 +65,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 mod tests {
     use crate::testing::{codes, message};
 
-    const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: th5-256x200g, ports_per_zone: 64";
+    const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: box-256x200g, ports_per_zone: 64";
 
     #[test]
     fn follows_from_the_uplinks() {

@@ -109,7 +109,7 @@ fn spare_text(spare: u64) -> String {
 mod tests {
     use crate::testing::{codes, message};
 
-    const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: th5-256x200g";
+    const ZONED: &str = "zones: 4, hosts: { groups: 64 }, tiers: { t0: { up: 64, oversubscription: \"2:1\" }, t1: { up: 64 }, t2: { platform: box-256x200g";
 
     #[test]
     fn ports_are_kept_by_zone() {
@@ -120,6 +120,6 @@ mod tests {
         let kept = format!("{{ {ZONED}, ports_per_zone: 64 }} }} }}");
         assert_eq!(codes(&kept), Vec::<&str>::new());
         let many = format!("{{ {ZONED}, ports_per_zone: 80 }} }} }}");
-        assert_eq!(message(&many, "E0313"), "each T2 needs 320 ports for 4 zones, `th5-256x200g` has 256");
+        assert_eq!(message(&many, "E0313"), "each T2 needs 320 ports for 4 zones, `box-256x200g` has 256");
     }
 }

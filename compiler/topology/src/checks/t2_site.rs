@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     example: "zones: 2\n\
               sites: [{ name: north, zones: [0] }, { name: south, zones: [1] }]\n\
               hosts: { groups: 64, per_group: 64 }\n\
-              tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: th5-256x200g, os: sonic, ports_per_zone: 64, site: east } }",
+              tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: box-256x200g, os: sonic, ports_per_zone: 64, site: east } }",
     fix: "Write the name of a site, or remove `site`. Sites with T2s of their own are fabrics of their own.",
 };
 

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { up: 136 } }"), ["E0203"]);
         assert_eq!(
             message("tiers: { t0: { up: 136 } }", "E0203"),
-            "each T0 needs 264 ports, `th5-256x200g` has 256"
+            "each T0 needs 264 ports, `box-256x200g` has 256"
         );
     }
 
@@ -103,7 +103,7 @@ mod tests {
         // 129 downlinks at 4x200G take 33 cages, 127 uplinks 32.
         assert_eq!(
             message("{ hosts: { per_group: 129, nics_per_node: 1 }, tiers: { t0: { up: 127 } } }", "E0203"),
-            "each T0 needs 65 cages, `th5-256x200g` has 64"
+            "each T0 needs 65 cages, `box-256x200g` has 64"
         );
     }
 

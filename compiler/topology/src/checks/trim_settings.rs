@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
+use closc_qos::codes::Queue;
 use closc_qos::units::Bytes;
 
 use crate::draft::{Draft, Hardware};
@@ -59,7 +60,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
             continue;
         }
-        if out_of_numbers(draft, hardware, out) {
+        if out_of_numbers(draft, hardware, out) || out_of_queues(draft, hardware, out) {
             continue;
         }
         let Some(limits) = &platform.trimming else { continue };
@@ -126,6 +127,30 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
     true
 }
 
+/// Refuses a queue of trimmed packets that SONiC does not take: orchagent rejects the object as a whole.
+fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
+    let Ok(profile) = &draft.qos else { return false };
+    let class = profile.trimming().and_then(|trimming| profile.class(&trimming.class));
+    let Some(class) = class.filter(|_| hardware.os.has_hwskus()) else { return false };
+    let platform = &hardware.platform;
+    let own = platform.hwsku(hardware.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku));
+    if own.is_some() || class.queue.get() <= Queue::UNICAST_MAX {
+        return false;
+    }
+    let (os, most) = (hardware.os.word(), Queue::UNICAST_MAX);
+    let message = format!(
+        "`{os}` trims packets into queues 0 to {most}, and class `{}` has {}",
+        class.name, class.queue
+    );
+    out.push(
+        Diagnostic::error(&RULE, message)
+            .at(draft.at(field!("qos.classes.*.queue").keyed(&class.name)), "refused by the switch")
+            .and(hardware.os_span, format!("for {}", hardware.who))
+            .help(format!("give `{}` a queue up to {most}", class.name)),
+    );
+    true
+}
+
 fn range(min: Bytes, max: Option<Bytes>) -> String {
     match max {
         Some(max) if max == min => format!("{min} only"),
@@ -151,7 +176,7 @@ mod tests {
         assert_eq!(codes(&trimming("")), Vec::<&str>::new());
         assert_eq!(
             message(&trimming("size: 128, "), "E0717"),
-            "`th5-256x200g` trims packets to 206B only, not to 128B"
+            "`box-256x200g` trims packets to 206B only, not to 128B"
         );
         // 14 + 40 + 40 + 8 + 12 where hosts write the path; no inner header elsewhere.
         let short = "a trimmed packet has 113B, and its headers take 114B";
@@ -176,10 +201,17 @@ mod tests {
             let found = codes(&p4(routing, size));
             assert_eq!(!found.contains(&"E0717"), is_taken, "{routing} {size}{found:?}");
         }
-        let queue = "qos: { base: lossy-trim, classes: { control: { queue: 9 } } }";
+        let queue = "qos: { base: lossy-trim, classes: { control: { queue: 7 } } }";
         assert_eq!(
             message(queue, "E0717"),
-            "`th5-256x200g` puts trimmed packets into queue 9, which class `control` has"
+            "`box-256x200g` puts trimmed packets into queue 7, which class `control` has"
+        );
+        let queue = "{ hosts: { per_group: 256, nic: { speed: 200G } }, tiers: { t0: { platform: spectrum5-sn5640, up: 256 }, \
+                     t1: { platform: spectrum5-sn5640 } }, \
+                     qos: { base: lossy-trim, classes: { trimmed: { queue: 8 } } } }";
+        assert_eq!(
+            message(queue, "E0717"),
+            "`sonic` trims packets into queues 0 to 7, and class `trimmed` has 8"
         );
     }
 }

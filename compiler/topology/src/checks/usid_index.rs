@@ -158,7 +158,7 @@ mod tests {
     fn parallel_links_take_indices_of_their_own() {
         let fragment = "{ zones: 2, hosts: { groups: 4, per_group: 4 }, \
             tiers: { t0: { up: 4 }, t1: { up: 34, parallel: 17 }, \
-            t2: { platform: th5-256x200g, wiring: rows, rows: 4000 } } }";
+            t2: { platform: box-256x200g, wiring: rows, rows: 4000 } } }";
         assert!(codes(fragment).contains(&"E0401"));
         assert_eq!(message(fragment, "E0401"), "T2s need indices up to 68068, 11 bits count to 2047");
     }

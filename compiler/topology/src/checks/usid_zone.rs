@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
            tiers:\n\
            \x20 t0: { up: 16, oversubscription: \"8:1\" }\n\
            \x20 t1: { up: 16 }\n\
-           \x20 t2: { platform: th5-256x200g, ports_per_zone: 16 }",
+           \x20 t2: { platform: box-256x200g, ports_per_zone: 16 }",
     fix: "Set `srv6.widths` as the message proposes. This renames every segment.",
 };
 
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn zones_need_bits() {
-        let fragment = "{ zones: 16, hosts: { groups: 16 }, tiers: { t0: { up: 16, oversubscription: \"8:1\" }, t1: { up: 16 }, t2: { platform: th5-256x200g, ports_per_zone: 16 } } }";
+        let fragment = "{ zones: 16, hosts: { groups: 16 }, tiers: { t0: { up: 16, oversubscription: \"8:1\" }, t1: { up: 16 }, t2: { platform: box-256x200g, ports_per_zone: 16 } } }";
         assert!(codes(fragment).contains(&"E0403"));
         assert_eq!(message(fragment, "E0403"), "16 zones do not fit 3 zone bits");
     }

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     example: "zones: 3\n\
               sites: [{ name: north, zones: [0] }, { name: south, zones: [1, 2] }]\n\
               hosts: { groups: 64, per_group: 64 }\n\
-              tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: th5-256x200g, os: sonic, ports_per_zone: 64, site: north } }",
+              tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: box-256x200g, os: sonic, ports_per_zone: 64, site: north } }",
     fix: "Make the zones of the site one zone, or move the T2s to where most zones are.",
 };
 

@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn packets_that_no_headroom_depends_on_are_named() {
-        let text = "`lossless_traffic` has no effect on headroom of `th5-256x200g`";
+        let text = "`lossless_traffic` has no effect on headroom of `box-256x200g`";
         assert_eq!(message(RULE.example, "W0706"), text);
         let lossy = "qos: { base: lossy-trim, lossless_traffic: { mtu: 1500B, small_packets: 10 } }";
         assert_eq!(message(lossy, "W0706"), "`lossless_traffic` has no effect: no class has `pfc: true`");

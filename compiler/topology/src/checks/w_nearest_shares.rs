@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_set_otherwise_is_named() {
-        let text = "`egress_threshold` 7 of `data` is set to the nearest that `eos` takes on `th5-256x200g`";
+        let text = "`egress_threshold` 7 of `data` is set to the nearest that `eos` takes on `box-256x200g`";
         assert_eq!(message(RULE.example, "W0708"), text);
         let taken = "{ routing: ecmp-static, qos: { base: lossless, classes: { data: { egress_threshold: 3 } } }, \
                      tiers: { t1: { os: eos } }, cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } } }";

@@ -100,10 +100,10 @@ mod tests {
     fn overrides_differ() {
         assert_eq!(codes("exceptions: { devices: { p0-t0-001: { os: sonic } } }"), ["W0801"]);
         assert!(!codes("exceptions: { devices: { p0-t0-001: { os: frr } } }").contains(&"W0801"));
-        assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: th5-256x200g } } } }"), ["W0801"]);
+        assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: box-256x200g } } } }"), ["W0801"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 30m } } }"), ["W0801"]);
         let zones = "zones: 2, cables: { t1-t2: { length: 30m }, by_zone: { 1: { length: 30m } } }, \
-                     tiers: { t1: { up: 64 }, t2: { platform: th5-256x200g, os: sonic } }";
+                     tiers: { t1: { up: 64 }, t2: { platform: box-256x200g, os: sonic } }";
         assert!(codes(&format!("{{ {zones} }}")).contains(&"W0801"));
         assert_eq!(
             message("exceptions: { cables: { p0-t0-001--p0-t1-001: {} } }", "W0801"),

@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(codes("routing: ecmp-static"), ["W0901"]);
         assert_eq!(
             message("routing: ecmp-static", "W0901"),
-            "`sonic` on `th5-256x200g` cannot hash the RoCE destination queue pair"
+            "`sonic` on `box-256x200g` cannot hash the RoCE destination queue pair"
         );
     }
 }

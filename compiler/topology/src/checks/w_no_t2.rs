@@ -56,7 +56,7 @@ mod tests {
         {
             assert_eq!(codes(fragment), ["W0304"], "{fragment}");
         }
-        let t2 = "tiers: { t1: { up: 64, parallel: 2 }, t2: { platform: th5-256x200g, os: sonic } }";
+        let t2 = "tiers: { t1: { up: 64, parallel: 2 }, t2: { platform: box-256x200g, os: sonic } }";
         assert!(!codes(t2).contains(&"W0304"));
     }
 }

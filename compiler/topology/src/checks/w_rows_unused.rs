@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
            tiers:\n\
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 4, parallel: 4, oversubscription: \"16:1\" }\n\
-           \x20 t2: { platform: th5-256x200g, wiring: rows, rows: 128 }",
+           \x20 t2: { platform: box-256x200g, wiring: rows, rows: 128 }",
     fix: "Nothing, where T1s are to be added; otherwise set `rows` to the number of T1s.",
 };
 

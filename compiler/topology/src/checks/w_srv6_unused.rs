@@ -85,7 +85,7 @@ mod tests {
         let three = |srv6: &str| {
             format!(
                 "{{ routing: ecmp-static, zones: 2, srv6: {srv6}, hosts: {{ groups: 4, per_group: 4 }}, \
-                 tiers: {{ t0: {{ up: 4 }}, t1: {{ up: 4 }}, t2: {{ platform: th5-256x200g }} }} }}"
+                 tiers: {{ t0: {{ up: 4 }}, t1: {{ up: 4 }}, t2: {{ platform: box-256x200g }} }} }}"
             )
         };
         let widths = "{ widths: { role: 2, plane: 3, zone: 2, index: 9 } }";

@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn thresholds_beside_a_fixed_limit_are_named() {
-        let text = "`egress_threshold` of lossless class `data` has no effect on `th5-256x200g`";
+        let text = "`egress_threshold` of lossless class `data` has no effect on `box-256x200g`";
         assert_eq!(message(RULE.example, "W0707"), text);
         assert!(!codes("qos: lossless").contains(&"W0707"));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_platform::{Breakout, Catalogue, Os, Platform, SkuFeature, Standing};
 
 use super::exceptions::{DraftExceptions, Entry};
 use super::tier::resolve;
@@ -35,6 +35,24 @@ impl Hardware {
     pub(crate) fn breakouts(&self) -> impl Iterator<Item = Breakout> {
         let used = [&self.down, &self.up].into_iter().filter(|block| block.count + block.spare > 0);
         used.filter_map(|block| block.breakout)
+    }
+
+    /// Returns how firmly it has a feature that hwskus differ in.
+    pub(crate) fn standing(&self, feature: SkuFeature) -> Standing<'_> {
+        self.platform.standing(feature, self.os, self.breakouts())
+    }
+
+    /// Returns the platforms that have a feature under its operating system, each with the breakouts for which it does where
+    /// that is not for all.
+    pub(crate) fn able(&self, catalogue: &Catalogue, feature: SkuFeature) -> Vec<String> {
+        let able = |platform: &Arc<Platform>| {
+            let with: Vec<String> =
+                platform.breakouts_with(feature, self.os).map(|breakout| breakout.to_string()).collect();
+            let differs = self.os.has_hwskus() && with.len() < platform.panel.breakouts.len();
+            let split = if differs { format!(" ({})", with.join(", ")) } else { String::new() };
+            (!with.is_empty()).then(|| format!("`{}`{split}", platform.id))
+        };
+        catalogue.iter().filter(|platform| platform.supports(self.os)).filter_map(able).collect()
     }
 
     /// Returns where the ports of a side are described, for advice.

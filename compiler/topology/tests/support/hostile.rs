@@ -14,8 +14,8 @@ fabric: good
 planes: 2
 hosts: { groups: 256, per_group: 128, nics_per_node: 4, nic: { speed: 400G, lanes: 4 } }
 tiers:
-  t0: { platform: th5-256x200g, os: sonic, up: 128 }
-  t1: { platform: th5-256x200g, os: sonic }
+  t0: { platform: spectrum4-sn5600-256x200g, os: sonic, up: 128 }
+  t1: { platform: spectrum4-sn5600-256x200g, os: sonic }
 ";
 
 /// A kind of hostile file.

@@ -9,7 +9,7 @@ use anyhow::bail;
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_platform::{Breakout, Catalogue, Os, Platform, SkuFeature, Standing};
 use closc_qos::units::Speed;
 
 /// What is wanted.
@@ -140,7 +140,8 @@ pub(super) fn platforms<'a>(
     let choice = |platform: &'a Platform| {
         let os = want.os.or(platform.oses.first().copied())?;
         let breakout = platform.panel.breakouts.iter().copied().find(|breakout| breakout.speed == speed)?;
-        let routes = !want.routing.is_source_routed() || platform.features.un;
+        let segments = platform.standing(SkuFeature::Segments, os, [breakout]);
+        let routes = !want.routing.is_source_routed() || segments == Standing::Has;
         (platform.supports(os) && routes).then_some(Choice { platform, os, breakout })
     };
     if let Some(name) = named {
@@ -239,7 +240,8 @@ fn shapes<'a>(want: &Want, choice: &Choice<'a>) -> Vec<Shape<'a>> {
 
 /// The profiles to try.
 fn qos(choice: &Choice<'_>) -> Vec<&'static str> {
-    match (choice.platform.buffer.is_some(), choice.platform.features.trimming) {
+    let trims = choice.platform.standing(SkuFeature::Trimming, choice.os, [choice.breakout]);
+    match (choice.platform.buffer.is_some(), trims == Standing::Has) {
         (false, _) => vec!["none"],
         (true, true) => vec!["lossy-trim", "lossless"],
         (true, false) => vec!["lossless", "none"],

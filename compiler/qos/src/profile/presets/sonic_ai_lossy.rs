@@ -1,10 +1,11 @@
 //! `sonic-ai-lossy`: six lossy data queues and no PFC, what SONiC's newest AI SKUs do.
 //!
-//! Source: sonic-buildimage Mellanox-SN5600-C256S1, Mellanox-SN6600_LD-P128C2, Arista-7060X6-64PE-B-C512S2
-//! (`qos.json.j2`, `buffers_defaults_objects.j2`): DSCP 1-2 to class 1, 3-4 to 2, 5-6 to 3, 11-40 to 4, 41-50
+//! Source: sonic-buildimage Mellanox-SN5600-C256S1, Mellanox-SN6600_LD-P128C2 (`qos.json.j2`,
+//! `buffers_defaults_objects.j2`): DSCP 1-2 to class 1, 3-4 to 2, 5-6 to 3, 11-40 to 4, 41-50
 //! to 5, the rest to 0; every class in priority group 0; DWRR 4, 8, 18, 22, 22, 22, 4; ECN on queues 1 to 3
 //! only (on 4 and 5 WRED is switched off by thresholds at the size of the buffer); egress thresholds 0, -7,
-//! -7, -7, 0, -3, 0 and ingress 7.
+//! -7, -7, 0, -3, 0 and ingress 7. Arista-7060X6-64PE-B-C512S2 has the same maps and other buffers:
+//! `sonic-ai-lossy-th5`. The `TC_TO_DSCP_MAP` of these SKUs is for trimmed packets, and the preset trims none.
 
 use super::super::Draft;
 use super::super::class::{Class, Role};
@@ -12,6 +13,11 @@ use super::{alpha, dwrr, lossy, profile};
 use crate::ecn::{Ecn, EcnPreset};
 
 pub(in crate::profile) fn draft() -> Draft {
+    with("sonic-ai-lossy", [0, -7, -7, -7, 0, -3, 0])
+}
+
+/// Makes the profile with the egress thresholds of queues 0 to 6.
+pub(super) fn with(name: &'static str, egress: [i8; 7]) -> Draft {
     let marked = Ecn::Preset(EcnPreset::SonicAi);
     let queue = |name, role, dscp: &[u8], tc, weight, ecn, egress| Class {
         ecn,
@@ -22,14 +28,14 @@ pub(in crate::profile) fn draft() -> Draft {
     let bulk: Vec<u8> = (11..=40).collect();
     let high: Vec<u8> = (41..=50).collect();
     let classes = vec![
-        queue("default", Role::Other, &[0], 0, 4, Ecn::Off, 0),
-        queue("data-1", Role::Data, &[1, 2], 1, 8, marked, -7),
-        queue("data-2", Role::Data, &[3, 4], 2, 18, marked, -7),
-        queue("data-3", Role::Data, &[5, 6], 3, 22, marked, -7),
-        queue("bulk", Role::Data, &bulk, 4, 22, Ecn::Off, 0),
-        queue("high", Role::Data, &high, 5, 22, Ecn::Off, -3),
+        queue("default", Role::Other, &[0], 0, 4, Ecn::Off, egress[0]),
+        queue("data-1", Role::Data, &[1, 2], 1, 8, marked, egress[1]),
+        queue("data-2", Role::Data, &[3, 4], 2, 18, marked, egress[2]),
+        queue("data-3", Role::Data, &[5, 6], 3, 22, marked, egress[3]),
+        queue("bulk", Role::Data, &bulk, 4, 22, Ecn::Off, egress[4]),
+        queue("high", Role::Data, &high, 5, 22, Ecn::Off, egress[5]),
         // No code point leads to queue 6: it serves what the switch itself sends.
-        queue("switch", Role::Control, &[], 6, 4, Ecn::Off, 0),
+        queue("switch", Role::Control, &[], 6, 4, Ecn::Off, egress[6]),
     ];
-    profile("sonic-ai-lossy", "default", classes)
+    profile(name, "default", classes)
 }

@@ -1,0 +1,117 @@
+//! How firmly a fact about a switch is known, and from which source.
+//!
+//! In: `limits.provenance` and `sonic.facts` of a catalogue file. Out: a [`Provenance`] for a number, a [`Claim`] for a
+//! feature. Invariants: each has a source, in words that a person can follow.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Breakout, Os, Platform};
+
+/// Where a number comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// A vendor, a standard or a public repository publishes it.
+    Published(String),
+    /// It was read from a switch.
+    Measured(String),
+    /// No source publishes it: the value is cautious, and the text gives the reason.
+    Assumed(String),
+}
+
+impl Provenance {
+    /// Returns the keyword and the source.
+    pub fn parts(&self) -> (&'static str, &str) {
+        match self {
+            Provenance::Published(source) => ("published", source),
+            Provenance::Measured(source) => ("measured", source),
+            Provenance::Assumed(source) => ("assumed", source),
+        }
+    }
+}
+
+/// Whether a hwsku has a feature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Claim {
+    /// It has: a vendor or a public repository publishes it.
+    Published(String),
+    /// It has: it was read from a switch.
+    Measured(String),
+    /// The ASIC has it, and no source publishes that SONiC does it on this hwsku.
+    Assumed(String),
+    /// It has not: the text gives the setting or the report that shows it.
+    Lacking(String),
+}
+
+impl Claim {
+    /// Returns the keyword and the source.
+    pub fn parts(&self) -> (&'static str, &str) {
+        match self {
+            Claim::Published(source) => ("published", source),
+            Claim::Measured(source) => ("measured", source),
+            Claim::Assumed(source) => ("assumed", source),
+            Claim::Lacking(source) => ("lacking", source),
+        }
+    }
+}
+
+/// A feature that hwskus of one box differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkuFeature {
+    /// uN.
+    Segments,
+    /// Packet trimming.
+    Trimming,
+}
+
+/// How firmly a switch has a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing<'a> {
+    /// The platform lists it, and the hwsku in use is not known to lack it.
+    Has,
+    /// The platform lists it, and no source publishes it for the hwsku in use: its name, and the reason.
+    Assumed(&'a str, &'a str),
+    /// The hwsku in use lacks it: its name, and the reason.
+    Lacking(&'a str, &'a str),
+    /// The platform does not list it.
+    Missing,
+}
+
+impl Platform {
+    /// Returns how firmly a switch has a feature under an operating system, with these breakouts in use.
+    pub fn standing(
+        &self,
+        feature: SkuFeature,
+        os: Os,
+        breakouts: impl IntoIterator<Item = Breakout>,
+    ) -> Standing<'_> {
+        let listed = match feature {
+            SkuFeature::Segments => self.features.un,
+            SkuFeature::Trimming => self.features.trimming,
+        };
+        let hwsku = if os.has_hwskus() { self.hwsku(breakouts) } else { None };
+        let facts = hwsku.and_then(|hwsku| Some((hwsku, self.sonic.as_ref()?.facts.get(hwsku)?)));
+        let claim = facts.and_then(|(hwsku, facts)| {
+            let claim = match feature {
+                SkuFeature::Segments => &facts.un,
+                SkuFeature::Trimming => &facts.trimming,
+            };
+            Some((hwsku, claim.as_ref()?))
+        });
+        match claim {
+            Some((hwsku, Claim::Lacking(reason))) => Standing::Lacking(hwsku, reason),
+            _ if !listed => Standing::Missing,
+            Some((hwsku, Claim::Assumed(reason))) => Standing::Assumed(hwsku, reason),
+            Some((_, Claim::Published(_) | Claim::Measured(_))) | None => Standing::Has,
+        }
+    }
+
+    /// Returns the breakouts with which a switch has a feature by more than assumption, in the order of the panel.
+    pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
+        let has = move |breakout: &Breakout| self.standing(feature, os, [*breakout]) == Standing::Has;
+        let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku([*breakout]);
+        self.panel.breakouts.iter().copied().filter(has).filter(known)
+    }
+}
