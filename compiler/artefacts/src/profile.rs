@@ -242,6 +242,10 @@ pub struct StatedTrimming {
     pub size_bytes: u64,
     /// The queue of what is left, on the switch that trims.
     pub queue: u8,
+    /// Whether the ASIC clears the code point of packets whose class has no entry in a port's map from classes to code
+    /// points, so that every class has one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub maps_classes: bool,
 }
 
 /// What switches do with packets of each class.

@@ -257,6 +257,7 @@ fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
     Some(StatedTrimming {
         size_bytes: intent.platform.trim_size(intent.os, trimming.size).0,
         queue: queue.get(),
+        maps_classes: intent.os.has_hwskus() && intent.platform.clears_unmapped_dscp(&intent.hardware),
     })
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use closc_tests::shape::plan;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use common::switches;
 
@@ -98,14 +98,14 @@ fn tomahawk_5_has_one_static_egress_pool() {
     assert_eq!(config["BUFFER_PROFILE"]["egress_lossy_profile"]["pool"], "egress_lossless_pool");
 }
 
-/// sonic-mgmt `packet_trimming_config.py`: Tomahawk 5 takes 206 bytes only, and queue 4 on two SKUs, else 9; others take
-/// 256 to 4,084 bytes and any queue.
+/// sonic-mgmt `packet_trimming_config.py`: Tomahawk 5 takes 206 bytes only, and queue 4 on two SKUs; others take 256 to
+/// 4,084 bytes. orchagent rejects the object where its queue is not 0 to 7 (sonic-mgmt 26172).
 #[test]
 fn trimming_is_what_the_platform_takes() {
     for (platform, speed, size, queue) in [
         ("th5-512x100g", "100G", "206", "4"),
-        ("th5-128x400g", "400G", "206", "9"),
-        ("th5-64x800g", "800G", "206", "9"),
+        ("th5-128x400g", "400G", "206", "4"),
+        ("th5-64x800g", "800G", "206", "3"),
         ("spectrum4-sn5600", "800G", "256", "3"),
         ("sonic-vs", "40G", "128", "3"),
     ] {
@@ -116,15 +116,39 @@ fn trimming_is_what_the_platform_takes() {
             (&size.into(), &queue.into()),
             "{platform}"
         );
+        assert!(trimming["queue_index"].as_str().unwrap().parse::<u8>().unwrap() <= 7, "{platform}");
         // A unicast queue has a scheduler and a share of the buffer.
-        if queue != "9" {
-            let own = |(key, _): &(&str, &Value)| key.ends_with(&format!("|{queue}"));
-            assert!(
-                rows(&config, "QUEUE").filter(own).all(|(_, row)| row["scheduler"] == "trimmed"),
-                "{platform}"
-            );
-            assert!(rows(&config, "QUEUE").any(|row| own(&row)), "{platform}");
-        }
+        let own = |(key, _): &(&str, &Value)| key.ends_with(&format!("|{queue}"));
+        assert!(
+            rows(&config, "QUEUE").filter(own).all(|(_, row)| row["scheduler"] == "trimmed"),
+            "{platform}"
+        );
+        assert!(rows(&config, "QUEUE").any(|row| own(&row)), "{platform}");
+    }
+}
+
+/// opencomputeproject/SAI 2349: packets of a class without an entry leave with the code point of class 0, but where the
+/// SKU has `sai_pkt_dscp_modification_disable`.
+#[test]
+fn every_class_keeps_its_code_point() {
+    for (platform, speed, maps_all) in [
+        ("th5-512x100g", "100G", false),
+        ("th5-128x400g", "400G", true),
+        ("th5-64x800g", "800G", true),
+        ("th5-256x200g", "200G", true),
+        ("spectrum4-sn5600", "800G", false),
+        ("sonic-vs", "40G", false),
+    ] {
+        let config = config(&fabric(platform, speed, "lossy-trim", ""), "p0-t0-001");
+        let expected = |trimmed: &str| {
+            if maps_all {
+                json!({ "0": "0", "1": "4", "2": "8", "3": "12", "6": "46", "8": trimmed })
+            } else {
+                json!({ "8": trimmed })
+            }
+        };
+        let maps = json!({ "edge": expected("12"), "last-hop": expected("16") });
+        assert_eq!(config["TC_TO_DSCP_MAP"], maps, "{platform}");
     }
 }
 

@@ -249,6 +249,42 @@ fn marks_at_the_last_hop_are_no_fault_where_they_are_asked_for() {
     assert!(report("lossy-trim").violations.iter().all(|found| found.rule.code != "V1104"));
 }
 
+/// Tomahawk 5 clears the code points of classes that a port's map lacks (opencomputeproject/SAI 2349): a class that is missing
+/// on all switches alike is found, and so is one that is given a code point of another class.
+#[test]
+fn classes_that_lose_their_code_points_are_found() {
+    let catalogue = Catalogue::builtin();
+    let shape = shape::Shape::SMALL;
+    let (platform, os) = ("th5-128x400g".to_owned(), Os::Sonic);
+    let mix = Mix { platform, os, routing: "ecmp-static", profile: "lossy-trim" };
+    let plan = shape::plan(&mix.apply(&shape.yaml(), shape.planes, 400_000, 4));
+    let whole = common::tree(&plan);
+    let options = Options { digests: false, ..options(&catalogue) };
+    let codes = |(from, to): (&str, &str)| {
+        let mut tree = whole.clone();
+        let switches = tree.files.iter_mut().filter(|(path, _)| path.as_str().ends_with("config_db.json"));
+        let mut changed = 0;
+        for (_, bytes) in switches {
+            let mut config: serde_json::Value = serde_json::from_slice(bytes).expect("it is JSON");
+            for map in config["TC_TO_DSCP_MAP"].as_object_mut().into_iter().flatten().map(|(_, map)| map) {
+                let map = map.as_object_mut().expect("a map has entries");
+                changed += usize::from(map.remove(from).is_some());
+                if !to.is_empty() {
+                    map.insert(from.to_owned(), to.into());
+                }
+            }
+            *bytes = serde_json::to_vec_pretty(&config).expect("it is JSON");
+        }
+        assert!(changed > 0 || from.is_empty(), "no map has class {from}");
+        let report = verify(&tree, &options).expect("the tree can be read");
+        report.violations.iter().map(|found| found.rule.code).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(codes(("", "")), BTreeSet::new());
+    for damage in [("1", ""), ("1", "46"), ("3", "16"), ("6", "")] {
+        assert_eq!(codes(damage), BTreeSet::from(["V1106"]), "{damage:?}");
+    }
+}
+
 /// A plane without a cable is still a plane, and a switch without one no measure for its tier.
 #[test]
 fn what_exceptions_leave_without_a_cable_is_no_fault() {

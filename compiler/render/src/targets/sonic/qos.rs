@@ -19,9 +19,6 @@ use closc_qos::profile::{Class, Profile};
 use super::view::View;
 use crate::RenderError;
 
-/// The first queue that is no unicast queue on SONiC's ASICs.
-const UNICAST: u8 = 8;
-
 /// Quality of service of a switch.
 pub(super) struct Qos<'a> {
     view: &'a View<'a>,
@@ -54,7 +51,8 @@ impl<'a> Qos<'a> {
         let mut queues: BTreeMap<Queue, &Class> =
             self.profile.queues().into_iter().map(|(queue, classes)| (queue, classes[0])).collect();
         let trimmed = self.profile.trimming().and_then(|trimming| self.profile.class(&trimming.class));
-        if let (Some(queue), Some(class)) = (self.trim_queue().filter(|queue| queue.get() < UNICAST), trimmed)
+        if let (Some(queue), Some(class)) =
+            (self.trim_queue().filter(|queue| queue.get() <= Queue::UNICAST_MAX), trimmed)
         {
             queues.entry(queue).or_insert(class);
         }

@@ -3,6 +3,8 @@
 //!
 //! Invariants: what nobody states must not be there, however many switches say it alike.
 
+use std::collections::BTreeSet;
+
 use super::Compared;
 
 /// Returns what is there beyond what is stated.
@@ -13,17 +15,49 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// Code points are rewritten for trimmed packets only, to the one that is stated.
+/// Code points are rewritten for trimmed packets, to the one that is stated. Where the ASIC clears those of classes without
+/// an entry, every class has an entry, which leaves its packets in their class.
 fn rewritten(port: &Compared<'_>) -> Option<String> {
     let found = port.qos.settings.get("tc_to_dscp_map").filter(|map| !map.is_empty())?;
-    let meant = port.stated.trimmed.and_then(|(fabric, last_hop)| {
+    let trimmed = port.stated.trimmed.and_then(|(fabric, last_hop)| {
         let class = super::rows::field(port.qos.settings.get("trimming")?, "tc_value")?;
-        Some(format!("{class}={}", if port.last_hop { last_hop } else { fabric }))
+        Some((class, if port.last_hop { last_hop } else { fabric }))
     });
+    if port.of_switch.and_then(|own| own.trimming).is_some_and(|trimming| trimming.maps_classes) {
+        return kept(port, found, trimmed);
+    }
+    let meant = trimmed.map(|(class, dscp)| format!("{class}={dscp}"));
     (meant.as_ref() != Some(found)).then(|| {
         let meant = meant.unwrap_or_else(|| "none".to_owned());
         format!("rewrites code points by class, `{found}`, and {meant} is stated")
     })
+}
+
+/// Every class with code points has an entry that leads to the class again; packets trimmed elsewhere keep theirs.
+fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option<String> {
+    let fabric = port.stated.trimmed.map(|(fabric, _)| fabric);
+    let class_of = |dscp: u8| port.stated.dscp.get(usize::from(dscp)).copied();
+    let is_kept = |tc: u8, dscp: u8| {
+        let is_trimmed = fabric.and_then(class_of) == Some(tc);
+        class_of(dscp) == Some(tc) && (!is_trimmed || fabric == Some(dscp))
+    };
+    let entry = |tc: &str| super::rows::field(found, tc)?.parse::<u8>().ok();
+    if let Some((class, dscp)) = trimmed.filter(|(class, dscp)| entry(class) != Some(*dscp)) {
+        return Some(format!("rewrites code points by class, `{found}`, and {class}={dscp} is stated"));
+    }
+    let classes: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
+    let lost = classes.iter().find(|tc| !entry(&tc.to_string()).is_some_and(|dscp| is_kept(**tc, dscp)));
+    if let Some(tc) = lost {
+        return Some(match entry(&tc.to_string()) {
+            None => {
+                format!("clears the code points of class {tc}: its map from classes to code points lacks it")
+            }
+            Some(dscp) => format!("gives packets of class {tc} code point {dscp}, which is not theirs"),
+        });
+    }
+    let known = classes.len() + usize::from(trimmed.is_some());
+    (found.split(' ').count() != known)
+        .then(|| format!("rewrites code points by class, `{found}`, and {known} entries are stated"))
 }
 
 /// Packets that enter by no port of the fabric have the classes of all others.

@@ -85,7 +85,7 @@ pub(in crate::pipeline) fn state(
     switch.trimming = intent.qos.trimming().map(|trimming| {
         let class = number_of(intent, intent.qos.class_of(trimming.fabric_dscp));
         let queue = queues(intent)[usize::from(class)];
-        StatedTrimming { size_bytes: intent.platform.trim_size(intent.os, trimming.size).0, queue }
+        StatedTrimming { size_bytes: intent.platform.trim_size(intent.os, trimming.size).0, queue, maps_classes: false }
     });
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! In: the profile. Out: rows. Invariants: every map that a port names is written; a trimmed packet gets another DSCP
 //! on the port to its NIC than inside the fabric, so that the NIC can tell incast from congestion.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::PortKind;
 use closc_qos::Place;
@@ -31,7 +31,8 @@ impl Qos<'_> {
         });
     }
 
-    /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric.
+    /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric. Where the ASIC clears the DSCP of
+    /// packets whose class is not listed, every class keeps its own.
     pub(in super::super) fn rewriting(&self, document: &mut Document) {
         document.table("TC_TO_DSCP_MAP", |table| {
             let places: BTreeSet<Place> = self.kinds().iter().map(|kind| kind.place).collect();
@@ -39,10 +40,15 @@ impl Qos<'_> {
                 places.into_iter().map(|place| (word(place), place)).collect();
             names.sort_unstable();
             for (name, place) in names {
-                let map = self.profile.tc_to_dscp(place);
-                if !map.is_empty() {
-                    table.map(&[name], map);
+                let trimmed = self.profile.tc_to_dscp(place);
+                if trimmed.is_empty() {
+                    continue;
                 }
+                let platform = self.view.intent.platform;
+                let clears = platform.clears_unmapped_dscp(&self.view.intent.hardware);
+                let mut map = if clears { self.profile.kept_dscp() } else { BTreeMap::new() };
+                map.extend(trimmed);
+                table.map(&[name], map);
             }
         });
     }
