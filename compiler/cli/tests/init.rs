@@ -146,6 +146,10 @@ fn a_platform_is_shown_with_its_sources() {
         "256 local SIDs",
         "uN, uA",
         "arXiv 2605.04333",
+        "6,400 IPv6 routes (assumed: announce_routes.py",
+        "512 members of an ECMP group (published: sai.profile of Arista-7060X6-64PE-B-C512S2",
+        "Arista-7060X6-64PE-B-C512S2: trimming published: config.bcm: sai_pkt_trim_queue_index 4",
+        "Arista-7060X6-64PE-B-O128: trimming assumed: ",
     ] {
         let plain = shown.replace("165335712B", "165,335,712");
         assert!(plain.contains(wanted), "{wanted}: {shown}");
@@ -155,10 +159,30 @@ fn a_platform_is_shown_with_its_sources() {
         (json["schema"].as_str(), json["panel"]["cages"].as_u64()),
         (Some("closc-platform/1"), Some(64))
     );
+    assert!(json["provenance"]["ipv6_routes"]["assumed"].is_string(), "{json}");
+    assert!(json["facts"]["Arista-7060X6-64PE-B-C512S2"]["trimming"]["published"].is_string(), "{json}");
     let all = place.json(0, &["platforms"]);
     for entry in all["items"].as_array().expect("a list") {
         let name = entry["id"].as_str().expect("a name");
         assert!(place.ends(0, &["platforms", name]).starts_with(&format!("{name}: ")));
     }
     assert!(place.ends(1, &["platforms", "th5-512x10g"]).contains("did you mean `th5-512x100g`?"));
+}
+
+#[test]
+fn the_file_of_a_platform_is_printed_and_taken_back() {
+    let place = Place::new();
+    let all = place.json(0, &["platforms"]);
+    std::fs::create_dir(place.path("site")).expect("the folder is new");
+    std::fs::create_dir(place.path("copy")).expect("the folder is new");
+    for entry in all["items"].as_array().expect("a list") {
+        let name = entry["id"].as_str().expect("a name");
+        place.write(&format!("site/{name}.yaml"), place.ends(0, &["platforms", name, "--yaml"]));
+        let shown = place.ends(0, &["platforms", name, "--platforms", "site"]);
+        assert_eq!(shown, place.ends(0, &["platforms", name]), "{name}");
+    }
+    // A copy with a new name is a platform of the site, and its file is printed as it is.
+    let copy = place.read("site/th5-512x100g.yaml").replace("id: th5-512x100g", "id: hall-7");
+    place.write("copy/hall-7.yaml", &copy);
+    assert_eq!(place.ends(0, &["platforms", "hall-7", "--yaml", "--platforms", "copy"]), copy);
 }

@@ -75,6 +75,9 @@ pub(crate) struct FixArgs {
 pub(crate) struct PlatformsArgs {
     /// Platform to show in full
     pub name: Option<String>,
+    /// Print its file, to copy and change
+    #[arg(long, requires = "name")]
+    pub yaml: bool,
 }
 
 pub(super) fn parse_name(text: &str) -> Result<String, String> {

@@ -2,10 +2,11 @@
 
 mod page;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::bail;
-use closc_platform::Platform;
+use closc_platform::{Catalogue, HwskuFacts, Limit, Platform, Provenance};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,10 +16,31 @@ use crate::input;
 use crate::output::{self, Document, Items, Outcome};
 
 /// What a platform has.
-pub(crate) const PLATFORM: Document<Platform> = Document::new("closc-platform/1");
+pub(crate) const PLATFORM: Document<Shown> = Document::new("closc-platform/1");
 
 /// The platforms of the catalogue.
 pub(crate) const PLATFORMS: Document<Items<Entry>> = Document::new("closc-platforms/1");
+
+/// A platform, with the sources of its limits and of what its hwskus can do.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Shown {
+    #[serde(flatten)]
+    platform: Platform,
+    /// Where each limit comes from.
+    provenance: BTreeMap<Limit, Provenance>,
+    /// What is known of single hwskus of SONiC.
+    facts: BTreeMap<String, HwskuFacts>,
+}
+
+impl Shown {
+    fn of(platform: &Platform) -> Self {
+        Shown {
+            platform: platform.clone(),
+            provenance: platform.limits.provenance.clone(),
+            facts: platform.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default(),
+        }
+    }
+}
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Entry {
@@ -27,6 +49,13 @@ pub(crate) struct Entry {
     ports: u16,
     breakout: String,
     oses: Vec<&'static str>,
+}
+
+/// Returns the file of a platform without the first line for editors, which names a schema beside the file.
+fn file(catalogue: &Catalogue, name: &str) -> String {
+    let text = catalogue.text(name).unwrap_or_default();
+    let rest = text.strip_prefix("# yaml-language-server:").and_then(|rest| rest.split_once('\n'));
+    rest.map_or(text, |(_, rest)| rest).to_owned()
 }
 
 /// Lists the catalogue, or shows a platform.
@@ -39,7 +68,11 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
                 None => bail!("there is no platform `{name}`; `closc platforms` lists them"),
             }
         };
-        output::result(args.format, &PLATFORM, &**platform, page::page)?;
+        if command.yaml {
+            output::print(&file(&catalogue, name))?;
+            return Ok(Outcome::Fine);
+        }
+        output::result(args.format, &PLATFORM, &Shown::of(platform), |shown| page::page(&shown.platform))?;
         return Ok(Outcome::Fine);
     }
     let entries: Vec<Entry> = catalogue

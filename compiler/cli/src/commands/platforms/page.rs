@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_platform::{Breakout, Buffer, Platform};
+use closc_platform::{Breakout, Buffer, Claim, HwskuFacts, Limit, Platform};
 
 /// Says what a platform has, and who says so.
 pub(super) fn page(platform: &Platform) -> String {
@@ -30,29 +30,43 @@ pub(super) fn page(platform: &Platform) -> String {
         let queue = limits.queue.map(|queue| format!("; into queue {}", queue.get())).unwrap_or_default();
         line("trimming", format!("leaves {}{most}{queue}", limits.size_min));
     }
-    let limits = &platform.limits;
-    line(
-        "limits",
-        format!(
-            "{} IPv6 routes, {} local SIDs",
-            number(limits.ipv6_routes.into()),
-            number(limits.my_sids.into())
-        ),
-    );
-    line(
-        "",
-        format!(
-            "{} ECMP groups of {} members",
-            number(limits.ecmp_groups.into()),
-            number(limits.ecmp_width.into())
-        ),
-    );
-    line("", format!("{} neighbours", number(limits.neighbours.into())));
+    for (at, limit) in Limit::ALL.into_iter().enumerate() {
+        line(if at == 0 { "limits" } else { "" }, self::limit(platform, limit));
+    }
     line("features", features(platform));
+    let facts = platform.sonic.iter().flat_map(|sonic| &sonic.facts);
+    for (at, fact) in facts.flat_map(|(hwsku, facts)| self::facts(hwsku, facts)).enumerate() {
+        line(if at == 0 { "hwskus" } else { "" }, fact);
+    }
     for (at, source) in platform.sources.iter().enumerate() {
         line(if at == 0 { "sources" } else { "" }, source.clone());
     }
     text
+}
+
+/// Returns a number with its source: `6,400 IPv6 routes (assumed: ...)`.
+fn limit(platform: &Platform, limit: Limit) -> String {
+    let of = match limit {
+        Limit::MySids => "local SIDs",
+        Limit::Ipv6Routes => "IPv6 routes",
+        Limit::EcmpWidth => "members of an ECMP group",
+        Limit::EcmpGroups => "ECMP groups",
+        Limit::Neighbours => "neighbours",
+    };
+    let source = platform.limits.provenance.get(&limit).map(|provenance| {
+        let (word, source) = provenance.parts();
+        format!(" ({word}: {source})")
+    });
+    format!("{} {of}{}", number(platform.limits.get(limit).into()), source.unwrap_or_default())
+}
+
+/// Returns what is known of a hwsku, a line for each feature.
+fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
+    let of = |feature: &str, claim: &Option<Claim>| {
+        let (word, source) = claim.as_ref()?.parts();
+        Some(format!("{hwsku}: {feature} {word}: {source}"))
+    };
+    [of("uN", &facts.un), of("trimming", &facts.trimming)].into_iter().flatten().collect()
 }
 
 fn split(platform: &Platform, breakout: Breakout) -> String {
