@@ -47,8 +47,6 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         bail!("hosts of `{}` do not choose paths: it routes by `{}`", topology.name, topology.routing.word());
     }
     let poll = Duration::from_millis(command.poll);
-    let fabric = input.plan.topology().name.as_bytes();
-    let audit = Arc::new(Audit::begin(args, "collect", &command.file, fabric)?);
     let settings = Settings {
         nics: command.nic.clone(),
         poll,
@@ -57,7 +55,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         tls: command.serve.certificates(command.listen)?,
         switches: switches(args, command, &input.plan)?,
         web: command.web,
-        log: audit.state(),
+        log: None,
         options: Options {
             apply: command.apply,
             // An agent that missed two questions and the time for an answer is not known of.
@@ -70,6 +68,8 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         },
     };
     let plan = Arc::new(input.plan);
+    let audit = Arc::new(Audit::begin(args, "collect", &command.file, plan.topology().name.as_bytes())?);
+    let settings = Settings { log: audit.state(), ..settings };
     let observer = observer(args, command.serve.scheme(), Arc::clone(&audit));
     let summary = control::block_on(async {
         let stop = Stop::new()?;

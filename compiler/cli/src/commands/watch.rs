@@ -18,15 +18,16 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let fleet = control::fleet(&command.fleet, &site)?.renewing(&site.inventory, &site.files);
-    let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
     let options = WatchOptions {
         push: command.fleet.options(),
         interval: Duration::from_secs(command.interval),
         listen: Some(command.listen),
         tls: command.serve.certificates(command.listen)?,
         counters: command.counters,
-        log: audit.state(),
+        log: None,
     };
+    let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
+    let options = WatchOptions { log: audit.state(), ..options };
     let observer = observer(args, Arc::clone(&audit));
     let say = Arc::clone(&observer);
     control::block_on(async {
@@ -53,12 +54,10 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
 fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     let (json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
-        let result = match &event.what {
-            EventKind::Compared { updates } if updates.total() > 0 => Some("repairing"),
-            EventKind::Repaired { .. } => Some("repaired"),
-            _ => None,
-        };
-        if let Some(result) = result
+        let begins = matches!(&event.what, EventKind::Compared { updates } if updates.total() > 0);
+        let ended = matches!(event.what, EventKind::Repaired { .. });
+        let result = if begins { "repairing" } else { "repaired" };
+        if (begins || ended)
             && let Err(error) = audit.say(result, serde_json::json!(event))
         {
             // Not repairing would leave traffic without a path, so the error is logged instead.

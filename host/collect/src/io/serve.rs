@@ -91,18 +91,31 @@ fn found<T>(value: Option<T>, what: &str, answer: impl FnOnce(T) -> Answer) -> A
     value.map_or_else(|| fault(404, format_args!("the fabric has no such {what}")), answer)
 }
 
-/// Tells whether a host of a request is this address, and no name that somebody else made point here.
-fn is_for_us(page: &Page, host: &str) -> bool {
+/// Tells whether a host of a request is an address, or `localhost`: no name that another server made point here.
+fn is_address(host: &str) -> bool {
     let address = host.parse::<SocketAddr>().map(|address| address.ip());
     let address = address.or_else(|_| host.trim_matches(['[', ']']).parse::<IpAddr>());
-    let name = host.split(':').next().unwrap_or_default();
-    address.is_ok() || name == "localhost" || !page.address.ip().is_loopback()
+    address.is_ok() || host.split(':').next() == Some("localhost")
+}
+
+/// Tells whether a host of a request is this one. Beyond loopback a scraper may ask by name.
+fn is_for_us(page: &Page, host: &str) -> bool {
+    is_address(host) || !page.address.ip().is_loopback()
+}
+
+/// Tells whether a request may order, or read the token of orders. Without a certificate that proves the name, a page of another
+/// server can make its own name point here.
+fn is_proven(page: &Page, request: &Request) -> bool {
+    page.scheme == "https" || request.header("host").is_none_or(is_address)
 }
 
 /// Answers a request.
 pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     if request.header("host").is_some_and(|host| !is_for_us(page, host)) {
         return fault(421, "ask for the address, or for localhost");
+    }
+    if (request.is_post || request.path == "/api/session") && !is_proven(page, request) {
+        return fault(421, "without TLS, orders are taken at the address only: use it in place of the name");
     }
     if request.is_post {
         return if page.web {
@@ -261,6 +274,29 @@ mod tests {
             ["from", "to", "x", "y", "z", "none"].map(|name| value(query, name)),
             ["su001-n001/nic0", "fd00::1", "?", "?", "a b", ""]
         );
+    }
+
+    /// A page whose name was made to point to a collector beyond loopback read the token and drained.
+    #[test]
+    fn a_name_without_a_certificate_reads_no_token() {
+        let page = |scheme: &'static str| {
+            let plan = Arc::new(crate::testing::eight_planes());
+            let (collector, _) =
+                Collector::new(plan, crate::Options::default(), crate::Denials::default(), 0);
+            let Desk(page) = Desk::new(collector);
+            Page { scheme, address: SocketAddr::from(([192, 0, 2, 1], 9751)), ..page }
+        };
+        let ask = |page: &Page, path: &str, host: &str, is_post: bool| {
+            let headers = vec![("host".to_owned(), host.to_owned())];
+            let request = Request { is_post, path: path.to_owned(), headers, ..Request::default() };
+            answer(page, &request).status
+        };
+        let (plain, encrypted) = (page("http"), page("https"));
+        assert_eq!(ask(&plain, "/api/session", "evil.example:9751", false), 421);
+        assert_eq!(ask(&plain, "/api/drain", "evil.example:9751", true), 421);
+        assert_eq!(ask(&plain, "/metrics", "collector.example:9751", false), 200);
+        assert_eq!(ask(&plain, "/api/session", "192.0.2.1:9751", false), 200);
+        assert_eq!(ask(&encrypted, "/api/session", "collector.example:9751", false), 200);
     }
 
     #[test]

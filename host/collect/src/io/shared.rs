@@ -218,3 +218,35 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::{Denials, Options, testing};
+
+    /// A log that cannot be written refused what ends a denial, too, so that paths stayed out of use.
+    #[test]
+    fn without_a_log_nothing_is_denied_and_denials_end() {
+        static IS_FULL: AtomicBool = AtomicBool::new(false);
+        let observer: Observer = Arc::new(|event| match event {
+            Event::Changing(_) if IS_FULL.load(Ordering::Relaxed) => Err("full".to_owned()),
+            _ => Ok(()),
+        });
+        let options = Options { apply: true, ..Options::default() };
+        let plan = Arc::new(testing::eight_planes());
+        let (collector, _) = Collector::new(plan, options, Denials::default(), 0);
+        let shared = Shared::new(collector, None, observer, None);
+        let mut collector = shared.collector();
+        let next = collector.drain("p1-t1-001", "a test", 60_000, 1).expect("it is of the fabric");
+        let id = next.changes.last().expect("a denial").id;
+        shared.change(&mut collector, next).expect("it is logged");
+        IS_FULL.store(true, Ordering::Relaxed);
+        let next = collector.drain("p2-t1-001", "a test", 60_000, 2).expect("it is of the fabric");
+        assert_eq!(shared.change(&mut collector, next), Err("full".to_owned()));
+        let next = collector.lift(id, 3).expect("it is in force");
+        assert_eq!(shared.change(&mut collector, next), Ok(()));
+        assert_eq!(collector.denials().applied().count(), 0);
+    }
+}
