@@ -214,7 +214,7 @@ impl<'b> Binding<'b> {
         for entity in entities {
             if let Some(entity) = self.entity(entity, &mut left)? {
                 let update = bringing(entity);
-                let checked = check::check_update(self.to, &update);
+                let checked = check::update(self.to, &update).map(drop);
                 let entity = update.entity.unwrap_or_default();
                 checked.map_err(|fault| BindError::Unfit {
                     entity: shown(self.to, &entity),

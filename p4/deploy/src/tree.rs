@@ -395,7 +395,7 @@ pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired,
 /// Checks that an update fits the P4Info and adds something that stays.
 fn check_wanted(info: &Info, path: &str, update: &v1::Update) -> Result<(), TreeError> {
     let shown = || render::update(info, update).to_string();
-    check::check_update(info, update).map_err(|fault| TreeError::Entry {
+    check::update(info, update).map(drop).map_err(|fault| TreeError::Entry {
         path: path.to_owned(),
         update: shown(),
         fault: Box::new(fault),

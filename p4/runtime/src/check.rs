@@ -12,6 +12,7 @@ mod profile;
 mod replication;
 mod resource;
 mod table;
+mod update;
 
 pub(crate) use action::check_action;
 pub(crate) use data::check_data;
@@ -20,6 +21,9 @@ pub(crate) use profile::{check_group, check_member};
 pub(crate) use replication::check as check_replication;
 pub(crate) use resource::{check_counter, check_digest, check_meter, check_register, check_value_set};
 pub(crate) use table::{check_table_entry, check_table_key};
+pub use update::{
+    Call, Change, CheckedUpdate, Compared, DirectPlace, EntryPlace, Form, KeyPart, SetPart, resolve, update,
+};
 
 use crate::info::{Info, ObjectKind, Preamble};
 use crate::proto::v1;

@@ -74,6 +74,8 @@ proptest! {
         damage(&mut bytes, &wounds);
         let Ok(update) = v1::Update::decode(bytes.as_slice()) else { return Ok(()) };
         let checked = check::check_update(&info, &update);
+        let resolved = check::update(&info, &update).map(drop);
+        prop_assert_eq!(&resolved, &checked, "every update that keeps the rules is resolved");
         let shown = render::update(&info, &update).to_string();
         prop_assert!(!shown.is_empty());
         prop_assert_eq!(text::read_entries(&text::write_entries(&info, "", std::slice::from_ref(&update))), Ok(vec![update.clone()]));

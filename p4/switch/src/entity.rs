@@ -33,10 +33,9 @@ pub(crate) use reconcile::Irreconcilable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use closc_runtime::check;
+use closc_runtime::check::{self, CheckedUpdate};
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
-use v1::update::Type;
 
 use crate::engine::{Engine, EngineConfig};
 use crate::pipeline::Pipeline;
@@ -121,30 +120,35 @@ impl Store {
 
     /// Applies an update.
     pub fn write(&mut self, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
-        check::check_update(self.pipeline.info(), update)?;
+        let pipeline = Arc::clone(&self.pipeline);
+        let checked = check::update(pipeline.info(), update)?;
         match self.names {
             Some(_) => self.write_named(now_ns, update),
-            None => self.apply(now_ns, update),
+            None => self.apply(now_ns, &checked),
         }
     }
 
-    /// Applies an update that passed its checks and has numbers for names.
-    fn apply(&mut self, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
-        let kind = update.r#type();
-        match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
-            Some(Entity::TableEntry(entry)) => self.write_table(now_ns, kind, entry),
-            Some(Entity::ActionProfileMember(member)) => self.write_member(kind, member),
-            Some(Entity::ActionProfileGroup(group)) => self.write_group(kind, group),
-            Some(Entity::CounterEntry(entry)) => self.write_counter(entry),
-            Some(Entity::MeterEntry(entry)) => self.write_meter(entry),
-            Some(Entity::RegisterEntry(entry)) => self.write_register(entry),
-            Some(Entity::DirectCounterEntry(entry)) => self.write_direct_counter(entry),
-            Some(Entity::DirectMeterEntry(entry)) => self.write_direct_meter(entry),
-            Some(Entity::PacketReplicationEngineEntry(entry)) => self.write_replication(kind, entry),
-            Some(Entity::ValueSetEntry(entry)) => self.write_value_set(entry),
-            Some(Entity::DigestEntry(entry)) => self.write_digest(kind, entry),
-            Some(Entity::ExternEntry(_)) => Err(Fault::unsupported("an extern of another architecture")),
-            None => Err(check::Violation::from(check::Fault::NoEntity).into()),
+    /// Applies an update that has numbers for names.
+    fn apply(&mut self, now_ns: u64, update: &CheckedUpdate<'_>) -> Result<(), Fault> {
+        match update {
+            CheckedUpdate::InsertEntry(place, form) => self.insert(now_ns, place, form),
+            CheckedUpdate::ModifyEntry(place, form) => self.modify(now_ns, place, form.as_ref()),
+            CheckedUpdate::DeleteEntry(place) => self.delete(place),
+            CheckedUpdate::DefaultEntry(table, entry, call) => {
+                self.write_default(table, entry, call.as_ref())
+            }
+            CheckedUpdate::Member(profile, id, change) => self.write_member(profile, *id, change),
+            CheckedUpdate::Group(profile, id, change) => self.write_group(profile, *id, *change),
+            CheckedUpdate::Counter(counter, index, data) => self.write_counter(counter, *index, *data),
+            CheckedUpdate::Meter(meter, index, entry) => self.write_meter(meter, *index, entry),
+            CheckedUpdate::Register(register, index, data) => self.write_register(register, *index, data),
+            CheckedUpdate::DirectCounter(place, data) => self.write_direct_counter(place, *data),
+            CheckedUpdate::DirectMeter(place, given) => self.write_direct_meter(place, given),
+            CheckedUpdate::Multicast(id, change) => self.write_multicast(*id, *change),
+            CheckedUpdate::Session(id, change) => self.write_session(*id, *change),
+            CheckedUpdate::ValueSet(set, members) => self.write_value_set(set, members),
+            CheckedUpdate::Digest(digest, change) => self.write_digest(digest, *change),
+            CheckedUpdate::Extern(_) => Err(Fault::unsupported("an extern of another architecture")),
         }
     }
 
@@ -220,12 +224,4 @@ impl Store {
 /// Wraps an entity.
 fn entity(entity: Entity) -> v1::Entity {
     v1::Entity { entity: Some(entity) }
-}
-
-/// Returns whether an update makes a new entity.
-fn inserts(kind: Type) -> bool {
-    match kind {
-        Type::Insert => true,
-        Type::Modify | Type::Delete | Type::Unspecified => false,
-    }
 }

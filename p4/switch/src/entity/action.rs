@@ -1,6 +1,6 @@
 //! Action calls: arguments in, words out, and back.
 
-use closc_runtime::info::Info;
+use closc_runtime::check::Call;
 use closc_runtime::proto::v1;
 
 use super::Fault;
@@ -8,28 +8,27 @@ use super::key::{bytes, put};
 use crate::pipeline::ActionBinding;
 use crate::program::Program;
 
-/// Returns an action of the program and the words of its arguments, for a call that passed its checks.
+/// Returns an action of the program and the words of its arguments.
 pub(super) fn encode(
-    info: &Info,
     program: &Program,
     actions: &[ActionBinding],
-    call: &v1::Action,
+    call: &Call<'_>,
 ) -> Result<(u16, Box<[u64]>), Fault> {
-    let Some(action) = info.action_by_id(call.action_id) else {
-        return Err(Fault::NotFound { what: "action", id: call.action_id });
-    };
-    let Some(bound) = actions.iter().find(|action| action.id == call.action_id) else {
-        return Err(Fault::removed("action", &action.preamble.name));
+    let action = call.action;
+    let name = &action.preamble.name;
+    let Some(bound) = actions.iter().find(|bound| bound.id == action.preamble.id) else {
+        return Err(Fault::removed("action", name));
     };
     let target = &program.actions[bound.action as usize];
     let mut args = vec![0; target.words];
-    for given in &call.params {
-        let Some((place, param)) = action.param_by_id(given.param_id) else { continue };
-        let at = bound.params[place].param;
-        let name = || format!("action `{}`, parameter `{}`", action.preamble.name, param.name);
+    for (place, value) in &call.arguments {
+        let at = bound.params[*place].param;
         let bits = target.params[at].1;
-        put(&given.value, bits, &mut args[target.range(at)])
-            .ok_or_else(|| Fault::TooWide { place: name(), bits })?;
+        let wide = || {
+            let param = &action.params()[*place].name;
+            Fault::TooWide { place: format!("action `{name}`, parameter `{param}`"), bits }
+        };
+        put(value, bits, &mut args[target.range(at)]).ok_or_else(wide)?;
     }
     Ok((bound.action, args.into()))
 }

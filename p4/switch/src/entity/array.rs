@@ -1,9 +1,8 @@
 //! Counters, meters and registers that are in arrays.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use closc_runtime::info::CounterUnit;
+use closc_runtime::info::{self, CounterUnit};
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
 
@@ -21,6 +20,11 @@ fn array(pipeline: &Pipeline, what: &'static str, id: u32) -> Result<usize, Faul
 fn from(page: &Page, part: usize, indices: Range<u32>) -> Range<u32> {
     let first = u32::try_from(page.first(part)).unwrap_or(u32::MAX);
     indices.start.max(first)..indices.end.max(first)
+}
+
+/// Returns the cells that an update means: one, or all where it leaves the index out.
+fn cells(index: Option<u32>, size: u32) -> Range<u32> {
+    index.map_or(0..size, |index| index..index.saturating_add(1))
 }
 
 /// Returns the indices that a request means: one, or all where it leaves the index out.
@@ -54,19 +58,25 @@ pub(super) fn counter_data(counter: Counter, unit: CounterUnit) -> v1::CounterDa
 }
 
 impl Store {
-    pub(super) fn write_counter(&mut self, entry: &v1::CounterEntry) -> Result<(), Fault> {
-        let array = array(&self.pipeline, "counter array", entry.counter_id)?;
-        let Some(data) = &entry.data else { return Ok(()) };
-        let new = counter(data)?;
+    /// Sets one counter or all of an array; without data they stay, as the specification has it.
+    pub(super) fn write_counter(
+        &mut self,
+        info: &info::Counter,
+        index: Option<u32>,
+        data: Option<v1::CounterData>,
+    ) -> Result<(), Fault> {
+        let array = array(&self.pipeline, "counter array", info.preamble.id)?;
+        let Some(data) = data else { return Ok(()) };
+        let new = counter(&data)?;
         let bank = &mut self.engine.arrays.counters[array];
-        let range = indices(entry.index, bank.size());
+        let range = cells(index, bank.size());
         let first = range.start;
         let old: Vec<Counter> = if self.undo.is_some() {
             range.clone().filter_map(|at| bank.get(at)).collect()
         } else {
             Vec::new()
         };
-        if new == Counter::default() && entry.index.is_none() {
+        if new == Counter::default() && index.is_none() {
             bank.clear();
         } else {
             for at in range {
@@ -99,19 +109,22 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn write_meter(&mut self, entry: &v1::MeterEntry) -> Result<(), Fault> {
-        let array = array(&self.pipeline, "meter array", entry.meter_id)?;
-        let info = self.pipeline.info().meter_by_id(entry.meter_id).map(Arc::clone);
-        let info = info.ok_or(Fault::NotFound { what: "meter array", id: entry.meter_id })?;
+    pub(super) fn write_meter(
+        &mut self,
+        info: &info::Meter,
+        index: Option<u32>,
+        entry: &v1::MeterEntry,
+    ) -> Result<(), Fault> {
+        let array = array(&self.pipeline, "meter array", info.preamble.id)?;
         let config = match &entry.config {
             Some(config) => Some(meter::config(info.kind, &info.preamble.name, config)?),
             None => None,
         };
         let bank = &mut self.engine.arrays.meters[array];
         let size = bank.size();
-        if let Some(index) = entry.index {
-            let index = index.index as u32;
-            let Some(old) = bank.get(index) else { return Ok(()) };
+        if let Some(index) = index {
+            let what = "a meter of the array";
+            let old = bank.get(index).ok_or(Fault::NotFound { what, id: index })?;
             let mut new = old;
             new.configure(config);
             if entry.counter_data.is_some() {
@@ -161,21 +174,22 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn write_register(&mut self, entry: &v1::RegisterEntry) -> Result<(), Fault> {
-        let array = array(&self.pipeline, "register array", entry.register_id)?;
-        let id = entry.register_id;
-        let info =
-            self.pipeline.info().register_by_id(id).ok_or(Fault::NotFound { what: "register array", id })?;
+    pub(super) fn write_register(
+        &mut self,
+        info: &info::Register,
+        index: Option<u32>,
+        given: &v1::P4Data,
+    ) -> Result<(), Fault> {
+        let array = array(&self.pipeline, "register array", info.preamble.id)?;
         let place = || format!("register array `{}`", info.preamble.name);
         let bank = &mut self.engine.arrays.registers[array];
-        let Some(given) = &entry.data else { return Ok(()) };
         let words = data::words(given, &info.spec, bank.bits(), place)?;
-        let range = indices(entry.index, bank.size());
+        let range = cells(index, bank.size());
         let first = range.start;
         let cell = |at: u32| bank.get(u64::from(at)).map(Box::from);
         let old: Vec<Box<[u64]>> =
             if self.undo.is_some() { range.clone().filter_map(cell).collect() } else { Vec::new() };
-        if entry.index.is_none() && words.iter().all(|word| *word == 0) {
+        if index.is_none() && words.iter().all(|word| *word == 0) {
             bank.clear();
         } else {
             for at in range {

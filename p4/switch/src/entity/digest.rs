@@ -1,8 +1,9 @@
 //! Digests: their configuration, and the lists that the data plane sends.
 
+use closc_runtime::check::Change;
+use closc_runtime::info;
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
-use v1::update::Type;
 
 use super::page::Page;
 use super::undo::Undo;
@@ -10,19 +11,20 @@ use super::{Fault, Store, data, entity};
 use crate::state::{DigestConfig, DigestList};
 
 impl Store {
-    pub(super) fn write_digest(&mut self, kind: Type, entry: &v1::DigestEntry) -> Result<(), Fault> {
-        let id = entry.digest_id;
+    pub(super) fn write_digest(
+        &mut self,
+        digest: &info::Digest,
+        change: Change<v1::digest_entry::Config>,
+    ) -> Result<(), Fault> {
+        let (id, what) = (digest.preamble.id, "the configuration of digest");
         let binding = self.pipeline.digest(id).ok_or(Fault::NotFound { what: "digest", id })?;
         let number = binding.number;
         let old = self.engine.digest_config(number);
-        let new = match (kind, old) {
-            (Type::Insert, Some(_)) => return Err(Fault::Exists { what: "the configuration of digest", id }),
-            (Type::Modify | Type::Delete, None) => {
-                return Err(Fault::NotFound { what: "the configuration of digest", id });
-            }
-            (Type::Insert | Type::Modify, _) => Some(config(entry.config.unwrap_or_default())),
-            (Type::Delete, _) => None,
-            (Type::Unspecified, _) => return Ok(()),
+        let new = match (change, old) {
+            (Change::Insert(_), Some(_)) => return Err(Fault::Exists { what, id }),
+            (Change::Modify(_) | Change::Delete, None) => return Err(Fault::NotFound { what, id }),
+            (Change::Insert(given) | Change::Modify(given), _) => Some(config(given)),
+            (Change::Delete, Some(_)) => None,
         };
         self.engine.set_digest(number, new);
         self.remember(|| Undo::Digest { number, config: old });

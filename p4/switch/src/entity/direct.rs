@@ -3,13 +3,16 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use closc_runtime::check::DirectPlace;
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
 
 use super::page::Page;
-use super::table::{Target, target};
+use super::table::{Target, target_of};
 use super::undo::Undo;
 use super::{Fault, Store, array, entity, key, meter};
+use crate::pipeline::Pipeline;
+use crate::state::TableError;
 
 /// An entry, or the default entry.
 #[derive(Clone, Copy)]
@@ -19,18 +22,22 @@ enum Place {
 }
 
 impl Store {
-    pub(super) fn write_direct_counter(&mut self, given: &v1::DirectCounterEntry) -> Result<(), Fault> {
+    /// Sets the counter of an entry; without data it stays, as the specification has it.
+    pub(super) fn write_direct_counter(
+        &mut self,
+        place: &DirectPlace<'_>,
+        data: Option<v1::CounterData>,
+    ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
-        let Some(entry) = &given.table_entry else { return Ok(()) };
-        let target = target(&pipeline, entry.table_id)?;
-        let place = self.place(target, entry)?;
-        let Some(data) = &given.data else { return Ok(()) };
-        let new = array::counter(data)?;
+        let (target, place) = self.place(&pipeline, place)?;
+        let Some(data) = data else { return Ok(()) };
+        let new = array::counter(&data)?;
         let index = target.binding.index;
         let table = &mut self.engine.tables[index];
         match place {
             Place::Entry(handle) => {
-                let Some(entry) = table.get_mut(handle) else { return Ok(()) };
+                let missing = || target.refused(TableError::NotFound);
+                let entry = table.get_mut(handle).ok_or_else(missing)?;
                 let old = std::mem::replace(&mut entry.counter, new);
                 self.remember(|| Undo::DirectCounter { table: index, handle, counter: old });
             }
@@ -43,11 +50,13 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn write_direct_meter(&mut self, given: &v1::DirectMeterEntry) -> Result<(), Fault> {
+    pub(super) fn write_direct_meter(
+        &mut self,
+        place: &DirectPlace<'_>,
+        given: &v1::DirectMeterEntry,
+    ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
-        let Some(entry) = &given.table_entry else { return Ok(()) };
-        let target = target(&pipeline, entry.table_id)?;
-        let place = self.place(target, entry)?;
+        let (target, place) = self.place(&pipeline, place)?;
         let config = match (&given.config, &target.table.direct_meter) {
             (Some(config), Some(info)) => Some(meter::config(info.kind, &info.preamble.name, config)?),
             (Some(_) | None, _) => None,
@@ -64,7 +73,8 @@ impl Store {
         };
         match place {
             Place::Entry(handle) => {
-                let Some(entry) = table.get_mut(handle) else { return Ok(()) };
+                let missing = || target.refused(TableError::NotFound);
+                let entry = table.get_mut(handle).ok_or_else(missing)?;
                 let new = change(&entry.meter);
                 let old = std::mem::replace(&mut entry.meter, new);
                 self.remember(|| Undo::DirectMeter { table: index, handle, meter: old });
@@ -78,12 +88,21 @@ impl Store {
         Ok(())
     }
 
-    fn place(&self, target: Target, entry: &v1::TableEntry) -> Result<Place, Fault> {
-        if entry.is_default_action {
-            return Ok(Place::Default);
+    /// Finds the entry that an update is about.
+    fn place<'p>(
+        &self,
+        pipeline: &'p Pipeline,
+        place: &DirectPlace<'p>,
+    ) -> Result<(Target<'p>, Place), Fault> {
+        match place {
+            DirectPlace::Default(table) => Ok((target_of(pipeline, table)?, Place::Default)),
+            DirectPlace::Entry(place) => {
+                let target = target_of(pipeline, place.table)?;
+                let key = key::encode(target, place)?;
+                let handle = target.find(&self.engine.tables[target.binding.index], &key)?;
+                Ok((target, Place::Entry(handle)))
+            }
         }
-        let key = key::encode(target.binding, target.table, target.spec, entry)?;
-        target.find(&self.engine.tables[target.binding.index], &key).map(Place::Entry)
     }
 
     pub(super) fn read_direct_counters(
@@ -137,7 +156,7 @@ impl Store {
                 break;
             }
             if !wanted.r#match.is_empty() && !found.get() {
-                return Err(target.refused(crate::state::TableError::NotFound));
+                return Err(target.refused(TableError::NotFound));
             }
         }
         Ok(())

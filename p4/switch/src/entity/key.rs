@@ -1,11 +1,13 @@
 //! Keys of table entries: match fields in, words out, and back.
 
+use closc_runtime::check::{Compared, EntryPlace};
 use closc_runtime::info::{self, MatchField, Table};
 use closc_runtime::proto::v1;
 use closc_runtime::value::encode_number;
 use v1::field_match::{self, FieldMatchType};
 
 use super::Fault;
+use super::table::Target;
 use crate::bits;
 use crate::pipeline::TableBinding;
 use crate::program::{self, MatchKind, TableMatch, prefix_mask};
@@ -16,23 +18,19 @@ pub(super) fn priority(given: i32) -> i32 {
     i32::MAX - given
 }
 
-/// Returns the key of an entry that passed its checks.
-pub(super) fn encode(
-    binding: &TableBinding,
-    table: &Table,
-    spec: &program::Table,
-    entry: &v1::TableEntry,
-) -> Result<Key, Fault> {
+/// Returns the key of an entry.
+pub(super) fn encode(target: Target<'_>, place: &EntryPlace<'_>) -> Result<Key, Fault> {
+    let spec = target.spec;
     let masked = spec.has_priority();
-    let mut key =
-        Key { value: vec![0; spec.key_words], priority: priority(entry.priority), ..Key::default() };
+    let priority = priority(place.entry.priority);
+    let mut key = Key { value: vec![0; spec.key_words], priority, ..Key::default() };
     if masked {
         key.mask = wildcard(spec);
     }
-    for found in &entry.r#match {
-        let Some((place, field)) = table.field_by_id(found.field_id) else { continue };
-        let target = &spec.key[binding.fields[place]];
-        encode_field(found, target, spec.matching, &mut key).map_err(|bits| too_wide(table, field, bits))?;
+    for part in &place.key {
+        let field = &spec.key[target.binding.fields[part.place]];
+        encode_field(part.value, field, spec.matching, &mut key)
+            .map_err(|bits| too_wide(target.table, part.field, bits))?;
     }
     key.normalise(spec);
     Ok(key)
@@ -54,44 +52,34 @@ fn wildcard(spec: &program::Table) -> Vec<u64> {
 
 /// Puts a field into a key. Fails with the width it does not fit. What is text for controllers is a number here.
 fn encode_field(
-    found: &v1::FieldMatch,
+    found: Compared<'_>,
     target: &program::KeyField,
     matching: TableMatch,
     key: &mut Key,
 ) -> Result<(), u32> {
     let words = target.word as usize..(target.word + target.words) as usize;
     let put =
-        |bytes: &[u8], all: &mut [u64]| put(bytes, target.bits, &mut all[words.clone()]).ok_or(target.bits);
-    let full = |mask: &mut Vec<u64>| {
+        |bytes: &[u8], into: &mut [u64]| put(bytes, target.bits, &mut into[words.clone()]).ok_or(target.bits);
+    let full = |mask: &mut [u64]| {
         if !mask.is_empty() {
             mask[words.clone()].copy_from_slice(&prefix_mask(target.bits, target.bits));
         }
     };
-    match found.field_match_type.as_ref() {
-        Some(FieldMatchType::Exact(exact)) => {
-            put(&exact.value, &mut key.value)?;
-            // A range field whose key the compiler made exact holds one value.
-            if target.kind == MatchKind::Range {
-                put(&exact.value, &mut key.mask)?;
-            } else {
-                full(&mut key.mask);
-            }
-        }
-        Some(FieldMatchType::Optional(optional)) => {
-            put(&optional.value, &mut key.value)?;
+    match found {
+        Compared::Exact(value) | Compared::Optional(value) => {
+            put(value, &mut key.value)?;
             full(&mut key.mask);
         }
-        Some(FieldMatchType::Ternary(ternary)) => {
-            put(&ternary.value, &mut key.value)?;
-            put(&ternary.mask, &mut key.mask)?;
+        Compared::Ternary { value, mask } => {
+            put(value, &mut key.value)?;
+            put(mask, &mut key.mask)?;
         }
-        Some(FieldMatchType::Range(range)) => {
-            put(&range.low, &mut key.value)?;
-            put(&range.high, &mut key.mask)?;
+        Compared::Range { low, high } => {
+            put(low, &mut key.value)?;
+            put(high, &mut key.mask)?;
         }
-        Some(FieldMatchType::Lpm(lpm)) => {
-            put(&lpm.value, &mut key.value)?;
-            let prefix = lpm.prefix_len.unsigned_abs();
+        Compared::Lpm { value, prefix } => {
+            put(value, &mut key.value)?;
             match matching {
                 TableMatch::Exact | TableMatch::Lpm => key.prefix = prefix,
                 TableMatch::Ternary | TableMatch::Range => {
@@ -99,8 +87,6 @@ fn encode_field(
                 }
             }
         }
-        // The checks let no other kind through.
-        Some(FieldMatchType::Other(_)) | None => {}
     }
     Ok(())
 }

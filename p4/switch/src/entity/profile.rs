@@ -4,24 +4,22 @@
 
 use std::sync::Arc;
 
+use closc_runtime::check::{Call, Change};
 use closc_runtime::info::ActionProfile;
 use closc_runtime::proto::v1;
 use v1::action_profile_group::member::WatchKind;
 use v1::entity::Entity;
-use v1::update::Type;
 
 use super::page::Page;
 use super::port::PortWidth;
 use super::table::check_mode;
 use super::{Fault, Store, action, entity};
 use crate::pipeline::{Pipeline, ProfileBinding};
-use crate::state::{GroupMember, MemberAction, ProfileError};
+use crate::state::{GroupMember, MemberAction, Profile, ProfileError};
 
-fn find(pipeline: &Pipeline, id: u32) -> Result<(&ProfileBinding, &ActionProfile), Fault> {
-    let profile = pipeline.info().profile_by_id(id).ok_or(Fault::NotFound { what: "action profile", id })?;
-    let binding =
-        pipeline.profile(id).ok_or_else(|| Fault::removed("action profile", &profile.preamble.name))?;
-    Ok((binding, profile))
+fn find<'p>(pipeline: &'p Pipeline, profile: &ActionProfile) -> Result<&'p ProfileBinding, Fault> {
+    let removed = || Fault::removed("action profile", &profile.preamble.name);
+    pipeline.profile(profile.preamble.id).ok_or_else(removed)
 }
 
 fn refused(profile: &ActionProfile) -> impl Fn(ProfileError) -> Fault {
@@ -29,71 +27,89 @@ fn refused(profile: &ActionProfile) -> impl Fn(ProfileError) -> Fault {
 }
 
 impl Store {
-    pub(super) fn write_member(&mut self, kind: Type, member: &v1::ActionProfileMember) -> Result<(), Fault> {
+    pub(super) fn write_member(
+        &mut self,
+        profile: &ActionProfile,
+        id: u32,
+        change: &Change<Call<'_>>,
+    ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
-        let (binding, profile) = find(&pipeline, member.action_profile_id)?;
+        let binding = find(&pipeline, profile)?;
         let err = refused(profile);
         check_mode(&self.engine.profiles[binding.index], false, || profile.preamble.name.clone())?;
-        let what = match &member.action {
-            Some(call) => {
-                let (action, args) =
-                    action::encode(pipeline.info(), pipeline.program(), &binding.actions, call)?;
-                Some(MemberAction { action, args })
-            }
-            None => None,
+        let does = |call| {
+            let (action, args) = action::encode(pipeline.program(), &binding.actions, call)?;
+            Ok::<_, Fault>(MemberAction { action, args })
         };
-        self.remember_profile(binding.index);
-        let state = &mut self.engine.profiles[binding.index];
-        match (kind, what) {
-            (Type::Insert, Some(what)) => state.add_member(member.member_id, what).map_err(err),
-            (Type::Modify, Some(what)) => state.modify_member(member.member_id, what).map_err(err),
-            (Type::Delete, _) => state.remove_member(member.member_id).map_err(err),
-            (Type::Unspecified, _) | (Type::Insert | Type::Modify, None) => Ok(()),
+        match change {
+            Change::Insert(call) => {
+                let does = does(call)?;
+                self.changed_profile(binding.index).add_member(id, does).map_err(err)
+            }
+            Change::Modify(call) => {
+                let does = does(call)?;
+                self.changed_profile(binding.index).modify_member(id, does).map_err(err)
+            }
+            Change::Delete => self.changed_profile(binding.index).remove_member(id).map_err(err),
         }
     }
 
-    pub(super) fn write_group(&mut self, kind: Type, group: &v1::ActionProfileGroup) -> Result<(), Fault> {
+    /// Returns a profile to change, which a batch that fails restores.
+    fn changed_profile(&mut self, index: usize) -> &mut Profile {
+        self.remember_profile(index);
+        &mut self.engine.profiles[index]
+    }
+
+    pub(super) fn write_group(
+        &mut self,
+        profile: &ActionProfile,
+        id: u32,
+        change: Change<&v1::ActionProfileGroup>,
+    ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
-        let (binding, profile) = find(&pipeline, group.action_profile_id)?;
-        let err = refused(profile);
-        let state = &self.engine.profiles[binding.index];
-        check_mode(state, false, || profile.preamble.name.clone())?;
-        let id = group.group_id;
-        // The size that a group was made for stays: it may be left out of a change, but not be another.
-        let made_for = state.group_max_size(id);
+        let index = find(&pipeline, profile)?.index;
+        let (err, ports) = (refused(profile), self.port_width());
+        check_mode(&self.engine.profiles[index], false, || profile.preamble.name.clone())?;
+        let members = |group: &v1::ActionProfileGroup| {
+            group.members.iter().map(|given| member(given, ports)).collect::<Result<Vec<_>, Fault>>()
+        };
+        match change {
+            Change::Insert(group) => {
+                let (members, max_size) = (members(group)?, group.max_size.unsigned_abs());
+                self.changed_profile(index).add_group(id, max_size, members).map_err(err)
+            }
+            Change::Modify(group) => {
+                self.check_size(&pipeline, index, group)?;
+                let members = members(group)?;
+                self.changed_profile(index).modify_group(id, members).map_err(err)
+            }
+            Change::Delete => self.changed_profile(index).remove_group(id).map_err(err),
+        }
+    }
+
+    /// The size that a group was made for stays: it may be left out of a change, but not be another.
+    fn check_size(
+        &self,
+        pipeline: &Pipeline,
+        index: usize,
+        group: &v1::ActionProfileGroup,
+    ) -> Result<(), Fault> {
         let given = group.max_size.unsigned_abs();
-        if kind == Type::Modify
-            && let Some(made_for) = made_for
-            && given != 0
-            && given != made_for
-        {
+        let Some(made_for) = self.engine.profiles[index].group_max_size(group.group_id) else {
+            return Ok(());
+        };
+        if given != 0 && given != made_for {
             let what = "`max_size` of a group that exists";
             let size = i64::from(made_for);
             return Err(Fault::Range { what, value: i64::from(given), least: size, most: size });
         }
         // Left out, it is the limit all the same.
-        if kind == Type::Modify
-            && given == 0
-            && let Some(made_for @ 1..) = made_for
-        {
+        if given == 0 && made_for > 0 {
             let max_size = made_for.cast_signed();
             let whole = v1::Update::modify(v1::ActionProfileGroup { max_size, ..group.clone() });
-            closc_runtime::check::check_update(pipeline.info(), &whole)?;
+            closc_runtime::check::update(pipeline.info(), &whole)?;
         }
-        let ports = self.port_width();
-        let members: Result<Vec<GroupMember>, Fault> = match kind {
-            Type::Insert | Type::Modify => group.members.iter().map(|given| member(given, ports)).collect(),
-            Type::Delete | Type::Unspecified => Ok(Vec::new()),
-        };
-        let members = members?;
-        self.remember_profile(binding.index);
-        let state = &mut self.engine.profiles[binding.index];
-        match kind {
-            Type::Insert => state.add_group(id, given, members).map_err(err),
-            Type::Modify => state.modify_group(id, members).map_err(err),
-            Type::Delete => state.remove_group(id).map_err(err),
-            Type::Unspecified => Ok(()),
-        }
+        Ok(())
     }
 
     pub(super) fn read_members(

@@ -9,12 +9,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_runtime::check::{self, Violation};
+use closc_runtime::check::{self, Change, Violation};
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Case;
 use v1::replica::PortKind;
-use v1::update::Type;
 
 use super::page::Page;
 use super::port::PortWidth;
@@ -76,24 +75,15 @@ impl Session {
 }
 
 impl Store {
-    pub(super) fn write_replication(
+    pub(super) fn write_multicast(
         &mut self,
-        kind: Type,
-        entry: &v1::PacketReplicationEngineEntry,
+        id: u32,
+        change: Change<&v1::MulticastGroupEntry>,
     ) -> Result<(), Fault> {
-        match &entry.r#type {
-            Some(Case::MulticastGroupEntry(group)) => self.write_multicast(kind, group),
-            Some(Case::CloneSessionEntry(session)) => self.write_session(kind, session),
-            None => Ok(()),
-        }
-    }
-
-    fn write_multicast(&mut self, kind: Type, group: &v1::MulticastGroupEntry) -> Result<(), Fault> {
-        let id = group.multicast_group_id;
-        check_id(kind, "multicast group", id, LAST_GROUP, self.groups.contains_key(&id))?;
-        let new = match kind {
-            Type::Delete => None,
-            Type::Insert | Type::Modify | Type::Unspecified => {
+        check_id(&change, "multicast group", id, LAST_GROUP, self.groups.contains_key(&id))?;
+        let new = match change {
+            Change::Delete => None,
+            Change::Insert(group) | Change::Modify(group) => {
                 let metadata = group.metadata.clone();
                 Some(MulticastGroup { copies: copies(&group.replicas, self.port_width())?, metadata })
             }
@@ -104,12 +94,15 @@ impl Store {
         Ok(())
     }
 
-    fn write_session(&mut self, kind: Type, session: &v1::CloneSessionEntry) -> Result<(), Fault> {
-        let id = session.session_id;
-        check_id(kind, "clone session", id, LAST_SESSION, self.sessions.contains_key(&id))?;
-        let new = match kind {
-            Type::Delete => None,
-            Type::Insert | Type::Modify | Type::Unspecified => {
+    pub(super) fn write_session(
+        &mut self,
+        id: u32,
+        change: Change<&v1::CloneSessionEntry>,
+    ) -> Result<(), Fault> {
+        check_id(&change, "clone session", id, LAST_SESSION, self.sessions.contains_key(&id))?;
+        let new = match change {
+            Change::Delete => None,
+            Change::Insert(session) | Change::Modify(session) => {
                 self.check_class(session.class_of_service)?;
                 Some(Session {
                     copies: copies(&session.replicas, self.port_width())?,
@@ -225,14 +218,14 @@ impl Store {
     }
 }
 
-fn check_id(kind: Type, what: &'static str, id: u32, most: u32, known: bool) -> Result<(), Fault> {
+fn check_id<T>(change: &Change<T>, what: &'static str, id: u32, most: u32, known: bool) -> Result<(), Fault> {
     if id > most {
         return Err(Fault::Range { what, value: i64::from(id), least: 1, most: i64::from(most) });
     }
-    match kind {
-        Type::Insert if known => Err(Fault::Exists { what, id }),
-        Type::Modify | Type::Delete if !known => Err(Fault::NotFound { what, id }),
-        Type::Insert | Type::Modify | Type::Delete | Type::Unspecified => Ok(()),
+    match (change, known) {
+        (Change::Insert(_), true) => Err(Fault::Exists { what, id }),
+        (Change::Modify(_) | Change::Delete, false) => Err(Fault::NotFound { what, id }),
+        (Change::Insert(_), false) | (Change::Modify(_) | Change::Delete, true) => Ok(()),
     }
 }
 

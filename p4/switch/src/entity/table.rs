@@ -4,18 +4,18 @@
 
 use std::sync::Arc;
 
+use closc_runtime::check::{Call, EntryPlace, Form, SetPart};
 use closc_runtime::info;
 use closc_runtime::proto::v1;
 use v1::action_profile_action::WatchKind;
 use v1::table_action;
-use v1::update::Type;
 
 use super::undo::Undo;
-use super::{Fault, Store, action, inserts, key, meter};
+use super::{Fault, Store, action, key, meter};
 use crate::pipeline::{Pipeline, TableBinding};
 use crate::state::{
-    ActionRef, Counter, DefaultAction, Entry, EntryMeta, Key, MemberAction, Meter, Profile, SetMember, Table,
-    TableError,
+    ActionRef, Counter, DefaultAction, Entry, EntryMeta, Key, MemberAction, Meter, Profile, ProfileError,
+    SetMember, Table, TableError,
 };
 
 /// A table as the controller and the data plane see it.
@@ -29,7 +29,13 @@ pub(super) struct Target<'p> {
 /// Returns a table by id.
 pub(super) fn target(pipeline: &Pipeline, id: u32) -> Result<Target<'_>, Fault> {
     let table = pipeline.info().table_by_id(id).ok_or(Fault::NotFound { what: "table", id })?;
-    let binding = pipeline.table(id).ok_or_else(|| Fault::removed("table", &table.preamble.name))?;
+    target_of(pipeline, table)
+}
+
+/// Returns a table of the P4Info.
+pub(super) fn target_of<'p>(pipeline: &'p Pipeline, table: &'p info::Table) -> Result<Target<'p>, Fault> {
+    let removed = || Fault::removed("table", &table.preamble.name);
+    let binding = pipeline.table(table.preamble.id).ok_or_else(removed)?;
     Ok(Target { binding, table, spec: &pipeline.program().tables[binding.index] })
 }
 
@@ -45,47 +51,25 @@ impl Target<'_> {
 }
 
 impl Store {
-    pub(super) fn write_table(
+    pub(super) fn insert(
         &mut self,
         now_ns: u64,
-        kind: Type,
-        entry: &v1::TableEntry,
+        place: &EntryPlace<'_>,
+        form: &Form<'_>,
     ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
-        let target = target(&pipeline, entry.table_id)?;
-        if entry.is_default_action {
-            return self.write_default(target, entry);
-        }
-        let key = key::encode(target.binding, target.table, target.spec, entry)?;
-        match kind {
-            Type::Insert => self.insert(now_ns, target, &key, entry),
-            Type::Modify => self.modify(now_ns, target, &key, entry),
-            Type::Delete => self.delete(target, &key),
-            Type::Unspecified => Ok(()),
-        }
-    }
-
-    fn insert(
-        &mut self,
-        now_ns: u64,
-        target: Target,
-        key: &Key,
-        entry: &v1::TableEntry,
-    ) -> Result<(), Fault> {
+        let target = target_of(&pipeline, place.table)?;
+        let key = key::encode(target, place)?;
         let index = target.binding.index;
-        let given = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
-        let Some(given) = given else { return Ok(()) };
         let mut new = Entry::new(ActionRef::Member(0), now_ns);
-        attach(&mut new, target, Type::Insert, entry)?;
+        attach(&mut new, target, place.entry)?;
         // Sets take room in the profile, which must not be taken in vain.
-        if !matches!(given, table_action::Type::Action(_))
-            && self.engine.tables[index].find_exact(key).is_some()
-        {
+        if !matches!(form, Form::Call(_)) && self.engine.tables[index].find_exact(&key).is_some() {
             return Err(target.refused(TableError::Exists));
         }
-        new.action = self.acquire(target, given)?;
+        new.action = self.acquire(target, form)?;
         let ages = new.idle_ns > 0;
-        match self.engine.tables[index].try_insert(key, new) {
+        match self.engine.tables[index].try_insert(&key, new) {
             Ok(handle) => {
                 self.ageing += usize::from(ages);
                 self.remember(|| Undo::Inserted { table: index, handle });
@@ -98,35 +82,37 @@ impl Store {
         }
     }
 
-    fn modify(
+    pub(super) fn modify(
         &mut self,
         now_ns: u64,
-        target: Target,
-        key: &Key,
-        entry: &v1::TableEntry,
+        place: &EntryPlace<'_>,
+        form: Option<&Form<'_>>,
     ) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let target = target_of(&pipeline, place.table)?;
+        let key = key::encode(target, place)?;
         let index = target.binding.index;
-        let handle = target.find(&self.engine.tables[index], key)?;
-        let given = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
-        let Some(old) = self.engine.tables[index].get(handle) else { return Ok(()) };
-        if old.constant && given.is_some() {
+        let handle = target.find(&self.engine.tables[index], &key)?;
+        let missing = || target.refused(TableError::NotFound);
+        let old = self.engine.tables[index].get(handle).ok_or_else(missing)?;
+        if old.constant && form.is_some() {
             return Err(Fault::ConstEntry { table: target.table.preamble.name.clone() });
         }
         let (counter, constant, meter) = (old.counter, old.constant, old.meter.clone());
         let mut new = Entry { counter, meter, constant, ..Entry::new(old.action.clone(), now_ns) };
         let selection = old.meta.as_ref().map_or((0, 0), |meta| meta.selection);
-        attach(&mut new, target, Type::Modify, entry)?;
-        if given.is_none() && selection != (0, 0) {
+        attach(&mut new, target, place.entry)?;
+        if form.is_none() && selection != (0, 0) {
             new.meta.get_or_insert_default().selection = selection;
         }
-        let replaced = match given {
-            Some(given) => {
-                let action = self.acquire(target, given)?;
+        let replaced = match form {
+            Some(form) => {
+                let action = self.acquire(target, form)?;
                 Some(std::mem::replace(&mut new.action, action))
             }
             None => None,
         };
-        let Some(place) = self.engine.tables[index].get_mut(handle) else { return Ok(()) };
+        let place = self.engine.tables[index].get_mut(handle).ok_or_else(missing)?;
         let ages = new.idle_ns > 0;
         let old = std::mem::replace(place, new);
         self.ageing = self.ageing + usize::from(ages) - usize::from(old.idle_ns > 0);
@@ -137,45 +123,43 @@ impl Store {
         Ok(())
     }
 
-    fn delete(&mut self, target: Target, key: &Key) -> Result<(), Fault> {
+    pub(super) fn delete(&mut self, place: &EntryPlace<'_>) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let target = target_of(&pipeline, place.table)?;
+        let key = key::encode(target, place)?;
         let index = target.binding.index;
         let table = &mut self.engine.tables[index];
-        let handle = target.find(table, key)?;
+        let handle = target.find(table, &key)?;
         if table.get(handle).is_some_and(|entry| entry.constant) {
             return Err(Fault::ConstEntry { table: target.table.preamble.name.clone() });
         }
         let entry = table.remove(handle).map_err(|error| target.refused(error))?;
         self.ageing -= usize::from(entry.idle_ns > 0);
         self.release(target.binding.profile, &entry.action);
-        self.remember(|| Undo::Deleted { table: index, handle, key: key.clone(), entry: Box::new(entry) });
+        self.remember(|| Undo::Deleted { table: index, handle, key, entry: Box::new(entry) });
         Ok(())
     }
 
-    fn write_default(&mut self, target: Target, entry: &v1::TableEntry) -> Result<(), Fault> {
+    pub(super) fn write_default(
+        &mut self,
+        table: &info::Table,
+        entry: &v1::TableEntry,
+        call: Option<&Call<'_>>,
+    ) -> Result<(), Fault> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let target = target_of(&pipeline, table)?;
         let index = target.binding.index;
-        let given = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
-        let mut new = match given {
+        let mut new = match call {
             None => Table::initial_default(target.spec),
-            Some(table_action::Type::Action(call)) => {
-                let program = self.pipeline.program();
-                let (action, args) =
-                    action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
+            Some(call) => {
+                let (action, args) = action::encode(pipeline.program(), &target.binding.actions, call)?;
                 let next = target.spec.after_miss(action);
                 let old = &self.engine.tables[index].default;
                 let (counter, meter) = (old.counter, old.meter.clone());
                 DefaultAction { action: Some(action), args, next, meta: EntryMeta::default(), counter, meter }
             }
-            Some(
-                table_action::Type::ActionProfileMemberId(_)
-                | table_action::Type::ActionProfileGroupId(_)
-                | table_action::Type::ActionProfileActionSet(_),
-            ) => {
-                let what =
-                    format!("a default entry of table `{}` other than an action", target.table.preamble.name);
-                return Err(Fault::unsupported(what));
-            }
         };
-        if given.is_some() {
+        if call.is_some() {
             new.meta = meta(entry);
         }
         attach_counter(&mut new.counter, entry.counter_data.as_ref())?;
@@ -186,51 +170,47 @@ impl Store {
     }
 
     /// Finds what an entry does, and counts its use of a profile.
-    fn acquire(&mut self, target: Target, given: &table_action::Type) -> Result<ActionRef, Fault> {
-        if let table_action::Type::Action(call) = given {
-            let program = self.pipeline.program();
-            let (action, args) =
-                action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
-            let next = target.spec.after_hit(action);
-            return Ok(ActionRef::Direct { action, args, next });
-        }
-        let Some(index) = target.binding.profile else {
-            return Err(Fault::unsupported("a member of a table without action profile"));
-        };
-        let members = match given {
-            table_action::Type::ActionProfileActionSet(set) => Some(self.members(target, set)?),
-            table_action::Type::Action(_)
-            | table_action::Type::ActionProfileMemberId(_)
-            | table_action::Type::ActionProfileGroupId(_) => None,
-        };
-        let name = || self.pipeline.program().profiles[index].name.clone();
-        let profile = &self.engine.profiles[index];
-        check_mode(profile, members.is_some(), name)?;
-        let missing = |error| Fault::Profile { profile: name(), error };
-        let found = match (given, members) {
-            (_, Some(members)) => {
+    fn acquire(&mut self, target: Target, form: &Form<'_>) -> Result<ActionRef, Fault> {
+        let profile_of =
+            |direct: &'static str| target.binding.profile.ok_or_else(|| Fault::unsupported(direct));
+        let name = |store: &Self, index: usize| store.pipeline.program().profiles[index].name.clone();
+        let (index, found) = match form {
+            Form::Call(call) => {
+                let (action, args) = action::encode(self.pipeline.program(), &target.binding.actions, call)?;
+                return Ok(ActionRef::Direct { action, args, next: target.spec.after_hit(action) });
+            }
+            Form::Set(set, parts) => {
+                let index = profile_of("a set of actions of a table without action profile")?;
+                let members = self.members(target, set, parts)?;
+                check_mode(&self.engine.profiles[index], true, || name(self, index))?;
                 self.remember_profile(index);
                 return Ok(ActionRef::Group(self.engine.profiles[index].add_set(members)));
             }
-            (table_action::Type::ActionProfileMemberId(id), None) => {
-                let slot = profile.member_slot(*id);
-                ActionRef::Member(slot.ok_or_else(|| missing(crate::state::ProfileError::NoMember(*id)))?)
+            Form::Member(id) => {
+                let index = profile_of("a member of a table without action profile")?;
+                let slot = self.engine.profiles[index].member_slot(*id);
+                (index, slot.map(ActionRef::Member).ok_or(ProfileError::NoMember(*id)))
             }
-            (table_action::Type::ActionProfileGroupId(id), None) => {
-                let slot = profile.group_slot(*id);
-                ActionRef::Group(slot.ok_or_else(|| missing(crate::state::ProfileError::NoGroup(*id)))?)
-            }
-            (table_action::Type::Action(_) | table_action::Type::ActionProfileActionSet(_), None) => {
-                return Err(Fault::unsupported("an action of an indirect table"));
+            Form::Group(id) => {
+                let index = profile_of("a group of a table without action profile")?;
+                let slot = self.engine.profiles[index].group_slot(*id);
+                (index, slot.map(ActionRef::Group).ok_or(ProfileError::NoGroup(*id)))
             }
         };
+        check_mode(&self.engine.profiles[index], false, || name(self, index))?;
+        let found = found.map_err(|error| Fault::Profile { profile: name(self, index), error })?;
         self.remember_profile(index);
         self.engine.profiles[index].count_use(&found, true);
         Ok(found)
     }
 
     /// Returns the members of a set that an entry brings along.
-    fn members(&self, target: Target, set: &v1::ActionProfileActionSet) -> Result<Vec<SetMember>, Fault> {
+    fn members(
+        &self,
+        target: Target,
+        set: &v1::ActionProfileActionSet,
+        parts: &[SetPart<'_>],
+    ) -> Result<Vec<SetMember>, Fault> {
         use v1::action_profile_action_set::ActionSelectionMode;
         if set.group_action.is_some() {
             return Err(Fault::unsupported("an action for a whole group"));
@@ -239,20 +219,18 @@ impl Store {
             return Err(Fault::unsupported("a random choice in a group"));
         }
         let (program, ports) = (self.pipeline.program(), self.port_width());
-        let member = |given: &v1::ActionProfileAction| {
-            let call = given.action.as_ref().ok_or(Fault::NotFound { what: "action", id: 0 })?;
-            let (action, args) =
-                action::encode(self.pipeline.info(), program, &target.binding.actions, call)?;
-            let watch = match &given.watch_kind {
+        let member = |part: &SetPart<'_>| {
+            let (action, args) = action::encode(program, &target.binding.actions, &part.call)?;
+            let watch = match part.watch {
                 None => None,
                 Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
                 Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
             };
             // A selector without weights leaves them 0; each member then has the same share.
-            let weight = given.weight.max(1).unsigned_abs();
+            let weight = part.weight.max(1).unsigned_abs();
             Ok(SetMember { action: MemberAction { action, args }, weight, watch })
         };
-        set.action_profile_actions.iter().map(member).collect()
+        parts.iter().map(member).collect()
     }
 
     /// Gives back what an entry used of a profile.
@@ -291,15 +269,12 @@ fn meta(entry: &v1::TableEntry) -> EntryMeta {
 }
 
 /// Puts everything into an entry but its action.
-fn attach(new: &mut Entry, target: Target, kind: Type, entry: &v1::TableEntry) -> Result<(), Fault> {
+fn attach(new: &mut Entry, target: Target, entry: &v1::TableEntry) -> Result<(), Fault> {
     new.idle_ns = entry.idle_timeout_ns.max(0).cast_unsigned();
     let meta = meta(entry);
     new.meta = (meta != EntryMeta::default()).then(|| Box::new(meta));
     attach_counter(&mut new.counter, entry.counter_data.as_ref())?;
-    if !inserts(kind) || entry.meter_config.is_some() {
-        attach_meter(&mut new.meter, target, entry)?;
-    }
-    Ok(())
+    attach_meter(&mut new.meter, target, entry)
 }
 
 fn attach_counter(counter: &mut Counter, given: Option<&v1::CounterData>) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use closc_runtime::check;
 use closc_runtime::info::{Info, MatchField};
 use closc_runtime::proto::v1;
 use v1::action_profile_action::WatchKind;
@@ -53,6 +54,7 @@ impl<'w> Walk<'w> {
             Some(Entity::PacketReplicationEngineEntry(entry)) => match &mut entry.r#type {
                 Some(Replication::MulticastGroupEntry(group)) => self.replicas(&mut group.replicas, see),
                 Some(Replication::CloneSessionEntry(session)) => self.replicas(&mut session.replicas, see),
+                // Neither a read nor a check returns one.
                 None => Ok(()),
             },
             Some(Entity::ValueSetEntry(entry)) => {
@@ -111,7 +113,7 @@ impl<'w> Walk<'w> {
     }
 
     fn call(&self, call: &mut v1::Action, see: &mut See) -> Result<(), Fault> {
-        let Some(action) = self.info.action_by_id(call.action_id) else { return Ok(()) };
+        let action = self.info.require_action(call.action_id).map_err(check::Violation::from)?;
         for argument in &mut call.params {
             let text = action.param_by_id(argument.param_id).and_then(|(_, param)| param.text.as_ref());
             if let Some(of) = text {
@@ -220,11 +222,12 @@ impl Store {
                 Ok(())
             })?;
         }
+        let checked = check::resolve(pipeline.info(), &update)?;
         let Some(place) = update.entity.as_ref().and_then(place_of) else {
-            return self.apply(now_ns, &update);
+            return self.apply(now_ns, &checked);
         };
         let before = if kind == Type::Insert { Vec::new() } else { self.uses(&place) };
-        self.apply(now_ns, &update)?;
+        self.apply(now_ns, &checked)?;
         let after = if kind == Type::Delete { Vec::new() } else { self.uses(&place) };
         if let Some(names) = &mut self.names {
             names.hold(&after);

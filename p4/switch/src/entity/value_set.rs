@@ -1,5 +1,6 @@
 //! Parser value sets.
 
+use closc_runtime::check::{Compared, KeyPart};
 use closc_runtime::info::{MatchKind, ValueSet};
 use closc_runtime::proto::v1;
 use closc_runtime::value::{Width, encode_number};
@@ -14,11 +15,15 @@ use crate::pipeline::ValueSetBinding;
 use crate::state::SetMatch;
 
 impl Store {
-    pub(super) fn write_value_set(&mut self, entry: &v1::ValueSetEntry) -> Result<(), Fault> {
-        let id = entry.value_set_id;
+    pub(super) fn write_value_set(
+        &mut self,
+        info: &ValueSet,
+        members: &[Vec<KeyPart<'_>>],
+    ) -> Result<(), Fault> {
+        let id = info.preamble.id;
         let binding = self.pipeline.value_set(id).ok_or(Fault::NotFound { what: "value set", id })?;
         let members: Result<Vec<Vec<SetMatch>>, Fault> =
-            entry.members.iter().map(|member| encode(binding, &member.r#match)).collect();
+            members.iter().map(|member| encode(binding, member)).collect();
         let (set, members) = (binding.index, members?);
         let old = self.engine.sets[set].members().to_vec();
         self.engine.sets[set].set(members);
@@ -47,36 +52,32 @@ impl Store {
 }
 
 /// Returns the parts of a member in the order of the parser's key; fields that are left out match anything.
-fn encode(binding: &ValueSetBinding, given: &[v1::FieldMatch]) -> Result<Vec<SetMatch>, Fault> {
-    let part = |(id, width): &(u32, u32)| {
-        let found = given.iter().find(|field| field.field_id == *id);
+fn encode(binding: &ValueSetBinding, given: &[KeyPart<'_>]) -> Result<Vec<SetMatch>, Fault> {
+    let part = |(place, (_, width)): (usize, &(u32, u32))| {
         let number = |bytes: &[u8]| {
             let place = || "a value of a value set".to_owned();
             Width::Bits(128).decode(bytes).map_err(|_| Fault::TooWide { place: place(), bits: 128 })
         };
         // A field that is translated from text has no width for controllers; it is matched whole.
         let all = if *width == 0 { u128::MAX } else { mask128(*width) };
-        Ok(match found.and_then(|field| field.field_match_type.as_ref()) {
-            Some(FieldMatchType::Exact(exact)) => {
-                SetMatch::Masked { value: number(&exact.value)?, mask: all }
+        let Some(found) = given.iter().find(|part| part.place == place) else {
+            return Ok(SetMatch::Masked { value: 0, mask: 0 });
+        };
+        Ok(match found.value {
+            Compared::Exact(value) | Compared::Optional(value) => {
+                SetMatch::Masked { value: number(value)?, mask: all }
             }
-            Some(FieldMatchType::Optional(exact)) => {
-                SetMatch::Masked { value: number(&exact.value)?, mask: all }
+            Compared::Ternary { value, mask } => {
+                SetMatch::Masked { value: number(value)?, mask: number(mask)? }
             }
-            Some(FieldMatchType::Ternary(ternary)) => {
-                SetMatch::Masked { value: number(&ternary.value)?, mask: number(&ternary.mask)? }
+            Compared::Lpm { value, prefix } => {
+                let low = width.saturating_sub(prefix);
+                SetMatch::Masked { value: number(value)?, mask: all & !mask128(low) }
             }
-            Some(FieldMatchType::Lpm(lpm)) => {
-                let low = width.saturating_sub(lpm.prefix_len.unsigned_abs());
-                SetMatch::Masked { value: number(&lpm.value)?, mask: all & !mask128(low) }
-            }
-            Some(FieldMatchType::Range(range)) => {
-                SetMatch::Range { low: number(&range.low)?, high: number(&range.high)? }
-            }
-            Some(FieldMatchType::Other(_)) | None => SetMatch::Masked { value: 0, mask: 0 },
+            Compared::Range { low, high } => SetMatch::Range { low: number(low)?, high: number(high)? },
         })
     };
-    binding.fields.iter().map(part).collect()
+    binding.fields.iter().enumerate().map(part).collect()
 }
 
 fn decode(info: &ValueSet, member: &[SetMatch]) -> Vec<v1::FieldMatch> {
