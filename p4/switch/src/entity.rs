@@ -7,6 +7,7 @@
 
 mod action;
 mod array;
+mod copies;
 mod data;
 mod digest;
 mod direct;
@@ -39,8 +40,8 @@ use v1::entity::Entity;
 
 use crate::engine::{Engine, EngineConfig};
 use crate::pipeline::Pipeline;
+use copies::{MulticastGroup, Session};
 use names::Names;
-use replication::{MulticastGroup, Session};
 use undo::{Undo, UndoLog};
 
 /// The state of a switch that runs a pipeline.

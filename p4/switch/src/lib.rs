@@ -32,7 +32,7 @@ pub use fabric::{
     Delivery, Driver, Fabric, FabricConfig, FabricHandle, Injection, LinkCount, LinkEnd, LinkError, Lost,
     Node, RunCount,
 };
-pub use pipeline::{BindError, BindFault, Pipeline, PipelineCache, PipelineError};
+pub use pipeline::{Pipeline, PipelineCache, PipelineError};
 pub use program::Program;
 pub use server::{Endpoint, EndpointError, Load, PACKET_STREAM, PortPacket, Service};
 pub use state::DigestList;

@@ -16,7 +16,6 @@ pub(crate) use bind::{
     ActionBinding, DigestBinding, PacketLayout, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
 };
 pub use cache::PipelineCache;
-pub use proof::{BindError, BindFault};
 pub(crate) use texts::{TextType, Texts};
 
 use std::sync::Arc;
@@ -45,9 +44,9 @@ pub enum PipelineError {
     /// The configuration has no program.
     #[error("the configuration has no device config, this switch needs the JSON of the BMv2 backend there")]
     NoProgram,
-    /// They do not come from one compilation.
-    #[error(transparent)]
-    Bind(#[from] BindError),
+    /// They do not come from one compilation: every difference between them.
+    #[error("the P4Info and the program come from different compilations: {}", .0.join("; "))]
+    Bind(Vec<String>),
 }
 
 /// A program with its P4Info.
@@ -78,7 +77,7 @@ impl Pipeline {
         }
         let mut program = Program::from_json(&legacy::unwrap(&device_config))?;
         unused::keep(&info, &mut program);
-        let bindings = Bindings::new(&info, &program)?;
+        let bindings = Bindings::new(&info, &program).map_err(PipelineError::Bind)?;
         let texts = Texts::new(&info, &program, &bindings);
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }

@@ -4,7 +4,7 @@ mod common;
 
 use closc_runtime::proto::config;
 use closc_runtime::text::read_p4info;
-use closc_switch::{BindFault, Pipeline, PipelineError};
+use closc_switch::{Pipeline, PipelineError};
 use config::match_field::{Match, MatchType};
 
 use common::{FEATURES, FEATURES_INFO};
@@ -15,7 +15,7 @@ fn faults(change: impl FnOnce(&mut config::P4Info)) -> Vec<String> {
     change(&mut info);
     match Pipeline::new(info, FEATURES.into()) {
         Ok(_) => Vec::new(),
-        Err(PipelineError::Bind(error)) => error.faults.iter().map(BindFault::to_string).collect(),
+        Err(PipelineError::Bind(faults)) => faults,
         Err(other) => panic!("another fault: {other}"),
     }
 }

@@ -98,7 +98,7 @@ impl Store {
             DirectPlace::Default(table) => Ok((target_of(pipeline, table)?, Place::Default)),
             DirectPlace::Entry(place) => {
                 let target = target_of(pipeline, place.table)?;
-                let key = key::encode(target, place)?;
+                let key = key::encode(target.binding, target.spec, place)?;
                 let handle = target.find(&self.engine.tables[target.binding.index], &key)?;
                 Ok((target, Place::Entry(handle)))
             }

@@ -7,7 +7,6 @@ use closc_runtime::value::encode_number;
 use v1::field_match::{self, FieldMatchType};
 
 use super::Fault;
-use super::table::Target;
 use crate::bits;
 use crate::pipeline::TableBinding;
 use crate::program::{self, MatchKind, TableMatch, prefix_mask};
@@ -19,8 +18,11 @@ pub(super) fn priority(given: i32) -> i32 {
 }
 
 /// Returns the key of an entry.
-pub(super) fn encode(target: Target<'_>, place: &EntryPlace<'_>) -> Result<Key, Fault> {
-    let spec = target.spec;
+pub(super) fn encode(
+    binding: &TableBinding,
+    spec: &program::Table,
+    place: &EntryPlace<'_>,
+) -> Result<Key, Fault> {
     let masked = spec.has_priority();
     let priority = priority(place.entry.priority);
     let mut key = Key { value: vec![0; spec.key_words], priority, ..Key::default() };
@@ -28,9 +30,9 @@ pub(super) fn encode(target: Target<'_>, place: &EntryPlace<'_>) -> Result<Key, 
         key.mask = wildcard(spec);
     }
     for part in &place.key {
-        let field = &spec.key[target.binding.fields[part.place]];
+        let field = &spec.key[binding.fields[part.place]];
         encode_field(part.value, field, spec.matching, &mut key)
-            .map_err(|bits| too_wide(target.table, part.field, bits))?;
+            .map_err(|bits| too_wide(place.table, part.field, bits))?;
     }
     key.normalise(spec);
     Ok(key)

@@ -4,75 +4,25 @@
 //! open; here it is that of BMv2: instances in the reverse of the order in which they are listed, the ports of one by number.
 //! (BMv2 does so for as many as 13 instances with different remainders by 13: PI keeps them in a hash map.)
 
-#![expect(deprecated, reason = "older clients still name ports by number")]
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_runtime::check::{self, Change, Violation};
+use closc_runtime::check::Change;
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Case;
-use v1::replica::PortKind;
 
+use super::copies::{Copies, MulticastGroup, Session, copies};
 use super::page::Page;
-use super::port::PortWidth;
 use super::undo::{Undo, set};
 use super::{Fault, Store, entity};
-use crate::state::{CloneSession, Port, Replica};
+use crate::state::{CloneSession, Replica};
 
 /// Greatest id of a multicast group: the field that names one has 16 bits.
 const LAST_GROUP: u32 = u16::MAX as u32;
 
 /// Greatest id of a clone session, as in BMv2.
 const LAST_SESSION: u32 = 32_767;
-
-/// A copy to make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Copy {
-    port: Port,
-    instance: u32,
-}
-
-/// A replica: the copy to make, and those in its place while its port is down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Copies {
-    first: Copy,
-    backups: Vec<Copy>,
-}
-
-/// A multicast group as it was written: its backup replicas depend on ports.
-#[derive(Clone, Debug)]
-pub(super) struct MulticastGroup {
-    copies: Vec<Copies>,
-    metadata: Vec<u8>,
-}
-
-impl MulticastGroup {
-    fn given(&self, multicast_group_id: u32) -> v1::MulticastGroupEntry {
-        let (replicas, metadata) = (replicas(&self.copies), self.metadata.clone());
-        v1::MulticastGroupEntry { multicast_group_id, replicas, metadata }
-    }
-}
-
-/// A clone session as it was written.
-#[derive(Clone, Debug)]
-pub(super) struct Session {
-    copies: Vec<Copies>,
-    class_of_service: u32,
-    length: u32,
-}
-
-impl Session {
-    fn given(&self, session_id: u32) -> v1::CloneSessionEntry {
-        v1::CloneSessionEntry {
-            session_id,
-            replicas: replicas(&self.copies),
-            class_of_service: self.class_of_service,
-            packet_length_bytes: self.length.cast_signed(),
-        }
-    }
-}
 
 impl Store {
     pub(super) fn write_multicast(
@@ -227,46 +177,4 @@ fn check_id<T>(change: &Change<T>, what: &'static str, id: u32, most: u32, known
         (Change::Modify(_) | Change::Delete, false) => Err(Fault::NotFound { what, id }),
         (Change::Insert(_), false) | (Change::Modify(_) | Change::Delete, true) => Ok(()),
     }
-}
-
-/// Reads replicas. The field that carries an instance has 16 bits.
-fn copies(replicas: &[v1::Replica], ports: PortWidth) -> Result<Vec<Copies>, Fault> {
-    let place = "the port of a replica";
-    let copy = |instance: u32, port: Port| {
-        if instance > u32::from(u16::MAX) {
-            let (what, most) = ("the instance of a replica", i64::from(u16::MAX));
-            return Err(Fault::Range { what, value: i64::from(instance), least: 0, most });
-        }
-        Ok(Copy { port, instance })
-    };
-    let read = |replica: &v1::Replica| {
-        let port = match &replica.port_kind {
-            Some(PortKind::Port(bytes)) => ports.bytes(place, bytes)?,
-            Some(PortKind::EgressPort(number)) => ports.number(place, i64::from(*number))?,
-            None => return Err(Violation::from(check::Fault::NoPort).into()),
-        };
-        let backup = |backup: &v1::BackupReplica| copy(backup.instance, ports.bytes(place, &backup.port)?);
-        let backups: Result<Vec<Copy>, Fault> = replica.backup_replicas.iter().map(backup).collect();
-        Ok(Copies { first: copy(replica.instance, port)?, backups: backups? })
-    };
-    replicas.iter().map(read).collect()
-}
-
-/// Returns replicas as they are read.
-fn replicas(copies: &[Copies]) -> Vec<v1::Replica> {
-    let replica = |copies: &Copies| {
-        let port = copies.first.port;
-        let kind = if port.is_numeric() {
-            PortKind::EgressPort(port.number())
-        } else {
-            PortKind::Port(port.bytes())
-        };
-        let backup = |copy: &Copy| v1::BackupReplica { port: copy.port.bytes(), instance: copy.instance };
-        v1::Replica {
-            instance: copies.first.instance,
-            backup_replicas: copies.backups.iter().map(backup).collect(),
-            port_kind: Some(kind),
-        }
-    };
-    copies.iter().map(replica).collect()
 }

@@ -59,7 +59,7 @@ impl Store {
     ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
         let target = target_of(&pipeline, place.table)?;
-        let key = key::encode(target, place)?;
+        let key = key::encode(target.binding, target.spec, place)?;
         let index = target.binding.index;
         let mut new = Entry::new(ActionRef::Member(0), now_ns);
         attach(&mut new, target, place.entry)?;
@@ -90,7 +90,7 @@ impl Store {
     ) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
         let target = target_of(&pipeline, place.table)?;
-        let key = key::encode(target, place)?;
+        let key = key::encode(target.binding, target.spec, place)?;
         let index = target.binding.index;
         let handle = target.find(&self.engine.tables[index], &key)?;
         let missing = || target.refused(TableError::NotFound);
@@ -126,7 +126,7 @@ impl Store {
     pub(super) fn delete(&mut self, place: &EntryPlace<'_>) -> Result<(), Fault> {
         let pipeline = Arc::clone(&self.pipeline);
         let target = target_of(&pipeline, place.table)?;
-        let key = key::encode(target, place)?;
+        let key = key::encode(target.binding, target.spec, place)?;
         let index = target.binding.index;
         let table = &mut self.engine.tables[index];
         let handle = target.find(table, &key)?;

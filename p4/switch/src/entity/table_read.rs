@@ -70,7 +70,7 @@ impl Store {
             }
             return Ok(ControlFlow::Continue(()));
         }
-        let key = key::encode(target, &EntryPlace::of(target.table, request)?)?;
+        let key = key::encode(target.binding, target.spec, &EntryPlace::of(target.table, request)?)?;
         if let Some(handle) = table.find_exact(&key)
             && let Some(entry) = table.get(handle)
             && wanted(target, table, handle, request)
@@ -116,7 +116,8 @@ impl Store {
     /// Returns the entry with the key and priority of another.
     pub(super) fn found(&self, wanted: &v1::TableEntry) -> Option<v1::TableEntry> {
         let target = target(&self.pipeline, wanted.table_id).ok()?;
-        let key = key::encode(target, &EntryPlace::of(target.table, wanted).ok()?).ok()?;
+        let key =
+            key::encode(target.binding, target.spec, &EntryPlace::of(target.table, wanted).ok()?).ok()?;
         let handle = self.engine.tables[target.binding.index].find_exact(&key)?;
         self.identify(target, handle)
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Store;
+use super::copies::{MulticastGroup, Session};
 use super::names::Use;
-use super::replication::{MulticastGroup, Session};
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
 
 /// What an update replaced.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use closc_runtime::info::{ActionProfile, ActionRef, Info, Metadata, PacketHeader, Table, ValueSet};
 
-use super::proof::{BindError, Proof};
+use super::proof::Proof;
 use crate::program::{self, HeaderType, Program, TableKind};
 
 /// A parameter of an action.
@@ -118,7 +118,7 @@ pub(super) struct Bindings {
 }
 
 impl Bindings {
-    pub(super) fn new(info: &Info, program: &Program) -> Result<Self, BindError> {
+    pub(super) fn new(info: &Info, program: &Program) -> Result<Self, Vec<String>> {
         let mut this = Self::default();
         let mut proof = Proof::default();
         check_origin(info, program, &mut proof);

@@ -11,64 +11,27 @@ use closc_runtime::value::Width;
 use config::p4_bitstring_like_type_spec::TypeSpec as Bits;
 use config::p4_data_type_spec::TypeSpec as Data;
 use config::p4_new_type_spec::Representation;
-use thiserror::Error;
 
 use crate::program::{self, MatchKind, Program, TableKind};
 
 /// Types in types; a P4Info may refer to itself.
 const MAX_DEPTH: u32 = 32;
 
-/// One difference between a P4Info and a program.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum BindFault {
-    /// An object that the P4Info alone has.
-    #[error("the program has no {kind} `{name}`")]
-    Missing {
-        /// Kind of object.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// An object that differs.
-    #[error("{place}: {info} in the P4Info, {program} in the program")]
-    Different {
-        /// The object.
-        place: String,
-        /// The property in the P4Info.
-        info: String,
-        /// The property in the program.
-        program: String,
-    },
-}
-
-/// A P4Info and a program that cannot be bound to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the P4Info and the program come from different compilations: {}", list(faults))]
-pub struct BindError {
-    /// The differences in the order of the P4Info; never empty.
-    pub faults: Vec<BindFault>,
-}
-
-fn list(faults: &[BindFault]) -> String {
-    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    faults.join("; ")
-}
-
 /// Gathers the differences.
 #[derive(Debug, Default)]
 pub(super) struct Proof {
-    faults: Vec<BindFault>,
+    faults: Vec<String>,
 }
 
 impl Proof {
-    /// Returns what was bound, unless there are differences.
-    pub(super) fn finish<T>(self, bound: T) -> Result<T, BindError> {
-        if self.faults.is_empty() { Ok(bound) } else { Err(BindError { faults: self.faults }) }
+    /// Returns what was bound, or the differences.
+    pub(super) fn finish<T>(self, bound: T) -> Result<T, Vec<String>> {
+        if self.faults.is_empty() { Ok(bound) } else { Err(self.faults) }
     }
 
     /// Records an object that the P4Info alone has.
-    pub(super) fn missing(&mut self, kind: &'static str, name: impl Into<String>) {
-        self.faults.push(BindFault::Missing { kind, name: name.into() });
+    pub(super) fn missing(&mut self, kind: &str, name: &str) {
+        self.faults.push(format!("the program has no {kind} `{name}`"));
     }
 
     /// Finds an object of the program by name, or records that it is missing.
@@ -76,7 +39,7 @@ impl Proof {
         &mut self,
         mut names: impl Iterator<Item = &'n String>,
         name: &str,
-        kind: &'static str,
+        kind: &str,
     ) -> Option<usize> {
         let found = names.position(|candidate| candidate == name);
         if found.is_none() {
@@ -94,7 +57,7 @@ impl Proof {
     ) {
         let (info, program) = (info.into(), program.into());
         if info != program {
-            self.faults.push(BindFault::Different { place: place(), info, program });
+            self.faults.push(format!("{}: {info} in the P4Info, {program} in the program", place()));
         }
     }
 
@@ -136,11 +99,8 @@ impl Proof {
             ) => false,
         };
         if !same {
-            self.faults.push(BindFault::Different {
-                place: place(),
-                info: info.to_string(),
-                program: program.name().to_owned(),
-            });
+            let program = program.name();
+            self.faults.push(format!("{}: {info} in the P4Info, {program} in the program", place()));
         }
     }
 
