@@ -2,6 +2,7 @@
 
 pub mod cables;
 pub mod collect;
+pub(crate) mod conformance;
 pub mod control;
 pub mod diff;
 pub mod export;
@@ -202,6 +203,8 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Test a P4Runtime server against the specification
+    Conformance(conformance::ConformanceArgs),
     /// Print a shell completion script
     Completions {
         /// The shell

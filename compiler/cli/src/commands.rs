@@ -4,6 +4,7 @@ mod cables;
 mod check;
 mod collect;
 mod compile;
+mod conformance;
 mod control;
 mod diff;
 mod drain;
@@ -84,6 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Watch(command) => watch::run(args, command),
         Command::Collect(command) => collect::run(args, command),
         Command::Switch { arguments } => switch::run(arguments.clone()),
+        Command::Conformance(command) => conformance::run(args, command),
         Command::Completions { shell } => {
             output::print(&crate::complete::script(*shell)?)?;
             Ok(Outcome::Fine)

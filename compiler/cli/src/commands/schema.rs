@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    cables, check, collect, compile, control, diff, drift, explain, export, fix, fmt, grow, import, init,
-    lab, man, paths, platforms, push, te, verify, whatif,
+    cables, check, collect, compile, conformance, control, diff, drift, explain, export, fix, fmt, grow,
+    import, init, lab, man, paths, platforms, push, te, verify, whatif,
 };
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
@@ -55,6 +55,7 @@ const ALL: &[Described] = &[
     described(&collect::SESSION, SERVED, "What orders need; served as `/api/session`."),
     described(&collect::SOURCES, SERVED, "Agents and switches that are asked; served as `/api/sources`."),
     described(&compile::COMPILE, &["compile"], "What was written of a tree."),
+    described(&conformance::CONFORMANCE, &["conformance"], "Verdicts on a P4Runtime server, by section."),
     described(&explain::device::DEVICE, &["explain"], "What one switch is given."),
     described(&DIAGNOSTICS, ANY, "Findings of a file that has errors."),
     described(&diff::DIFF, &["diff", "drain", "undrain"], "What changes between two fabrics."),

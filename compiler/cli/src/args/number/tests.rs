@@ -18,8 +18,9 @@ const NEVER: [&str; 9] = [
 ];
 /// Numbers that only what counts nothing may take: it starts no thread, keeps no row and waits for nothing.
 const HUGE: [&str; 3] = ["9223372036854775807", "18446744073709551615", "1000000000000000"];
-/// What may be as large as 64 bits: seeds, and how many paths there are at most where all of them are walked.
-const ANY: [&str; 2] = ["seed", "walk"];
+/// What may be as large as 64 bits: seeds, how many paths there are at most where all of them are walked, and the numbers of
+/// P4Runtime.
+const ANY: [&str; 4] = ["seed", "walk", "device_id", "election_id"];
 
 /// An argument that takes a number, with the command that it belongs to.
 struct Number {

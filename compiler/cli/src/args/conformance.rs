@@ -1,0 +1,49 @@
+//! Arguments of `conformance`.
+
+use camino::Utf8PathBuf;
+
+use super::number;
+
+/// The server to judge, and the program to judge it with.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 no corner failed, 1 some failed, or the server cannot be judged")]
+pub(crate) struct ConformanceArgs {
+    /// Address of the server: `HOST:PORT` or `unix:PATH`
+    pub address: String,
+    /// Device to judge
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub device_id: u64,
+    /// First election id; the run uses greater ones
+    #[arg(long, value_name = "N", default_value_t = 1 << 40)]
+    pub election_id: u64,
+    /// Replace the pipeline that the device runs
+    #[arg(long)]
+    pub replace: bool,
+    /// Judge these sections only, for example `9.1`
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
+    pub section: Vec<String>,
+    /// Print every corner, with its sentence
+    #[arg(long)]
+    pub all: bool,
+    /// Seconds to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = number::seconds())]
+    pub timeout: u64,
+    /// Program as the target takes it, in place of BMv2's JSON
+    #[arg(long, value_name = "FILE")]
+    pub device_config: Option<Utf8PathBuf>,
+    /// P4Info of that program, as text
+    #[arg(long, value_name = "FILE", requires = "device_config")]
+    pub p4info: Option<Utf8PathBuf>,
+    /// Authority that signs the certificate of the server
+    #[arg(long, value_name = "PEM")]
+    pub tls_ca: Option<Utf8PathBuf>,
+    /// Certificate chain to show to the server
+    #[arg(long, value_name = "PEM", requires_all = ["tls_ca", "tls_key"])]
+    pub tls_cert: Option<Utf8PathBuf>,
+    /// Private key of that certificate
+    #[arg(long, value_name = "PEM", requires = "tls_cert")]
+    pub tls_key: Option<Utf8PathBuf>,
+    /// Name in the certificate of the server
+    #[arg(long, value_name = "NAME", requires = "tls_ca")]
+    pub tls_name: Option<String>,
+}

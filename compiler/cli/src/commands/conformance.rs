@@ -1,0 +1,90 @@
+//! `closc conformance`: a P4Runtime server judged by the sentences of the specification.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use camino::Utf8Path;
+use closc_conformance::{Report, Section, Subject, judge, program};
+use closc_diagnostics::printable;
+use closc_files::{KEY_MAX, TEXT_MAX};
+use closc_runtime::DeviceId;
+use closc_runtime::client::{Client, ClientTls, Deadlines, Endpoint, Options};
+use closc_runtime::text::read_p4info;
+
+use crate::args::Args;
+use crate::args::conformance::ConformanceArgs;
+use crate::commands::control;
+use crate::output::{self, Document, Outcome};
+use crate::progress;
+
+/// The verdicts on a server.
+pub(crate) const CONFORMANCE: Document<Report> = Document::new("closc-conformance/1");
+
+/// The most bytes of a program for a target.
+const PROGRAM_MAX: u64 = 256 << 20;
+
+/// Judges a server; exits with 1 where a corner failed.
+pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
+    for number in &command.section {
+        if !Section::ALL.iter().any(|section| section.is_in(number)) {
+            let known: Vec<&str> = Section::ALL.iter().map(|section| section.number()).collect();
+            bail!("no corner is of section `{number}`; expected one of {}", known.join(", "));
+        }
+    }
+    let wanted = |section: Section| {
+        command.section.is_empty() || command.section.iter().any(|number| section.is_in(number))
+    };
+    let bar = progress::bar(args.quiet, 0, "judging");
+    let report = control::block_on(async {
+        let subject = subject(command).await?;
+        let told = |done: usize, count: usize| {
+            bar.set_length(count as u64);
+            bar.set_position(done as u64);
+        };
+        Ok(judge(subject, wanted, told).await?)
+    })?;
+    bar.finish_and_clear();
+    let outcome = if report.failed == 0 { Outcome::Fine } else { Outcome::Failed };
+    let show = |report: &Report| printable::lines(&report.show(command.all));
+    output::judged(args, outcome, &CONFORMANCE, &report, show)
+}
+
+/// Connects to the server.
+async fn subject(command: &ConformanceArgs) -> anyhow::Result<Subject> {
+    let patience = Duration::from_secs(command.timeout);
+    let endpoint = match tls(command)? {
+        Some(tls) => Endpoint::tls(&command.address, tls)?,
+        None => Endpoint::plain(&command.address)?,
+    };
+    let (info, own) = program();
+    let info = match &command.p4info {
+        Some(path) => output::read(path, TEXT_MAX)?,
+        None => info.to_owned(),
+    };
+    let device_config = match &command.device_config {
+        Some(path) => closc_files::given(path, PROGRAM_MAX)?.into(),
+        None => own.into(),
+    };
+    let p4info = read_p4info(&info).context("the P4Info cannot be read")?;
+    let options = Options { deadlines: Deadlines::all(patience), ..Options::default() };
+    let client = Client::connect(&endpoint, DeviceId(command.device_id), options).await?;
+    let (election, replace) = (command.election_id.into(), command.replace);
+    Ok(Subject { client, p4info, device_config, election, replace, patience })
+}
+
+/// Reads the certificates, where the connection is encrypted.
+fn tls(command: &ConformanceArgs) -> anyhow::Result<Option<ClientTls>> {
+    let Some(authority) = &command.tls_ca else { return Ok(None) };
+    let authority = closc_files::given(authority, KEY_MAX)?;
+    let identity = match (&command.tls_cert, &command.tls_key) {
+        (Some(certificate), Some(key)) => Some((closc_files::given(certificate, KEY_MAX)?, secret(key)?)),
+        (Some(_) | None, _) => None,
+    };
+    Ok(Some(ClientTls { authority, identity, server_name: command.tls_name.clone() }))
+}
+
+/// Reads a private key, which others must not be able to read.
+fn secret(path: &Utf8Path) -> anyhow::Result<Vec<u8>> {
+    let name = path.file_name().with_context(|| format!("`{path}` does not name a file"))?;
+    Ok(closc_files::folder_of(path)?.secret(name, KEY_MAX)?)
+}
