@@ -44,9 +44,6 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["parked"], "QueuedPacket"),
 ];
 
-const P4C: &str =
-    "a comment, and a change of the source asks for p4c: to be mended when the pipeline is next compiled";
-
 /// Files that keep a word, each with the reason; no word means all of them.
 const KEPT: &[(&str, &str, &str)] = &[
     ("docs/glossary.md", "", "names the words of others"),
@@ -58,9 +55,6 @@ const KEPT: &[(&str, &str, &str)] = &[
         "a field of JSON, which tools know by this name",
     ),
     ("docs/schemas/closc-device-1.json", "longest_taken", "a field of JSON, which tools know by this name"),
-    ("p4/pipelines/fabric/include/ingress.p4", "admit", P4C),
-    ("p4/pipelines/fabric/include/ingress_check.p4", "admits", P4C),
-    ("p4/pipelines/fabric/include/trim.p4", "learns", P4C),
 ];
 
 /// Tells whether a line has a word or a phrase.

@@ -1,7 +1,5 @@
 //! E0717: a platform does not take the settings of trimming.
 
-use std::ops::RangeInclusive;
-
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
 use closc_qos::codes::Queue;
@@ -41,26 +39,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for hardware in draft.hardware.iter().filter(trims) {
         let platform = &hardware.platform;
-        let own = trimming.size.zip(hardware.os.trim_size());
-        let refused = |(size, taken): &(Bytes, RangeInclusive<u32>)| {
-            !u32::try_from(size.0).is_ok_and(|size| taken.contains(&size)) || size.0 % 4 != 0
-        };
-        if let Some((size, taken)) = own.filter(refused) {
-            let (os, least, most) = (hardware.os.word(), taken.start(), taken.end());
-            out.push(
-                Diagnostic::error(
-                    &RULE,
-                    format!(
-                        "`{os}` trims packets to a multiple of 4 B from {least} B to {most} B, not to {size}"
-                    ),
-                )
-                .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
-                .and(hardware.os_span, format!("for {}", hardware.who))
-                .help("leave `size` out: each platform then gets one that it takes"),
-            );
-            continue;
-        }
-        if out_of_numbers(draft, hardware, out) || out_of_queues(draft, hardware, out) {
+        if refused_by_system(draft, hardware, trimming.size, out)
+            || out_of_numbers(draft, hardware, out)
+            || out_of_queues(draft, hardware, out)
+        {
             continue;
         }
         let Some(limits) = &platform.trimming else { continue };
@@ -92,6 +74,29 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             );
         }
     }
+}
+
+/// Refuses a size that the system does not take, whatever the platform does.
+fn refused_by_system(
+    draft: &Draft<'_>,
+    hardware: &Hardware,
+    size: Option<Bytes>,
+    out: &mut Diagnostics,
+) -> bool {
+    let Some((size, taken)) = size.zip(hardware.os.trim_size()) else { return false };
+    if u32::try_from(size.0).is_ok_and(|size| taken.contains(&size)) && size.0 % 4 == 0 {
+        return false;
+    }
+    let (os, least, most) = (hardware.os.word(), taken.start(), taken.end());
+    let message =
+        format!("`{os}` trims packets to a multiple of 4 B from {least} B to {most} B, not to {size}");
+    out.push(
+        Diagnostic::error(&RULE, message)
+            .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
+            .and(hardware.os_span, format!("for {}", hardware.who))
+            .help("leave `size` out: each platform then gets one that it takes"),
+    );
+    true
 }
 
 /// Refuses a size that ends inside the headers of a packet.

@@ -1,4 +1,4 @@
-// Packet trimming: where the queue is too deep the payload goes and the headers arrive, so that the receiver learns of the
+// Packet trimming: where the queue is too deep the payload goes and the headers arrive, so that the receiver sees the
 // loss at once. The DSCP says where it happened: in the fabric, or at the last hop to the receiver.
 //
 // Lengths follow the switch ASICs (SAI, packet trimming): the outer IP length states what is left of the packet, so that
