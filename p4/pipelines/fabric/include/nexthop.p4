@@ -49,7 +49,7 @@ control Nexthop(
         if (standard_metadata.egress_spec == CPU_PORT) {
             meta.punt_reason = PuntReason.ROUTED;
         } else if (meta.drop_reason == DropReason.NONE && standard_metadata.egress_spec == DROP_PORT) {
-            // The port that drops is no way out, and would not be counted.
+            // The port that drops would take the packet uncounted.
             meta.drop_reason = DropReason.NO_NEXTHOP;
         }
     }
