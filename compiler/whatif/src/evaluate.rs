@@ -113,6 +113,16 @@ struct PairPaths {
     plane_loss: u64,
 }
 
+/// Adds up both directions.
+fn add([there, back]: [u64; 2], more: [u64; 2]) -> [u64; 2] {
+    [there + more[0], back + more[1]]
+}
+
+/// The most that a direction loses.
+fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
+    before[0].saturating_sub(after[0]).max(before[1].saturating_sub(after[1]))
+}
+
 impl Planes {
     /// Adds up the planes in which the ports of both NICs work, before and after.
     fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
@@ -128,13 +138,10 @@ impl Planes {
             };
             let (then, now) = (ways(mask_before, &self.before), ways(mask_after, &self.after));
             alone += if mask_after >> plane & 1 == 1 { self.alone[plane] } else { 0 };
-            for direction in 0..2 {
-                before[direction] += then[direction];
-                after[direction] += now[direction];
-                plane_loss = plane_loss.max(then[direction].saturating_sub(now[direction]));
-            }
+            (before, after) = (add(before, then), add(after, now));
+            plane_loss = plane_loss.max(lost(then, now));
         }
-        let lost = before[0].saturating_sub(after[0]).max(before[1].saturating_sub(after[1]));
+        let lost = lost(before, after);
         let [before, after] = [before, after].map(|[there, back]| there.min(back));
         PairPaths { before, after, alone, lost, plane_loss }
     }

@@ -33,7 +33,7 @@ fn a_loss_at_each_end_costs_each_direction_one_path() {
             let zone = &outcome.apart[1];
             assert_eq!((zone.planned, zone.paths.minimum()), (16, 15), "{}", routing.word());
             assert_eq!((outcome.worst[0].paths, outcome.worst[0].before), (15, 16));
-            assert_eq!(outcome.part(outcome.loss_max), 1.0 / 16.0);
+            assert_eq!(outcome.loss_max * 16, outcome.whole);
         }
         let named = fail(Routing::Srv6Static, &failed);
         assert_eq!(named.apart[1].paths.minimum(), 14, "a uSID names a cable for both directions");
@@ -47,7 +47,7 @@ fn a_second_loss_at_the_other_end_touches_the_pair() {
     let outcome = given.fail(&[cable(1, 1, 0)], 1);
     assert_eq!(outcome.apart[1].paths.minimum(), 15, "the worse direction has what it had");
     assert_eq!(outcome.touched, 4, "and the other loses one");
-    assert_eq!(outcome.part(outcome.loss_max), 1.0 / 16.0);
+    assert_eq!(outcome.loss_max * 16, outcome.whole);
 }
 
 #[test]

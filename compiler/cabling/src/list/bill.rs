@@ -129,7 +129,9 @@ mod tests {
     fn a_nic_has_one_cage_whatever_the_number_of_planes() {
         let plan = Shape { planes: 4, ..Shape::SMALL }.plan();
         let mut bill = Bill::default();
-        plan.topology().plane_ids().for_each(|plane| bill.add(&plan, plane));
+        for plane in plan.topology().plane_ids() {
+            bill.add(&plan, plane);
+        }
         let nics: Vec<Entry> = bill.entries().into_iter().filter(|entry| entry.kind == "nic-t0").collect();
         assert_eq!(nics.iter().map(|entry| entry.links).sum::<u64>(), 4 * 4, "a link for each NIC and plane");
         assert_eq!(nics.iter().map(|entry| entry.lower_cages).sum::<u64>(), 4, "a cage for each NIC");

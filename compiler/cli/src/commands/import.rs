@@ -161,8 +161,11 @@ fn summary(command: &ImportArgs, found: &Imported) -> String {
         found.renamed.len()
     );
     if found.left_out > 0 {
-        let _ =
-            writeln!(out, "left out: {} links that are not cables of the fabric, or name no port", found.left_out);
+        let _ = writeln!(
+            out,
+            "left out: {} links that are not cables of the fabric, or name no port",
+            found.left_out
+        );
     }
     out
 }
