@@ -65,7 +65,7 @@ fn tries((leaf, listed): &Leaf, base: &Value) -> Vec<Try> {
     values
 }
 
-/// What becomes of each leaf in each column, and what `diff` does not say of it.
+/// Result for each leaf in each column, and the gaps of `diff`.
 type Fates = BTreeMap<(usize, usize), (Fate, Vec<String>)>;
 
 /// Finds what becomes of every leaf in every column.
@@ -93,7 +93,7 @@ fn fates(tried: &[Leaf], columns: &[(String, Value)]) -> Fates {
     found.into_inner().expect("no thread panics with it")
 }
 
-/// What a field is declared to touch is nothing exactly for the exceptions, and for what is only compared with other
+/// A field is declared to touch nothing exactly for the exceptions, and if it is only compared with other
 /// fields.
 #[test]
 fn only_exceptions_are_declared_to_touch_nothing() {

@@ -6,6 +6,8 @@ mod additions;
 mod budget;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/english.rs"]
+mod english;
 #[path = "tidy/fields.rs"]
 mod fields;
 #[path = "tidy/locks.rs"]
@@ -61,7 +63,7 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
     ("render", "fabric", "intents say all that render needs"),
 ];
 
-/// What runs on nodes, below host/.
+/// Programs of nodes, below host/.
 const HOST_CRATES: &[&str] = &["paths-engine", "nic"];
 
 fn root() -> PathBuf {
@@ -157,7 +159,7 @@ fn files(ending: &str) -> Vec<PathBuf> {
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
         .current_dir(root())
         .output();
-    // It also refuses a tree that belongs to somebody else, or that is no checkout.
+    // It also refuses a tree that belongs to somebody else, or that is not a checkout.
     let Some(output) = listed.ok().filter(|output| output.status.success()) else {
         closc_skip::skip("git does not list the files of the tree, so they are not looked at");
         return Vec::new();
@@ -188,7 +190,7 @@ fn no_rust_file_grows_past_a_screenful_of_screens() {
 
 #[test]
 fn every_shipped_topology_names_its_schema() {
-    // Scenarios of labs are no fabrics, and neither are platforms; the lab's tests and shipped.rs read them.
+    // Scenarios of labs are not fabrics, and neither are platforms; the lab's tests and shipped.rs read them.
     let others = ["topologies/lab/scenarios", "topologies/reference/platforms"];
     let is_fabric = |file: &PathBuf| {
         !file.parent().is_some_and(|folder| others.iter().any(|other| folder.ends_with(other)))

@@ -32,7 +32,7 @@ fn begin(denials: Denials) -> Collector {
     Collector::new(Arc::clone(&PLAN), options, denials, 1_000).0
 }
 
-/// What a collector does after it received something.
+/// Work of a collector after it received something.
 fn go_on(collector: &mut Collector, now_ms: u64) {
     collector.judge(now_ms);
     if let Some(next) = collector.next(now_ms) {

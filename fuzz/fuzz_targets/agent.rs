@@ -1,6 +1,6 @@
 //! Any bytes as what a host agent receives, without a panic.
 //!
-//! What is tried is in `entry/agent.rs`, which tests run too.
+//! The test body is in `entry/agent.rs`, which tests run too.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Any bytes as a program: compiled and run on packets, without a panic.
 //!
-//! What is tried is in `entry/bmv2_json.rs`, which tests run too.
+//! The test body is in `entry/bmv2_json.rs`, which tests run too.
 
 #![no_main]
 

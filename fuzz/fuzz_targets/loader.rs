@@ -1,6 +1,6 @@
 //! Any bytes as a fabric file: loaded, lowered and shown, without a panic.
 //!
-//! What is tried is in `entry/loader.rs`, which tests run too.
+//! The test body is in `entry/loader.rs`, which tests run too.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Any text as a P4Info: read, indexed and written again, without a panic.
 //!
-//! What is tried is in `entry/p4info.rs`, which tests run too.
+//! The test body is in `entry/p4info.rs`, which tests run too.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Any bytes as a packet into the fabric pipeline, without a panic.
 //!
-//! What is tried is in `entry/packet.rs`, which tests run too.
+//! The test body is in `entry/packet.rs`, which tests run too.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Any bytes as requests of a controller: decoded as gRPC decodes them, and handed to the switch, without a panic.
 //!
-//! What is tried is in `entry/server.rs`, which tests run too.
+//! The test body is in `entry/server.rs`, which tests run too.
 
 #![no_main]
 

@@ -14,6 +14,6 @@ fn main() -> std::io::Result<()> {
     header.msg_hdr.msg_iovlen = 1;
     // SAFETY: none: the sanitizer has to stop this.
     let count = unsafe { libc::recvmmsg(other.as_raw_fd(), &raw mut header, 1, 0, std::ptr::null_mut()) };
-    println!("{count} received, and nobody saw that they do not fit");
+    println!("{count} received, although they do not fit");
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 #![allow(dead_code, reason = "the crates around these files use all of them")]
 
-/// What frames of a node need to know of its wire format: Ethernet and IPv6, and its option.
+/// Wire format of a node's frames: Ethernet and IPv6, and its option.
 mod wire {
     pub(crate) const HEADER_LEN: usize = 54;
     pub(crate) const OPTION_LEN: usize = 16;

@@ -1,4 +1,4 @@
-//! What is to be done to one switch.
+//! Task for one switch.
 //!
 //! In: what it holds, what the tree says of it, the site's overlay. Out: [`Change`]. Invariants: the steps, one after the
 //! other, lead to `wanted`; where nothing differs there are none.
@@ -11,18 +11,18 @@ use crate::overlay::{Overlay, OverlayError};
 use crate::ownership::{owned, target};
 use crate::patch::{Action, Content, Patch};
 
-/// What is to be done to one switch.
+/// Task for one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The whole configuration that it is to hold: closc's part, the overlay, and what else it held before.
     pub wanted: ConfigDb,
-    /// What differs, as one patch.
+    /// Differences, as one patch.
     pub patch: Patch,
-    /// How it is applied.
+    /// Its application.
     pub method: Method,
     /// The ports that bounce; for a reload all that are up.
     pub bounces: Vec<Bounce>,
-    /// How long it takes.
+    /// Duration.
     pub estimate: Estimate,
 }
 

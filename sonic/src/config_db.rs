@@ -19,7 +19,7 @@ pub type Table = BTreeMap<String, Entry>;
 /// The most bytes of a configuration: one of 512 ports has 1 MB.
 const BYTES_MAX: usize = 64 << 20;
 
-/// What a field holds.
+/// Contents of a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// One value.
@@ -34,17 +34,17 @@ pub struct ConfigDb {
     tables: BTreeMap<String, Table>,
 }
 
-/// Text that is no configuration.
+/// Text that is not a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseError {
-    /// It is no JSON of this form.
+    /// It is not a JSON of this form.
     #[error("{line}:{column}: {reason}")]
     Json {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The error there.
         reason: String,
     },
     /// It is larger than any configuration.
@@ -108,7 +108,7 @@ impl ConfigDb {
         self.tables.get(table)?.get(key)
     }
 
-    /// Returns the value of a field that is no list.
+    /// Returns the value of a field that is not a list.
     pub fn text(&self, table: &str, key: &str, field: &str) -> Option<&str> {
         match self.entry(table, key)?.get(field)? {
             Field::Text(text) => Some(text),

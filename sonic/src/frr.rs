@@ -53,7 +53,7 @@ pub struct FrrConfig {
     statements: BTreeSet<Statement>,
 }
 
-/// Lines that are no statements: what `show running-config` prints around them, and the ends of nodes.
+/// Lines that are not statements: what `show running-config` prints around them, and the ends of nodes.
 const AROUND: [&str; 3] = ["Building configuration...", "Current configuration:", "end"];
 
 impl FrrConfig {

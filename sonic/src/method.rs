@@ -1,4 +1,4 @@
-//! How a change is applied, what it interrupts and how long it takes.
+//! Application of a change: method, interruption and duration.
 //!
 //! In: what a switch holds, what it is to hold, and the patch between them. Out: [`Method`], the ports that bounce, and
 //! an [`Estimate`] with its source. Invariants: a change that SONiC's Generic Config Updater refuses is never left to it.
@@ -48,7 +48,7 @@ const BOUNCING: [&str; 6] = [
     "QUEUE",
 ];
 
-/// How a change is applied.
+/// Application of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 pub enum Method {
@@ -86,7 +86,7 @@ pub enum Reason {
     },
     /// Ports come or go.
     Breakout {
-        /// How many.
+        /// Count.
         ports: usize,
     },
     /// Speeds change.
@@ -122,7 +122,7 @@ pub struct Bounce {
     pub tables: BTreeSet<String>,
 }
 
-/// How long a change takes.
+/// Duration of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Seconds.
@@ -161,7 +161,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What is said of a change.
+/// Text of a change.
 pub(crate) struct Verdict {
     pub(crate) method: Method,
     pub(crate) bounces: Vec<Bounce>,

@@ -1,4 +1,4 @@
-//! What a site adds to every switch: AAA, TACACS+, DNS, SNMP communities, whatever closc does not write.
+//! Site additions to every switch: AAA, TACACS+, DNS, SNMP communities, and other settings outside closc.
 //!
 //! In: the texts of a folder, one JSON object each. Out: [`Overlay`], asked by device. Invariants: a field that is closc's
 //! is refused by name; two files that say different things of one field of one device are refused, so their order does
@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::config_db::{ConfigDb, Field, ParseError, Table};
 use crate::ownership::owned;
 
-/// What a site adds.
+/// Site additions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overlay {
     files: Vec<File>,
@@ -32,12 +32,12 @@ struct File {
 /// An overlay that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OverlayError {
-    /// It is no JSON of this form.
+    /// It is not a JSON of this form.
     #[error("`{file}`:{fault}")]
     Parse {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The error.
         fault: ParseError,
     },
     /// It names a place and says nothing of it. An overlay adds; it takes nothing away.
@@ -73,9 +73,9 @@ pub enum OverlayError {
         device: String,
         /// The field: `TABLE|key.field`.
         place: String,
-        /// What the one says.
+        /// Statement of the one.
         here: Box<Field>,
-        /// What the other says.
+        /// Statement of the other.
         there: Box<Field>,
     },
 }
@@ -189,7 +189,7 @@ fn said(tables: BTreeMap<String, Table>) -> Result<ConfigDb, String> {
             if let Some((field, _)) = entry.iter().find(|(_, value)| **value == Field::List(Vec::new())) {
                 return Err(format!("{name}|{key}.{field}"));
             }
-            // What Redis has where an entry has no fields.
+            // Redis form of an entry without fields.
             entry.retain(|field, _| field != "NULL");
             made.insert(&name, &key, entry);
         }

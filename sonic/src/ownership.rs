@@ -1,4 +1,4 @@
-//! What of CONFIG_DB is closc's and what is the site's.
+//! Division of CONFIG_DB between closc and the site.
 //!
 //! In: what a switch holds, what the tree and the site's overlay say. Out: what it is to hold. Invariants: [`OWNED`] is
 //! the one list of it, and a test of the renderer compares it with every table and field that is written; everything
@@ -6,7 +6,7 @@
 
 use crate::config_db::{ConfigDb, Entry, Field, Table};
 
-/// How much of a table is closc's.
+/// Part of a table that belongs to closc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
     /// All entries: one that the tree does not have is removed.
@@ -46,7 +46,7 @@ impl Rows {
 pub struct Owned {
     /// Its name.
     pub table: &'static str,
-    /// Whose its entries are.
+    /// Owner of its entries.
     pub share: Share,
     /// Which of them may be closc's.
     pub rows: Rows,

@@ -9,7 +9,7 @@ use crate::config_db::ConfigDb;
 use crate::method::seconds_of;
 use crate::patch::{Action, Content, Operation, Patch};
 
-/// What one part may have.
+/// Limit of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Bytes of its operations as JSON.

@@ -22,11 +22,11 @@ pub struct Operation {
     pub key: Option<String>,
     /// The field; none where it is about the whole entry or table.
     pub field: Option<String>,
-    /// What is done there.
+    /// Action there.
     pub action: Action,
 }
 
-/// What an operation does.
+/// Effect of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Something comes.
@@ -37,7 +37,7 @@ pub enum Action {
     Remove,
 }
 
-/// What comes.
+/// Additions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Content {
@@ -119,7 +119,7 @@ impl Patch {
     }
 }
 
-/// How many tables at most are before one in the order of references.
+/// Maximum number of tables before one in the order of references.
 fn rank(table: &str) -> u8 {
     match table {
         "PORT" | "BUFFER_POOL" | "SCHEDULER" | "WRED_PROFILE" | "SRV6_MY_LOCATORS" | "MGMT_PORT"

@@ -1,4 +1,4 @@
-//! What the daemons of a switch made of its configuration: ports that are up, routes and segments that are programmed, buffers
+//! Result of the daemons of a switch: ports that are up, routes and segments that are programmed, buffers
 //! and PFC that are applied; and who is at the other end of its cables.
 //!
 //! In: a configuration, and what `sonic-db-dump` prints of APPL_DB, and of parts of other databases where that is read. Out:
@@ -48,9 +48,9 @@ pub enum StateFault {
     Room {
         /// Of what.
         what: String,
-        /// How much is wanted.
+        /// Requested amount.
         wanted: u64,
-        /// How much there is.
+        /// Amount.
         room: u64,
     },
     /// A port that pauses other priorities.
@@ -66,9 +66,9 @@ pub enum StateFault {
     Neighbour {
         /// Its name.
         port: String,
-        /// Who is planned there: device and port.
+        /// Planned neighbour: device and port.
         wanted: String,
-        /// Who is there, in its own words; nobody is seen where there is nothing.
+        /// Devices, in its own words; none where there is nothing.
         seen: Option<String>,
     },
     /// No neighbour is seen at any port.
@@ -84,7 +84,7 @@ type Route<'a> = (&'a str, IpAddr, u8);
 /// A segment: lengths of block, node, function and argument, and the address.
 type Segment<'a> = ([&'a str; 4], IpAddr);
 
-/// What the databases of the switch say.
+/// Contents of the databases of the switch.
 #[derive(Default)]
 struct Applied<'a> {
     ports: BTreeMap<&'a str, Option<&'a str>>,
@@ -92,9 +92,9 @@ struct Applied<'a> {
     segments: BTreeSet<Segment<'a>>,
     /// Entries of buffers, by their place in APPL_DB.
     buffers: BTreeMap<&'a str, &'a Entry>,
-    /// What LLDP sees, by port.
+    /// LLDP neighbours, by port.
     neighbours: BTreeMap<&'a str, &'a Entry>,
-    /// How much there is of buffers, `global` and by port (STATE_DB).
+    /// Amount of buffers, `global` and by port (STATE_DB).
     rooms: BTreeMap<&'a str, &'a Entry>,
     /// Ports of the chip by their ids (ASIC_DB).
     chip_ports: BTreeMap<&'a str, &'a Entry>,
@@ -307,7 +307,7 @@ mod tests {
         "DEVICE_NEIGHBOR_METADATA": { "p0-t1-001": {} }
     }"#;
 
-    /// What its daemons make of that, as keys and fields.
+    /// Result of its daemons, as keys and fields.
     const APPLIED: [(&str, &str); 12] = [
         ("PORT_TABLE:Ethernet0", r#"{ "oper_status": "up" }"#),
         ("PORT_TABLE:Ethernet8", r#"{ "oper_status": "up" }"#),

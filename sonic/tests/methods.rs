@@ -1,4 +1,4 @@
-//! What goes by patch, what takes a reload, what bounces, and what the overlay may say.
+//! Changes by patch, changes that need a reload, bounced ports, and the limits of the overlay.
 
 use closc_sonic::{
     Bounce, Change, ConfigDb, Estimate, Method, Overlay, OverlayError, Reason, TargetError, change,
@@ -72,7 +72,7 @@ fn maps_that_give_way_under_ports_that_are_up_take_a_reload() {
     // The profile changes as a whole: the map has another name, and `Ethernet2` is down.
     let all = of(&|text| text.replace(r#""old""#, r#""new""#));
     assert_eq!(reasons(&all), [Reason::Maps { ports: 2 }]);
-    // A port that takes another map while the old one stays is a patch, and so is what is no map.
+    // A port that takes another map while the old one stays is a patch, and so is what is not a map.
     let mut tree = live.clone();
     tree.insert("PORT_QOS_MAP", "Ethernet1", entry(&[("tc_to_pg_map", "kept"), ("pfc_enable", "3")]));
     let one = change("a", &live, &tree, &Overlay::default(), false).expect("right");
@@ -138,7 +138,7 @@ fn a_reload_can_be_asked_for_and_loses_nothing() {
     assert_eq!(reasons(&made), [Reason::Asked]);
     assert_eq!(made.wanted.text("TACPLUS", "global", "passkey"), Some("x"));
     let made = change("a", &made.wanted, &tree, &Overlay::default(), true).expect("right");
-    assert_eq!(made.method, Method::Nothing, "nobody reloads what is as it should be");
+    assert_eq!(made.method, Method::Nothing, "nobody reloads what is up to date");
 }
 
 fn overlay(files: &[(&str, &str)]) -> Result<Overlay, OverlayError> {
@@ -189,7 +189,7 @@ fn an_overlay_that_clashes_is_refused_by_name() {
 
 #[test]
 fn an_overlay_takes_nothing_away() {
-    // What the fabric file leaves to the site is the site's, also where the overlay adds to it.
+    // Settings that the fabric file leaves to the site are the site's, also where the overlay adds to them.
     let live = LIVE.replacen(
         '{',
         r#"{ "NTP_SERVER": { "192.0.2.1": { "key": "3" } },

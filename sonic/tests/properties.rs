@@ -83,7 +83,7 @@ proptest! {
         let after = apply(&live, &made.steps(&live));
         prop_assert_eq!(&after, &made.wanted);
         prop_assert_eq!(owned_part(&after, &tree), tree.clone());
-        // What was written down is read again, and does the same.
+        // Recorded state is read again, and has the same effect.
         let read: closc_sonic::Patch = serde_json::from_str(&made.patch.to_json()).expect("it was written here");
         prop_assert_eq!(&read, &made.patch);
         prop_assert_eq!(read.apply(&live), Ok(after.clone()));

@@ -14,10 +14,10 @@ const TARGETS: &[(&str, &str, &str, &[&str])] = &[
     ("nvue", "spectrum4-sn5600", "1600G", &["srv6-static", "ecmp-static", "bgp-unnumbered"]),
 ];
 
-/// What a target does only in two tiers: EOS has no published grammar of bandwidths that BGP adds up.
+/// Support of a target in two tiers only: EOS has no published grammar of bandwidths that BGP adds up.
 const IN_TWO_TIERS: &[(&str, &str)] = &[("eos", "bgp-unnumbered")];
 
-/// What settings may depend on besides target and routing.
+/// Inputs of settings besides target and routing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context {
     /// Whether there are zones below a third tier.

@@ -25,7 +25,7 @@ static SOURCE: LazyLock<Source> = LazyLock::new(|| {
     Source::File(folder.join("fabric.yaml"))
 });
 
-/// What came of a document.
+/// Result for a document.
 pub(crate) struct Compiled {
     /// Codes of all findings.
     pub(crate) codes: BTreeSet<&'static str>,
@@ -91,7 +91,7 @@ impl Compiled {
     }
 }
 
-/// What follows from a file beside units: the hardware of switches, and what fails together.
+/// Values derived from a file besides units: the hardware of switches, and failure domains.
 fn beside(plan: &Plan) -> Vec<(String, u64)> {
     let topology = plan.topology();
     let mut hardware = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! What becomes of a leaf of the language: an artefact changes, a diagnostic says why not, or nothing happens.
+//! Result for a leaf of the language: an artefact changes, a diagnostic gives the reason, or nothing happens.
 //!
 //! In: a document, a leaf, and values for it. Out: its [`Fate`]. Invariants: a leaf is dead if any value that is taken is
 //! without an effect and none has one.
@@ -23,7 +23,7 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
             (json!(1), "E0309")
         }
         "tiers.t2.count" => (json!(3), "E0314"),
-        // What a port of a kernel without queues runs at is in no file of it.
+        // The speed of a port of a kernel without queues is in none of its files.
         "hosts.nic.speed" | "hosts.nic_by_zone.*.speed" => (json!("6G"), "E0205"),
         "tiers.t0.down.breakout" | "tiers.t0.by_zone.*.down.breakout" => (json!("1x200G"), "E0205"),
         "tiers.t0.by_zone.*.oversubscription" | "tiers.t1.by_zone.*.oversubscription" => {
@@ -81,7 +81,7 @@ impl Cache {
     }
 }
 
-/// What became of a leaf on a target.
+/// Result of a leaf on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// A file of the tree changes.
@@ -114,13 +114,13 @@ impl Fate {
     }
 }
 
-/// What a leaf with one value does.
+/// Effect of a leaf with one value.
 fn effect(leaf: &str, before: &Known, after: &Compiled) -> Fate {
     let error = |compiled: &Compiled| {
         compiled.codes.iter().copied().find(|code| code.starts_with('E')).unwrap_or("no error")
     };
     if !before.compiled.has_tree() {
-        // What is around the leaf is refused already.
+        // The surroundings of the leaf are refused already.
         return Fate::Refused(error(&before.compiled));
     }
     if !after.has_tree() {
@@ -157,7 +157,7 @@ pub(crate) fn fate(base: &Value, leaf: &str, values: &[Try], cache: &Cache) -> (
             {
                 worst = found;
             }
-            // What a value needs may be refused here, and the value alone taken without a word.
+            // A target may reject a value's requirement, and accept the value alone silently.
             if !matches!(found, Some(Fate::Refused(_))) {
                 break;
             }
@@ -186,7 +186,7 @@ fn tried(base: &Value, leaf: &str, attempt: &Try, cache: &Cache) -> (Option<Fate
     if !with.is_null() {
         let alone = cache.get(&after);
         if known.compiled.has_tree() && alone.compiled.has_tree() && known.differs(&alone.compiled) {
-            // What has to change too has an effect of its own here: the leaf is judged by what it adds.
+            // Another required change has an effect of its own here: the leaf is judged by its addition.
             (before, known) = (after.clone(), alone);
         }
     }

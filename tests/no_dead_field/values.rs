@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 /// A value to try.
 #[derive(Debug, Clone)]
 pub(crate) struct Try {
-    /// What the file says besides, before the change and after.
+    /// Other statements of the file, before the change and after.
     pub(crate) setup: Value,
-    /// What has to change too. Where it alone has an effect, the leaf has to add one.
+    /// Other required changes. Where they alone have an effect, the leaf has to add one.
     pub(crate) with: Value,
     /// The value.
     pub(crate) value: Value,
@@ -31,7 +31,7 @@ fn pairs(pairs: impl IntoIterator<Item = (Value, Value)>) -> Vec<Try> {
     pairs.into_iter().map(|(with, value)| Try { setup: Value::Null, with, value }).collect()
 }
 
-/// What a leaf is tried with where the schema lists no values that will do; nothing where it does.
+/// Values to try for a leaf if the schema lists no suitable ones; none where it does.
 pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let parts: Vec<&str> = leaf.split('.').collect();
     match parts[..] {
@@ -274,7 +274,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
     })
 }
 
-/// What a tier can be in a zone of its own.
+/// Options of a tier in its own zone.
 fn zone(tier: &str, field: &str, base: &Value) -> Option<Vec<Try>> {
     let own = |tier: &str, side: &str, breakout: Breakout| json!({ "tiers": { tier: { "by_zone": { "1": { side: { "breakout": breakout.to_string() } } } } } });
     let with_far = |far: &'static str, side: &'static str| {

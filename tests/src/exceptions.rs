@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::shape::{Shape, three_tiers, try_plan, two_tiers};
 
-/// What happens to a thing.
+/// Change of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Absent,

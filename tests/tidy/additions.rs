@@ -1,4 +1,4 @@
-//! What an addition touches, as CONTRIBUTING.md has it: a switch OS and a routing are named where they are registered,
+//! Scope of an addition, as CONTRIBUTING.md has it: a switch OS and a routing are named where they are registered,
 //! and everything else asks what they can do.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const OS_REGISTRIES: &[&str] = &[
 /// Where an OS is named as such; the list itself has names only, and languages are known by their files.
 const OS_NAMED: &[&str] = &["compiler/render/src/targets.rs"];
 
-/// What an addition takes, by its row in CONTRIBUTING.md: places that are written, and files that get a line. That the
+/// Cost of an addition, by its row in CONTRIBUTING.md: places that are written, and files that get a line. That the
 /// files exist, the test of what documents name holds. Whoever needs more moves the wall; whoever needs less lowers the
 /// number here.
 const COSTS: &[(&str, usize, usize)] = &[

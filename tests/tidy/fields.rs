@@ -22,7 +22,7 @@ const BARE: &[(&str, &str, &str)] = &[
     ("compiler/diff/src/change.rs", "", "the tables of settings, whose macros make a field of each path"),
 ];
 
-/// What a text names with a dot that is no field, each with the reason.
+/// Dotted names of a text that are not fields, each with the reason.
 const NO_FIELDS: &[(&str, &str)] = &[("qos.trimmed", "a key of path tables, in the document about hosts")];
 
 /// The part of a source that is compiled into a program, without comments.

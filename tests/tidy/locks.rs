@@ -44,7 +44,7 @@ fn locks_of_builds_apart_follow_the_workspace() {
         for package in &metadata.packages {
             let Some(listed) = locked.get(package.name.as_str()) else { continue };
             compared += 1;
-            // What only tests use is not built here.
+            // Code for tests only is not built here.
             let built =
                 || package.dependencies.iter().filter(|other| other.kind != DependencyKind::Development);
             let wanted = built().filter(|other| !other.optional).map(|other| other.name.as_str());

@@ -1,4 +1,4 @@
-//! What a crate exports: as little as others use.
+//! Exports of a crate: as few as others use.
 //!
 //! In: the sources of the workspace. Out: for each crate, its public items and how many of them nobody outside of it names.
 //! A name counts as used wherever it is written outside of the crate's `src`, so this finds most of what is needlessly

@@ -1,4 +1,4 @@
-//! What belongs where: who touches files, who writes them, what render sees, and that documents name what there is.
+//! Division of work: crates that touch files and write them, inputs of render, and names in documents.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -66,7 +66,7 @@ fn functions_are_measured() {
     assert_eq!(functions(text), [("a", 2, 7)]);
 }
 
-/// What an import is of: the standard library, other crates, this crate.
+/// Origin of an import: the standard library, other crates, this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Of {
     Standard,
@@ -137,7 +137,7 @@ fn modules_are_files_with_the_folder_of_their_name() {
     }
 }
 
-/// What goes in and out is said by the same words everywhere.
+/// Inputs and outputs have the same words everywhere.
 #[test]
 fn heads_say_in_out_and_invariants() {
     for (path, text) in all() {
@@ -168,7 +168,7 @@ fn programs_print_through_what_survives_a_closed_pipe() {
         if !path.contains("/src/") || path.starts_with("xtask/") || path.starts_with("tests/") {
             continue;
         }
-        // What follows belongs to tests, whose harness takes all output.
+        // The rest belongs to tests, whose harness takes all output.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         let lines =
             code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//") && ends(line));

@@ -96,7 +96,7 @@ fn units_ask_the_plan_only() {
     }
 }
 
-/// What reads a tree judges nothing, and what judges it does not read it again.
+/// Readers of a tree judge nothing, and judges do not read it again.
 #[test]
 fn verify_loads_once_and_judges_after() {
     let verify = sources()

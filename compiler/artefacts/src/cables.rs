@@ -27,7 +27,7 @@ pub const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_
 pub struct Row<'a> {
     /// The plane, from 0.
     pub plane: u8,
-    /// What it connects, a [`Kind`].
+    /// Kind of connection, a [`Kind`].
     pub kind: &'a str,
     /// The device nearer to the NICs.
     pub lower_device: &'a str,
@@ -39,7 +39,7 @@ pub struct Row<'a> {
     pub upper_port: &'a str,
     /// Length with unit.
     pub length: &'a str,
-    /// What it is made of.
+    /// Medium.
     pub medium: &'a str,
     /// Whether traffic may use it, a [`State`].
     pub state: &'a str,
@@ -57,7 +57,7 @@ impl fmt::Display for Row<'_> {
     }
 }
 
-/// What a cable connects.
+/// Ends of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A NIC and a T0.

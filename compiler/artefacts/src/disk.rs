@@ -71,7 +71,7 @@ fn put(
         }
         // The link is replaced, not what it names.
         Ok(meta) if meta.is_symlink() => mode,
-        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => mode,
         Err(error) => return Err(error),
     };
@@ -144,8 +144,8 @@ mod tests {
         assert!(fs::symlink_metadata(root.join("ours")).unwrap().is_file());
         assert_eq!(fs::read(root.join("theirs")).unwrap(), b"theirs");
         fs::create_dir(root.join("folder")).unwrap();
-        assert_eq!(replace(&root.join("folder"), b"x").unwrap_err().to_string(), "it is no regular file");
-        // What `/dev/stdout` and `/dev/null` by another name are.
+        assert_eq!(replace(&root.join("folder"), b"x").unwrap_err().to_string(), "it is not a regular file");
+        // Other names of `/dev/stdout` and `/dev/null`.
         for (name, target) in [("stdout", "/proc/self/fd/1"), ("null", "/dev/null"), ("in", "folder")] {
             symlink(target, root.join(name)).unwrap();
             let why = replace(&root.join(name), b"x").unwrap_err().to_string();

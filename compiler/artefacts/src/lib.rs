@@ -1,4 +1,4 @@
-//! What a compiled tree is: which files it has, and the form of those that more than one program reads.
+//! A compiled tree: its files, and the form of those that more than one program reads.
 //!
 //! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. What they have to agree on is here, once:
 //! [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], and [`Files`], through which a tree is

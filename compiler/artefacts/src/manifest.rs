@@ -31,7 +31,7 @@ pub struct Manifest {
     pub closc: String,
     /// Name of the fabric.
     pub fabric: String,
-    /// How packets find their way.
+    /// Routing mode.
     pub routing: Routing,
     /// BLAKE3 of what the source means: the same for permuted keys and other comments.
     #[serde(default)]
@@ -42,13 +42,13 @@ pub struct Manifest {
     /// Which part of the fabric was compiled: `shard=3/8`, or terms of `--select`; absent where it was all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
-    /// What is in the part.
+    /// Contents of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<StatedPart>,
     /// Numbers of the fabric.
     #[serde(default)]
     pub counts: Counts,
-    /// What the fabric states of itself.
+    /// Statements about the fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Stated>,
     /// Planes of switches of the fabric that no cable ends at, by name: no cable list says them.
@@ -58,7 +58,7 @@ pub struct Manifest {
     pub files: BTreeMap<Utf8PathBuf, Entry>,
 }
 
-/// What is in a part of a fabric.
+/// Contents of a part of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedPart {
     /// Planes that are whole: every switch and cable of them.
@@ -147,8 +147,8 @@ impl Counts {
 /// Why there is no manifest to go by.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// There is none, so this is no tree.
-    #[error("`{MANIFEST}` is missing: this is no artefact tree")]
+    /// There is none, so this is not a tree.
+    #[error("`{MANIFEST}` is missing: this is not an artefact tree")]
     Missing,
     /// It cannot be read.
     #[error("cannot read `{MANIFEST}`: {0}")]
@@ -160,7 +160,7 @@ pub enum ManifestError {
     #[error("manifests of form `{0}` are not known here")]
     Format(String),
     /// It lists something that cannot be a file of the tree.
-    #[error("`{MANIFEST}` lists `{0}`, which is no path inside the tree")]
+    #[error("`{MANIFEST}` lists `{0}`, which is not a path inside the tree")]
     Outside(Utf8PathBuf),
 }
 
@@ -248,7 +248,7 @@ impl Manifest {
     }
 }
 
-/// What every form of a manifest says.
+/// Common fields of every form of a manifest.
 #[derive(Deserialize)]
 struct Form {
     format: String,
@@ -275,7 +275,7 @@ mod tests {
         let error = Manifest::parse(&manifest("../../etc/shadow").to_bytes()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`manifest.json` lists `../../etc/shadow`, which is no path inside the tree"
+            "`manifest.json` lists `../../etc/shadow`, which is not a path inside the tree"
         );
     }
 

@@ -11,7 +11,7 @@ use crate::path_table::Delay;
 /// Form of the file.
 pub const FORMAT: &str = "closc-node-delay/1";
 
-/// What a node needs to know of the longest path.
+/// Properties of the longest path that a node needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeDelay {

@@ -31,9 +31,9 @@ pub struct Document<D = Vec<Destination>> {
     pub group: u16,
     /// Prefix of the addresses of its NICs.
     pub prefix: Ipv6Net,
-    /// How a template becomes a list of uSIDs.
+    /// Conversion of a template into a list of uSIDs.
     pub segments: Segments,
-    /// How entropy values are packed and how many are used.
+    /// Packing and number of entropy values in use.
     pub entropy: Entropy,
     /// The group's T0 in each plane.
     pub planes: Vec<Plane>,
@@ -41,18 +41,18 @@ pub struct Document<D = Vec<Destination>> {
     pub nics: Vec<Nic>,
     /// One entry for each T0 group of the fabric, own group included.
     pub destinations: D,
-    /// What must not be used.
+    /// Unusable elements.
     pub denied: Vec<Denied>,
-    /// What to send to find out what works.
+    /// Probe to send to find usable paths.
     pub probes: Vec<Probe>,
     /// Traffic classes, as hosts mark them.
     pub qos: Qos,
-    /// What congestion control needs to know of the longest path.
+    /// Data of the longest path for congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Delay>,
 }
 
-/// How a template becomes a list: each uSID is the template's plus the fields it has.
+/// Conversion of a template into a list: each uSID is the template's plus its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
@@ -77,10 +77,10 @@ pub struct Segments {
     pub parallel_t1_t2: u16,
     /// uSIDs that a T1 owns.
     pub usids_per_t1: u16,
-    /// What a step of the T1 uplink adds to the uSID of the T2; absent without a T2 tier, as the next.
+    /// Increment of the uSID of the T2 per T1 uplink; absent without a T2 tier, as the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_step: Option<u16>,
-    /// What the T1's row adds to it.
+    /// Addition by the T1's row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_row: Option<u16>,
     /// Rows that T1s share: a T1's row is its index modulo this; absent where it is its index.
@@ -124,7 +124,7 @@ pub struct Roles {
     pub t2: u16,
 }
 
-/// How entropy values are packed and how many are used.
+/// Packing and number of entropy values in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entropy {
@@ -186,7 +186,7 @@ pub struct Nic {
     pub address: Ipv6Addr,
 }
 
-/// How to reach the NICs of a group.
+/// Path to the NICs of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Destination {
@@ -195,7 +195,7 @@ pub struct Destination {
     pub zone: Option<u16>,
     /// The group, from 1.
     pub group: u16,
-    /// How far it is: `local`, `zone` or `far`.
+    /// Distance: `local`, `zone` or `far`.
     pub kind: SmolStr,
     /// Prefix of the addresses of its NICs.
     pub prefix: Ipv6Net,
@@ -233,11 +233,11 @@ pub struct Denied {
     pub name: SmolStr,
 }
 
-/// What to send to find out what works.
+/// Probe to send to find usable paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// What it tests: `t0`, `t1` or `t2`.
+    /// Tested element: `t0`, `t1` or `t2`.
     pub kind: SmolStr,
     /// The address for plane 0, uplink 0 and the NIC on downlink 0.
     pub template: Ipv6Addr,
@@ -296,7 +296,7 @@ pub struct AgentCodes {
 }
 
 impl Qos {
-    /// What agents mark packets with: data is in the first class that is trimmed, what goes again in the next one, and
+    /// Marks of agents: data has the first class that is trimmed, retransmissions the next one, and
     /// acknowledgements in the highest that is neither. Without trimming data is in the first class that has a code point other
     /// than 0.
     pub fn agent_codes(&self) -> AgentCodes {
@@ -318,7 +318,7 @@ impl Qos {
     }
 }
 
-/// What congestion control needs to know of the longest path.
+/// Data of the longest path for congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
@@ -368,7 +368,7 @@ impl Document {
     }
 }
 
-/// What every form of a path table says.
+/// Common fields of every form of a path table.
 #[derive(Deserialize)]
 struct Form {
     format: SmolStr,

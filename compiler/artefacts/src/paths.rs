@@ -68,7 +68,7 @@ pub const DEVICES_BATCH: &str = "devices.batch";
 /// Queues of a switch, for `tc -batch`.
 pub const TC_BATCH: &str = "tc.batch";
 
-/// What congestion control of a node needs to know of the longest path.
+/// Data of the longest path for congestion control of a node.
 pub const DELAY: &str = "delay.json";
 
 /// Settings of the kernel.

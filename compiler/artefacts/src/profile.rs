@@ -1,4 +1,4 @@
-//! What a fabric states of itself, so that whoever reads the tree knows what must be in its files.
+//! Statements about a fabric, so that readers of the tree know the required contents of its files.
 //!
 //! Invariants: numbers of one switch of each kind, so a profile is as long for a fabric of any size.
 
@@ -8,17 +8,17 @@ use std::net::IpAddr;
 use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 
-/// What a fabric states of itself.
+/// Statements about a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stated {
     /// Switches by tier and hardware.
     pub switches: Vec<StatedSwitch>,
-    /// What switches do with packets of each class.
+    /// Treatment of packets of each class by switches.
     pub qos: StatedQos,
-    /// How fast sessions of BGP notice and forget, where switches speak it.
+    /// Timers of BGP sessions, where switches use BGP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<BgpTimers>,
-    /// What NIC drivers and collective libraries of nodes are given, where files are written for them.
+    /// Settings of NIC drivers and collective libraries, where files are written for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<StatedHosts>,
     /// Cables by kind: of every length and medium that the fabric has.
@@ -92,7 +92,7 @@ pub struct StatedCable {
     pub medium: String,
 }
 
-/// What NIC drivers and collective libraries of nodes are given besides the classes of switches.
+/// Settings of NIC drivers and collective libraries besides the classes of switches.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedHosts {
     /// The pool of NIC addresses.
@@ -122,7 +122,7 @@ pub struct StatedNotifications {
     pub governed: Vec<u8>,
 }
 
-/// How fast sessions of BGP notice and forget.
+/// Timers of BGP sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BgpTimers {
     /// Seconds between keepalives.
@@ -163,10 +163,10 @@ pub struct StatedSwitch {
     /// The most that a lossless queue takes, where one static egress pool holds all queues; absent with dynamic pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossless_queue_bytes: Option<u64>,
-    /// What is done with a queue that stays paused; its times depend on the number of ports.
+    /// Action on a queue that stays paused; its times depend on the number of ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<StatedWatchdog>,
-    /// How packets are trimmed, where they are.
+    /// Packet trimming, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimming: Option<StatedTrimming>,
     /// Ports with a cable.
@@ -235,10 +235,10 @@ pub struct StatedPort {
     pub marks_by_room: BTreeMap<u8, u64>,
 }
 
-/// How packets are trimmed.
+/// Packet trimming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedTrimming {
-    /// What is left of them, in bytes.
+    /// Rest of them, in bytes.
     pub size_bytes: u64,
     /// The queue of what is left, on the switch that trims.
     pub queue: u8,
@@ -248,7 +248,7 @@ pub struct StatedTrimming {
     pub maps_classes: bool,
 }
 
-/// What switches do with packets of each class.
+/// Treatment of packets of each class by switches.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedQos {
     /// Name of the profile.
@@ -282,13 +282,13 @@ pub struct StatedClass {
     pub pauses: Option<u8>,
     /// Whether its overflow is trimmed.
     pub trims: bool,
-    /// What its group may take of the free ingress pool, as an exponent of two.
+    /// Share of the free ingress pool for its group, as an exponent of two.
     pub ingress_th: String,
     /// The same of its queue and the egress pool.
     pub egress_th: String,
 }
 
-/// What is done with a queue that stays paused.
+/// Action on a queue that stays paused.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedWatchdog {
     /// What.
@@ -297,7 +297,7 @@ pub struct StatedWatchdog {
     pub detection_ms: u64,
     /// Until it was free for how long, at the least.
     pub restoration_ms: u64,
-    /// How often queues are looked at.
+    /// Poll interval of queues.
     #[serde(default)]
     pub poll_ms: u64,
 }

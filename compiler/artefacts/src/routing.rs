@@ -1,4 +1,4 @@
-//! How packets find their way: a word of fabric files, and of the manifest of their trees.
+//! Routing mode: a keyword of fabric files, and of the manifest of their trees.
 //!
 //! In: the word. Out: [`Routing`]. Invariants: whoever does different things by routing names every kind, or asks a
 //! method here that does.
@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How packets find their way.
+/// Routing mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -1,6 +1,6 @@
 //! The memory that JSON takes once it is decoded.
 
-/// What an entry or a field takes in memory beside its text.
+/// Memory of an entry or a field beside its text.
 const VALUE_BYTES: usize = 128;
 
 /// Weighs JSON before it is decoded: the bytes of memory that it takes, from its length and the marks between values.

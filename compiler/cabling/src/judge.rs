@@ -23,7 +23,7 @@ use spot::Spot;
 #[derive(Debug)]
 pub struct Judge<'a> {
     plan: &'a Plan,
-    /// What is plugged in and not planned.
+    /// Connected but unplanned elements.
     edges: BTreeSet<(End, End)>,
     /// Ends that see a device of the fabric and not which port of it, and the device.
     vague: Vec<(End, Device)>,
@@ -35,7 +35,7 @@ pub struct Judge<'a> {
     near: BTreeSet<Link>,
     /// Cables that a finding is about.
     faulty: BTreeSet<Link>,
-    /// What is plugged in where at least one end is a port that the plan has no use for.
+    /// Connections where at least one end is a port without use in the plan.
     spots: BTreeSet<(Spot, Spot)>,
     fronts: Fronts,
     report: Report,
@@ -80,7 +80,7 @@ impl<'a> Judge<'a> {
             PortUse::Link { far, .. } => Some(far),
             PortUse::Absent { .. } | PortUse::Spare => None,
         };
-        // What a port saw before it went down is left in its tables for a while.
+        // Neighbours of a port that went down stay in its tables for a while.
         let is_down = sightings.iter().any(|sighting| sighting.is_down);
         let neighbours = sightings.iter().filter(|_| !is_down).flat_map(|sighting| &sighting.neighbours);
         let (plan, fronts) = (self.plan, &mut self.fronts);
@@ -273,7 +273,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What says most of several neighbours.
+/// The most detailed of several neighbours.
 fn worst(mut fars: Vec<Far>) -> Option<Far> {
     fars.sort_by_key(|far| match far {
         Far::Port(_) => 0,

@@ -23,7 +23,7 @@ pub enum Device {
     Node(Node),
 }
 
-/// What a neighbour turned out to be.
+/// Identity of a neighbour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Far {
     /// A port of the fabric.
@@ -43,7 +43,7 @@ pub(crate) enum Far {
 pub(crate) struct Planned {
     /// Where it is.
     pub end: End,
-    /// What it is for.
+    /// Purpose.
     pub used: PortUse,
 }
 
@@ -119,7 +119,7 @@ impl Device {
     }
 }
 
-/// What the plan has at a port of a NIC.
+/// The plan's data of a NIC port.
 fn planned_nic(plan: &Plan, port: NicPort) -> Planned {
     let (fabric, link) = (plan.fabric(), Link::Host(port));
     let far = fabric.upper_end(link).filter(|_| fabric.has_link(link));

@@ -45,7 +45,7 @@ pub enum ReadError {
     Form {
         /// Where, as keys with dots between.
         place: String,
-        /// What is expected.
+        /// Expectations.
         expected: &'static str,
     },
     /// A line cannot be read.
@@ -92,7 +92,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
     Err(ReadError::Unknown)
 }
 
-/// What a JSON reader says, without the place that it puts behind.
+/// Message of a JSON reader, without the position behind it.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()

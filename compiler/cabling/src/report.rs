@@ -1,4 +1,4 @@
-//! What is wrong with cables, for people and for programs.
+//! Findings about cables, for people and for programs.
 
 use std::fmt::{self, Write as _};
 
@@ -6,7 +6,7 @@ use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What was compared, and what is wrong.
+/// Compared values, and errors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// Devices that report.
@@ -19,7 +19,7 @@ pub struct Report {
     pub nameless: u64,
     /// Interfaces that are none of the fabric, such as those of management.
     pub other_interfaces: u64,
-    /// What is wrong, sorted by kind and place.
+    /// Errors, sorted by kind and place.
     pub findings: Vec<Finding>,
 }
 
@@ -51,14 +51,14 @@ pub enum Finding {
     Exchanged {
         /// The planned cables.
         cables: Vec<CableAt>,
-        /// What is connected instead.
+        /// Actual connection.
         seen: Vec<(PortAt, PortAt)>,
         /// Whether something is connected to another plane.
         across_planes: bool,
     },
     /// A cable is between ports that no cable is planned between.
     Wrong {
-        /// What is connected.
+        /// Connection.
         seen: (PortAt, PortAt),
         /// The cables that belong there.
         instead_of: Vec<CableAt>,
@@ -83,11 +83,11 @@ pub enum Finding {
     },
     /// A device that the fabric does not have, or a device that does not say its port.
     Unknown {
-        /// Who sees it.
+        /// Observer.
         at: PortAt,
         /// The cable that belongs there.
         cable: Option<CableAt>,
-        /// What is seen.
+        /// Visible state.
         seen: String,
     },
     /// Something is plugged in where nothing belongs.
@@ -96,7 +96,7 @@ pub enum Finding {
         at: PortAt,
         /// Why nothing belongs there.
         because: &'static str,
-        /// What is seen.
+        /// Visible state.
         seen: String,
     },
     /// A port runs at another speed.

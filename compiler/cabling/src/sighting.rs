@@ -1,4 +1,4 @@
-//! What a device reports of a port.
+//! Report of a device about a port.
 
 use closc_qos::units::Speed;
 
@@ -7,7 +7,7 @@ use closc_qos::units::Speed;
 pub struct Sighting {
     /// The port, as the device names it.
     pub port: String,
-    /// Who is seen at the other end; several where a hub, or an agent beside the switch, is in between.
+    /// Neighbours seen at the other end; several where a hub, or an agent beside the switch, is in between.
     pub neighbours: Vec<Neighbour>,
     /// The speed it runs at, where the report says so.
     pub speed: Option<Speed>,
@@ -22,7 +22,7 @@ pub struct Neighbour {
     pub system: Option<String>,
     /// Chassis id, often a MAC address.
     pub chassis: Option<String>,
-    /// What may name its port: port id and port description, in this order.
+    /// Possible names of its port: port id and port description, in this order.
     pub ports: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What devices see, made up from the plan and then damaged: the findings name the damage and nothing else.
+//! Neighbour reports, made from the plan and then damaged: the findings name the damage and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ fn lab() -> Plan {
     closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"))
 }
 
-/// Who is plugged into whom, both ways.
+/// Connections, both ways.
 type Plant = BTreeMap<Port, Port>;
 
 fn planted(plan: &Plan) -> Plant {
@@ -38,7 +38,7 @@ fn connect(plant: &mut Plant, a: Port, b: Port) {
     plant.insert(b, a);
 }
 
-/// What devices report, with what each neighbour says of itself.
+/// Reports of devices, with the statements of each neighbour about itself.
 fn judged(
     plan: &Plan,
     plant: &Plant,

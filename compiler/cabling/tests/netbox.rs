@@ -1,4 +1,4 @@
-//! What NetBox's imports refuse is in no list: cables of ports that are not there, required fields that are empty, labels that
+//! Rows that NetBox's imports reject are in no list: cables of missing ports, empty required fields, labels that
 //! are too long. Fields and limits are those of NetBox 4.6's forms (`dcim/forms/bulk_import.py`) and models.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -27,9 +27,7 @@ use closc_compile::{Part, Selection, Shard};
 /// Compile and prove multi-plane Clos networks for AI training
 #[derive(Debug, Parser)]
 #[command(name = "closc", version, propagate_version = true, max_term_width = 100)]
-#[command(
-    after_help = "Exit codes: 0 success, 1 failure or failed check, 2 differences, 64 wrong usage"
-)]
+#[command(after_help = "Exit codes: 0 success, 1 failure or failed check, 2 differences, 64 wrong usage")]
 pub struct Args {
     /// Log more to stderr; twice for all messages
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -138,7 +136,7 @@ impl ValueEnum for Format {
     }
 }
 
-/// What to do.
+/// Action.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check fabric files and print their counts
@@ -288,9 +286,7 @@ impl PartArgs {
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 everything is proved, 1 a rule is violated or the tree is unreadable"
-)]
+#[command(after_help = "Exit codes: 0 everything is proved, 1 a rule is violated or the tree is unreadable")]
 pub struct VerifyArgs {
     /// Compiled tree
     pub tree: Utf8PathBuf,

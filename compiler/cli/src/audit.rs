@@ -21,7 +21,7 @@ use crate::args::Args;
 use crate::output;
 use sink::Sink;
 
-/// What the kernel says where nobody logged in.
+/// Value of the kernel without a login.
 const NOBODY: u32 = u32::MAX;
 
 /// A line of the log.
@@ -33,7 +33,7 @@ struct Line<'l> {
     process: u32,
     user: &'l User,
     operation: &'static str,
-    /// What the change follows: a tree, a saved plan, a fabric file.
+    /// Origin of the change: a tree, a saved plan, a fabric file.
     source: &'l str,
     /// BLAKE3 of it; of a tree its manifest, which has the digest of every file.
     digest: &'l str,
@@ -43,12 +43,12 @@ struct Line<'l> {
     details: Value,
 }
 
-/// Who changes something.
+/// Author of a change.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct User {
     uid: u32,
-    /// Who logged in, which stays the same through `sudo`.
+    /// Login user, which stays the same through `sudo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     login_uid: Option<u32>,
 }

@@ -22,7 +22,7 @@ use crate::output;
 use line::Line;
 use names::Sort;
 
-/// What scripts set to the name of their shell.
+/// Variable set by scripts to the name of their shell.
 const VARIABLE: &str = "CLOSC_COMPLETE";
 
 /// Answers a shell that asks for candidates. Returns nothing where none does.
@@ -105,7 +105,7 @@ fn fabric_files() -> PathCompleter {
     PathCompleter::any().filter(line::is_fabric_file).stdio()
 }
 
-/// What completes an argument that names something.
+/// Completion of an argument that names something.
 fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     let names = |sort| Some(ArgValueCompleter::new(move |typed: &OsStr| of_fabric(typed, sort)));
     let words = |all: fn() -> Vec<CompletionCandidate>| {

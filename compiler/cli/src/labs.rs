@@ -1,4 +1,4 @@
-//! How labs are brought up by this program.
+//! Start of labs by this program.
 //!
 //! In: the program's own path and the environment. Out: the options of a lab. Invariants: whoever looks for a lab and
 //! whoever brings one up look in the same folder.

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 /// Says why a command line cannot be understood, or what `--help` and `--version` ask for.
 fn not_parsed(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Who reads no further has read enough.
+        // A reader that stops has read enough.
         let said = error.print().and_then(|()| std::io::stdout().flush());
         let is_lost = said.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
         return ExitCode::from(u8::from(is_lost));

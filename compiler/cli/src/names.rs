@@ -43,7 +43,7 @@ pub fn node(plan: &Plan, name: &str) -> anyhow::Result<Node> {
     };
     topology.naming.parse_node(name).filter(there).with_context(|| {
         let first = plan.nodes().next().map(|node| topology.naming.node(node)).unwrap_or_default();
-        format!("`{name}` is no node of this fabric; the first is `{first}`")
+        format!("`{name}` is not a node of this fabric; the first is `{first}`")
     })
 }
 
@@ -52,7 +52,7 @@ pub fn switch(plan: &Plan, name: &str) -> anyhow::Result<Switch> {
     let naming = &plan.topology().naming;
     naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch)).with_context(|| {
         let first = plan.switches().next().map(|switch| naming.switch(switch)).unwrap_or_default();
-        format!("`{name}` is no switch of this fabric; the first is `{first}`")
+        format!("`{name}` is not a switch of this fabric; the first is `{first}`")
     })
 }
 

@@ -21,7 +21,7 @@ pub(crate) use upload::{archive, put};
 #[cfg(not(feature = "s3"))]
 pub(crate) use without::{archive, blob, put, text};
 
-/// How the name of an object begins.
+/// Prefix of an object's name.
 const SCHEME: &str = "s3://";
 
 /// Tells whether a place is in an object store.
@@ -29,7 +29,7 @@ pub(crate) fn is_object(place: &Utf8Path) -> bool {
     place.as_str().starts_with(SCHEME)
 }
 
-/// Refuses the name of a tree that is no archive: a store has no folders, and nothing that exchanges many objects at once.
+/// Refuses the name of a tree that is not an archive: a store has no folders, and nothing that exchanges many objects at once.
 pub(crate) fn whole(place: &Utf8Path) -> anyhow::Result<()> {
     ensure!(
         place.as_str().ends_with(".tar.zst"),

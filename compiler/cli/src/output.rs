@@ -16,7 +16,7 @@ use tracing_subscriber::prelude::*;
 
 use crate::args::{Args, Format};
 
-/// How a command ended, in the sense of the exit codes.
+/// Result of a command, in the sense of the exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Exit 0.
@@ -41,7 +41,7 @@ pub fn start_log(verbose: u8, quiet: bool) {
         Some(Ok(filter)) => filter.clone(),
         Some(Err(_)) | None => level.parse().expect("a level alone is a filter"),
     };
-    // A message that cannot be written is no reason to end.
+    // A message that cannot be written is not a reason to end.
     let messages = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time();
     let messages = messages.log_internal_errors(false);
     tracing_subscriber::registry().with(filter).with(messages).init();
@@ -50,13 +50,13 @@ pub fn start_log(verbose: u8, quiet: bool) {
     }
 }
 
-/// What `-` is as a path: standard input or output.
+/// Meaning of `-` as a path: standard input or output.
 pub const STANDARD: &str = "-";
 
 /// Exit code of a command line that cannot be understood (`EX_USAGE` of `sysexits.h`).
 pub const USAGE: u8 = 64;
 
-/// What is wrong with a command line.
+/// Errors of a command line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub &'static str);
@@ -75,7 +75,7 @@ impl<T> Document<T> {
     }
 }
 
-/// What is in a document that is a list.
+/// Items of a document that is a list.
 #[derive(JsonSchema)]
 pub(crate) struct Items<T> {
     #[expect(dead_code, reason = "only its form is asked for: what is written borrows its items")]
@@ -85,7 +85,7 @@ pub(crate) struct Items<T> {
 /// Errors and warnings of a file that has errors.
 pub(crate) const DIAGNOSTICS: Document<Findings<'static>> = Document::new("closc-diagnostics/1");
 
-/// What was found in a fabric file.
+/// Findings of a fabric file.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Findings<'a> {
     /// Errors and warnings, in the order of the file.
@@ -95,7 +95,7 @@ pub(crate) struct Findings<'a> {
 /// Why a command failed.
 pub(crate) const ERROR: Document<Failure> = Document::new("closc-error/1");
 
-/// What is said where a command failed.
+/// Message after a failed command.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Failure {
     /// Why, and what it was about.

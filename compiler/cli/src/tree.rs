@@ -8,7 +8,7 @@ use closc_compile::{Packed, SignedTree, Signee};
 
 use crate::objects;
 
-/// How the name of an archive ends.
+/// File name extension of archives.
 const ARCHIVE: &str = ".tar.zst";
 
 /// Tells whether a place is an archive by its name: what is to be written may not be there yet.

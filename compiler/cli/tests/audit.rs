@@ -19,7 +19,7 @@ fn a_drain_is_logged_before_and_after() {
     place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
     let log = place.text("audit.jsonl");
     place.ends(2, &["drain", "plane 1", "fabric.yaml"]);
-    assert!(!place.path("audit.jsonl").exists(), "nobody asked for it, and nothing was changed");
+    assert!(!place.path("audit.jsonl").exists(), "it was not requested, and nothing was changed");
     place.ends(2, &["drain", "plane 1", "fabric.yaml", "--audit-log", &log]);
     assert!(!place.path("audit.jsonl").exists(), "nothing was changed");
     let before = fs::read(place.path("fabric.yaml")).expect("it is there");

@@ -115,7 +115,7 @@ impl Plant {
         }
     }
 
-    /// What a device reports, once it sees so many neighbours.
+    /// Report of a device with that many neighbours.
     fn reported(&self, device: &str, form: &str, neighbours: usize) -> String {
         let mut said = String::new();
         wait(|| {
@@ -153,7 +153,7 @@ impl Drop for Plant {
     }
 }
 
-/// What is missing to run `lldpd` here.
+/// Missing requirements of `lldpd` here.
 fn missing() -> Option<String> {
     if !run("lldpd", &["-v"]) || !run("lldpcli", &["-v"]) {
         return Some("`lldpd` cannot be run; install lldpd".to_owned());

@@ -52,7 +52,7 @@ impl Collector {
             said.push(line);
             address?.trim_end_matches('/').parse().ok()
         });
-        // What it says later is read, or it would wait.
+        // Its later output is read, or it would wait.
         std::thread::spawn(move || lines.for_each(drop));
         Collector { address: served.unwrap_or_else(|| panic!("it does not serve: {said:?}")), child }
     }
@@ -302,7 +302,7 @@ fn every_answer_fits_its_schema() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// What a person drains reaches every agent at once, with a collector and without: this one would ask again in ten minutes.
+/// A drain by a person reaches every agent at once, with a collector and without: this one would ask again in ten minutes.
 #[test]
 fn a_drain_waits_for_no_turn() {
     let folder = folder();
@@ -330,7 +330,7 @@ fn a_drain_waits_for_no_turn() {
         Collector::start(folder.path(), &["--apply", "--web", "--plane-share", "30", "--poll", "600000"]);
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
     let address = collector.address.to_string();
-    // How soon it is in force is shown, and judged by nobody: processors may be busy.
+    // The delay until it is in force is shown but not judged: processors may be busy.
     let order = format!(r#"{{"token":"{}","name":"p0-t1-002","minutes":5}}"#, token(&collector));
     let began = Instant::now();
     let (status, changes) = post(&collector, "/api/drain", "", &order);
@@ -353,7 +353,7 @@ fn a_drain_waits_for_no_turn() {
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }
 
-/// What the collector refuses is not in the file, or the next tables would leave it out all the same; and what cannot be
+/// A drain refused by the collector is not in the file, or the next tables would skip it all the same; and a drain that cannot be
 /// written hosts take back.
 #[test]
 fn hosts_and_the_file_agree_whoever_refuses() {

@@ -8,7 +8,7 @@ use common::{Place, has};
 
 const LARGE: &str = "topologies/reference/mrc-8x512.yaml";
 
-/// What a shell is offered for the last of some words.
+/// Completions for the last of some words.
 fn offered(place: &Place, words: &[&str]) -> Vec<String> {
     offered_at(place, words, words.len())
 }

@@ -1,4 +1,4 @@
-//! What scripts rely on, as `docs/cli.md` says it: exit codes, schemas, standard input and output.
+//! Contract with scripts, as in `docs/cli.md`: exit codes, schemas, standard input and output.
 
 mod common;
 
@@ -50,7 +50,7 @@ fn nobody_who_reads_changes_nothing() {
     let warned = place.command(&["compile", "a.yaml", "--out", "again"]).stderr(full()).status();
     assert_eq!(warned.expect("closc runs").code(), Some(0));
     assert!(place.path("again/manifest.json").is_file());
-    // What nobody can keep was not printed.
+    // Values that cannot be kept were not printed.
     assert_eq!(code(place.command(&["explain", "a.yaml"]).stdout(full()).stderr(closed())), Some(1));
     for asked in ["--help", "--version"] {
         assert_eq!(code(place.command(&[asked]).stdout(full())), Some(1), "{asked}");
@@ -112,7 +112,7 @@ fn wrong_usage_is_json_where_json_is_asked_for() {
         let error = document["error"].as_str().expect("a text");
         assert!(!error.is_empty() && !error.starts_with("error"), "{error}");
     }
-    // What is behind `--` is no option.
+    // Arguments after `--` are not options.
     let ended = place.closc(&["check", "--frob", "--", "--format", "json"]);
     assert!(ended.stdout.is_empty() && ended.status.code() == Some(64));
 }
@@ -143,7 +143,7 @@ fn every_verb_refuses_a_wrong_word_alike() {
     assert!(verbs.len() > 50, "{verbs:?}");
     for verb in verbs {
         let words: Vec<&str> = verb.split(' ').chain(["--no-such-flag"]).collect();
-        // What is behind `switch` is read as `simple_switch_grpc` does.
+        // Arguments after `switch` are read as `simple_switch_grpc` does.
         let code = if verb == "switch" { 1 } else { 64 };
         let output = place.closc(&words);
         assert_eq!(output.status.code(), Some(code), "{words:?}");
@@ -163,7 +163,7 @@ fn a_file_may_come_first() {
     assert_eq!(place.read("a.yaml"), place.read(FILE));
 }
 
-/// What fits its type and not the fabric is said with the fabric's numbers; what is at the end of its type works.
+/// A value that fits its type and not the fabric is reported with the fabric's numbers; the end of its type works.
 #[test]
 fn numbers_that_the_fabric_does_not_have_are_refused() {
     let place = place();
@@ -186,7 +186,7 @@ fn two_means_differences_and_nothing_else() {
     place.ends(2, &["drain", "p0-t1-001", "b.yaml"]);
     place.ends(0, &["drain", "p0-t1-001", "b.yaml", "--write"]);
     place.ends(0, &["undrain", "p0-t1-001", "b.yaml", "--write"]);
-    // What does not hold, or cannot be read, is 1.
+    // Code 1: something does not hold, or cannot be read.
     place.ends(0, &["verify", "a"]);
     let entries = place.path("a/switches/p0-t0-001/entries.txtpb");
     let text = std::fs::read_to_string(&entries).expect("it is there");
@@ -297,7 +297,7 @@ fn templates_without_end_are_refused() {
     }
 }
 
-/// What is given in the place of something else is named, with what belongs there.
+/// A replaced value is named, with the correct one.
 #[test]
 fn things_of_another_kind_are_named() {
     let place = Place::new();
@@ -317,5 +317,5 @@ fn things_of_another_kind_are_named() {
         assert_eq!(place.ends(1, &["undrain", name, "fabric.yaml"]), said);
     }
     let said = place.ends(1, &["check", "fabric.yaml", "--platforms", "/dev/zero"]);
-    assert!(said.contains("error: `/dev/zero` is no regular file"), "{said}");
+    assert!(said.contains("error: `/dev/zero` is not a regular file"), "{said}");
 }

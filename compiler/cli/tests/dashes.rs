@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 use common::{Place, root};
 
-/// How an argument that names one file takes `-`.
+/// Meaning of `-` for an argument that names one file.
 #[derive(Clone, Copy)]
 enum Dash {
     /// From standard input: the words with `-`, the file that is piped, the exit code.
@@ -131,7 +131,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("collect", "--inventory", INVENTORY),
 ];
 
-/// What files of these arguments are called in docs/commands.md.
+/// Names of files of these arguments in docs/commands.md.
 const FILES: [&str; 8] = ["FILE", "FILE.svg", "TREE", "SUMMARY", "OLD", "NEW", "SOURCE", "[DEVICE=]FILE|DIR"];
 
 /// Every argument of a file: its verb, and its long option or else what it is called.

@@ -137,7 +137,7 @@ fn a_saved_difference_is_shown_and_checked() {
     let why = place.ends(1, &["push", "plan.diff", "--inventory", "lab"]);
     assert!(why.contains("is stale: `a.yaml` was "), "a stale difference is not pushed either: {why}");
     place.write("other.json", "{}");
-    assert!(place.ends(1, &["diff", "--show", "other.json"]).contains("is no saved difference"));
+    assert!(place.ends(1, &["diff", "--show", "other.json"]).contains("is not a saved difference"));
 }
 
 /// The planes that a push worked on, in order, as its events tell.
@@ -166,9 +166,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     );
     place.ends(2, &["diff", "--check", "first.diff", "--inventory", "lab"]);
     assert!(
-        place
-            .ends(0, &["push", "first.diff", "--inventory", "lab"])
-            .starts_with("8 switches are as they should be")
+        place.ends(0, &["push", "first.diff", "--inventory", "lab"]).starts_with("8 switches up to date")
     );
     assert_eq!(
         place.ends(0, &["diff", "live", "a.yaml", "--inventory", "lab"]),

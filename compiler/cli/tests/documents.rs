@@ -138,7 +138,7 @@ fn every_document_fits_its_schema() {
     assert_eq!(all, seen, "every document is printed here, and every one that is printed has a schema");
 }
 
-/// What labs and pushes print.
+/// Output of labs and pushes.
 fn labs(place: &Place, seen: &mut BTreeSet<String>) {
     let other = place.read("a.yaml") + "exceptions: { absent: [p0-t0-001--p0-t1-001] }\n";
     place.write("c.yaml", other);

@@ -1,4 +1,4 @@
-//! What a fabric file names stays in its folder, and nothing of somebody else's file is shown.
+//! Names in a fabric file stay in its folder, and nothing of a foreign file is shown.
 
 mod common;
 
@@ -74,7 +74,7 @@ fn overlays_take_no_foreign_file() {
     assert!(!said.contains(SECRET), "{said}");
 }
 
-/// Puts something that is no file of a tree in the place of one, by turns.
+/// Puts something that is not a file of a tree in the place of one, by turns.
 fn instead(place: &Place, number: usize, path: &std::path::Path) {
     std::fs::remove_file(path).expect("a file of the tree");
     let secret = place.path("secret");
@@ -130,7 +130,7 @@ fn trees_lead_nowhere() {
             assert!(!shown.contains(SECRET) && !shown.contains("root:x"), "{file}, {number}: {shown}");
             assert_ne!(output.status.code(), Some(0), "{file}, {number}, {arguments:?}: {shown}");
             if file != &own {
-                // What has the same digest is the same, so a difference looks into the others only.
+                // Files with the same digest are equal, so a difference reads the others only.
                 let mut other = manifest.clone();
                 other["files"][file.as_str()]["blake3"] = "0".repeat(64).into();
                 place.write("tree/manifest.json", other.to_string());

@@ -20,7 +20,7 @@ exceptions:
   absent: [ p0-t0-002--p0-t1-001, p0-t0-003--p0-t1-002, \"p0-t0-003--p0-t1-002#2\" ]
 ";
 
-/// What is asked of a fabric.
+/// Requests to a fabric.
 const DEVICE: [&str; 5] = ["explain", "device", "fabric.yaml", "p0-t0-001", "--quiet"];
 
 fn place(yaml: &str) -> Place {

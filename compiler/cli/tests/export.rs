@@ -30,7 +30,7 @@ fn the_files_of_one_node_are_written_whatever_the_fabric_generates() {
 fn a_node_that_is_not_there_is_named_with_one_that_is() {
     let place = place();
     let said = place.ends(1, &["export", "host", "fabric.yaml", "su003-n001", "--out", "x"]);
-    assert!(said.contains("`su003-n001` is no node of this fabric; the first is `su001-n001`"), "{said}");
+    assert!(said.contains("`su003-n001` is not a node of this fabric; the first is `su001-n001`"), "{said}");
     assert!(!place.path("x").exists());
 }
 
@@ -114,7 +114,7 @@ fn agents_of_nics_have_their_settings() {
     assert_eq!(line("FABRIC"), "export");
     assert_eq!(line("PORTS"), "nic0p{plane}");
     assert_eq!(line("METRICS"), "127.0.0.1:9750");
-    // What it names is what the tree has, and marks are those of the path table.
+    // Its names are those of the tree, and its marks those of the path table.
     place.ends(0, &["compile", "fabric.yaml", "--out", "tree"]);
     let table = line("TABLE").replace("/etc/closc/", "tree/");
     assert!(place.path(&table).is_file(), "{table}");
@@ -191,7 +191,7 @@ fn pools_and_attachments_fit(place: &Place) {
     };
     let attachment = &read("host-device/attachments.json")["items"][1];
     assert_eq!(inner(&attachment["spec"]["config"])["plugins"][0]["ipam"]["poolName"], "nic0p1,nic0");
-    // What the attachment asks for is what the device plugin counts.
+    // The resource requested by the attachment is the one that the device plugin counts.
     let asked = &attachment["metadata"]["annotations"]["k8s.v1.cni.cncf.io/resourceName"];
     assert_eq!(asked, "nvidia.com/nic0p1");
     let plugin = &read("host-device/nic-cluster-policy.json")["spec"]["sriovDevicePlugin"];
@@ -220,7 +220,7 @@ fn mrc(options: &[&str]) -> (Place, serde_json::Value) {
     (place, file)
 }
 
-/// What another part of closc says about the same path: `closc paths` walks the plan, the export reads the table.
+/// Statement of another part of closc about the same path: `closc paths` walks the plan, the export reads the table.
 #[test]
 fn explicit_values_are_the_paths_of_the_plan_equally_many_in_each_plane() {
     let (place, file) = mrc(&[]);
@@ -313,7 +313,7 @@ fn a_report_is_one_page_that_names_no_other() {
     assert_eq!(place.ends(0, &["export", "report", file, "--out", "report.html", "--quiet"]), "");
 }
 
-/// What changed is in the page of the new side, from a file or from a saved difference, and in no other.
+/// The change is in the page of the new side, from a file or from a saved difference, and in no other.
 #[test]
 fn a_report_shows_what_changed() {
     let place = place();

@@ -190,7 +190,7 @@ fn ends_of(place: &Place, folder: &str) -> Vec<String> {
     lists(place, folder).iter().flat_map(rows).collect()
 }
 
-/// What `export containerlab` writes of a fabric comes back with the same cables.
+/// Round trip of `export containerlab`: the same cables.
 #[test]
 fn labs_of_containers_come_back() {
     let place = Place::new();
@@ -240,7 +240,7 @@ fn drained_cables_of_a_tree_come_back() {
     let list = "0.tree/cables/plane-0.csv";
     place.write("odd.csv", place.read(list).replacen(",drained\n", ",half\n", 1));
     let said = place.ends(1, &["import", "odd.csv", "--out", "odd.yaml"]);
-    assert!(said.contains("`half` is no state of a cable: `up` or `drained`"), "{said}");
+    assert!(said.contains("`half` is not a state of a cable: `up` or `drained`"), "{said}");
 }
 
 /// Types that are one medium are that; those that leave it open are said, with what is assumed.
@@ -263,7 +263,7 @@ fn types_of_netbox_become_media() {
     let words = ["import", "cables.csv", "--out", "found.yaml", "--map", "map.csv", "--nodes", "box-*"];
     let said = place.ends(0, &words);
     let glass = "cables.csv:6: the type `Single-mode Fiber (OS2)` is more than one medium: `dr` is assumed, by the length (4 cables)";
-    let other = "cables.csv:2: the type `CAT6a` is no medium: the usual one is assumed (1 cables)";
+    let other = "cables.csv:2: the type `CAT6a` is not a medium: the usual one is assumed (1 cables)";
     assert!(said.contains(glass) && said.contains(other), "{said}");
     let file = place.read("found.yaml");
     assert!(file.contains("nic-t0: { length: 3m, medium: dac }"), "{file}");

@@ -1,4 +1,4 @@
-//! What somebody starts with: `init`, `fmt`, `fix`, `platforms NAME`.
+//! First commands: `init`, `fmt`, `fix`, `platforms NAME`.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
         assert!(said.contains(wanted), "{flags}: {said}");
     }
     assert_eq!(place.read("mine.yaml"), "mine");
-    // What is proposed is taken.
+    // Proposed values are accepted.
     for flags in [
         "--nics 1 --planes 4",
         "--nics 1021",

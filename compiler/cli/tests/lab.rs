@@ -51,11 +51,11 @@ fn one_command_does_everything() {
     let text = place.ends(0, &["lab", "run", "topologies/lab/two-planes-p4.yaml"]);
     for line in [
         "two-planes-p4 is up on target embedded: 8 switches, 4 nodes, 16 cables in ",
-        "8 switches are as they should be, 0 failed, 0 not begun; 248 updates sent in ",
+        "8 switches up to date, 0 failed, 0 skipped; 248 updates sent in ",
         "12 pairs, 40 paths, 40 packets: 40 delivered, 0 lost, 0 misdelivered in ",
         "32 port counters, 16 segment counters: 0 differ from what the addresses named",
         "two-planes-p4 is down in ",
-        "everything is as it should be: ",
+        "everything works: ",
     ] {
         assert!(text.lines().any(|printed| printed.starts_with(line)), "{line}\n{text}");
     }
@@ -365,7 +365,7 @@ fn jobs_in_virtual_time_are_in_nobodys_way() {
     assert!(is_empty(&place.text("run")));
 }
 
-/// What a job in virtual time leaves that is killed goes with the next one of its fabric.
+/// Remains of a killed job in virtual time are removed by the next one of its fabric.
 #[test]
 fn what_a_killed_job_leaves_goes_with_the_next_one() {
     let place = Place::new();
@@ -410,7 +410,7 @@ fn a_folder_that_was_there_stays() {
     assert_eq!(std::fs::read_dir(place.path("own")).expect("it is there").count(), 0);
 }
 
-/// What is half built is said to be; what is out of place, too.
+/// Half-built parts are reported, and misplaced ones, too.
 #[test]
 fn a_lab_that_is_not_as_it_should_be_says_so() {
     let up = Up::new();
@@ -492,7 +492,7 @@ fn switches_in_namespaces_choose_paths_by_their_weights() {
         assert!(
             place
                 .ends(0, &["push", &tree, "--inventory", "lab"])
-                .contains("10 switches are as they should be, 0 failed")
+                .contains("10 switches up to date, 0 failed")
         );
         let text = place.ends(0, &["lab", "test", file, "--sample", "6000"]);
         assert!(text.contains("6000 delivered, 0 lost") && text.contains(" 0 got another part"), "{text}");

@@ -64,7 +64,7 @@ fn levels_hold_for_every_verb() {
     assert!(place.path("tree/manifest.json").is_file(), "what is only warned of is written");
     let (_, denied, _) = run(&place, "check ntp.yaml --deny W0803 --format json");
     assert!(denied.contains("closc-diagnostics/1") && denied.contains("\"severity\": \"error\""), "{denied}");
-    // What the file allows is no warning that all others could be denied with.
+    // A warning that the file allows is not among those that `-D warnings` denies.
     place.write("allowed.yaml", format!("{FABRIC}{NTP}warnings: {{ W0803: allow }}\n"));
     assert_eq!(run(&place, "check allowed.yaml -D warnings").2, "");
     let (code, _, said) = run(&place, "check allowed.yaml --warn W0803");

@@ -42,7 +42,7 @@ fn switches_have_the_ports_of_the_list() {
     assert_eq!(config["MGMT_INTERFACE"], json!({ "eth0|203.0.113.9/24": { "gwaddr": "203.0.113.1" } }));
     let eos = place.read("tree/switches/p0-t1-001/eos.conf");
     assert!(eos.contains("ip address 198.51.100.2/31") && eos.contains("0.0.0.0/0 198.51.100.3"), "{eos}");
-    // What monitors neighbours knows them by it.
+    // Name for programs that monitor neighbours.
     let neighbours = &read(&place, "tree/switches/p0-t0-001/config_db.json")["DEVICE_NEIGHBOR_METADATA"];
     assert_eq!(neighbours["p0-t1-001"]["mgmt_addr"], "198.51.100.2", "{neighbours}");
 }

@@ -149,7 +149,7 @@ mod store {
         let whole = place.ends(0, &["verify", "tree.tar.zst"]);
         let paths = whole.lines().find(|line| line.starts_with("paths: ")).expect("paths are proved");
         assert!(merged.contains(paths), "{paths}\n{merged}");
-        // What is pushed is read there: the switches are nowhere, and said by name.
+        // The tree of a push is read there: the switches are missing, and named.
         place.write("inventory.yaml", "devices:\n  p0-t0-001: { endpoint: '127.0.0.1:9', device_id: 1 }\n");
         let why = store.ends(
             &place,
@@ -157,7 +157,7 @@ mod store {
             &["push", TREE, "--inventory", "inventory.yaml", "--device", "p0-t0-001", "--timeout", "5"],
         );
         assert!(why.contains("p0-t0-001"), "{why}");
-        // What is not there, and what is cut.
+        // Missing and cut elements.
         let why = store.ends(&place, 1, &["verify", "s3://trees/b.tar.zst"]);
         assert!(why.contains("`s3://trees/b.tar.zst`"), "{why}");
         store.ask("PUT /trees/cut.tar.zst HTTP/1.1", "no archive");

@@ -98,7 +98,7 @@ fn jobs_of_the_document_run() {
         std::path::Path::new(env!("CARGO_BIN_EXE_closc")).parent().unwrap().display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    // What sbatch does of an array, without it.
+    // Behaviour of sbatch for an array, without it.
     place.write("part.sh", blocks[1]);
     for what in ["compile", "verify"] {
         for task in 0..8 {

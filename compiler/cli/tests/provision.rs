@@ -124,15 +124,15 @@ fn no_name_of_a_stranger_leaves_the_folder() {
     };
     refused(
         "name,serial\np0-t0-001,../../../etc/cron.d/x\n",
-        "list.csv:2: `../../../etc/cron.d/x` is no serial number",
+        "list.csv:2: `../../../etc/cron.d/x` is not a serial number",
     );
     refused("name,serial\n../p0-t0-001,A\n", "list.csv:2");
     refused(
         "name,serial\np0-t0-001,A\np9-t0-001,B\n",
-        "`p9-t0-001` is no switch of this fabric; the first is `p0-t0-001`",
+        "`p9-t0-001` is not a switch of this fabric; the first is `p0-t0-001`",
     );
     let said = place.ends(64, &["export", "ztp", "fabric.yaml", "--url", "http://x/\" ;", "--out", "x"]);
-    assert!(said.contains("is no address of a folder"), "{said}");
+    assert!(said.contains("is not an address of a folder"), "{said}");
     place.write("linux.yaml", common::small_fabric("pod", 2, "linux", "linux"));
     let said = place.ends(1, &["export", "ztp", "linux.yaml", "--url", URL, "--out", "x"]);
     assert!(said.contains("no switch of `pod` runs SONiC"), "{said}");
@@ -226,7 +226,7 @@ fn the_inventory_has_every_switch_in_its_groups() {
     assert!(output.status.success() && said.is_empty(), "{said}");
 }
 
-/// What a switch held before: another fabric's tables, and what is the site's.
+/// Earlier contents of a switch: another fabric's tables, and the site's part.
 fn before(place: &Place) -> Value {
     place.write(
         "old.yaml",
@@ -250,7 +250,7 @@ fn before(place: &Place) -> Value {
     live
 }
 
-/// What closc itself would bring the switch to.
+/// Target state of the switch by closc itself.
 fn wanted(place: &Place, live: &Value) -> Value {
     let parse = |text: &str| ConfigDb::parse(text).expect("it is right");
     let tree = parse(&place.read("x/ansible/files/p0-t0-001/config_db.json"));

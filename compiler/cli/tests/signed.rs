@@ -34,7 +34,7 @@ fn a_tree_is_verified_by_the_key_that_signed_it() {
     place.ends(0, &["verify", "tree", "--key", "ours.pub"]);
     let why = place.ends(1, &["verify", "tree", "--key", "theirs.pub"]);
     assert!(why.contains("`manifest.json` is not signed by SHA256:"), "{why}");
-    // What the manifest does not list, its signature does not vouch for.
+    // Files outside the manifest are not covered by its signature.
     place.write("tree/switches/extra.conf", "x");
     let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
     assert!(why.contains("`switches/extra.conf` is not in `manifest.json`"), "{why}");

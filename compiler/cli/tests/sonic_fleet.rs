@@ -32,7 +32,7 @@ struct Fleet {
     names: Vec<String>,
 }
 
-/// What is changed, there and back.
+/// Change and its reversal.
 const SIDES: [(&str, &str); 2] = [
     ("a", "services: { ntp: [10.0.0.1] }\nqos: lossy-trim\n"),
     (
@@ -270,7 +270,7 @@ impl Fleet {
                 let _ = fs::remove_file(asked);
                 match code {
                     Some(0) => break said,
-                    None => assert!(struck, "closc ended by a signal that nobody sent: {said}"),
+                    None => assert!(struck, "closc ended by an unexpected signal: {said}"),
                     Some(code) => panic!(
                         "seed {seed}, kill {killed}: a push after a killed one ends with {code}: {said}"
                     ),
@@ -320,7 +320,7 @@ fn a_switch_of_many_that_loses_its_management_address_goes_back_by_itself() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&lost), "{said}");
     assert!(fleet.at(&lost, "unreachable").exists(), "{said}");
-    assert_eq!(fleet.config(&lost, "saved.json"), before, "nothing is saved that nobody confirmed");
+    assert_eq!(fleet.config(&lost, "saved.json"), before, "only confirmed changes are saved");
     // The time passes.
     let back = fs::read_to_string(fleet.at(&lost, "timer")).expect("the way back is armed");
     let path = format!("{}:/usr/bin:/bin", fleet.place.text("bin"));

@@ -26,7 +26,7 @@ use server::GnmiSwitch;
 /// The variable that has the long test run: how many pushes are killed.
 const KILLS: &str = "CLOSC_GNMI_KILLS";
 
-/// What is changed, there and back, by patches.
+/// Change and its reversal, by patches.
 const SIDES: [(&str, &str); 2] = [
     ("a", "services: { ntp: [10.0.0.1] }\nqos: lossy-trim\n"),
     ("b", "services: { ntp: [10.0.0.2] }\nmtu: { link: 9100 }\nqos: lossy-trim\n"),
@@ -207,7 +207,7 @@ async fn what_switches_hold_over_gnmi_is_a_side_of_a_difference() {
     diff(2, &["live", "b", "--out", "saved.diff"]).await;
     let said = diff(1, &["live", "b.yaml"]).await;
     assert!(said.contains("`closc compile b.yaml --out DIR`"), "{said}");
-    // What takes a reload is a difference like any other.
+    // A change that needs a reload is a difference like any other.
     let name = fleet.switches.keys().next().expect("there are two");
     fleet.switches[name].lock().running["BUFFER_POOL"]["egress_lossy_pool"]["size"] = json!("1");
     let said = diff(2, &["live", "a", "--list"]).await;
@@ -240,7 +240,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
         assert_eq!(code, Some(1), "{file}: {said}");
         assert!(said.contains("has moved") || said.contains("is stale"), "{file}: {said}");
         fleet.switches[first].lock().running = held;
-        // What is the site's may move.
+        // The site's part may move.
         fleet.switches[first].lock().running["TACPLUS"]["global"]["timeout"] = json!("9");
         let (code, said) = fleet.push(file, &[], None).await;
         assert_eq!(code, Some(0), "{file}: {said}");
@@ -279,5 +279,5 @@ async fn a_push_over_gnmi_says_what_it_does() {
     let (code, said) = fleet.push("a", &["--max-failures", "1"], None).await;
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(first) && said.contains("push this switch over sonic-ssh"), "{said}");
-    assert!(said.contains("1 switches are as they should be, 1 failed"), "{last}: {said}");
+    assert!(said.contains("1 switches up to date, 1 failed"), "{last}: {said}");
 }

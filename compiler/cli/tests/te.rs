@@ -68,7 +68,7 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-/// What te places is what switches do: its file goes into the fabric, and every pinned NIC has a route of its own over the
+/// Pins of te are followed by switches: its file goes into the fabric, and every pinned NIC has a route of its own over the
 /// cable that te names.
 #[test]
 fn pins_go_round_through_compile_and_verify() {

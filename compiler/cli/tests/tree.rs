@@ -1,4 +1,4 @@
-//! How trees get onto a disk: the same bytes every time, only what changed, whole or not at all.
+//! Writing of trees to disk: reproducible, incremental and atomic.
 
 mod common;
 
@@ -199,7 +199,7 @@ fn what_is_no_tree_is_not_replaced() {
     assert!(place.path("precious/thesis.tex").exists());
 }
 
-/// What a loss of power may leave of a manifest is in nobody's way for ever.
+/// Remains of a manifest after a power failure never block a later run.
 #[test]
 fn a_tree_whose_manifest_cannot_be_read_is_replaced_with_force() {
     let place = Place::new();

@@ -33,14 +33,14 @@ fn a_compiled_tree_holds() {
     assert!(said.is_empty(), "{said}");
 }
 
-/// Path tables of a place that is no part are refused, also where none are needed, and so are those of another fabric.
+/// Path tables of a place that is not a part are refused, also where none are needed, and so are those of another fabric.
 #[test]
 fn tables_of_what_is_no_part_are_refused() {
     let place = compiled();
     place.ends(0, &["compile", "topologies/lab/bgp-unnumbered.yaml", "--out", "other"]);
     for (tables, wanted) in [
-        ("nope", "`--tables nope` is no part; in `.` there are `./other`, `./tree`"),
-        ("tree/cables", "`--tables tree/cables` is no part; there is none in `tree`"),
+        ("nope", "`--tables nope` is not a part; in `.` there are `./other`, `./tree`"),
+        ("tree/cables", "`--tables tree/cables` is not a part; there is none in `tree`"),
         ("other", "was compiled from another description than the tree"),
     ] {
         let run = place.closc(&["verify", "tree", "--tables", tables]);
@@ -88,7 +88,7 @@ fn tools_get_the_same() {
 fn what_cannot_be_read_is_another_exit_code() {
     let place = compiled();
     let why = place.ends(1, &["verify", "nothing"]);
-    assert_eq!(why, "error: `manifest.json` is missing: this is no artefact tree\n");
+    assert_eq!(why, "error: `manifest.json` is missing: this is not an artefact tree\n");
     place.write("tree/manifest.json", "{");
     place.ends(1, &["verify", "tree"]);
 }

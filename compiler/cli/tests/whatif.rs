@@ -66,7 +66,7 @@ fn who_is_cut_off_is_named_and_ends_with_1() {
         assert_eq!(json["left"]["nodes_cut_off"], 0, "the other rail of both nodes works");
     }
     let text = place.ends(1, &["small.yaml", "--fail", "group 3", "--fail", "group 4"]);
-    assert!(text.contains("4 NICs reach nobody, and so 2 whole nodes: su002-n001/nic0, "), "{text}");
+    assert!(text.contains("4 NICs reach no other NIC, and so 2 whole nodes: su002-n001/nic0, "), "{text}");
 }
 
 #[test]
@@ -160,12 +160,12 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
     let text = place.ends(1, &["small.yaml", "--trace", "bad.csv"]);
     for wanted in [
         "bad.csv:2: `4` is before `5`",
-        "bad.csv:3: `off` is no event: write `down` or `up`",
+        "bad.csv:3: `off` is not an event: write `down` or `up`",
         "bad.csv:4: `p0-t1-003` is not down",
         "bad.csv:5: `p0-t1-001` is down already, since line 1",
         "bad.csv:6: `nobody` names nothing",
         "bad.csv:7: has 2 fields and wants 3",
-        "bad.csv:8: `soon` is no time",
+        "bad.csv:8: `soon` is not a time",
     ] {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }
@@ -229,7 +229,7 @@ fn domains_of_the_fabric_file() {
         assert!(listed.contains(name), "no {name} in {json:#}");
     }
     let text = place.ends(1, &["feeds.yaml", "--fail", "domain:power-3", "--quiet"]);
-    assert!(text.contains("`power-3` is no domain; there are `power-p0-1`"), "{text}");
+    assert!(text.contains("`power-3` is not a domain; there are `power-p0-1`"), "{text}");
     place.0.write("more.csv", "domain,element\nduct,p0-t0-001--p0-t1-001\n");
     place.ends(0, &["feeds.yaml", "--domains", "more.csv", "--fail", "domain:duct", "--quiet"]);
     place.0.write("twice.csv", "domain,element\nshelf,p0-t0-001\n");

@@ -1,4 +1,4 @@
-//! What an overlay makes of configurations is judged by SONiC's YANG models where they are installed: by a module of this
+//! Overlays are judged by SONiC's YANG models where they are installed: by a module of this
 //! test, and by theirs where `CLOSC_SONIC_PYTHON` is a folder with a `python3` that has `sonic_yang`.
 
 mod common;
@@ -81,7 +81,7 @@ fn what_models_refuse_is_refused_by_name() {
     let refused = "overlay `overlay`: SONiC's YANG models refuse the configuration of `p0-t1-001` with it: Invalid login choice: AAA";
     assert!(code == Some(1) && said.contains(refused), "{said}");
 
-    // Models of another release refuse the tree itself: that is no fault of the overlay.
+    // Models of another release refuse the tree itself: that is not a fault of the overlay.
     place.write("models/older", "");
     let (code, said) = export(&place, None);
     assert!(code == Some(0) && said.contains("without overlay `overlay` too"), "{said}");

@@ -19,13 +19,13 @@ pub enum CompileError {
     /// Entries of a P4 switch do not fit its pipeline.
     #[error("{0}")]
     Entries(#[from] EntriesError),
-    /// What a profile asks of a switch cannot be stated.
+    /// A request of a profile to a switch that cannot be stated.
     #[error("{0}")]
     Qos(#[from] QosError),
     /// A file or folder cannot be used.
     #[error("cannot {operation} `{path}`: {error}")]
     File {
-        /// What was tried.
+        /// Attempt.
         operation: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
@@ -35,11 +35,11 @@ pub enum CompileError {
     /// Whoever asked for it asked for the end.
     #[error("interrupted")]
     Stopped,
-    /// The place is no folder.
-    #[error("`{0}` is no folder; name another with --out")]
+    /// The place is not a folder.
+    #[error("`{0}` is not a folder; name another with --out")]
     NotAFolder(Utf8PathBuf),
     /// The place holds something else.
-    #[error("`{0}` holds files and no `{MANIFEST}`: it is no tree of closc; name another with --out")]
+    #[error("`{0}` holds files and no `{MANIFEST}`: it is not a tree of closc; name another with --out")]
     Foreign(Utf8PathBuf),
     /// The place has no name that a tree could have.
     #[error("`{0}` names no file or folder")]
@@ -52,7 +52,7 @@ pub enum CompileError {
     Unreadable {
         /// The tree.
         place: Utf8PathBuf,
-        /// What is wrong with its manifest.
+        /// Error of its manifest.
         reason: String,
     },
     /// A part does not fit the tree that it is to go into.
@@ -87,7 +87,7 @@ pub enum CompileError {
     Absent {
         /// The term.
         term: String,
-        /// What it names.
+        /// Named element.
         what: String,
         /// The last of these.
         last: u16,
@@ -110,7 +110,7 @@ pub enum CompileError {
     OtherPart {
         /// The folder.
         place: Utf8PathBuf,
-        /// What it holds.
+        /// Contents.
         part: String,
     },
 }

@@ -22,7 +22,7 @@ pub use fix::{Fixed, Made, fix};
 pub use levels::{NoWarning, warning};
 pub use source::{Source, SourceError};
 
-/// What reading a fabric came to.
+/// Result of reading a fabric.
 pub struct Reading {
     /// Its plan, where it has no errors.
     pub plan: Option<Plan>,
@@ -51,7 +51,7 @@ pub enum FrontError {
     },
 }
 
-/// How fabrics are read.
+/// Reading of fabrics.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Files, or folders of files, with the platforms of a site.

@@ -1,4 +1,4 @@
-//! What is compiled, without where to.
+//! Inputs of a compilation, without the output.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use closc_render::Templates;
 
 use crate::{CompileError, Fingerprints, Part, Signer, Unit, meaning};
 
-/// What is compiled, without where to.
+/// Inputs of a compilation, without the output.
 pub struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) templates: &'a Templates,
@@ -83,7 +83,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What is stated of a switch with a pipeline: that is known where its entries are made.
+/// Statements about a switch with a pipeline: known where its entries are made.
 fn programmed(plan: &Plan, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
     if let Some(pipeline) = Pipeline::of(plan, intent.switch) {
         pipeline.state(intent, switch)?;

@@ -1,4 +1,4 @@
-//! What a fabric means, as bytes: whole, its numbers alone, its exceptions one by one.
+//! Meaning of a fabric as bytes: whole, its numbers alone, its exceptions one by one.
 //!
 //! In: a plan. Out: digests and forms. Invariants: values in a format that is specified, whatever the order of keys,
 //! comments and anchors of the file; every field takes part without being listed here.
@@ -19,7 +19,7 @@ pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     let mut topology = plan.topology().clone();
     topology.exceptions = Exceptions::default();
     topology.ecmp.pins = Arc::default();
-    // What fails together is in no artefact.
+    // Shared fate is in no artefact.
     topology.domains.clear();
     // Where devices stand neither.
     topology.racks = None;

@@ -23,7 +23,7 @@ const ENTRIES_MAX: u64 = 1 << 22;
 /// Bytes of all files of an archive: more than the largest fabric has.
 const TOTAL_MAX: u64 = 1 << 40;
 
-/// Bytes of a frame that are no file: heads of entries, and what fills up blocks.
+/// Bytes of a frame that are not a file: heads of entries, and what fills up blocks.
 const FRAME_MAX: u64 = FILE_MAX + (64 << 20);
 
 /// Bytes of a long name.
@@ -43,7 +43,7 @@ pub enum PackedError {
     Open {
         /// The archive.
         place: Utf8PathBuf,
-        /// What is wrong.
+        /// The error.
         error: io::Error,
     },
     /// It cannot be unpacked.
@@ -53,9 +53,9 @@ pub enum PackedError {
         place: Utf8PathBuf,
         /// Where the frame begins.
         at: u64,
-        /// How many bytes the archive has.
+        /// Size of the archive in bytes.
         length: u64,
-        /// What is wrong.
+        /// The error.
         error: io::Error,
     },
     /// Something in it is refused.
@@ -65,7 +65,7 @@ pub enum PackedError {
         place: Utf8PathBuf,
         /// Where the frame begins.
         at: u64,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }
@@ -112,7 +112,7 @@ impl Packed {
         let file = File::open(place).map_err(unreadable)?;
         let meta = file.metadata().map_err(unreadable)?;
         if !meta.is_file() {
-            return Err(unreadable(io::Error::other("it is no regular file")));
+            return Err(unreadable(io::Error::other("it is not a regular file")));
         }
         let length = meta.len();
         Packed::of(place, Arc::new(Local { file, length }))
@@ -258,14 +258,14 @@ impl Look<'_> {
                 }
                 other => {
                     let name = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
-                    return Err(self.refused(format!("`{name}` is no regular file ({other:?})")));
+                    return Err(self.refused(format!("`{name}` is not a regular file ({other:?})")));
                 }
             }
         }
         if long.is_some() {
             return Err(self.refused("a name has no file"));
         }
-        // What fills up the last block of the archive.
+        // Padding of the last block of the archive.
         let mut rest = frame.into_inner();
         io::copy(&mut rest, &mut io::sink()).map_err(|error| self.unreadable(error))?;
         if rest.limit() == 0 {
@@ -305,7 +305,7 @@ impl Look<'_> {
         let path = std::str::from_utf8(bytes).ok().map(Utf8PathBuf::from);
         path.filter(|path| paths::is_inside(path)).ok_or_else(|| {
             let shown = String::from_utf8_lossy(bytes).escape_debug().to_string();
-            self.refused(format!("`{shown}` is no path inside a tree"))
+            self.refused(format!("`{shown}` is not a path inside a tree"))
         })
     }
 }

@@ -107,9 +107,10 @@ impl FromStr for Selection {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut selection = Selection::default();
         for term in text.split(',').filter(|_| !text.is_empty()) {
-            let (key, value) =
-                term.split_once('=').ok_or(format!("`{term}` is no term; write `plane=3` or `tier=t0`"))?;
-            let number = |what: &str| format!("`{value}` is no {what} number");
+            let (key, value) = term
+                .split_once('=')
+                .ok_or(format!("`{term}` is not a term; write `plane=3` or `tier=t0`"))?;
+            let number = |what: &str| format!("`{value}` is not a {what} number");
             match key {
                 "plane" => selection.planes.push(value.parse().map_err(|_| number("plane"))?),
                 "zone" => selection.zones.push(value.parse().map_err(|_| number("zone"))?),
@@ -117,14 +118,14 @@ impl FromStr for Selection {
                     selection.tiers.push(value.to_owned());
                 }
                 "tier" => {
-                    return Err(format!("`{value}` is no tier; there are t0, t1 and t2, and `hosts`"));
+                    return Err(format!("`{value}` is not a tier; there are t0, t1 and t2, and `hosts`"));
                 }
                 "device" => {
                     let pattern = Pattern::new(value);
                     selection.devices.push(pattern.map_err(|error| format!("`{value}`: {error}"))?);
                 }
                 other => {
-                    return Err(format!("`{other}` is no key; there are plane, zone, tier and device"));
+                    return Err(format!("`{other}` is not a key; there are plane, zone, tier and device"));
                 }
             }
         }

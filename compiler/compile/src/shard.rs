@@ -81,7 +81,7 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fault = || format!("`{text}` is no shard; write `0/8` for the first of eight");
+        let fault = || format!("`{text}` is not a shard; write `0/8` for the first of eight");
         let (index, of) = text.split_once('/').ok_or_else(fault)?;
         let (index, of): (u32, u32) = (index.parse().map_err(|_| fault())?, of.parse().map_err(|_| fault())?);
         match of {

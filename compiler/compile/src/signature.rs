@@ -14,7 +14,7 @@ use closc_artefacts::{Files, MANIFEST_MAX};
 use closc_files::Reason;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
-/// What the signature is for, so that one for something else does not pass for it.
+/// Purpose of the signature, so that one for something else does not pass for it.
 pub const NAMESPACE: &str = "closc-manifest";
 
 /// The most bytes of a signature: `ssh-keygen` writes some hundred.
@@ -34,12 +34,12 @@ pub enum SignatureError {
     /// Others can read a private key.
     #[error("others can read the key `{0}`: take their rights away with `chmod 600 {0}`")]
     Open(Utf8PathBuf),
-    /// It is no key, or of another kind.
-    #[error("`{path}` is no Ed25519 key in the form of OpenSSH: {reason}")]
+    /// It is not a key, or of another kind.
+    #[error("`{path}` is not an Ed25519 key in the form of OpenSSH: {reason}")]
     Key {
         /// The file.
         path: Utf8PathBuf,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A private key with a passphrase.
@@ -58,11 +58,11 @@ pub enum SignatureError {
     #[error("the tree is not signed: there is no `{SIGNATURE}`")]
     Missing,
     /// The signature is damaged.
-    #[error("`{SIGNATURE}` is no signature: {0}")]
+    #[error("`{SIGNATURE}` is not a signature: {0}")]
     Damaged(String),
     /// It is not of this manifest, or by another key.
     #[error(
-        "`{MANIFEST}` is not signed by {0}: the tree was changed after it was signed, or somebody else signed it"
+        "`{MANIFEST}` is not signed by {0}: the tree was changed after it was signed, or another key signed it"
     )]
     Wrong(String),
 }

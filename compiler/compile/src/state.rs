@@ -1,4 +1,4 @@
-//! What the last run wrote, for the next one: a cache beside the tree.
+//! Output of the last run, for the next one: a cache beside the tree.
 //!
 //! In: units with fingerprints and files. Out: the text of the file `.NAME.closc` beside the tree `NAME`, which
 //! is also the lock of the tree. Invariants: it is only a cache; without it, or where a file's size or time differs
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::Fingerprint;
 use crate::{Job, Unit};
 
-/// What the last run wrote.
+/// Output of the last run.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Version of the program.
@@ -29,10 +29,10 @@ pub(crate) struct State {
     pub(crate) units: BTreeMap<String, UnitState>,
 }
 
-/// What the last run wrote for one unit.
+/// Output of the last run for one unit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct UnitState {
-    /// What it was rendered from.
+    /// Inputs of rendering.
     pub(crate) fingerprint: Fingerprint,
     /// Its files.
     pub(crate) files: Vec<FileState>,

@@ -47,7 +47,7 @@ impl Unit {
                 Some(zone) => Unit::ZoneCables(plane, zone),
             })
             .collect();
-        // Who picks devices gets these alone.
+        // A selection of devices gives these alone.
         if programmed && !lists.is_empty() {
             units.extend(lists);
             units.push(Unit::Pipelines);

@@ -21,7 +21,7 @@ use crate::state::{self, FileState, State, UnitState};
 use crate::swap::Staging;
 use crate::{CompileError, Job, Part, Unit, meaning};
 
-/// What one run did.
+/// Result of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Report {
     /// Files in the tree, without the manifest.
@@ -169,7 +169,7 @@ fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
     match Manifest::read(&Folder::new(target.place)) {
         Ok(manifest) => Ok(Some(manifest)),
         Err(ManifestError::Missing) => Ok(None),
-        // What is no folder is refused where it would be replaced.
+        // Only a folder is replaced; anything else is refused.
         Err(_) if target.force || !target.place.is_dir() => Ok(None),
         Err(error) => {
             Err(CompileError::Unreadable { place: target.place.to_owned(), reason: error.to_string() })

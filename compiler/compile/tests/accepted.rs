@@ -1,4 +1,4 @@
-//! What `check` accepts, `compile` renders: nothing is refused only when files are made.
+//! `compile` renders what `check` accepts: nothing is refused only when files are made.
 //!
 //! In: random fabrics of all hardware, routings and profiles, with thresholds, lengths and exceptions that need not fit; and
 //! the fabrics of `tests/errors`. Out: a failure for each that has no error and does not render. `CLOSC_FABRICS=1000` tries

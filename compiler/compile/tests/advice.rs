@@ -128,7 +128,7 @@ fn fabrics() -> Vec<(String, String)> {
     found
 }
 
-/// What is wrong with a fabric after an advice was followed: a finding that stays, or an error that was not there.
+/// Findings of a fabric after following a suggestion: one that stays, or an error that was not there.
 fn left_over(edited: &str, finding: &Diagnostic, codes: &[&str]) -> Option<String> {
     let Ok(reading) = std::panic::catch_unwind(|| read(edited)) else { return Some("a panic".to_owned()) };
     let is_new = |code: &str| !codes.contains(&code) && code.starts_with('E');

@@ -53,7 +53,7 @@ fn plan(seed: u64) -> Plan {
     shape.plan()
 }
 
-/// What was certainly on the disk, and what was being written, when a copy was made.
+/// Files certainly on the disk, and files being written, when a copy was made.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     finished: u64,

@@ -51,7 +51,7 @@ fn pod(length: &str) -> Plan {
     // Small, so that all of it is rendered in no time.
     let text =
         text.replace("groups: 256, per_group: 128", "groups: 4, per_group: 16").replace("up: 128", "up: 16");
-    // What a queue is filled to when it is marked follows from the headroom, and that from the cable.
+    // The marking threshold of a queue follows from the headroom, and that from the cable.
     shape::plan(&format!(
         "{text}
 cables: {{ nic-t0: {{ length: 3m, medium: dac }}, t0-t1: {{ length: 30m, medium: dr }} }}

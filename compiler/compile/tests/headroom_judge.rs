@@ -99,7 +99,7 @@ impl Redis {
             .output()
             .expect("redis-cli runs");
         let text = String::from_utf8(output.stdout).expect("it is text");
-        // What is behind `debug:` says how a number came about.
+        // Text after `debug:` explains the derivation of a number.
         let fields = text.lines().filter_map(|line| {
             let split = line.strip_prefix("debug:").map_or(0, |_| "debug:".len());
             line[split..].split_once(':').map(|(name, value)| (&line[..split + name.len()], value))

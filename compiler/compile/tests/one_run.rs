@@ -15,10 +15,10 @@ fn codes(extra: &str) -> BTreeSet<&'static str> {
     reading.diagnostics.iter().map(|found| found.rule.code).filter(|code| code.starts_with('E')).collect()
 }
 
-/// What takes the last T0 away.
+/// Failure of the last T0.
 const CUT_OFF: &str = "exceptions: { absent: [p0-t0-001] }\n";
 
-/// What takes every T1 away.
+/// Failure of every T1.
 const ISLANDS: &str = "exceptions: { absent: [p0-t1-001, p0-t1-002] }\n";
 
 #[test]

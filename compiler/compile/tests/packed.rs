@@ -70,12 +70,12 @@ fn what_a_stranger_packs_is_refused_with_its_place() {
     use tar::EntryType::{Directory, Fifo, GNULongName, Link, Regular, Symlink};
     let honest = entry("a", Regular, 1, b"x");
     let cases: [(&str, Vec<u8>, &str); 12] = [
-        ("a way out", entry("../a", Regular, 1, b"x"), "`../a` is no path inside a tree"),
-        ("a path from the root", entry("/etc/passwd", Regular, 1, b"x"), "`/etc/passwd` is no path"),
-        ("a link", entry("b", Symlink, 0, b""), "`b` is no regular file"),
-        ("a hard link", entry("b", Link, 0, b""), "`b` is no regular file"),
-        ("a folder", entry("b", Directory, 0, b""), "`b` is no regular file"),
-        ("a pipe", entry("b", Fifo, 0, b""), "`b` is no regular file"),
+        ("a way out", entry("../a", Regular, 1, b"x"), "`../a` is not a path inside a tree"),
+        ("a path from the root", entry("/etc/passwd", Regular, 1, b"x"), "`/etc/passwd` is not a path"),
+        ("a link", entry("b", Symlink, 0, b""), "`b` is not a regular file"),
+        ("a hard link", entry("b", Link, 0, b""), "`b` is not a regular file"),
+        ("a folder", entry("b", Directory, 0, b""), "`b` is not a regular file"),
+        ("a pipe", entry("b", Fifo, 0, b""), "`b` is not a regular file"),
         ("a file again", entry("a", Regular, 1, b"y"), "`a` is there again"),
         ("a huge file", entry("b", Regular, 1 << 33, b""), "an entry has 8589934592 bytes"),
         ("a huge name", entry("b", GNULongName, 1 << 16, &vec![b'n'; 1 << 16]), "a name has 65536 bytes"),

@@ -182,7 +182,7 @@ fn tree_at(place: &Utf8Path) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
     found
 }
 
-/// What a tree of a plan is, file by file.
+/// The tree of a plan, file by file.
 fn whole_of(plan: &Plan) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
     memory(plan).unwrap().files
 }
@@ -220,7 +220,7 @@ proptest! {
             let plan = &plans[usize::from(changes)];
             let before = tree_at(&place);
             if damages && !changes && before == whole_of(plan) {
-                // What of the part is damaged is made anew.
+                // Damaged pieces of the part are made anew.
                 if let Some(path) = memory_of(plan, part.clone()).ok().and_then(|own| own.files.into_keys().find(|path| before.contains_key(path) && *path != "manifest.json")) {
                     std::fs::write(place.join(path), "damaged\n").unwrap();
                 }

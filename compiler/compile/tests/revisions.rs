@@ -55,7 +55,7 @@ fn no_name_of_a_revision_leaves_its_folder() {
     for name in &names {
         let Ok(quoted) = serde_json::to_string(name) else { continue };
         let said = said(&format!("{FABRIC}ecmp: {{ pins: {quoted} }}\n"));
-        assert!(!said.is_empty(), "{name:?} is no file of pins");
+        assert!(!said.is_empty(), "{name:?} is not a file of pins");
         assert!(!said.contains(SECRET) && !said.contains("root:x"), "{name:?}: {said}");
     }
     let said_of = |pins: &str| said(&format!("{FABRIC}ecmp: {{ pins: {pins} }}\n"));

@@ -65,7 +65,7 @@ fn a_signed_tree_is_the_one_that_was_signed() {
     let signed = place.open(&ours).unwrap();
     assert!(place.open(&theirs).unwrap_err().contains("`manifest.json` is not signed by SHA256:"));
 
-    // What was checked is what is read, whatever is in the folder now.
+    // The checked bytes are the ones that are read, independent of later changes in the folder.
     let manifest = place.tree().join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replace("\"fabric\": \"shape\"", "\"fabric\": \"shade\"")).unwrap();
@@ -97,12 +97,12 @@ fn a_damaged_signature_and_none_are_refused() {
     }
     assert!(opened.is_empty(), "a signature with one bit changed is taken, at {opened:?} of {}", good.len());
     fs::write(&file, &good[..good.len() / 2]).unwrap();
-    assert!(place.open(&key).unwrap_err().contains("`manifest.json.sig` is no signature"));
+    assert!(place.open(&key).unwrap_err().contains("`manifest.json.sig` is not a signature"));
     fs::remove_file(&file).unwrap();
     assert!(place.open(&key).unwrap_err().contains("the tree is not signed"));
     fs::write(&file, &good).unwrap();
     place.compile(None);
-    assert!(!file.exists(), "a signature is not carried over to a tree that nobody signed");
+    assert!(!file.exists(), "a signature is not carried over to an unsigned tree");
 }
 
 #[test]
@@ -112,7 +112,9 @@ fn keys_that_others_can_read_and_other_kinds_are_refused() {
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
     assert!(Signer::read(&key).unwrap_err().to_string().starts_with("others can read the key"));
     fs::write(place.root.join("no.pub"), "ssh-rsa AAAA").unwrap();
-    assert!(Signee::read(&place.root.join("no.pub")).unwrap_err().to_string().contains("is no Ed25519 key"));
+    assert!(
+        Signee::read(&place.root.join("no.pub")).unwrap_err().to_string().contains("is not an Ed25519 key")
+    );
 }
 
 /// OpenSSH makes and checks the same signatures.

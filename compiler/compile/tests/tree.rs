@@ -52,7 +52,7 @@ fn memory_and_folder_hold_the_same() {
     }
 }
 
-/// What a loss of power left of a tree that was not synced.
+/// Remains of an unsynced tree after a power failure.
 #[test]
 fn a_tree_whose_manifest_says_nothing_is_replaced_by_force() {
     let (place, plan) = (place(), SHAPE.plan());
@@ -90,9 +90,9 @@ fn a_tree_that_is_what_it_shall_be_is_not_touched() {
     assert_eq!((second, again.kept, again.bytes), (first, report.files, report.bytes));
     assert!(!place.root.join(".tree.closc-new").exists(), "what a killed run left is removed");
     let (synced, _) = run(&plan, Sync::Yes);
-    assert_ne!(synced, first, "bytes that nobody synced do not count as being on the disk");
+    assert_ne!(synced, first, "unsynced bytes do not count as being on the disk");
     assert_eq!(run(&plan, Sync::Yes).0, synced);
-    // What is gone or different is made again.
+    // A missing or different file is made again.
     fs::remove_file(root.join("switches/p0-t0-001/ip.batch")).unwrap();
     let (restored, report) = run(&plan, Sync::Yes);
     assert_eq!((restored != synced, report.written), (true, 1));

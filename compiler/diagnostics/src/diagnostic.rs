@@ -10,7 +10,7 @@ use closc_budget::Tally;
 
 use crate::{Change, Fix, Rule, Span, Trust};
 
-/// How bad it is. Errors end the run at the end of the stage; warnings do not.
+/// Severity. Errors end the run at the end of the stage; warnings do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Nothing is written.
@@ -34,7 +34,7 @@ impl Severity {
 pub struct Label {
     /// Where.
     pub span: Span,
-    /// What stands there, for example `512 ports at 100G`; may be empty.
+    /// Label, for example `512 ports at 100G`; may be empty.
     pub text: String,
     /// Whether this is the place at fault, or one that conflicts with it.
     pub primary: bool,
@@ -45,7 +45,7 @@ pub struct Label {
 pub struct Diagnostic {
     /// The rule that was broken.
     pub rule: &'static Rule,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
     /// One line.
     pub message: String,
@@ -53,7 +53,7 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// The arithmetic, and other facts.
     pub notes: Vec<String>,
-    /// What would fix it.
+    /// Fix.
     pub help: Vec<String>,
     /// The helps that a program can follow.
     pub fixes: Vec<Fix>,

@@ -1,4 +1,4 @@
-//! What a program can do about a finding.
+//! Automatic edit for a finding.
 //!
 //! In: the changes that a help describes, from whoever writes the help. Out: nothing yet: who has the text makes edits of it.
 //! Invariants: a fix says what its help says; whether it may be made unread is decided where it is written.
@@ -10,7 +10,7 @@ use crate::Span;
 pub struct Fix {
     /// The help that it follows.
     pub help: String,
-    /// What to change, all of it together.
+    /// Changes, all of them together.
     pub changes: Vec<Change>,
     /// Whether it may be made unread.
     pub trust: Trust,
@@ -30,9 +30,9 @@ pub enum Trust {
 pub enum Change {
     /// Write a text in the place of another one.
     Replace {
-        /// What is replaced.
+        /// Replaced state.
         span: Span,
-        /// What is written there.
+        /// Text written there.
         text: String,
     },
     /// Give a value to the field at a dotted path, whether it is there or not; of a mapping only what is named changes.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{Diagnostic, Diagnostics, Rule, Severity};
 
-/// What a warning comes to.
+/// Resulting level of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -36,7 +36,7 @@ impl Level {
 /// A level, and where it is stated, as it is written there.
 type Stated = (Level, String);
 
-/// What is stated of warnings.
+/// Statements about warnings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Levels {
     of: BTreeMap<&'static str, Stated>,
@@ -133,7 +133,7 @@ mod tests {
         file.state(&ONE, Level::Allow, "warnings.W0001");
         line.state_rest(Level::Deny, "--deny warnings");
         assert_eq!(left(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
-        // Who speaks first is right.
+        // The first speaker is right.
         line.state(&ONE, Level::Warn, "--warn W0001");
         assert_eq!(left(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
         let mut silent = Levels::default();

@@ -1,4 +1,4 @@
-//! What may be printed: text of others on a terminal or in a page.
+//! Printable characters: foreign text on a terminal or in a page.
 //!
 //! In: text that somebody else wrote. Out: the first character that does more than show itself, or the text without
 //! them. Invariants: what is left moves no cursor, ends no line and turns no direction of writing.

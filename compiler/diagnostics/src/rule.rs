@@ -12,13 +12,13 @@ pub struct Rule {
     pub code: &'static str,
     /// A title of a few words, lower case, without a full stop.
     pub title: &'static str,
-    /// What is checked.
+    /// Checked values.
     pub what: &'static str,
     /// Why it matters to the network that would have been built.
     pub why: &'static str,
     /// A short YAML fragment that breaks the rule.
     pub example: &'static str,
-    /// What to do about it.
+    /// Remedy.
     pub fix: &'static str,
 }
 

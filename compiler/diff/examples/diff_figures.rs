@@ -1,4 +1,4 @@
-//! How long a comparison of two fabric files takes: `cargo run --release -p closc-diff --example diff_figures -- OLD NEW`.
+//! Measures a comparison of two fabric files: `cargo run --release -p closc-diff --example diff_figures -- OLD NEW`.
 
 use std::process::ExitCode;
 use std::sync::Arc;

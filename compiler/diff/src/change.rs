@@ -85,13 +85,13 @@ pub enum Named {
 pub enum Change {
     /// A number or word of the fabric.
     Setting(Box<Setting>),
-    /// How many switches of a tier there are in each plane and zone.
+    /// Number of switches of a tier in each plane and zone.
     Count(TierId, Edit<u16>),
     /// A number or word of a tier.
     Tier(TierId, TierSetting),
     /// A number or word of the third tier alone.
     T2(T2Setting),
-    /// How devices are called.
+    /// Names of devices.
     Naming(Named, Box<Edit<Pattern>>),
     /// The fabric gets a third tier.
     T2Added(Box<T2>),
@@ -111,7 +111,7 @@ pub enum ApplyError {
         field: Field,
         /// What the topology has.
         found: String,
-        /// What the difference starts from.
+        /// Start of the difference.
         expected: String,
     },
     /// The difference is about a third tier and there is none.
@@ -256,7 +256,7 @@ fabric_settings! {
     Zones(u16) = zones, "zones" => zones;
     /// Where zones stand.
     Sites(Vec<Site>) = sites, "sites" => names;
-    /// How packets find their way.
+    /// Routing mode.
     Routing(Routing) = routing, "routing" => paths;
     /// NICs on each T0.
     PerGroup(u16) = hosts.per_group, "hosts.per_group" => nics;
@@ -270,7 +270,7 @@ fabric_settings! {
     NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes" => nic_ports;
     /// NICs of zones that have another.
     NicByZone(BTreeMap<ZoneId, NicKind>) = hosts.nic_by_zone, "hosts.nic_by_zone" => nic_ports;
-    /// What is generated for hosts.
+    /// Generated files for hosts.
     HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
     /// Files that are generated for every node.
     HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs" => host_files;
@@ -280,11 +280,11 @@ fabric_settings! {
     Block(Ipv6Net) = srv6.first_block, "srv6.block" => segments, segments;
     /// Where an address says in which plane it is.
     SegmentPlan(SegmentPlan) = srv6.plan, "srv6.plan" => segment_plan, segments;
-    /// How 16 bits name a role, a plane, a zone and an index.
+    /// Layout of 16 bits: role, plane, zone and index.
     Layout(UsidLayout) = srv6.layout, "srv6.widths" => segments, segments;
-    /// What takes one uplink instead of a group.
+    /// Destinations that use one uplink instead of a group.
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
-    /// What takes one uplink, NIC by NIC.
+    /// Destinations that use one uplink, NIC by NIC.
     Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks, pinned;
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
@@ -330,7 +330,7 @@ fabric_settings! {
     Qos(Profile) = qos, "qos" => queues;
     /// Servers that every device receives.
     Services(Services) = services, "services" => services;
-    /// What fails together.
+    /// Failure domains.
     Domains(Domains) = domains, "domains" => host_files;
     /// Where devices stand.
     Racks(Option<Racks>) = racks, "racks" => racks;
@@ -347,7 +347,7 @@ tier_settings! {
     DownSpare(u16) = down.spare, T0 "tiers.t0.down.spare", T1 "tiers.t1.down.spare", T2 "tiers.t2.down.spare";
     /// First cage of the downlinks.
     DownCage(u16) = down.first_cage, T0 "tiers.t0.down.first_cage", T1 "tiers.t1.down.first_cage", T2 "tiers.t2.down.first_cage";
-    /// How cages of downlinks are split.
+    /// Breakout of downlink cages.
     DownBreakout(Breakout) = down.breakout, T0 "tiers.t0.down.breakout", T1 "tiers.t1.down.breakout", T2 "tiers.t2.down.breakout";
     /// Uplinks in use.
     Up(u16) = up.count, T0 "tiers.t0.up", T1 "tiers.t1.up";
@@ -355,7 +355,7 @@ tier_settings! {
     UpSpare(u16) = up.spare, T0 "tiers.t0.up.spare", T1 "tiers.t1.up.spare";
     /// First cage of the uplinks.
     UpCage(u16) = up.first_cage, T0 "tiers.t0.up.first_cage", T1 "tiers.t1.up.first_cage";
-    /// How cages of uplinks are split.
+    /// Breakout of uplink cages.
     UpBreakout(Breakout) = up.breakout, T0 "tiers.t0.up.breakout", T1 "tiers.t1.up.breakout";
     /// Parallel links to each upper neighbour.
     Parallel(u16) = parallel, T0 "tiers.t0.parallel", T1 "tiers.t1.parallel";
@@ -366,7 +366,7 @@ tier_settings! {
 }
 
 t2_settings! {
-    /// How T1s are wired to T2s.
+    /// Wiring between T1s and T2s.
     Wiring(Wiring) = wiring, "tiers.t2.wiring";
     /// T2 downlinks kept for each zone.
     ZonePorts(u16) = zone_ports, "tiers.t2.ports_per_zone";

@@ -146,7 +146,7 @@ fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
     found
 }
 
-/// What one set has and the other has not, in order.
+/// Items of one set only, in order.
 fn sets<T: Ord + Copy>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> Thing) -> Vec<(Turn, Thing)> {
     old.symmetric_difference(new)
         .map(|item| (if new.contains(item) { Turn::On } else { Turn::Off }, thing(*item)))

@@ -125,7 +125,7 @@ pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
         }
     }
     let mut out = without(at, at);
-    // A key without a value is no list.
+    // A key without a value is not a list.
     let place = rows[list].start + rows[list].text.find("drained:").unwrap_or(0) + "drained:".len();
     out.insert_str(place, " []");
     Ok(out)
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(drain("fabric: x\n", NAME).unwrap(), after);
         assert_eq!(drain("fabric: x", NAME).unwrap(), after);
         assert_eq!(undrain(after, NAME).unwrap(), "fabric: x\n");
-        // What somebody wrote beside it stays, and then a key without a value is no list.
+        // Text that was written beside it stays, and then a key without a value is not a list.
         assert_eq!(
             undrain("exceptions: # why\n  drained:\n    - p1-t1-002\n", NAME).unwrap(),
             "exceptions: # why\n  drained: []\n"

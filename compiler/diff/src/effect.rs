@@ -138,7 +138,7 @@ fn sentence(row: &PairChange) -> String {
     }
 }
 
-/// What changes ask for, each reason once.
+/// Requests of changes, each reason once.
 #[derive(Default)]
 struct Modes {
     drains: Vec<(BTreeSet<Place>, &'static str)>,
@@ -191,7 +191,7 @@ impl Rollout {
     }
 }
 
-/// What goes on beside a growth where switches choose the path.
+/// Other changes beside a growth where switches choose the path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mixes {
     /// Something is drained by the file in the same step.

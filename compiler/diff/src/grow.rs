@@ -19,7 +19,7 @@ use crate::population::{Population, moved_ends};
 use crate::summary::Kind;
 use crate::words::plural;
 
-/// What to do with a cable.
+/// Action on a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -45,7 +45,7 @@ impl Action {
 /// One cable of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
-    /// What to do.
+    /// Action.
     pub action: Action,
     /// The plane.
     pub plane: u8,

@@ -30,10 +30,10 @@ impl Share {
     }
 }
 
-/// How many pairs of NICs changed in the same way.
+/// Number of NIC pairs that changed in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairChange {
-    /// How far apart they are.
+    /// Distance between them.
     pub kind: PathKind,
     /// Their paths before; nothing where the pair was not there.
     pub old: Option<Share>,
@@ -41,7 +41,7 @@ pub struct PairChange {
     pub new: Option<Share>,
     /// The planes in which the number of paths differs, one bit each.
     pub planes: u16,
-    /// How many pairs, each counted once for both directions.
+    /// Number of pairs, each counted once for both directions.
     pub pairs: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),

@@ -1,4 +1,4 @@
-//! What differs between two fabrics, what it costs, and in which order to roll it out.
+//! Differences between two fabrics, their impact, and the rollout order.
 //!
 //! In: two plans, or the manifests of two compiled trees. Out: [`Difference`] (typed, can be applied), [`Report`]
 //! (what people and tools read), waves of a rollout, work orders. Invariants: numbers and exceptions are compared, never

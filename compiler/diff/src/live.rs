@@ -11,7 +11,7 @@ use crate::words::{names, plural};
 /// An entry that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// What has to happen to it.
+    /// Required action.
     pub sign: Sign,
     /// The table, or another object.
     pub object: String,
@@ -19,12 +19,12 @@ pub struct Entry {
     pub text: String,
 }
 
-/// How a switch differs.
+/// Difference of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// Its plane, where that is known.
     pub plane: Option<u8>,
-    /// What has to be done to the whole of it, where its entries cannot be compared.
+    /// Action on the whole of it, where its entries cannot be compared.
     pub whole: Option<String>,
     /// Entries that differ.
     pub entries: Vec<Entry>,

@@ -64,7 +64,7 @@ impl fmt::Display for Migration {
         )?;
         match self.shared {
             None => f.write_str(
-                "a host that still has an old table reaches nobody meanwhile, as no block of one plan is one of the other",
+                "a host with an old table reaches no other host in the meantime, as no block of one plan is one of the other",
             ),
             Some(block) => write!(
                 f,

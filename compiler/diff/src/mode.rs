@@ -1,4 +1,4 @@
-//! How a change can be rolled out: unnoticed, on a drained device, on a drained plane, or not at all.
+//! Rollout of a change: unnoticed, on a drained device, on a drained plane, or not at all.
 //!
 //! In: a change and the fabric it starts from. Out: [`RolloutMode`] with the reason. Invariants: the most careful of several
 //! answers counts; what is not known to be harmless is not called so. What a setting of the fabric does is beside it, in

@@ -1,4 +1,4 @@
-//! Who sends past what is drained, as the artefacts say.
+//! Senders past drained elements, as in the artefacts.
 //!
 //! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, in words. Invariants: a
 //! device sends past something only if one of its artefacts changes; nothing is promised in the name of others.
@@ -19,11 +19,11 @@ pub(crate) struct Movers {
     announces: bool,
 }
 
-/// What becomes of traffic over what is drained, or is no longer.
+/// Fate of traffic over drained or removed elements.
 pub(crate) struct Moved {
     /// Whether nothing in use is touched.
     pub(crate) hitless: bool,
-    /// Who acts, or what is left to do.
+    /// Actor, or remaining work.
     pub(crate) why: String,
 }
 

@@ -8,12 +8,12 @@ use closc_topology::{
     Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, Switch, Tier, TierId, Topology, ZoneId,
 };
 
-/// What one side has and the other has not.
+/// Items of one side only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta<T> {
-    /// What only the new side has.
+    /// Items of the new side only.
     pub added: Vec<T>,
-    /// What only the old side has.
+    /// Items of the old side only.
     pub removed: Vec<T>,
 }
 
@@ -134,7 +134,7 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// What only one side declares absent, and the cables of it.
+/// Elements that only one side declares absent, and their cables.
 fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
     let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
     let switches: Vec<Switch> =
@@ -158,7 +158,7 @@ fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
     (switches, nics, links)
 }
 
-/// What the numbers of one side reach and those of the other do not.
+/// Elements that the numbers of one side reach and those of the other do not.
 struct Beyond<'a> {
     own: &'a Fabric,
     other: &'a Fabric,

@@ -1,4 +1,4 @@
-//! What people and tools read of a difference: lines with signs, impact, artefacts.
+//! Output of a difference: lines with signs, impact, artefacts.
 //!
 //! In: nothing. Out: [`Report`] and its parts; every view and the JSON are drawn from them. Invariants: identical changes are one line
 //! with a count; the names behind a count are there where they were asked for.
@@ -11,7 +11,7 @@ use crate::touched::Artefacts;
 /// Form of saved reports.
 pub const FORMAT: &str = "closc-diff/1";
 
-/// What happens to a thing.
+/// Change of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sign {
@@ -37,15 +37,15 @@ impl Sign {
 /// One change, or many alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// What happens.
+    /// Event.
     pub sign: Sign,
-    /// What it is about: a path in the fabric file, or a word such as `switches`.
+    /// Subject: a path in the fabric file, or a word such as `switches`.
     pub subject: String,
-    /// What changes.
+    /// Changes.
     pub text: String,
-    /// How many things.
+    /// Count.
     pub count: u64,
-    /// What else this does, where it is more than the words say.
+    /// Further effects, beyond the words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Their names; only the first where the list was not asked for.
@@ -64,19 +64,19 @@ pub struct Side {
     pub digest: String,
 }
 
-/// How a difference can be rolled out.
+/// Rollout of a difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rollout {
     /// Whether no packet is lost: nothing in use is touched, but for routes that gain, in place, ways that forward already.
     pub hitless: bool,
-    /// What to do, and why.
+    /// Action, with the reason.
     pub steps: Vec<String>,
 }
 
 /// Pairs of NICs whose paths change alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {
-    /// How many.
+    /// Count.
     pub pairs: u64,
     /// `local`, `zone` or `far`.
     pub kind: String,
@@ -96,7 +96,7 @@ pub struct Pairs {
     pub text: String,
 }
 
-/// What a difference does to traffic.
+/// Traffic impact of a difference.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Impact {
     /// Planes in which anything is touched.
@@ -124,13 +124,13 @@ pub struct Wave {
     /// The plane that it touches; absent where it is about all planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// What it does, as a sentence.
+    /// Effect, as a sentence.
     pub text: String,
     /// Switches and cables that carry no traffic while it lasts.
     pub drained: Vec<String>,
     /// Of these, those that do not come back.
     pub gone: Vec<String>,
-    /// What is new and not used yet after the wave, where switches choose the path: until then switches get what is
+    /// New equipment without use after the wave, where switches choose the path: until then switches get the file as
     /// compiled with these in `exceptions.drained`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<String>,
@@ -139,9 +139,9 @@ pub struct Wave {
     /// Whether these are at most those that are: they were found by rule, and not compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// What is done, in order.
+    /// Actions, in order.
     pub steps: Vec<WaveStep>,
-    /// What undoes it.
+    /// Undo.
     pub back: Vec<WaveStep>,
     /// About how long it takes.
     pub seconds: u64,
@@ -160,7 +160,7 @@ pub struct Report {
     pub changes: Vec<Line>,
     /// What they do to traffic.
     pub impact: Impact,
-    /// How they can be rolled out; absent where only files were compared.
+    /// Rollout; absent where only files were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
     /// In which order it goes, where that was asked for.
@@ -169,7 +169,7 @@ pub struct Report {
     /// Why there is no order, where one was asked for and none keeps every pair within its share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
-    /// What is touched, tier by tier of each plane; nothing where only files were compared, or no switch is.
+    /// Touched switches, tier by tier of each plane; none where only files were compared, or no switch is touched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<TouchedTier>,
     /// Artefacts that may change.
@@ -179,7 +179,7 @@ pub struct Report {
     pub texts: Vec<String>,
 }
 
-/// What of the switches of a tier and plane is touched.
+/// Touched switches of a tier and plane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedTier {
     /// The plane.
@@ -198,7 +198,7 @@ pub struct TouchedTier {
     pub changed: u64,
 }
 
-/// What to put into a report.
+/// Contents of a report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Every name behind a count.

@@ -38,7 +38,7 @@ use growing::Growing;
 pub(crate) use growing::{grows_beside, mixes};
 use leaving::Leaving;
 
-/// What may be taken away for a while.
+/// Elements that may be removed for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
     /// Part of the bandwidth of any pair, between 0 and 1.
@@ -57,17 +57,17 @@ impl Limit {
 pub struct Wave {
     /// The plane; nothing for waves that are about all planes.
     pub plane: Option<PlaneId>,
-    /// What carries no traffic while it is touched.
+    /// Elements without traffic while they are changed.
     pub drained: Vec<Place>,
-    /// What is done, in order.
+    /// Actions, in order.
     pub steps: Vec<Step>,
-    /// How long it takes about.
+    /// Approximate duration.
     pub duration: Seconds,
-    /// What carries no traffic from this wave on that did before: it goes for good.
+    /// Elements without traffic from this wave on that had some before: they are removed.
     pub gone: Vec<Place>,
-    /// What is new and used from this wave on, where switches choose the path.
+    /// New equipment in use from this wave on, where switches choose the path.
     pub joined: Vec<Place>,
-    /// What is new and not used yet after the wave: until then switches are configured as if it was drained.
+    /// New equipment without use after the wave: until then switches are configured as if it were drained.
     pub apart: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
@@ -101,7 +101,7 @@ pub enum RolloutError {
     TooNarrow {
         /// The device or cable.
         name: String,
-        /// What draining it takes.
+        /// Effect of draining it.
         loss: f64,
         /// The share.
         share: f64,
@@ -111,7 +111,7 @@ pub enum RolloutError {
     CutOff {
         /// The device or cable.
         name: String,
-        /// How many pairs.
+        /// Number of pairs.
         pairs: u64,
         /// Planes of the fabric.
         planes: u8,
@@ -119,7 +119,7 @@ pub enum RolloutError {
     /// The new fabric itself takes more than the share.
     #[error("the new fabric itself takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
     Target {
-        /// What it takes.
+        /// Accepted values.
         loss: f64,
         /// The share.
         share: f64,
@@ -231,7 +231,7 @@ impl Wave {
     }
 }
 
-/// What has to be drained, plane by plane.
+/// Elements to drain, plane by plane.
 struct Work {
     places: BTreeMap<PlaneId, Vec<Place>>,
     /// Places that do not come back.
@@ -255,7 +255,7 @@ impl Work {
         for change in &difference.changes {
             let verdict = judge(change, old.fabric(), new.fabric());
             match verdict.mode {
-                // What goes is in no place of work: traffic leaves it before.
+                // A removed element is in no place of work: traffic leaves it before.
                 RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}
                 RolloutMode::Drained(some) => {
                     let goes = matches!(
@@ -326,7 +326,7 @@ impl Work {
             while !left.is_empty() {
                 let now = fitting(left.len(), size, |count| fits(old, base, &gone, &left[..count], limit))?;
                 let (now, later) = left.split_at(now);
-                // What is left at the end of a plane says nothing of the next.
+                // The rest at the end of a plane has no meaning for the next.
                 size = if later.is_empty() { size } else { now.len() };
                 let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
                 gone.extend(&lost);
@@ -378,7 +378,7 @@ fn sorted(all: BTreeSet<Place>) -> Vec<Place> {
     all
 }
 
-/// What a state takes from the pair that it takes most from.
+/// Loss of the most affected pair in a state.
 struct Worst {
     loss: f64,
     cut_off: u64,
@@ -445,7 +445,7 @@ fn fits(
 /// size, so it looks around the `last` one first.
 fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
     let (mut good, mut bad) = (0, count + 1);
-    // What is around the last size, and then twice as far on each look.
+    // Bytes around the last size, and then twice as far on each look.
     let (mut probe, mut step) = (last.clamp(1, count), 1);
     while probe < bad {
         if take(probe).is_err() {
@@ -558,7 +558,7 @@ fn wave(
     let (grows, shrinks) = (population.grows(), population.shrinks());
     steps.extend((grows || !shrinks).then_some(Step::Add { switches }).and_then(Step::if_any));
     steps.extend(Step::Change { switches }.if_any());
-    // What is used by neighbours until it goes in a later wave stays configured until then.
+    // Elements used by neighbours until they go in a later wave stay configured until then.
     let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
     let keeping: BTreeSet<Switch> =
         configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
@@ -571,7 +571,7 @@ fn wave(
     Wave { drained: places.to_vec(), gone, switches: configured, keeping, ..done(Some(plane), steps) }
 }
 
-/// How so many places lose their traffic, and how they get it back: hosts choose paths, or switches do.
+/// Loss and recovery of traffic for many places at once: hosts choose paths, or switches do.
 fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step + use<>, impl Fn(usize) -> Step + use<>) {
     let (tables, routing) = (old.groups().count(), old.topology().routing);
     let hosts = old.is_source_routed();
@@ -609,7 +609,7 @@ mod tests {
 
     use super::*;
 
-    /// What fits when so many do, and how often it was looked.
+    /// Number that fits among so many, and the number of looks.
     fn found(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
         let looks = Cell::new(0);
         let take = |size: usize| {

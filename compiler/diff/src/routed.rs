@@ -1,4 +1,4 @@
-//! What an exception touches where switches choose the path.
+//! Units that an exception touches where switches choose the path.
 //!
 //! In: two plans. Out: nodes whose routes differ. Invariants: a NIC has a route for each destination over the planes
 //! that get there, so the NICs of a T0 group whose ports are alike gain and lose routes together; of switches that it has

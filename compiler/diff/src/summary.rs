@@ -213,7 +213,7 @@ fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Op
         let count = population.moved.len() as u64;
         let text = format!("{} to other ports", plural(count, "cable moves", "cables move"));
         let names = listed(population.moved.iter().map(|link| link_name(*link, new)), options);
-        let warning = Some("somebody has to pull them".to_owned());
+        let warning = Some("they must be unplugged".to_owned());
         lines.push(Line { count, warning, names, ..simple(Sign::Change, "cables", text) });
     }
     lines

@@ -149,7 +149,7 @@ fn subject(thing: Thing) -> Subject {
     }
 }
 
-/// How many artefacts of a kind come, change and go.
+/// Number of artefacts of a kind that are added, changed and removed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Artefacts {
     /// What they are.
@@ -237,7 +237,7 @@ pub fn artefacts<'a>(
     all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
 }
 
-/// What both sides have of a kind, in the order of listings.
+/// Common items of both sides, in the order of listings.
 struct Both<A, B> {
     old: A,
     new: B,

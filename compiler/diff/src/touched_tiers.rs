@@ -1,4 +1,4 @@
-//! How many switches of each tier and plane a difference touches.
+//! Number of switches of each tier and plane in a difference.
 //!
 //! In: what is touched, and who comes and goes. Out: a row a tier of each plane. Invariants: there are rows for all tiers of all
 //! planes of either side, or none where no switch is touched.

@@ -9,12 +9,12 @@ use closc_fabric::Fabric;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
-/// How a change can be rolled out, from harmless to harmful.
+/// Rollout classes of a change, from harmless to harmful.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RolloutMode {
     /// Nothing in use is touched, or nothing but gains ways that forward already.
     Hitless,
-    /// What goes carries no traffic before it goes. What stays is not touched while it carries some.
+    /// Removed elements carry no traffic before they go. Others are not touched while they carry some.
     Leaves,
     /// Nodes are worked on one after the other, and stand still meanwhile. No switch that is there is touched for it.
     NodeByNode,
@@ -26,7 +26,7 @@ pub enum RolloutMode {
     AtOnce,
 }
 
-/// What is drained while it is touched.
+/// Elements drained while they are changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A switch.
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// How a change can be rolled out, and why.
+/// Rollout of a change, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// How.
@@ -127,7 +127,7 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
     Verdict { mode: RolloutMode::AtOnce, why }
 }
 
-/// What a change of a setting of the fabric means for its rollout. The values are those before and after.
+/// Rollout of a changed setting of the fabric, from the values before and after.
 pub(crate) mod rule {
     use closc_topology::Racks;
     use closc_topology::TierId::{T0, T1, T2};
@@ -264,7 +264,7 @@ pub(crate) mod rule {
     }
 }
 
-/// What a change of a setting does beyond its words. The values are those before and after.
+/// Side effects of a changed setting, from the values before and after.
 pub(crate) mod note {
     use std::collections::BTreeSet;
 
@@ -324,7 +324,7 @@ pub(crate) mod note {
         let places: BTreeSet<(Switch, Nic)> = all(old).into_iter().chain(all(new)).collect();
         let moved: Vec<(Switch, Nic)> =
             places.into_iter().filter(|place| uplink(old, *place) != uplink(new, *place)).collect();
-        // What only the old side pins may be a NIC that the new one has not, and no name.
+        // A pin of the old side only may be for a NIC that the new one lacks, and not a name.
         let first = *moved.iter().find(|place| uplink(new, **place).is_some())?;
         let shown = |pins: &Pins| match uplink(pins, first) {
             Some(uplink) => format!("uplink {uplink}"),

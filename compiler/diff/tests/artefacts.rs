@@ -30,7 +30,7 @@ fn kind(unit: Unit) -> Option<&'static str> {
     }
 }
 
-/// What comes, changes and goes, by kind, after everything of both sides was rendered.
+/// Additions, changes and removals, by kind, after everything of both sides was rendered.
 fn compiled(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
     let all = |plan: &Plan| Unit::all(plan, &Part::default()).into_iter().collect::<BTreeSet<_>>();
     let (before, after) = (all(old), all(new));
@@ -81,7 +81,7 @@ proptest! {
     }
 }
 
-/// What is drained with its plane already changes the tables that name it, and nothing else.
+/// An element drained with its plane changes only the tables that name it.
 #[test]
 fn a_switch_of_a_drained_plane_changes_path_tables_only() {
     let small = |drained: &str| Shape {

@@ -1,4 +1,4 @@
-//! How a change is rolled out follows from what the two fabrics do: which cables are at other ports, which ports have another
+//! Rollout follows from the differences of the two fabrics: which cables are at other ports, which ports have another
 //! speed, which switches get other files.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Growth and its reverse, with holes: what is said and done is about what is there.
 //!
-//! What comes and goes is found by listing both fabrics, not by comparing them as the crate does.
+//! Additions and removals are found by listing both fabrics, not by comparing them as the crate does.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

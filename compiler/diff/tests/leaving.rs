@@ -1,4 +1,4 @@
-//! What goes is left before it goes: the steps of random rollouts, one by one.
+//! Removed elements are left before they go: the steps of random rollouts, one by one.
 //!
 //! The test reads from the steps alone which switches and cables hosts and neighbours may still use, and from both
 //! fabrics which of them are there. It shares no code with the order but the steps.
@@ -15,12 +15,12 @@ use closc_tests::shape::{Shape, any_routing, three_tiers, try_plan, two_tiers};
 use closc_topology::{Link, Nic, PlaneId, Switch};
 use proptest::prelude::*;
 
-/// What may be used, and what may not be.
+/// Usable and unusable paths.
 struct State<'a> {
     old: &'a Plan,
     new: &'a Plan,
     population: Population,
-    /// What hosts deny, or neighbours send past.
+    /// Paths denied by hosts, or skipped by neighbours.
     left: BTreeSet<Place>,
     /// Places of the present wave that somebody works on.
     worked_on: BTreeSet<Place>,
@@ -150,7 +150,7 @@ fn check(old: &Plan, new: &Plan, planes: f64) -> Result<(), TestCaseError> {
         }
         state.worked_on.clear();
     }
-    // What goes is named, once.
+    // A removed element is named, once.
     let gone: Vec<Place> = rollout.waves.iter().flat_map(|wave| wave.gone.clone()).collect();
     let once: BTreeSet<Place> = gone.iter().copied().collect();
     prop_assert_eq!(gone.len(), once.len());

@@ -1,4 +1,4 @@
-//! What an operator would say of five everyday changes, and that artefacts not named do not change.
+//! An operator's view of five everyday changes; artefacts that are not named do not change.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -170,7 +170,7 @@ fn another_plan_of_segments() {
         let text = text_of(&report_of(old, new)).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text.matches("the whole fabric stops").count(), 1, "{text}");
         assert!(text.contains("push all 32 switches, give hosts their 4 path tables, verify"), "{text}");
-        assert!(text.contains("a host that still has an old table reaches nobody meanwhile"), "{text}");
+        assert!(text.contains("a host with an old table reaches no other host in the meantime"), "{text}");
         let refused =
             Rollout::between(old, new, Limit { share: 1.0 }).expect_err("it is refused").to_string();
         assert!(

@@ -54,7 +54,7 @@ fn counted(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<Sha
     rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
 }
 
-/// What comes and goes, after everything of both sides was looked at.
+/// Additions and removals, after everything of both sides was looked at.
 fn listed(old: &Fabric, new: &Fabric) -> Population {
     fn delta<T: Copy + PartialEq>(old: &[T], new: &[T]) -> Delta<T> {
         let only = |of: &[T], other: &[T]| of.iter().filter(|item| !other.contains(item)).copied().collect();
@@ -104,7 +104,7 @@ proptest! {
         (old, new) in related(), what in 0..5u8, by in 1..=2u16, routing in any_routing(),
     ) {
         let mut new = new;
-        // What others name may be gone then.
+        // Names of others may be gone then.
         new.exceptions.clear();
         match (what, &mut new.t2) {
             (0, _) => new.groups += by * u16::from(new.rails),

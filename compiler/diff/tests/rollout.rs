@@ -67,7 +67,7 @@ fn check(old: &Shape, new: &Shape, routing: Routing, planes: f64) -> Result<(), 
     };
     let worst = worst(&old, &new, &rollout);
     prop_assert!(worst <= limit.share + 1e-9, "a pair lost {worst} of {}", limit.share);
-    // What has to be drained is, once.
+    // Elements to drain are drained, once.
     let difference = Difference::between(old.fabric(), new.fabric());
     let wanted: BTreeSet<_> = difference
         .changes
@@ -128,7 +128,7 @@ fn a_smaller_share_makes_smaller_waves_and_says_when_it_is_too_small() {
     assert_eq!(error, "draining `p0-t1-001` takes 12.5 % of a pair's bandwidth, and the share is 10 %");
 }
 
-/// A T0 group that goes with its NICs, in every plane: nobody is cut off from NICs that are stopped.
+/// A T0 group that goes with its NICs, in every plane: no pair is cut off from NICs that are stopped.
 #[test]
 fn a_group_goes_with_its_nics() {
     let mut names = vec!["su002-n001/nic0".to_owned(), "su002-n002/nic0".to_owned()];

@@ -22,7 +22,7 @@ const INTERFACE_MAX: usize = 15;
 /// Containers that one machine is asked to run. Linux has room for 1,023 ports on the bridge that they are managed by.
 const DEVICES_MAX: u64 = 1_000;
 
-/// How a device is run. Which one it is, its files say.
+/// Start of a device. Its files decide which container it is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Container {
     /// The name that people give an image by.
@@ -36,11 +36,11 @@ pub struct Container {
     pub numbers_interfaces: bool,
     /// Where files go.
     files: &'static [(&'static str, &'static str)],
-    /// What is run when all interfaces are there, each where the device has the file.
+    /// Commands run when all interfaces are there, each where the device has the file.
     run: &'static [(&'static str, &'static str)],
 }
 
-/// What the kernel of a container is given.
+/// Kernel settings of a container.
 const KERNEL: &[(&str, &str)] = &[
     ("sysctl.conf", "sysctl -q -p /etc/closc/sysctl.conf"),
     ("devices.batch", "ip -force -batch /etc/closc/devices.batch"),
@@ -131,9 +131,9 @@ impl Container {
 pub struct Device {
     /// Its name.
     pub name: SmolStr,
-    /// What it is for people who sort a drawing: `t0`, `t1`, `t2` or `node`.
+    /// Sort key of a drawing: `t0`, `t1`, `t2` or `node`.
     pub group: &'static str,
-    /// How it is run.
+    /// Its start.
     pub container: &'static Container,
     /// The image that was asked for.
     pub image: Option<String>,

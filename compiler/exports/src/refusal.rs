@@ -10,15 +10,15 @@ pub enum Refusal {
     TooMany {
         /// The format.
         format: &'static str,
-        /// What is counted.
+        /// Counted values.
         what: &'static str,
-        /// How the count comes about.
+        /// Derivation of the count.
         arithmetic: String,
         /// What there is.
         count: u64,
         /// What there may be.
         most: u64,
-        /// What to do instead.
+        /// Alternative.
         help: &'static str,
     },
     /// Something differs, and the format has one value for it.
@@ -28,9 +28,9 @@ pub enum Refusal {
         format: &'static str,
         /// What there is one of.
         what: String,
-        /// What differs.
+        /// Differences.
         values: String,
-        /// What to do instead.
+        /// Alternative.
         help: &'static str,
     },
     /// A number has no place in the format.
@@ -38,11 +38,11 @@ pub enum Refusal {
     Number {
         /// The format.
         format: &'static str,
-        /// What it takes.
+        /// Accepted values.
         rule: &'static str,
         /// What there is.
         arithmetic: String,
-        /// What to do instead.
+        /// Alternative.
         help: &'static str,
     },
     /// A name has signs that the format does not take.
@@ -50,7 +50,7 @@ pub enum Refusal {
     Name {
         /// The format.
         format: &'static str,
-        /// What names it takes.
+        /// Names it takes.
         rule: &'static str,
         /// The name.
         name: String,
@@ -60,9 +60,9 @@ pub enum Refusal {
     Unknown {
         /// The format.
         format: &'static str,
-        /// What it lacks.
+        /// Missing parts.
         what: String,
-        /// What to do instead.
+        /// Alternative.
         help: &'static str,
     },
 }

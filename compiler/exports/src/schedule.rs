@@ -1,4 +1,4 @@
-//! What schedulers and launchers are given: where nodes stand, level by level.
+//! Inputs of schedulers and launchers: places of nodes, level by level.
 //!
 //! In: a plan. Out: files for Slurm ([`slurm`]), Kueue ([`kueue`]), Kubernetes ([`labels`]), topograph ([`topograph`]) and MPI
 //! ([`mpi`]). Invariants: a node is at one place of each level: in the unit of nodes that share their T0s, in the zone of
@@ -39,7 +39,7 @@ impl Levels {
         Levels { fabric, units, zones }
     }
 
-    /// How many places a node has, itself not counted: unit, zone where there are several, fabric.
+    /// Levels above a node: unit, zone where there are several, fabric.
     fn depth(&self) -> usize {
         if self.has_zones() { 3 } else { 2 }
     }

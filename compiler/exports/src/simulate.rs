@@ -1,4 +1,4 @@
-//! What simulators are given: the graph of a plane, or its numbers, and flows.
+//! Inputs of simulators: the graph of a plane, or its numbers, and flows.
 //!
 //! In: a plan, what is to flow. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`]) and ns-3
 //! as HPCC uses it ([`ns3`]). Invariants: what carries no new traffic (drained) is in no graph; a format that has one number
@@ -55,12 +55,12 @@ fn speed(plan: &Plan, link: Link) -> Speed {
     }
 }
 
-/// How long light takes over a cable, in ns, rounded up.
+/// Propagation delay of a cable, in ns, rounded up.
 fn light_ns(length: Length) -> u64 {
     (length.millimeters() * 1_000_000).div_ceil(u64::from(LIGHT_METERS_PER_SECOND))
 }
 
-/// How long a packet takes over a cable, in ns: light, and half of what the device at each end adds.
+/// Delay over a cable in ns: propagation, and half of the delay of the device at each end.
 fn delay_ns(plan: &Plan, link: Link) -> u64 {
     let lower = match link {
         Link::Host(_) => NIC_LATENCY,

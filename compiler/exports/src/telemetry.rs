@@ -1,4 +1,4 @@
-//! What reads the counters of a fabric that runs: Prometheus, gNMIc, sFlow collectors.
+//! Collectors of counters: Prometheus, gNMIc, sFlow collectors.
 //!
 //! In: a plan, and how its devices are reached. Out: lists of targets, subscriptions, an overlay. Invariants: labels are what the
 //! plan says of a device, so that a query by plane or tier needs no list of names; nothing is asked for that the fabric has

@@ -1,4 +1,4 @@
-//! What emulators and inventories read: every device and cable once, by names that stay.
+//! Inputs of emulators and inventories: every device and cable once, by stable names.
 
 use std::collections::{BTreeMap, BTreeSet};
 

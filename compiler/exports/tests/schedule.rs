@@ -1,4 +1,4 @@
-//! What schedulers read: every node at one place of each level, whatever is absent.
+//! Inputs of schedulers: every node at one place of each level, with any absences.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What simulators read: every cable that carries traffic, and refusals where a format has one number for what differs.
+//! Inputs of simulators: every cable that carries traffic, and refusals where a format has one number for different values.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What reads counters: every device once, with what the plan says of it, and nothing that it has no counter for.
+//! Targets of counter collection: every device once, with facts of the plan, and nothing that it has no counter for.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What can only be seen in the expanded fabric: holes that cut something off.
+//! Checks that need the expanded fabric: holes that cut something off.
 
 use closc_diagnostics::figures::number;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};

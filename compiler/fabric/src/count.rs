@@ -1,4 +1,4 @@
-//! How many of everything there is: what the numbers make, less what exceptions take away.
+//! Counts of a fabric: those of the numbers, less exceptions.
 //!
 //! In: a fabric. Out: [`Counts`]. Invariants: the work grows with the exceptions and their ports, not with the fabric; what
 //! is counted is what walking the fabric finds.

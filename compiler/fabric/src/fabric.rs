@@ -1,4 +1,4 @@
-//! Who is there, and who is connected to whom.
+//! Devices and connections.
 //!
 //! In: a valid topology. Out: iterators over switches, NICs, ports and links, computed as they are asked for.
 //! Invariants: a cable is present at one end exactly if it is present at the other.
@@ -17,7 +17,7 @@ pub struct Fabric {
     topology: Arc<Topology>,
 }
 
-/// What is at the end of a cable.
+/// Element at the end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
     /// A port of a switch.
@@ -31,7 +31,7 @@ pub enum End {
     Nic(NicPort),
 }
 
-/// What a port of a switch is for.
+/// Purpose of a switch port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortUse {
     /// A cable is plugged in.
@@ -55,7 +55,7 @@ pub enum PortUse {
 pub struct Port {
     /// The port by its role.
     pub at: PortRef,
-    /// What it is for.
+    /// Purpose.
     pub used: PortUse,
 }
 

@@ -1,4 +1,4 @@
-//! What holes cut off: NICs without a cable, and pieces that no cable connects with each other.
+//! Elements cut off by holes: NICs without a cable, and pieces that no cable connects with each other.
 //!
 //! In: a fabric. Out: how many. Invariants: the work grows with the exceptions, not with the fabric: what no exception is
 //! near is alike, and one vertex stands for all of it; [`FabricGraph`] finds the same by walking every cable.
@@ -53,7 +53,7 @@ impl Fabric {
         }
         // A NIC without any cable is another fault.
         classes.remove(&0);
-        // How many NICs have no plane outside of each set of planes: summed up plane by plane.
+        // Number of NICs that have no plane outside of each set of planes: summed up plane by plane.
         let mut within = vec![0_u64; usize::from(lost.all_planes) + 1];
         for (planes, (count, _)) in &classes {
             within[usize::from(*planes)] = *count;
@@ -89,7 +89,7 @@ impl Fabric {
     }
 }
 
-/// What exceptions take from NICs.
+/// Losses of NICs by exceptions.
 struct Lost {
     all_planes: Planes,
     /// The planes in which T0s are absent.
@@ -158,7 +158,7 @@ struct Pieces<'a> {
     groups: BTreeSet<Group>,
     /// T1s and T2s that are there, and that an absent cable is attached to.
     near: BTreeSet<Switch>,
-    /// How many T1s and T2s are not of a kind, because they are absent or near: by plane, tier, zone and row.
+    /// Number of T1s and T2s outside a kind, because they are absent or near: by plane, tier, zone and row.
     apart: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
     vertices: BTreeMap<Vertex, usize>,
     edges: Vec<(usize, usize)>,

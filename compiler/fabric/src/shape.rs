@@ -24,13 +24,13 @@ pub struct Shape {
     pub per_group: usize,
     /// Uplinks of a T0.
     pub t0_up: usize,
-    /// How many of them go to the same T1.
+    /// Number that go to the same T1.
     pub t0_parallel: usize,
     /// T1s of a plane and zone.
     pub t1s: usize,
     /// Uplinks of a T1; 0 without a T2 tier.
     pub t1_up: usize,
-    /// How many of them go to the same T2.
+    /// Number that go to the same T2.
     pub t1_parallel: usize,
     /// T2s of a plane, with the holes that rows leave.
     pub t2s: usize,

@@ -1,4 +1,4 @@
-//! What a domain of shared fate takes away whole: a T0 group in all planes, or all T1s of a plane. And kinds of domains that
+//! Complete loss by a domain of shared fate: a T0 group in all planes, or all T1s of a plane. And kinds of domains that
 //! no switch is in.
 //!
 //! In: a fabric. Out: diagnostics. Invariants: at most two for a kind of domains, whatever the number of its domains.
@@ -35,7 +35,7 @@ pub static EMPTY: Rule = Rule {
     fix: "Name tiers and coordinates that switches of the fabric have, or remove the kind.",
 };
 
-/// How many switches of a group or of a plane are in a domain.
+/// Number of switches of a group or of a plane in a domain.
 type Counts<K> = BTreeMap<(String, K), u64>;
 
 /// T0s by group, and T1s by plane.

@@ -12,7 +12,7 @@ use closc_artefacts::Routing;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 use fixedbitset::FixedBitSet;
 
-/// How a packet comes down again from the switch where it turns.
+/// The way down of a packet from the switch where it turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descent {
     /// By the numbers that it went up by: under the T1 of the same number, over the cables of the same numbers. A uSID
@@ -55,13 +55,13 @@ impl Descent {
 /// Which exceptions take ways away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// What is absent.
+    /// Absent elements.
     Absent,
-    /// What is absent, and what is drained.
+    /// Absent and drained elements.
     AbsentOrDrained,
 }
 
-/// What a group has lost in one plane.
+/// Losses of a group in one plane.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct GroupPlane {
     /// Its T0 carries nothing.
@@ -70,7 +70,7 @@ struct GroupPlane {
     uplinks: FixedBitSet,
 }
 
-/// What is lost between T1s and T2s of a zone, in one plane: the T1 uplinks that carry nothing, by T0 uplink.
+/// Losses between T1s and T2s of a zone, in one plane: the T1 uplinks that carry nothing, by T0 uplink.
 type Crossing = BTreeMap<usize, FixedBitSet>;
 
 /// One fabric as its exceptions leave it.
@@ -78,7 +78,7 @@ pub struct UsablePaths<'a> {
     topology: &'a Topology,
     descent: Descent,
     taken: Taken,
-    /// What groups have lost, each profile once; the first is that of groups without exceptions.
+    /// Losses of groups, each profile once; the first is that of groups without exceptions.
     profiles: Vec<Vec<GroupPlane>>,
     special: BTreeMap<(ZoneId, u16), usize>,
     /// T0 uplinks lost with T1s, by zone and plane.

@@ -18,7 +18,7 @@ pub enum Reason {
     #[error("is outside of the folder of the file that names it")]
     Outside,
     /// It is a folder, a pipe, a socket or a device.
-    #[error("is no regular file")]
+    #[error("is not a regular file")]
     NotRegular,
     /// It has more bytes than are read.
     #[error("has more than {}", closc_budget::size(*max))]

@@ -29,7 +29,7 @@ pub(crate) fn regular(folder: BorrowedFd<'_>, path: &str) -> Result<File, Reason
     if file.metadata()?.is_file() { Ok(file) } else { Err(Reason::NotRegular) }
 }
 
-/// What a file is opened with: a pipe does not wait for a writer, and a terminal does not become ours.
+/// Flags for opening a file: a pipe does not wait for a writer, and a terminal does not become ours.
 fn flags() -> OFlag {
     OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
 }

@@ -1,6 +1,6 @@
 //! Opening a file of ours at a path that a person gave: a log, a capture, a state, a lock.
 //!
-//! In: a path, and how it is opened. Out: an open regular file. Invariants: the last part of the path is no link, so
+//! In: a path, and how it is opened. Out: an open regular file. Invariants: the last part of the path is not a link, so
 //! nobody who may write to the folder chooses another file; a pipe is not waited for; a terminal does not become ours.
 
 use std::fs::{File, OpenOptions};
@@ -19,7 +19,7 @@ pub fn own(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File
 }
 
 fn not_regular() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
 fn said(error: io::Error) -> io::Error {
@@ -57,15 +57,15 @@ mod tests {
             assert_eq!(opened(link), Err("it is a symbolic link".to_owned()));
         }
         for other in ["pipe", "socket", "folder"] {
-            assert_eq!(opened(other), Err("it is no regular file".to_owned()), "{other}");
+            assert_eq!(opened(other), Err("it is not a regular file".to_owned()), "{other}");
         }
         // Also with somebody at its other end.
         let reader = File::options().read(true).write(true).open(at("pipe")).expect("it is ours");
-        assert_eq!(opened("pipe"), Err("it is no regular file".to_owned()));
+        assert_eq!(opened("pipe"), Err("it is not a regular file".to_owned()));
         drop(reader);
         let mut read = File::options();
         let said = own(at("pipe"), read.read(true)).map(drop).map_err(|error| error.to_string());
-        assert_eq!(said, Err("it is no regular file".to_owned()));
+        assert_eq!(said, Err("it is not a regular file".to_owned()));
         assert!(!at("nothing").exists());
         assert_eq!(fs::read_to_string(at("other")).expect("it is there"), "of somebody else");
         assert_eq!(opened("new"), Ok(()));

@@ -32,7 +32,7 @@ use places::Places;
 /// The longest head of a request; hyper takes no less.
 const HEAD_MAX: usize = 8 << 10;
 
-/// How long a client may take to ask, and to receive the answer.
+/// Time limit for a client's request, and for taking the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Connections at a time, unless a server has less memory.
@@ -107,11 +107,11 @@ async fn one(
         .header_read_timeout(None)
         .max_buf_size(HEAD_MAX)
         .serve_connection(TokioIo::new(stream), service);
-    // What is no request is answered, too, before it is an error.
+    // A malformed request is answered, too, before it is an error.
     let _ = poll_fn(|context| connection.poll_without_shutdown(context)).await;
     let mut stream = connection.into_parts().io.into_inner();
     stream.shutdown().await?;
-    // What is left of a request is read, or the answer would be lost with the connection.
+    // The rest of a request is read, or the answer would be lost with the connection.
     let mut rest = [0; 4096];
     while stream.read(&mut rest).await? > 0 {}
     Ok(())

@@ -18,11 +18,11 @@ pub struct Request {
     pub is_post: bool,
     /// The path, without the query.
     pub path: String,
-    /// What is behind the question mark.
+    /// Text after the question mark.
     pub query: String,
     /// Lines of the head but the first: names in lower case.
     pub headers: Vec<(String, String)>,
-    /// What was posted.
+    /// Posted messages.
     pub body: Vec<u8>,
 }
 
@@ -31,7 +31,7 @@ pub struct Request {
 pub struct Answer {
     /// The status, for example 200.
     pub status: u16,
-    /// What the body is.
+    /// Body.
     pub content_type: &'static str,
     /// Further lines of the head, names in lower case.
     pub headers: &'static [(&'static str, &'static str)],

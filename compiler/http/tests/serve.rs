@@ -1,4 +1,4 @@
-//! What is served, and what is refused, over connections of this machine.
+//! Accepted and refused requests, over connections of this machine.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -36,7 +36,7 @@ async fn serve(folder: &Path, ours: &Authority, revoked: Option<Vec<u8>>) -> Soc
     address
 }
 
-/// What a client reads that shows a certificate or none; nothing where it is refused.
+/// Result of a client with or without a certificate; none where it is refused.
 fn read(address: SocketAddr, trusted: &Authority, identity: Option<&Issued>) -> String {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(&trusted.certificate()).expect("it is PEM");

@@ -21,7 +21,7 @@ pub(crate) struct Port {
     pub(crate) new: SmolStr,
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     /// Planned cables that are in the plant, by the number of the plant's cable.

@@ -20,14 +20,14 @@ const KEPT: usize = 48;
 /// The most platforms that are kept of those that give ports the same numbers.
 const ALIKE: usize = 3;
 
-/// What somebody says that the plant is made of.
+/// Given parts of the existing network.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// Platforms by the tier's word, or of all tiers by an empty one.
     pub platforms: BTreeMap<String, String>,
     /// The operating system of all switches.
     pub os: Option<Os>,
-    /// How packets find their way.
+    /// Routing mode.
     pub routing: Option<Routing>,
 }
 
@@ -73,7 +73,7 @@ fn holes(reading: &[Vec<u16>; 2]) -> usize {
 }
 
 impl Fit {
-    /// What the platform has where nothing else is said.
+    /// Defaults of the platform.
     pub(crate) fn default_block(platform: &Platform, is_up: bool) -> Block {
         let first_cage = if is_up { platform.panel.cages / 2 } else { 0 };
         Block { breakout: platform.panel.default_breakout, first_cage }
@@ -143,7 +143,7 @@ impl Panel {
     }
 }
 
-/// What a name begins with.
+/// Prefix of a name.
 fn word(name: &str) -> &str {
     name.find(|sign: char| !sign.is_ascii_alphabetic()).map_or(name, |end| &name[..end])
 }
@@ -239,7 +239,7 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     let mut found = Vec::new();
     let mut models = models(plant, levels, level, &part, panels);
     for (key, seen) in ports(plant, levels, level, &part) {
-        // What somebody wants goes before what a list of devices says.
+        // An explicit choice precedes a list of devices.
         let stated = models.remove(&key).filter(|_| wanted.platform(level).is_none()).unwrap_or_default();
         let seen = (seen, stated);
         if let Some(fits) = known.get(&seen) {
@@ -276,7 +276,7 @@ fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.into_iter().map(|(_, fit)| fit).collect()
 }
 
-/// What speaks against a fit: that switches run P4, holes between ports, splits that are not the usual ones, ports.
+/// Evidence against a fit: P4 switches, holes between ports, unusual breakouts, ports.
 type Cost = (bool, usize, u32, u32);
 
 /// The cages of ports under a split and their parts of them; nothing where a port is not of it.

@@ -36,7 +36,7 @@ const TRIES_MAX: usize = 400;
 /// The most cables that a fabric reaches for each one that is there, besides some tens of thousands.
 const REACHED_MAX: u64 = 64;
 
-/// What somebody says of the plant.
+/// Statements about the existing network.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The name of the fabric.
@@ -77,9 +77,9 @@ pub struct Imported {
     pub left_out: u64,
     /// Cables that the fabric would have, were they not absent.
     pub absent: u64,
-    /// What is plugged otherwise than the file says.
+    /// Connections that differ from the file.
     pub findings: Vec<String>,
-    /// What was read and is assumed to mean something.
+    /// Readings that are assumed to mean something.
     pub notes: Vec<String>,
     /// Names that are others in the file.
     #[serde(skip)]
@@ -212,7 +212,7 @@ fn nearest(
     })
 }
 
-/// What is assumed of platforms, and what speaks against it.
+/// Assumptions about platforms, and contrary evidence.
 fn doubts(
     plant: &Plant,
     positions: &Positions,
@@ -317,7 +317,7 @@ fn within_reach(plant: &Plant, numbers: &Numbers) -> Result<(), Refused> {
     Err(Fault { place: None, text }.into())
 }
 
-/// What cables do not show, the usual first.
+/// Settings invisible in cables, the usual first.
 fn rests(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Rest> {
     let routings: Vec<Routing> = match options.wanted.routing {
         Some(routing) => vec![routing],
@@ -421,7 +421,7 @@ fn holes(place: Place) -> Holes {
     }
 }
 
-/// What has too little of the best fabric is none.
+/// A path with too little of the best fabric is none.
 fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Result<(), Refused> {
     let (all, left, missing) = (plant.cables(), found.compared.left.len(), found.compared.missing.len());
     let too_many_left = left * 3 > all;

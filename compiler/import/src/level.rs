@@ -31,7 +31,7 @@ const WORDS: &[(&str, Level)] = &[
     ("atsw", Level::T2),
 ];
 
-/// What a name or role says.
+/// Meaning of a name or role.
 fn by_words(text: &str) -> Option<Level> {
     let text = text.to_lowercase();
     // Two words with a dash between mean something else than the second of them.
@@ -49,7 +49,7 @@ fn by_words(text: &str) -> Option<Level> {
     })
 }
 
-/// What names of nodes look like, as somebody said: text with `*` for any characters.
+/// Patterns of node names, as given: text with `*` for any characters.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

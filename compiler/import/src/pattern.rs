@@ -73,7 +73,7 @@ pub(crate) fn pattern(names: &[(SmolStr, Numbers)], allowed: &[Placeholder]) -> 
     names.iter().all(|(name, numbers)| pattern.write(*numbers) == *name).then_some(pattern)
 }
 
-/// What a column is more than a coordinate, where that is the same in all rows.
+/// Meaning of a column that is more than a coordinate, where it is the same in all rows.
 fn offset(column: &[&str], rows: &[(Vec<Piece<'_>>, &Numbers)], field: Placeholder) -> Option<u32> {
     let first = match field {
         Placeholder::Plane | Placeholder::Zone => 0,

@@ -22,7 +22,7 @@ const KIND_MAX: usize = 60;
 /// The most faults that are kept.
 const FAULTS_MAX: usize = 100;
 
-/// What a device is: a node, or a switch of a tier.
+/// Kind of a device: a node, or a switch of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Level {
     /// A server.
@@ -76,7 +76,7 @@ pub(crate) struct Cable {
     pub(crate) at: At,
 }
 
-/// What a reader says of a cable.
+/// Statement of a reader about a cable.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row<'a> {
     pub(crate) devices: [&'a str; 2],
@@ -84,7 +84,7 @@ pub(crate) struct Row<'a> {
     pub(crate) speeds: [Option<Speed>; 2],
     pub(crate) cages: [Option<(u16, u8)>; 2],
     pub(crate) stuff: Stuff,
-    /// What the first and second end are.
+    /// Kinds of the first and second end.
     pub(crate) levels: Option<[Level; 2]>,
     /// Whether it carries no new traffic.
     pub(crate) is_drained: bool,
@@ -104,7 +104,7 @@ struct Planned {
 pub struct Fault {
     /// File and line, where there is one.
     pub place: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub text: String,
 }
 
@@ -164,7 +164,7 @@ pub struct Plant {
     pub(crate) stuffs: Vec<Stuff>,
     /// Cables that carry no new traffic, by number.
     pub(crate) drained: HashSet<u32>,
-    /// What readers say that devices are.
+    /// Devices as stated by readers.
     pub(crate) levels: HashMap<u32, (Level, At)>,
     /// Words that tell what a device may be, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
@@ -236,14 +236,14 @@ impl Plant {
 
     /// Keeps a type of cable that says no medium, with the medium that is taken for it.
     pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: At) {
-        // What is no type is as long as it likes.
+        // A text that is not a type may have any length.
         let kind: SmolStr = kind.chars().filter(|sign| !sign.is_control()).take(KIND_MAX).collect();
         if self.types.len() < FAULTS_MAX || self.types.contains_key(&(kind.clone(), taken)) {
             self.types.entry((kind, taken)).or_insert((0, at)).0 += 1;
         }
     }
 
-    /// What is assumed of cables whose type says no medium.
+    /// Assumed medium of cables whose type names none.
     pub(crate) fn notes(&self) -> Vec<String> {
         let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, At))| {
             let place = self.place(*at);
@@ -252,7 +252,7 @@ impl Plant {
                     "{place}: the type `{kind}` is more than one medium: `{medium}` is assumed, by the length ({count} cables)"
                 ),
                 None => format!(
-                    "{place}: the type `{kind}` is no medium: the usual one is assumed ({count} cables)"
+                    "{place}: the type `{kind}` is not a medium: the usual one is assumed ({count} cables)"
                 ),
             }
         };
@@ -368,7 +368,7 @@ impl Plant {
         }
     }
 
-    /// How many devices have cables.
+    /// Number of devices with cables.
     pub(crate) fn device_count(&self) -> usize {
         self.devices.names.len()
     }

@@ -118,7 +118,7 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
     };
     let (groups, groups_by_zone) = fewer(&groups);
     let (per_group, mut per_group_by_zone) = fewer(&per_group);
-    // What a zone without nodes could have is not seen.
+    // Capacity of a zone without nodes is not counted.
     per_group_by_zone.retain(|_, count| *count > 0);
     let base = Numbers {
         planes: count(switches.iter().map(|switch| u16::from(switch.plane.0))),

@@ -21,7 +21,7 @@ pub(crate) struct TierHardware {
     pub(crate) by_zone: BTreeMap<u16, Fit>,
 }
 
-/// What is not seen in cables and has to be something.
+/// Assumptions about settings that cables do not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rest {
     pub(crate) routing: Routing,
@@ -36,7 +36,7 @@ pub(crate) struct Stuffs {
     pub(crate) by_zone: BTreeMap<u16, Stuff>,
 }
 
-/// What differs from the numbers.
+/// Differences from the numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exceptions {
     pub(crate) absent: Vec<String>,

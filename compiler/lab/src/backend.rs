@@ -1,4 +1,4 @@
-//! What carries the packets: behind one trait, so that tests are the same for every kind of switch.
+//! Carrier of packets: behind one trait, so that tests are the same for every kind of switch.
 //!
 //! In: packets. Out: arrivals and counters, as the data plane has them. Invariants: a backend judges nothing.
 
@@ -131,7 +131,7 @@ pub(crate) struct Flow {
     pub(crate) destination: Ipv6Addr,
 }
 
-/// What was seen of a flow.
+/// Observations of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// Ports it left by.
@@ -153,7 +153,7 @@ pub enum Arrival<'a> {
     Wire {
         /// The port.
         port: PortId,
-        /// What is left of the segment list.
+        /// Rest of the segment list.
         destination: Ipv6Addr,
         /// The inner packet.
         inner: &'a [u8],

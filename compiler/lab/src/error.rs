@@ -25,7 +25,7 @@ pub enum LabError {
     Tree {
         /// The file or folder.
         path: Utf8PathBuf,
-        /// What is wrong with it.
+        /// The error.
         fault: TreeFault,
     },
     /// Switches choose the path, and labs walk paths that hosts choose.
@@ -38,7 +38,7 @@ pub enum LabError {
         fabric: FabricName,
         /// Its routing.
         routing: Routing,
-        /// What was asked for.
+        /// Request.
         what: &'static str,
     },
     /// FRR is not installed.
@@ -85,12 +85,12 @@ pub enum LabError {
         /// The last there is.
         last: u8,
     },
-    /// What is broken stays as it is while something else is done to it.
+    /// A faulty element keeps its fault while something else changes.
     #[error("{fault} cannot be added to what is broken already: {standing}")]
     Overlap {
-        /// What was asked for.
+        /// Request.
         fault: String,
-        /// What is broken.
+        /// Faults.
         standing: String,
     },
     /// Only kernels break cables while packets flow.
@@ -114,7 +114,7 @@ pub enum LabError {
         "cables of this machine cannot lose packets now and then: `tc` (iproute2) with clsact and bpf filters          (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF) does it: {message}"
     )]
     NoLoss {
-        /// What was said.
+        /// Output.
         message: String,
     },
     /// An agent did not do what it is for.
@@ -122,7 +122,7 @@ pub enum LabError {
     Agent {
         /// Its NIC.
         nic: String,
-        /// What went wrong.
+        /// Error.
         what: String,
     },
     /// The switches of the tree are for something else.
@@ -142,7 +142,7 @@ pub enum LabError {
          use `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     WidePorts {
-        /// What has narrower ports.
+        /// Switches with narrower ports.
         who: String,
         /// Bits of a port.
         bits: u32,
@@ -181,7 +181,7 @@ pub enum LabError {
          `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     Text {
-        /// What has no text.
+        /// Marker for missing text.
         who: String,
         /// A switch.
         switch: String,
@@ -198,9 +198,9 @@ pub enum LabError {
     /// A program that runs switches did not start.
     #[error("{what} did not start: {message}")]
     Start {
-        /// What was started.
+        /// Started parts.
         what: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// A switch has no pipeline yet.
@@ -218,7 +218,7 @@ pub enum LabError {
     P4Runtime {
         /// The switch.
         device: String,
-        /// What went wrong.
+        /// Error.
         message: String,
     },
     /// The process of a lab does not do what it is asked.
@@ -252,7 +252,7 @@ pub enum LabError {
         /// Folder that was looked in.
         runtime: Utf8PathBuf,
     },
-    /// What is up is not what the tree says.
+    /// The running lab differs from the tree.
     #[error("lab `{fabric}` was brought up from other artefacts: take it down and bring it up again")]
     Changed {
         /// The fabric.
@@ -273,10 +273,10 @@ pub enum LabError {
         /// The fabric.
         fabric: String,
     },
-    /// A name that is no cable.
+    /// A name that is not a cable.
     #[error("no cable is called `{name}`{}", similar(.like))]
     NoCable {
-        /// What was asked for.
+        /// Request.
         name: String,
         /// Names that look like it.
         like: Vec<String>,
@@ -284,7 +284,7 @@ pub enum LabError {
     /// A name that is neither a switch nor a cable.
     #[error("no switch and no cable is called `{name}`{}", similar(.like))]
     NoPart {
-        /// What was asked for.
+        /// Request.
         name: String,
         /// Names that look like it.
         like: Vec<String>,
@@ -294,17 +294,17 @@ pub enum LabError {
     CableInUse {
         /// The cable.
         name: String,
-        /// What it is used for.
+        /// Use.
         why: &'static str,
     },
     /// `ip` refused something.
     #[error("`{command}` failed on `{device}`: {message}")]
     Command {
-        /// What was run.
+        /// Command.
         command: String,
         /// Where.
         device: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// A device is left over that could not be removed.
@@ -313,29 +313,29 @@ pub enum LabError {
     /// A file or socket.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done.
+        /// Operation.
         what: String,
         /// What the system said.
         source: std::io::Error,
     },
-    /// What was made of a lab is gone again.
+    /// Created parts of a lab are removed again.
     #[error("{error}; what was made of the lab is taken down again")]
     TakenDown {
-        /// What went wrong.
+        /// Error.
         error: Box<LabError>,
     },
     /// Cables that were moved went back.
     #[error("{error}; every cable is back where it belongs")]
     Undone {
-        /// What went wrong.
+        /// Error.
         error: Box<LabError>,
     },
     /// Cables that were moved are still where they do not belong.
     #[error("{error}; {changes}, and putting them back failed: {cause}; try `closc lab restore`")]
     NotUndone {
-        /// What went wrong.
+        /// Error.
         error: Box<LabError>,
-        /// What was done to cables.
+        /// Actions on cables.
         changes: String,
         /// Why they could not be put back.
         cause: Box<LabError>,
@@ -351,7 +351,7 @@ pub enum LabError {
     Interrupted,
 }
 
-/// What is wrong with a file of the tree.
+/// Errors of a file of the tree.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeFault {
     /// It is not there or cannot be read.
@@ -366,16 +366,16 @@ pub enum TreeFault {
     )]
     Digest,
     /// A folder, a link, a device or a pipe.
-    #[error("it is no regular file of the tree")]
+    #[error("it is not a regular file of the tree")]
     NoFile,
     /// No text.
-    #[error("it is no UTF-8 text")]
+    #[error("it is not UTF-8 text")]
     NoText,
     /// More than any tree has.
     #[error("it has more than {0} bytes")]
     TooLong(u64),
     /// A path that leads out of the tree, or none at all.
-    #[error("{0:?} is no path inside the tree")]
+    #[error("{0:?} is not a path inside the tree")]
     Path(String),
     /// Fields of a segment that are wider than it.
     #[error("the fields of a segment take more than its 16 bits")]
@@ -393,7 +393,7 @@ pub enum TreeFault {
     #[error("{0}")]
     Document(#[from] DocumentError),
     /// A row of a cable list with a word that is none.
-    #[error("`{word}` is no {what} of a cable")]
+    #[error("`{word}` is not a {what} of a cable")]
     Word {
         /// Which column.
         what: &'static str,
@@ -451,7 +451,7 @@ pub enum TreeFault {
     #[error("port `{0}` has a cable and no router interface of its name: compile the tree again")]
     Interface(String),
     /// No MAC address.
-    #[error("{0:?} is no MAC address")]
+    #[error("{0:?} is not a MAC address")]
     Mac(String),
     /// A port with two cables.
     #[error("port `{0}` has two cables")]
@@ -475,7 +475,7 @@ pub enum TreeFault {
     Line {
         /// Line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a lab needs of the machine: programs, and parts of the kernel.
+//! Requirements of a lab on the machine: programs, and parts of the kernel.
 
 use std::fmt;
 

@@ -50,12 +50,12 @@ pub struct Lab {
     guard: Guard,
 }
 
-/// What came up.
+/// Started parts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UpReport {
     /// The fabric.
     pub fabric: String,
-    /// What runs its switches.
+    /// Program of its switches.
     pub target: Target,
     /// Switches.
     pub switches: usize,
@@ -73,7 +73,7 @@ pub struct UpReport {
     pub inventory: Option<Utf8PathBuf>,
 }
 
-/// What went down.
+/// Failed elements.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DownReport {
     /// The fabric.
@@ -86,23 +86,23 @@ pub struct DownReport {
     pub seconds: f64,
 }
 
-/// What is up.
+/// Running parts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Status {
     /// The fabric.
     pub fabric: String,
-    /// What runs its switches.
+    /// Program of its switches.
     pub target: Target,
     /// The tree it was brought up from.
     #[schemars(with = "String")]
     pub tree: Utf8PathBuf,
     /// Switches.
     pub switches: usize,
-    /// What somebody else has removed or ended.
+    /// Elements removed or ended by another process.
     pub missing: Vec<String>,
     /// Whether the last change was finished.
     pub complete: bool,
-    /// What was done to cables, in words.
+    /// Actions on cables, in words.
     pub changes: Vec<String>,
     /// Where its switches are reached over P4Runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -220,7 +220,7 @@ impl Lab {
     }
 
     fn up_fresh(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        // What a crash has left of an earlier lab of this fabric is ours, and in the way.
+        // Remains of a crashed lab of this fabric are ours, and in the way.
         if let Some(old) = State::load(&self.options.runtime, &self.tree.fabric)? {
             site::remove(&old, &self.options.runtime)?;
             State::forget(&self.options.runtime, &self.tree.fabric)?;

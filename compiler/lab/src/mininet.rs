@@ -16,7 +16,7 @@ use crate::target::Target;
 use crate::traffic;
 use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Program, Tree};
 
-/// What every script does with its tables.
+/// Handling of tables in every script.
 const PROGRAM: &str = include_str!("mininet/script.py");
 
 /// The modules that it needs.

@@ -14,13 +14,13 @@ const LABEL_MAX: usize = 63;
 /// The longest name of an interface (`IFNAMSIZ` of `linux/if.h`, with its end).
 const INTERFACE_MAX: usize = 15;
 
-/// Text that is no name.
+/// Text that is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} cannot name {what}")]
 pub struct NameFault {
     /// The beginning of the text.
     text: String,
-    /// What it was to name.
+    /// Intended name.
     what: &'static str,
 }
 
@@ -101,7 +101,7 @@ fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// `all` and `default` are no interfaces but what the kernel calls the settings of every one.
+/// `all` and `default` are not interfaces but what the kernel calls the settings of every one.
 fn is_interface(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=INTERFACE_MAX).contains(&text.len())

@@ -1,4 +1,4 @@
-//! How labs are brought up, and where they are remembered.
+//! Start of labs, and the folder of their state.
 
 use std::net::SocketAddr;
 use std::thread::available_parallelism;
@@ -9,7 +9,7 @@ use crate::name::FabricName;
 use crate::target::Target;
 use crate::tree::Digests;
 
-/// How a lab is brought up.
+/// Start of a lab.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Folder that remembers what is up.
@@ -18,11 +18,11 @@ pub struct Options {
     pub jobs: usize,
     /// Most devices brought up on one machine.
     pub devices_max: usize,
-    /// What runs the switches; what fits the tree if not given.
+    /// Program of the switches; that of the tree if not given.
     pub target: Option<Target>,
     /// Whether files that were changed after they were compiled are refused.
     pub digests: Digests,
-    /// How long embedded switches live.
+    /// Lifetime of embedded switches.
     pub life: Life,
     /// Where embedded switches serve P4Runtime, to whoever reaches it; at a socket of the lab's owner if not given.
     pub listen: Option<SocketAddr>,
@@ -31,7 +31,7 @@ pub struct Options {
     pub switch: Vec<String>,
 }
 
-/// How long embedded switches live.
+/// Lifetime of embedded switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Life {
     /// As long as the lab is open in this process.

@@ -18,7 +18,7 @@ const HOP_LIMIT: u8 = 64;
 
 const HEADERS: usize = 40 + 8;
 
-/// What stands at the start of every payload.
+/// First bytes of every payload.
 const MAGIC: [u8; 8] = *b"closclab";
 
 /// A byte or word of every encapsulated packet of a lab, from the start of the outer header.
@@ -30,7 +30,7 @@ pub(crate) enum Sign {
     Word(u32, [u8; 4]),
 }
 
-/// What is the same in all encapsulated packets of a lab, and in no others.
+/// Common mark of all encapsulated packets of a lab, and of no others.
 pub(crate) const SIGNS: [Sign; 4] = [
     Sign::Byte(6, IPV6),
     Sign::Byte(40 + 6, UDP),
@@ -54,13 +54,13 @@ pub struct Packet {
 /// A number by which a packet is known again: which batch it belongs to, and which packet of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
-    /// The batch; packets of earlier batches that come late are no part of this one.
+    /// The batch; packets of earlier batches that come late are not part of this one.
     pub batch: u32,
     /// The packet.
     pub number: u32,
 }
 
-/// What an inner packet says.
+/// Contents of an inner packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inner {
     /// Sending NIC.

@@ -1,4 +1,4 @@
-//! What a lab may do of all that root may.
+//! Capabilities that a lab keeps of those of root.
 //!
 //! In: nothing. Out: a process or thread with fewer rights. Invariants: rights only go away, and no program that is
 //! started gets them back: neither from being root nor from its file.
@@ -9,7 +9,7 @@ use nix::sys::prctl;
 
 use crate::LabError;
 
-/// What the process of a lab needs: namespaces and what is in them; files of trees wherever they are; daemons that
+/// Needs of the process of a lab: namespaces and their contents; files of trees wherever they are; daemons that
 /// take a user of their own, and their ends.
 const OF_LABS: [Capability; 10] = [
     Capability::CAP_SYS_ADMIN,
@@ -24,10 +24,10 @@ const OF_LABS: [Capability; 10] = [
     Capability::CAP_KILL,
 ];
 
-/// What is needed inside of a namespace.
+/// Requirements inside a namespace.
 const OF_NAMESPACES: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
-/// What routers need to start: they take a user of their own and keep some of this.
+/// Start requirements of routers: they take a user of their own and keep some of this.
 const OF_ROUTERS: [Capability; 7] = [
     Capability::CAP_NET_ADMIN,
     Capability::CAP_NET_RAW,
@@ -38,7 +38,7 @@ const OF_ROUTERS: [Capability; 7] = [
     Capability::CAP_CHOWN,
 ];
 
-/// What the process of embedded switches needs, which moves packets in its own memory: to read the tree.
+/// Needs of the process of embedded switches, which moves packets in its own memory: to read the tree.
 const OF_SWITCHES: [Capability; 1] = [Capability::CAP_DAC_READ_SEARCH];
 
 /// Gives up what labs do not need. To be called before there are other threads.
@@ -75,7 +75,7 @@ fn reduce(wanted: &[Capability]) -> Result<(), CapsError> {
         }
     }
     caps::clear(None, CapSet::Inheritable)?;
-    // What is permitted bounds what is effective, so that goes first.
+    // The permitted set bounds the effective one, so it goes first.
     for set in [CapSet::Effective, CapSet::Permitted] {
         let kept = caps::read(None, set)?.intersection(&wanted).copied().collect();
         caps::set(None, set, &kept)?;
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// What a program gets that the thread starts, as the kernel has it.
+    /// Capabilities of a program started by the thread, as the kernel has them.
     fn child(set: &str) -> u64 {
         let status = Command::new("cat").arg("/proc/self/status").output().unwrap().stdout;
         let status = String::from_utf8(status).unwrap();

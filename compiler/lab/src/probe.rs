@@ -20,7 +20,7 @@ use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
 use crate::walk::PacketPath;
 
-/// What self-probes found.
+/// Results of self-probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProbeReport {
     /// Probes to the T0 and back: sent, and come back.
@@ -29,7 +29,7 @@ pub struct ProbeReport {
     pub t1: Count,
     /// Probes to a T2 and back; none in two tiers.
     pub t2: Count,
-    /// What the losses point at.
+    /// Elements suspected by the losses.
     pub accused: Vec<Accused>,
 }
 
@@ -42,7 +42,7 @@ pub struct Count {
     pub returned: u64,
 }
 
-/// What losses point at.
+/// Elements suspected by losses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Accused {
@@ -50,14 +50,14 @@ pub enum Accused {
     Cable {
         /// The cable.
         cable: String,
-        /// What says so.
+        /// Source.
         evidence: String,
     },
     /// A switch: all probes over it are lost.
     Switch {
         /// The switch.
         switch: String,
-        /// What says so.
+        /// Source.
         evidence: String,
     },
     /// A cable or the switch behind it: only one NIC is attached to that switch, so probes cannot tell them apart.
@@ -66,7 +66,7 @@ pub enum Accused {
         cable: String,
         /// The switch.
         switch: String,
-        /// What says so.
+        /// Source.
         evidence: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a lab says while it works, and how it is asked to stop.
+//! Messages of a working lab, and its stop requests.
 //!
 //! In: a function that is called with every step. Invariants: nothing here prints; the command line does.
 
@@ -14,9 +14,9 @@ use crate::LabError;
 /// A step of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done, for example `send packets`.
+    /// Operation, for example `send packets`.
     pub what: &'static str,
-    /// How much is done.
+    /// Progress.
     pub done: u64,
     /// Of how much.
     pub total: u64,

@@ -27,7 +27,7 @@ const FLOWS_OF_SEARCH: u64 = 8192;
 const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 /// The source port of the first flow of a pair.
 const FIRST_PORT: u16 = 20_000;
-/// How often flows are sent while routes change.
+/// Number of times that flows are sent while routes change.
 const TRIES: u32 = 20;
 /// Logarithm of two ends in 10^12.
 const LN_CHANCE: f64 = 28.324_17;
@@ -61,7 +61,7 @@ pub(crate) fn search(
     Ok((report, findings))
 }
 
-/// What became of flows.
+/// Fate of flows.
 struct Walked {
     report: TestReport,
     routes: Vec<Routes>,
@@ -161,7 +161,7 @@ impl End {
     }
 }
 
-/// How many flows left a device by each port of a route.
+/// Number of flows that left a device by each port of a route.
 type Tallies = BTreeMap<(DeviceId, usize), BTreeMap<String, u64>>;
 
 struct Judge<'a> {
@@ -218,7 +218,7 @@ impl Judge<'_> {
             let Some((number, route)) = named else { return End::Unnamed(left) };
             if route.hops.len() > 1 {
                 // All kernels share one hash, and programs have the same one with seeds: what is left after the first
-                // choice of a kind of device is no sample.
+                // choice of a kind of device is not a sample.
                 let name = &self.model.devices[at.0].name;
                 if chosen.insert(self.tree.devices.get(name).and_then(|device| device.program)) {
                     let tally = self.tallies.entry((at, number)).or_default();
@@ -264,7 +264,7 @@ impl Judge<'_> {
     }
 }
 
-/// How far the number of flows of a share may be from its mean by chance (Bernstein's inequality).
+/// Distance of the number of flows of a share from its mean by chance (Bernstein's inequality).
 fn bound(flows: u64, share: f64) -> f64 {
     let variance = flows as f64 * share * (1.0 - share);
     let third = LN_CHANCE / 3.0;

@@ -17,10 +17,10 @@ use crate::model::Model;
 use crate::traffic::{self, Outgoing};
 use crate::tree::{GroupTable, Nic, Tree};
 
-/// How many draws a path may take before the sample is left as it is: only samples of nearly everything need many.
+/// Maximum draws of a path before the sample is left as it is: only samples of nearly everything need many.
 const DRAWS: u64 = 16;
 
-/// How much of a fabric a test walks.
+/// Extent of a test's walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// Every path of every pair.
@@ -28,14 +28,14 @@ pub enum Extent {
     Everything,
     /// So many paths.
     Sample {
-        /// How many.
+        /// Count.
         paths: u64,
         /// Seed of the choice.
         seed: u64,
     },
 }
 
-/// What a sample was drawn from.
+/// Origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Drawn {
     /// Paths of the fabric.
@@ -52,7 +52,7 @@ pub(crate) struct Selected<'a> {
     nics: Vec<(&'a GroupTable, &'a Nic)>,
     /// Of a sample: the senders in order, each with receivers and numbers of paths.
     chosen: Option<Vec<(usize, Chosen)>>,
-    /// What a sample was drawn from.
+    /// Origin of a sample.
     pub(crate) drawn: Option<Drawn>,
     /// Ordered pairs of NICs.
     pub(crate) pairs: u64,

@@ -1,11 +1,11 @@
-//! What runs the switches of a lab.
+//! Program of the switches of a lab.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What runs the switches of a lab.
+/// Program of the switches of a lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {

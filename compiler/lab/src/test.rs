@@ -22,7 +22,7 @@ use crate::segment::Segment;
 use crate::traffic::{Outgoing, PathRef};
 use crate::tree::Tree;
 
-/// How each path of a test ended, for those who look for the cause.
+/// Result of each path of a test, for diagnosis.
 #[derive(Debug, Default)]
 pub(crate) struct Outcomes<'a> {
     pub(crate) delivered: Vec<PathRef<'a>>,
@@ -131,7 +131,7 @@ fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> 
 /// Bits that number the senders of a test; those above number the tries.
 const BATCH_BITS: u32 = 28;
 
-/// What packets ought to move. Millions of them cross every port.
+/// Expected counters. Millions of packets cross every port.
 struct Expected {
     /// By number of the port: what has to be counted, and what more may be, as packets that were lost under load got as far.
     ports: Vec<[PortCounter; 2]>,

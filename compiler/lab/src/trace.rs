@@ -31,7 +31,7 @@ const PULSE: u32 = 3;
 /// Ways to a suspect that are tried, where packets stray before they get there.
 const WAYS: usize = 16;
 
-/// What is wrong with the cabling.
+/// Errors of the cabling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Finding {
@@ -41,7 +41,7 @@ pub enum Finding {
         first: String,
         /// The other.
         second: String,
-        /// What says so.
+        /// Source.
         evidence: Vec<String>,
     },
     /// A cable ends at another port, and what belongs there was not found elsewhere.
@@ -50,28 +50,28 @@ pub enum Finding {
         cable: String,
         /// The port it ends at.
         found_at: String,
-        /// What says so.
+        /// Source.
         evidence: Vec<String>,
     },
-    /// What goes into a cable does not come out anywhere.
+    /// Packets that enter a cable do not come out anywhere.
     Cut {
         /// The cable.
         cable: String,
-        /// What says so.
+        /// Source.
         evidence: Vec<String>,
     },
     /// A device takes packets in and does not forward them.
     Silent {
         /// The device.
         device: String,
-        /// What says so.
+        /// Source.
         evidence: Vec<String>,
     },
     /// Routes went over a cable, at both of its ends, and none does any more.
     Unused {
         /// The cable.
         cable: String,
-        /// What says so.
+        /// Source.
         evidence: Vec<String>,
     },
 }

@@ -47,7 +47,7 @@ pub struct PathName {
     pub t1_uplink: u16,
     /// Outer destination address.
     pub destination: Ipv6Addr,
-    /// What happened, in words.
+    /// Event, in words.
     pub what: String,
 }
 
@@ -110,7 +110,7 @@ impl PathRef<'_> {
 pub struct Outgoing<'a> {
     /// Those to send packets over.
     pub paths: Vec<PathRef<'a>>,
-    /// How many more the table calls absent.
+    /// Further entries that the table calls absent.
     pub absent: u64,
 }
 

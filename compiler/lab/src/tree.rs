@@ -61,19 +61,19 @@ pub struct Tree {
 pub struct Device {
     /// Switch or node.
     pub kind: DeviceKind,
-    /// What its files are for.
+    /// Purpose of its files.
     pub software: Software,
     /// The program that its entries are for, of a P4 switch.
     pub program: Option<Program>,
     /// Its folder, in the tree.
     pub folder: Utf8PathBuf,
-    /// What its batch file says, or its entries.
+    /// Contents of its batch file, or its entries.
     pub batch: Batch,
     /// Number of each port with a cable, of a P4 switch.
     pub numbers: BTreeMap<String, u16>,
 }
 
-/// What the files of a device are for.
+/// Purpose of the files of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Software {
     /// The Linux kernel.
@@ -194,7 +194,7 @@ fn device(
             let text = contents.text(&path)?;
             let commands = Command::read_all(&text).map_err(LabError::tree(contents.folder().join(path)))?;
             let batch = Batch::of(&commands);
-            // What cannot be applied is refused before anything is made.
+            // Requests that cannot be applied are refused before anything is made.
             KernelFiles::new(contents, &folder).check()?;
             let (software, numbers) = (Software::Linux, BTreeMap::new());
             return Ok(Device { kind, software, program: None, folder, batch, numbers });

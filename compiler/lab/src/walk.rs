@@ -36,7 +36,7 @@ pub enum WalkFault {
     /// The first segment is not that of the switch at the other end of the cable.
     #[error("the cable leads to `{found}`, which does not answer to {segment}")]
     WrongSwitch {
-        /// What is at the other end.
+        /// The other end.
         found: String,
         /// The segment.
         segment: Segment,

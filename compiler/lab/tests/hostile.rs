@@ -17,9 +17,9 @@ use nix::sched::{CloneFlags, unshare};
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
-/// What would be made of a tree by whoever edits a file.
+/// Changes to a tree by editing a file.
 struct Attack {
-    /// What it is, for messages.
+    /// Description, for messages.
     what: String,
     /// File of the tree.
     file: String,
@@ -198,7 +198,7 @@ fn files_that_are_not_what_was_compiled_are_refused() {
     assert!(matches!(fault(), (at, TreeFault::Read(_)) if at.file_name() == Some("manifest.json")));
 }
 
-/// What is to stay as it is.
+/// Parts that stay as they are.
 fn machine(outside: &Utf8Path) -> Vec<String> {
     let ip = |arguments: &[&str]| {
         let output = Command::new("ip").args(arguments).output().unwrap();
@@ -216,7 +216,7 @@ fn machine(outside: &Utf8Path) -> Vec<String> {
         values(&Utf8Path::new("/proc/sys").join(folder), &mut seen);
     }
     seen.push(format!("processes of it: {:?}", processes()));
-    // What is in the tree is part of the attack, so it is enough to see that nothing was added beside it.
+    // The contents of the tree are part of the attack, so it suffices that nothing was added beside it.
     let mut files: Vec<String> =
         outside.read_dir_utf8().unwrap().map(|entry| entry.unwrap().path().to_string()).collect();
     files.sort();
@@ -315,7 +315,7 @@ fn hostile_trees_brought_up_as_root_change_nothing_outside() {
             assert_eq!(machine(&outside), before, "{}", attack.what);
         }
         println!("{} trees brought up twice as root, {refused} times refused, 0 effects outside", all.len());
-        // What is looked at does show what such a line does where nobody is in its way.
+        // The inspected part shows the effect of such a line on its own.
         let status = Command::new("ip").args(["netns", "add", "closc-intruder"]).status().unwrap();
         assert!(status.success());
         fs::write(outside.join("line"), format!("netns exec closc-intruder touch {canary}\n")).unwrap();

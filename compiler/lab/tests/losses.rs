@@ -1,4 +1,4 @@
-//! What steps of a job cost, in virtual time: each packet that is lost is charged to the step that broke what was on its way, also
+//! Losses per step of a job, in virtual time: each packet that is lost is charged to the step that broke an element on its path, a
 //! where a cut takes what was under way; and what a job is judged by whose fabric is gone for a while, or for good.
 
 mod common;
@@ -98,7 +98,7 @@ fn faults_at_one_moment_are_charged_each_with_its_own() {
         "{:?}",
         report.steps
     );
-    // What is left does not reach the floor, so the lossy cable goes on carrying packets.
+    // The remaining paths are below the floor, so the lossy cable goes on carrying packets.
     assert!(lossy.last_lost_ms.unwrap() > 200.0, "it still loses some: {lossy:?}");
     assert_eq!(back.lost_packets, 0, "it broke nothing: {back:?}");
 }

@@ -31,7 +31,7 @@ const PAYLOAD: usize = 1_400;
 /// Sockets to send by: each has room for some packets that are not sent yet.
 const SOCKETS: usize = 16;
 
-/// What packets are sent with.
+/// Send options of packets.
 const NOT_CAPABLE: u8 = 0;
 const CAPABLE: u8 = 2;
 const MARKED: u8 = 3;
@@ -195,7 +195,7 @@ fn packets_of_each_class_are_counted_in_its_band() {
         assert_eq!(after.keys().collect::<Vec<_>>(), meant.keys().collect::<Vec<_>>(), "{name}");
         for (class, meant) in meant {
             let found = after[class] - before[class];
-            // What the kernel says on its own is in the last one.
+            // The kernel's own message is in the last one.
             assert!(
                 found == meant || class == "1:5" && found > meant,
                 "{name} {class}: {found}, not {meant}"

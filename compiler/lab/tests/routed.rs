@@ -52,7 +52,7 @@ fn static_groups_carry_flows_by_their_weights() {
     assert_eq!((report.pairs, report.delivered), (30, report.packets));
     let spread = report.spread.as_ref().unwrap();
     assert!(spread.groups >= 3, "{report}");
-    // What is not there is said.
+    // Missing elements are reported.
     let error = quietly(|watch| lab.probe(watch)).unwrap_err();
     assert!(matches!(error, LabError::Routing { .. }), "{error}");
     // A switch that weighs in another way than its file says is seen, and so is one that loses flows.
@@ -115,7 +115,7 @@ fn static_groups_lose_what_a_cut_cable_carried() {
     let (test, findings) = cut("p0-t0-002--p0-t1-001#2", Ends::Down);
     assert_eq!((test.lost, found(&findings)), (0, vec![("unused", vec!["p0-t0-002--p0-t1-001#2"])]));
     let (test, findings) = cut("p0-t0-001--p0-t1-001", Ends::Down);
-    assert!(test.lost > 0, "nobody tells the other T0s: {test}");
+    assert!(test.lost > 0, "the other T0s do not learn of it: {test}");
     assert_eq!(found(&findings), [("unused", vec!["p0-t0-001--p0-t1-001"])]);
     let report = quietly(|watch| lab.test(watch)).unwrap();
     assert!(report.is_fine(), "whole again: {report}");

@@ -31,7 +31,7 @@ fn up(yaml: &str, fabric: &str) -> (Lab, Compiled) {
     (lab, compiled)
 }
 
-/// What was pushed carries every flow by its weights; what was pushed of another tree is seen.
+/// The pushed entries carry every flow by their weights; those of another tree are seen.
 fn prove(yaml: &str, fabric: &str) {
     let (mut lab, compiled) = up(yaml, fabric);
     let error = quietly(|watch| lab.test(watch)).unwrap_err();
@@ -49,7 +49,7 @@ fn prove(yaml: &str, fabric: &str) {
     let (sample, again) = (sample(), sample());
     assert!(sample.is_fine() && sample.packets == 300, "{sample}");
     assert_eq!(sample, again, "the same flows take the same ways");
-    // What needs paths that hosts write is said, and what needs a carrier.
+    // Requirements are reported: paths that hosts write, and a carrier.
     let error = quietly(|watch| lab.probe(watch)).unwrap_err();
     assert!(matches!(error, LabError::Routing { .. }), "{error}");
     let error = quietly(|watch| lab.cut("p0-t0-001--p0-t1-002", Ends::Down, watch)).unwrap_err();

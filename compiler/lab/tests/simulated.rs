@@ -134,7 +134,7 @@ fn every_cut_is_found_by_test_and_by_probes() {
     }
 }
 
-/// What probes say of a cable that was cut.
+/// Evidence of probes about a cut cable.
 fn cut_report(cut: &str, probes: ProbeReport) -> CutReport {
     CutReport { cut: cut.to_owned(), down: false, probes: Some(probes), test: None, findings: Vec::new() }
 }
@@ -163,7 +163,7 @@ fn every_cut_under_t2s_is_found_by_probes() {
     );
 }
 
-/// What no probe crosses is not passed over in silence.
+/// Cables without probes are reported.
 #[test]
 fn a_cut_that_probes_do_not_see_is_said() {
     let (tree, model) = read(&shipped("examples/three-tiers"));

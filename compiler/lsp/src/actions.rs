@@ -1,4 +1,4 @@
-//! What an editor offers to do about findings: the fixes that they carry.
+//! Code actions for findings: the fixes that they carry.
 
 use std::collections::HashMap;
 

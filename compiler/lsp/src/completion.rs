@@ -1,4 +1,4 @@
-//! What may be written at a place: keys, words, platforms, splits, names of devices.
+//! Allowed text at a place: keys, words, platforms, breakouts, names of devices.
 
 use closc_fabric::Fabric;
 use closc_platform::Catalogue;
@@ -12,7 +12,7 @@ use crate::place::Place;
 /// The most names of devices that are proposed at once.
 const NAMES_MAX: usize = 100;
 
-/// What may be written at a place.
+/// Allowed text at a place.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     pub(crate) items: Vec<CompletionItem>,

@@ -1,4 +1,4 @@
-//! What the compiler computes of a fabric, as somebody wants to see it beside the text.
+//! Computed values of a fabric, to show beside the text.
 //!
 //! In: a plan, and a name or a key. Out: Markdown. Invariants: every value comes from the plan; nothing is computed here.
 

@@ -1,4 +1,4 @@
-//! What is shown where the pointer is: the meaning of a key, and what the compiler computes there.
+//! Hover text: the meaning of a key, and the values that the compiler computes there.
 
 use std::fmt::Write as _;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What the language has at a path: keys, words and their meaning, from the schema of fabric files.
+//! Language at a path: keys, words and their meaning, from the schema of fabric files.
 //!
 //! In: paths of keys, as a text has them. Out: keys, words, descriptions. Invariants: nothing is said here that the schema does
 //! not say.
@@ -14,7 +14,7 @@ pub(crate) struct Language {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// What it means; may be empty.
+    /// Meaning; may be empty.
     pub(crate) meaning: String,
 }
 

@@ -39,7 +39,7 @@ pub enum LspError {
     /// The editor does not follow the protocol, or is gone.
     #[error("the editor: {0}")]
     Protocol(#[from] lsp_server::ProtocolError),
-    /// What it says when it starts cannot be read.
+    /// Its start message cannot be read.
     #[error("the editor says what cannot be read: {0}")]
     Message(#[from] serde_json::Error),
     /// Nothing can be sent any more.
@@ -165,7 +165,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes what happened to a text. What cannot be read is no news.
+    /// Takes what happened to a text. What cannot be read is not news.
     fn take(&mut self, notification: Notification) -> Result<(), LspError> {
         let params = notification.params;
         match notification.method.as_str() {

@@ -1,7 +1,7 @@
 //! Messages as frames of a byte stream: a header with `Content-Length`, and JSON.
 //!
 //! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message is answered
-//! (JSON-RPC 2.0, section 5.1: -32700 where it is no JSON, -32600 where it is no message) and passed over; what a header may ask
+//! (JSON-RPC 2.0, section 5.1: -32700 where it is not a JSON, -32600 where it is not a message) and passed over; what a header may ask
 //! memory for is bounded; no frame is written into another.
 //!
 //! Language Server Protocol 3.17, "Base Protocol".
@@ -80,14 +80,14 @@ fn frame(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         };
         if name.eq_ignore_ascii_case("Content-Length") {
             let value = value.trim().parse::<usize>();
-            length = Some(value.map_err(|_| fault("`Content-Length` is no number of bytes"))?);
+            length = Some(value.map_err(|_| fault("`Content-Length` is not a number of bytes"))?);
         }
     }
     let length = length.ok_or_else(|| fault("a header lacks `Content-Length`"))?;
     if length > FRAME_MAX {
         return Err(fault(&format!("a message of {length} bytes: 64 MiB at most")));
     }
-    // What is there, and not what is announced, takes memory.
+    // Contents, and not announcements, take memory.
     let frame = closc_budget::read(from.by_ref().take(length as u64), length as u64)?;
     if frame.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -103,7 +103,7 @@ fn fault(why: &str) -> io::Error {
 fn message(frame: &[u8]) -> Result<Message, (ErrorCode, String)> {
     let value: Value =
         serde_json::from_slice(frame).map_err(|error| (ErrorCode::ParseError, error.to_string()))?;
-    let no_message = || (ErrorCode::InvalidRequest, "it is no request, answer or notification".to_owned());
+    let no_message = || (ErrorCode::InvalidRequest, "it is not a request, answer or notification".to_owned());
     serde_json::from_value(value).map_err(|_| no_message())
 }
 
@@ -117,7 +117,7 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{text}", text.len())
     }
 
-    /// What a session is handed, what is answered, and how it ends.
+    /// Inputs, answers and end of a session.
     fn received(bytes: &[u8]) -> (Vec<Message>, String, io::Result<()>) {
         let (sender, receiver) = crossbeam_channel::bounded(0);
         let answers = Mutex::new(Vec::new());

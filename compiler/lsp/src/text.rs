@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
 
-/// How an editor counts columns.
+/// Column counting of editors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Columns {
     /// Bytes.
@@ -43,7 +43,7 @@ impl Columns {
 /// The text of an open file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Text {
-    /// What is in it.
+    /// Contents.
     pub(crate) content: String,
     /// Which state of it this is, as the editor counts.
     pub(crate) version: i32,

@@ -12,7 +12,7 @@ use clap::{Arg, Command};
 pub use markdown::reference;
 pub use troff::{Manual, Page};
 
-/// How the paragraph of exit codes begins in what stands behind the options.
+/// Start of the paragraph on exit codes after the options.
 const EXIT_CODES: &str = "Exit codes: ";
 
 /// Makes names and options that are inherited known, and leaves out `help`, which every command has.
@@ -32,7 +32,7 @@ fn full_name(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// What stands behind the options: paragraphs, and those of them that say exit codes.
+/// Text after the options: paragraphs, and those about exit codes.
 fn behind(command: &Command) -> (Vec<String>, Vec<String>) {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let text = text.map(ToString::to_string).unwrap_or_default();

@@ -75,7 +75,7 @@ fn table(what: &str, args: &[&Arg], text: &mut String) {
     text.push('\n');
 }
 
-/// How it is written: `-o`, `--out <DIR>`.
+/// Its form on the command line: `-o`, `--out <DIR>`.
 fn spelled(arg: &Arg) -> String {
     let names: Vec<String> =
         arg.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect();
@@ -103,7 +103,7 @@ fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// What it means, with the values it takes, its default and its variable.
+/// Meaning, with the values it takes, its default and its variable.
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = help.trim_end_matches('.').to_owned();

@@ -8,7 +8,7 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 use crate::{EXIT_CODES, behind, built, full_name, is_said_above, shown};
 
-/// What a definition of a command line does not say.
+/// Properties missing from the definition of a command line.
 #[derive(Debug, Clone, Copy)]
 pub struct Manual<'a> {
     /// The section of the manual; `1` for commands.

@@ -3,7 +3,7 @@
 /// Bytes that are taken at once.
 const STRIDE: usize = 8;
 
-/// What a byte does to the checksum, by how many bytes of a stride are behind it.
+/// Contribution of a byte to the checksum, by the number of bytes of a stride behind it.
 const TABLES: [[u32; 256]; STRIDE] = tables();
 
 const fn tables() -> [[u32; 256]; STRIDE] {

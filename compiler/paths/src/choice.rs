@@ -1,8 +1,8 @@
-//! What an entropy value chooses, and how far its packets go.
+//! Choice of an entropy value, and the distance of its packets.
 //!
 //! In: nothing; these are plain data. Out: what the reader and the denials both speak of.
 
-/// How far a destination is.
+/// Distance of a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Same T0 group.
@@ -13,7 +13,7 @@ pub enum Kind {
     Far,
 }
 
-/// What an entropy value chooses.
+/// Choice of an entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
     /// The plane.

@@ -1,4 +1,4 @@
-//! What must not be used: one record for each fault, as narrow as its reason.
+//! Unusable elements: one record for each fault, as narrow as its reason.
 
 use crate::choice::{Choice, Kind};
 use crate::layout::u16_at;

@@ -48,9 +48,9 @@ pub struct Header {
     pub t0_uplinks: u16,
     /// Uplinks of a T1.
     pub t1_uplinks: u16,
-    /// What a step of the T1 uplink adds to the T2's uSID.
+    /// Increment of the T2's uSID per T1 uplink.
     pub t2_step: u16,
-    /// What the T1's row adds to the T2's uSID.
+    /// Addition to the T2's uSID by the T1's row.
     pub t2_row: u16,
     /// Rows that T1s share, where a T1's row is its index modulo this; 0 where it is its index.
     pub t2_rows: u16,
@@ -119,7 +119,7 @@ pub enum Fault {
     Checksum,
     /// A section lies outside the file, or a number is out of range.
     Layout,
-    /// Behind the denials is something that is no name of a fabric.
+    /// Behind the denials is something that is not a name of a fabric.
     Name,
 }
 
@@ -137,7 +137,7 @@ impl core::fmt::Display for Fault {
             Fault::Checksum => f.write_str("the checksum does not fit: the file is damaged"),
             Fault::Layout => f.write_str("a section lies outside the file, or a number is out of range"),
             Fault::Name => {
-                f.write_str("what is behind the denials is no name of a fabric: the file is damaged")
+                f.write_str("what is behind the denials is not a name of a fabric: the file is damaged")
             }
         }
     }
@@ -150,7 +150,7 @@ impl core::error::Error for Fault {}
 pub struct Destination {
     template: u128,
     planes: u128,
-    /// How far it is.
+    /// Distance.
     pub kind: Kind,
     /// Its zone.
     pub zone: u16,
@@ -160,7 +160,7 @@ pub struct Destination {
     pub downlink: u16,
 }
 
-/// What goes on the wire: the NIC port, and the outer destination address in network order.
+/// Wire data: the NIC port, and the outer destination address in network order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outer {
     /// The NIC port, which is the plane.

@@ -12,7 +12,7 @@ use crate::denied::{self, Denied, Reason};
 use crate::layout as at;
 use crate::table::{Header, PlaneAt};
 
-/// What is written behind the header.
+/// Text after the header.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// For every zone and group in order: how far it is, and the outer address for plane 0, uplink 0 and
@@ -20,7 +20,7 @@ pub struct Body {
     pub destinations: Vec<(Option<Kind>, u128)>,
     /// For every plane: the order of its uplinks.
     pub orders: Vec<Vec<u16>>,
-    /// What must not be used.
+    /// Unusable elements.
     pub denied: Vec<Denied>,
     /// Name of the fabric, at most 255 bytes: a longer one is cut. Empty: the table says none.
     pub fabric: String,

@@ -158,7 +158,7 @@ fn tails() -> Vec<Tail> {
     good.chain(bad.into_iter().map(|tail| (with(tail), Err(Fault::Name)))).collect()
 }
 
-/// What is behind the denials is a name, whole and in UTF-8, or nothing: what is neither is damaged, and not a table without a name.
+/// After the denials comes a name, complete and in UTF-8, or nothing. Anything else is damaged, and not a table without a name.
 #[test]
 fn a_name_that_is_none_is_a_damaged_table() {
     for (bytes, wanted) in tails() {
@@ -240,7 +240,7 @@ fn a_block_says_the_plane_and_rows_are_shared() {
     assert_eq!(Table::open(&other).unwrap_err(), Fault::Layout);
 }
 
-/// What readers of versions 1 and 2 say of version 3: its number, and nothing of what is in it.
+/// Error of readers of versions 1 and 2 for version 3: its number, and nothing of its contents.
 #[test]
 fn a_later_version_is_refused_by_its_number() {
     let (header, body) = blocks();

@@ -20,7 +20,7 @@ pub struct BackupPair {
     pub primary: PortName,
     /// The port that takes over.
     pub backup: PortName,
-    /// What both have in common, so that its loss takes both.
+    /// Common parts, whose loss takes both.
     pub shares: BTreeSet<Shared>,
 }
 

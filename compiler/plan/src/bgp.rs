@@ -30,7 +30,7 @@ pub(crate) const TIMERS: BgpTimers = BgpTimers {
     bfd_multiplier: 3,
 };
 
-/// What one cable announces: the least that FRR takes. Daemons add bandwidths up in bytes a second and announce the sum
+/// Bandwidth announced by one cable: the minimum of FRR. Daemons add bandwidths up in bytes a second and announce the sum
 /// in 32 bits, so that more than [`BANDWIDTH_CABLES_MAX`] of them come out as few; E0907 refuses those.
 const CABLE_MBPS: u16 = 1;
 const _: () = assert!(

@@ -1,4 +1,4 @@
-//! What can only be seen once intents are made: numbers that a profile asks of hardware that does not have them.
+//! Checks that need intents: numbers that a profile asks of hardware without support for them.
 //!
 //! In: a plan. Out: diagnostics. Invariants: one switch is looked at for each kind ([`Plan::kinds`]), so that the work does
 //! not grow with the fabric.
@@ -216,7 +216,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
     refusal.ways.iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
 }
 
-/// What helps where a queue cannot be marked in time, or headroom cannot be computed.
+/// Suggestions where a queue cannot be marked in time, or headroom cannot be computed.
 fn way_out(error: &QosError) -> String {
     match error {
         QosError::Ecn(EcnError::ThresholdOrder { max, .. }) => {

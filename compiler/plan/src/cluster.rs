@@ -1,4 +1,4 @@
-//! What an orchestrator is given of all nodes together: the ports that every node has, and the pools of their addresses.
+//! Settings of an orchestrator for all nodes together: the ports that every node has, and the pools of their addresses.
 //!
 //! In: a plan. Out: [`ClusterIntent`], and the addresses of each node where they are asked for. Invariants: a port is named
 //! by NIC and plane alone, so one object speaks of all nodes.
@@ -11,7 +11,7 @@ use crate::address::{AddressPlan, CableEnd};
 use crate::plan::Plan;
 use crate::port_name;
 
-/// What all nodes have in common.
+/// Common properties of all nodes.
 #[derive(Debug, Clone)]
 pub struct ClusterIntent<'a> {
     /// Name of the fabric.

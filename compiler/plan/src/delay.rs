@@ -14,11 +14,11 @@ use closc_topology::{HostOutput, Switch, TierId, ZoneId};
 use crate::Plan;
 use crate::zone_delay::{Empty, ZoneDelay};
 
-/// What a switch adds to a packet that meets no queue. The MRC paper measures 5.09 us inside a T0 group and
+/// Delay of a switch for a packet without a queue. The MRC paper measures 5.09 us inside a T0 group and
 /// 6.54 us across a T1: 1.45 us for two more switches and the two cables between them.
 pub const SWITCH_LATENCY: Nanoseconds = Nanoseconds(700);
 
-/// What a NIC adds to a packet. Nobody publishes it; half a microsecond is the order of magnitude.
+/// Delay of a NIC for a packet. No vendor publishes it; half a microsecond is the order of magnitude.
 pub const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
 
 /// The smallest frame on the wire with gap and preamble, which carries an acknowledgement.

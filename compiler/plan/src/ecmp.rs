@@ -110,7 +110,7 @@ pub struct NextHop {
     pub port: usize,
     /// The switch at the other end.
     pub neighbour: Switch,
-    /// What is left of the planned capacity over that neighbour: so many parts of so many.
+    /// Remaining share of the planned capacity over that neighbour, as parts of a total.
     pub left: (u64, u64),
     /// Cables to that neighbour that share it.
     pub cables: u64,
@@ -232,7 +232,7 @@ impl<'a> Groups<'a> {
             let way = odd.iter().find(|route| route.prefix == prefix).unwrap_or(whole);
             let Target::Ports(hops) = &way.target else { continue };
             let scope = self.scope(zone, group);
-            // What is drained counts only where nothing else is left.
+            // A drained path counts only where nothing else is left.
             let Some(at) = (0..self.capacities.len()).find(|at| !self.hops(*at, scope).is_empty()) else {
                 continue;
             };

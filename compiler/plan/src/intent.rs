@@ -41,7 +41,7 @@ pub struct DeviceIntent<'a> {
     pub os: Os,
     /// Its release, where releases differ in what is written for them.
     pub release: Option<Release>,
-    /// How packets find their way.
+    /// Routing mode.
     pub routing: Routing,
     /// Addresses and numbers of the device itself.
     pub system: System<'a>,
@@ -112,7 +112,7 @@ pub struct PortIntent {
     pub physical: PhysicalPort,
     /// Largest packet.
     pub mtu: u16,
-    /// What is plugged in; absent: the port is shut.
+    /// Connection; absent: the port is shut.
     pub connection: Option<Connection>,
     /// One line for people, in the device's own description field.
     pub description: String,
@@ -130,7 +130,7 @@ impl PortIntent {
     }
 }
 
-/// What is plugged into a port.
+/// Connection of a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
     /// The cable.
@@ -229,11 +229,11 @@ impl Peer {
 pub struct Route {
     /// Where to.
     pub prefix: Ipv6Net,
-    /// What for.
+    /// Purpose.
     pub target: Target,
 }
 
-/// What a route does.
+/// Effect of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// Forwards over ports, by index in [`DeviceIntent::ports`], with weights that are all 1 where loads are
@@ -261,7 +261,7 @@ pub struct HostIntent<'a> {
     pub name: SmolStr,
     /// Name of the fabric.
     pub fabric: &'a str,
-    /// How packets find their way.
+    /// Routing mode.
     pub routing: Routing,
     /// Blocks of the segments: one, or one for each plane; none where routing does not use them.
     pub blocks: Vec<Ipv6Net>,
@@ -277,7 +277,7 @@ pub struct HostIntent<'a> {
     pub is_rail_optimised: bool,
     /// Queue pairs of a connection: as many as spread over the uplinks, where switches hash them.
     pub queue_pairs: u16,
-    /// What is generated for it besides its path table.
+    /// Generated files for it besides its path table.
     pub os: HostOs,
     /// Files that are generated for it too.
     pub outputs: &'a BTreeSet<HostOutput>,
@@ -287,7 +287,7 @@ pub struct HostIntent<'a> {
     pub payload_mtu: u16,
     /// Quality of service.
     pub qos: &'a Profile,
-    /// What its senders need to know of the longest path.
+    /// Data of the longest path for its senders.
     pub delay: &'a ZoneDelay,
 }
 

@@ -12,7 +12,7 @@ use closc_topology::{Link, Side, Switch, TierId, ZoneId};
 
 use crate::plan::Plan;
 
-/// What decides what is asked of the hardware of a switch: tier, hardware, the zone's cables, cables of its own, how
+/// Inputs of the requests to a switch's hardware: tier, hardware, the zone's cables, cables of its own, how
 /// many cables it has below and above, and how its cages are split.
 type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>, [u32; 2], [Breakout; 2]);
 
@@ -89,7 +89,7 @@ fn gaps(plan: &Plan) -> BTreeSet<Switch> {
     cables.chain(t0s).collect()
 }
 
-/// How many cables a switch has below and above.
+/// Number of cables of a switch, below and above.
 fn cables(plan: &Plan, switch: Switch) -> [u32; 2] {
     let mut sides = [0; 2];
     for port in plan.fabric().ports(switch).filter(|port| matches!(port.used, PortUse::Link { .. })) {

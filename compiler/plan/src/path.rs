@@ -11,7 +11,7 @@ use crate::entropy::EntropyFormat;
 use crate::plan::Plan;
 use crate::segment::UplinkChoice;
 
-/// How far apart two NICs are.
+/// Distance between two NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathKind {
     /// Same T0 group: one switch.

@@ -28,9 +28,9 @@ pub use job::{Job, JobError, Traffic};
 pub struct Placement {
     /// The node of each block of ranks, in rank order.
     pub nodes: Vec<PlacedNode>,
-    /// What crosses as placed.
+    /// Traffic across zones as placed.
     pub placed: Crossing,
-    /// What would cross if ranks went over the free nodes in the order of their names.
+    /// Traffic across zones if ranks went over the free nodes in the order of their names.
     pub by_name: Crossing,
 }
 
@@ -47,7 +47,7 @@ pub struct PlacedNode {
     pub unit: u16,
 }
 
-/// What leaves zones and units in a step.
+/// Traffic that leaves zones and units in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Crossing {
     /// Zones that the job is in.
@@ -127,7 +127,7 @@ fn zones_of(nodes: &[Node]) -> Vec<Bin> {
     nodes.iter().map(|node| (node.zone.0, 0)).collect()
 }
 
-/// How many nodes are free in each bin.
+/// Free nodes in each bin.
 fn capacities(nodes: &[Node], bin: impl Fn(&Node) -> Bin) -> BTreeMap<Bin, usize> {
     let mut found = BTreeMap::new();
     for node in nodes {

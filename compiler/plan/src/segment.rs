@@ -111,7 +111,7 @@ impl<'a> Segments<'a> {
     /// Returns what a step of the T1 uplink and what the T1's row add to the uSID of the T2 that is reached.
     ///
     /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number. One row for all T1s
-    /// is no row: nothing is added.
+    /// is not a row: nothing is added.
     pub fn t2_strides(&self) -> (u16, u16) {
         let (rows, per_t2) = (self.topology.t2_rows(), self.per_switch(TierId::T2));
         (rows * per_t2, if rows > 1 { per_t2 } else { 0 })

@@ -1,4 +1,4 @@
-//! What a fabric states of itself in its manifest, so that whoever reads the tree knows what must be there.
+//! Statements of the manifest about a fabric, so that readers of the tree know its required contents.
 //!
 //! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: of
 //! each kind ([`Plan::kinds`]) one switch is worked out, so this costs the same in a fabric of any size; listed management ports
@@ -37,7 +37,7 @@ impl Plan {
         &self,
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<Stated, E> {
-        // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is no measure.
+        // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is not a measure.
         let mut kinds: BTreeMap<Once<'_>, (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
@@ -144,7 +144,7 @@ fn kind(link: Link) -> Kind {
     }
 }
 
-/// What nodes are given, where files are written for their NIC drivers or collective libraries.
+/// Settings of nodes, where files are written for their NIC drivers or collective libraries.
 fn hosts(topology: &Topology) -> Option<StatedHosts> {
     let outputs = &topology.hosts.outputs;
     if !outputs.contains(&HostOutput::Nic) && !outputs.contains(&HostOutput::Nccl) {
@@ -220,7 +220,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
     })
 }
 
-/// What pools are computed from.
+/// Inputs of pools.
 fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
     let SwitchBuffers { memory, .. } = qos.buffers.as_ref()?;
     let total = memory.total.round_down(memory.cell);
@@ -249,7 +249,7 @@ fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<
     queues.map(|queue| (queue.get(), buffers.pools.shared.0)).collect()
 }
 
-/// What trimming leaves and where it goes: what is asked for, or what the platform takes.
+/// Size and queue of trimmed packets: as requested, or of the platform.
 fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
     let trimming = intent.qos.trimming().filter(|_| intent.platform.buffer.is_some())?;
     let class = intent.qos.class(&trimming.class)?;

@@ -35,9 +35,9 @@ pub struct PathTable<'a> {
     pub group: u16,
     /// Prefix of the group's NICs.
     pub prefix: Ipv6Net,
-    /// What the fabric has.
+    /// Contents of the fabric.
     pub size: TableSize,
-    /// How uSIDs are cut and named.
+    /// Layout and names of uSIDs.
     pub segments: TableSegments,
     /// Which entropy values NICs use.
     pub sets: EntropySets,
@@ -47,7 +47,7 @@ pub struct PathTable<'a> {
     pub udp_port: u16,
     /// The seed of the order of uplinks.
     pub seed: u64,
-    /// How entropy values are packed.
+    /// Packing of entropy values.
     pub format: EntropyFormat,
     /// The group's T0 in each plane.
     pub planes: Vec<TablePlane>,
@@ -59,11 +59,11 @@ pub struct PathTable<'a> {
     pub orders: Vec<Vec<u16>>,
     /// Where entropy sets start among the uplinks of a T1; 0 in two tiers.
     pub t1_start: u16,
-    /// What must not be used.
+    /// Unusable elements.
     pub denied: Vec<Denied>,
-    /// What to send to find out what works.
+    /// Probe to send to find usable paths.
     pub probes: Vec<Probe>,
-    /// What packets are treated like.
+    /// Class of packets.
     pub qos: &'a Profile,
     /// Largest packet that fits inside the outer header.
     pub payload_mtu: u16,
@@ -73,7 +73,7 @@ pub struct PathTable<'a> {
     pub target_delay: Option<Nanoseconds>,
 }
 
-/// What a fabric has, in the numbers that a table needs.
+/// Counts of a fabric that a table needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSize {
     /// Planes.
@@ -94,7 +94,7 @@ pub struct TableSize {
     pub pool: Ipv6Net,
 }
 
-/// How uSIDs are cut and named.
+/// Layout and names of uSIDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSegments {
     /// Where an address says in which plane it is.
@@ -109,9 +109,9 @@ pub struct TableSegments {
     pub parallel_t1_t2: u16,
     /// uSIDs that each T1 owns.
     pub per_t1: u16,
-    /// What a step of the T1 uplink adds to the uSID of the T2 that is reached.
+    /// Increment of the uSID of the reached T2 per T1 uplink.
     pub t2_step: u16,
-    /// What the row of the T1 adds to it.
+    /// Addition by the row of the T1.
     pub t2_row: u16,
     /// Rows that T1s share: a T1's row is its index modulo this; nothing where it is its index.
     pub t2_rows: Option<NonZeroU16>,
@@ -148,7 +148,7 @@ pub struct TableNic {
     pub address: Ipv6Addr,
 }
 
-/// What leads to the NICs of one group.
+/// Routes to the NICs of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     /// Zone of the group.
@@ -157,7 +157,7 @@ pub struct Destination {
     pub group: u16,
     /// Its NICs' prefix.
     pub prefix: Ipv6Net,
-    /// How far it is.
+    /// Distance.
     pub kind: PathKind,
     /// The list for plane 0, uplink 0, downlink 0; the others differ in those fields only.
     pub template: Vec<Usid>,
@@ -212,16 +212,16 @@ impl Reason {
     }
 }
 
-/// What to send to find out what works: a list that comes back to the sender, or reaches a peer.
+/// Probe to send to find usable paths: a list that comes back to the sender, or reaches a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// What it tests.
+    /// Tested element.
     pub kind: ProbeKind,
     /// The list for plane 0, uplink 0 and the NIC on downlink 0.
     pub template: Vec<Usid>,
 }
 
-/// What a probe tests.
+/// Scope of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProbeKind {
     /// NIC to T0 and back: the NIC's own cable and T0.

@@ -22,7 +22,7 @@ pub enum Subject {
     Link(Link),
 }
 
-/// What is said of it.
+/// Statements about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Excepted {
     /// It is not there.

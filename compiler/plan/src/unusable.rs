@@ -27,11 +27,11 @@ pub(crate) struct NoUsableValue {
     pub(crate) values: u16,
     /// Paths of the plane that are open, and all of them.
     pub(crate) open: (u64, u64),
-    /// How often: NICs, groups and planes.
+    /// Counts of NICs, groups and planes.
     pub(crate) count: u64,
 }
 
-/// What is denied on the way to a group, by what the scopes name: everybody, a zone, a group.
+/// Denials on the path to a group, by their scopes: all, a zone, a group.
 type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
 
 /// Looks at every group.

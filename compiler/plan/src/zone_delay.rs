@@ -1,4 +1,4 @@
-//! What senders of a zone need to know of the longest path, and delays of all zones.
+//! Data of the longest path for senders of a zone, and delays of all zones.
 //!
 //! In: nothing; this is plain data. Out: what path tables and nodes state. Invariants: the same whoever chooses the path.
 
@@ -8,7 +8,7 @@ use closc_qos::ecn::EcnThresholds;
 use closc_qos::units::Speed;
 use serde::Serialize;
 
-/// What senders of a zone need to know of the longest path.
+/// Data of the longest path for senders of a zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ZoneDelay {
     /// Speed of a NIC port.

@@ -1,4 +1,4 @@
-//! What growth does to what switches are given for BGP: new sessions, and nothing else.
+//! Effect of growth on BGP settings of switches: new sessions, and nothing else.
 
 use closc_artefacts::Routing;
 use closc_plan::{BgpIntent, BgpNeighbour, Plan};

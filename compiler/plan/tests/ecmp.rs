@@ -1,4 +1,4 @@
-//! What holds with `routing: ecmp-static`: whatever an ECMP hash chooses, a packet arrives wherever a path is left,
+//! Properties with `routing: ecmp-static`: whatever an ECMP hash chooses, a packet arrives wherever a path is left,
 //! dies where none is, and never goes round; groups are as wide as what survives.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,7 +103,7 @@ fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     })
 }
 
-/// What is left between two neighbours: the part of their cables that is there and in use.
+/// Remaining share between two neighbours: the part of their cables that is present and in use.
 fn cables_left(plan: &Plan, lower: Switch, upper: Switch) -> Ratio<u64> {
     let topology = plan.topology();
     let parallel = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);
@@ -113,7 +113,7 @@ fn cables_left(plan: &Plan, lower: Switch, upper: Switch) -> Ratio<u64> {
     Ratio::new(left as u64, u64::from(parallel))
 }
 
-/// What is left from a switch to a T0, by definition and one neighbour at a time: the mean of its neighbours, of which each
+/// Remaining capacity from a switch to a T0, by definition and one neighbour at a time: the mean of its neighbours, of which each
 /// has the smaller of what is left of its cables and of what is behind it.
 fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
     let topology = plan.topology();

@@ -23,7 +23,7 @@ fn sets(plan: &Plan, plane: PlaneId) -> BTreeMap<Nic, [Vec<UplinkChoice>; 2]> {
     all
 }
 
-/// How often each pair of T1 and T1 uplink is chosen in a zone.
+/// Number of times that each pair of T1 and T1 uplink is chosen in a zone.
 fn by_t1_uplink(plan: &Plan) -> BTreeMap<(u16, u16, u16), u32> {
     let topology = plan.topology();
     let t1s = topology.t0.up.count / topology.t0.parallel;

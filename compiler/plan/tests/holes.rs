@@ -1,4 +1,4 @@
-//! What exceptions cut off, and which switches are alike beside gaps, compared with walks of every device and cable.
+//! Elements cut off by exceptions, and equal switches beside gaps, compared with walks of every device and cable.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What holds for every fabric: addresses are unique, every segment list walks to its NIC over exactly the cables
+//! Properties of every fabric: addresses are unique, every segment list walks to its NIC over exactly the cables
 //! it names, and growth changes nothing that is there.
 
 use std::collections::{BTreeMap, BTreeSet};

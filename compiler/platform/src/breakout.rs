@@ -9,7 +9,7 @@ use closc_qos::units::{Speed, UnitError};
 
 use crate::{Breakout, Platform};
 
-/// Why a text is no breakout, or none of a panel.
+/// Why a text is not a breakout, or none of a panel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BreakoutError {
     /// It is not ports, `x` and a speed.
@@ -31,7 +31,7 @@ pub enum BreakoutError {
     Speed {
         /// The text.
         text: String,
-        /// What is wrong with the speed.
+        /// Error of the speed.
         cause: UnitError,
     },
     /// The platform's cages cannot be split so.
@@ -39,7 +39,7 @@ pub enum BreakoutError {
     NotOffered {
         /// The platform.
         platform: String,
-        /// What was asked for.
+        /// Request.
         breakout: Breakout,
         /// What there is.
         offered: String,

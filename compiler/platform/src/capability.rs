@@ -1,4 +1,4 @@
-//! What a fabric file can ask of a switch, and how far an operating system or pipeline is rendered: what checks, plan,
+//! Capabilities: requests of a fabric file to a switch, and the extent to which an operating system or pipeline renders them: checks, plan,
 //! `explain` and the documents read.
 //!
 //! In: the `capabilities` of `templates/<os>/os.yaml`, or a QoS profile. Out: [`Support`] by [`Capability`]. Invariants: a
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 pub use demand::asked;
 
-/// How far a target renders something; what is missing has a reason.
+/// Extent to which a target renders something, with the reason for what is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     /// All of it.
@@ -22,7 +22,7 @@ pub enum Support {
     Not(&'static str),
 }
 
-/// How far something is rendered, as a file says it.
+/// Extent of rendering, as written in a file.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Cell {
@@ -76,7 +76,7 @@ macro_rules! capabilities {
             }
         }
 
-        /// What one target renders: a field for each capability.
+        /// Capabilities of one target: a field for each.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct Row {
@@ -99,7 +99,7 @@ capabilities! {
     Classes, classes, "traffic classes", "qos.classes";
     /// Weights of queues that share a port.
     Weights, weights, "scheduler weights", "qos.classes.*.scheduler";
-    /// What a class may take of the buffer.
+    /// Share of the buffer that a class may take.
     Thresholds, thresholds, "buffer thresholds", "qos.classes.*.ingress_threshold, egress_threshold";
     /// Pauses and their headroom.
     Pauses, pauses, "PFC", "qos.classes.*.pfc";

@@ -1,4 +1,4 @@
-//! What a catalogue file must hold.
+//! Required contents of a catalogue file.
 //!
 //! In: a shaped file. Out: diagnostics. Invariants: one file a rule, with what it checks, why, an example that breaks
 //! it and the fix; every check runs, so that one run reports every fault.

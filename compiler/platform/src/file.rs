@@ -1,4 +1,4 @@
-//! What a catalogue file may say.
+//! Fields of a catalogue file.
 //!
 //! In: YAML. Out: [`File`], shaped but not yet checked. Invariants: an unknown key or word is refused; every value
 //! that a check may blame keeps its place.
@@ -89,12 +89,12 @@ pub(crate) struct File {
     /// Packet buffer; absent for software targets.
     #[serde(default)]
     pub(crate) buffer: Option<BufferFile>,
-    /// What it takes as settings of trimming; anything where absent.
+    /// Accepted trimming settings; any where absent.
     #[serde(default)]
     pub(crate) trimming: Option<At<TrimmingFile>>,
     /// Table sizes.
     pub(crate) limits: LimitsFile,
-    /// What it can do.
+    /// Capabilities.
     pub(crate) features: Vec<At<Feature>>,
 }
 
@@ -114,9 +114,9 @@ pub(crate) struct PanelFile {
     pub(crate) breakouts: Vec<At<Breakout>>,
     /// The way that gives the SKU its name; one of `breakouts`.
     pub(crate) default: At<Breakout>,
-    /// How ports are named.
+    /// Port names.
     pub(crate) naming: PortNaming,
-    /// How ports are named by operating systems that name them otherwise.
+    /// Port names of operating systems that use other names.
     #[serde(default)]
     pub(crate) namings: BTreeMap<Os, PortNaming>,
     /// Numbers printed beside the cages, as SONiC's `index`; from 1 by 1 if not given.
@@ -220,7 +220,7 @@ pub(crate) struct BufferFile {
     pub(crate) total: At<Bytes>,
     /// Allocation unit.
     pub(crate) cell: At<Bytes>,
-    /// Whose formula gives the PFC headroom, for example `nvidia-spectrum-4`.
+    /// Formula of the PFC headroom, for example `nvidia-spectrum-4`.
     #[schemars(with = "Model")]
     pub(crate) headroom: At<String>,
     /// For SKUs with one static egress pool: the most that a lossless queue takes of it. Without it lossless and lossy
@@ -229,7 +229,7 @@ pub(crate) struct BufferFile {
     pub(crate) lossless_queue_max: Option<At<Bytes>>,
 }
 
-/// What a platform takes as settings of trimming; orchagent stops at the first setting that is refused.
+/// Trimming settings that a platform accepts; orchagent stops at the first rejected setting.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Trimming")]

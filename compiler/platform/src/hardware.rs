@@ -1,7 +1,7 @@
 //! Hardware by the name that a `config_db.json` calls it: what fits it, and which ports it has.
 //!
 //! In: platforms. Out: [`Hardware`] by hwsku. Invariants: one box has several entries in the catalogue, one for each
-//! breakout; what fits none of them fits nowhere, and a port that none of them has is no port. Ports are listed for the
+//! breakout; what fits none of them fits nowhere, and a port that none of them has is not a port. Ports are listed for the
 //! hardware that is asked for, and not for all of a catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 
 use crate::{Limit, PhysicalPort, Platform};
 
-/// What is known of hardware beyond what its own configuration says.
+/// Hardware facts beyond the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Hardware {
     /// Own segments that fit.

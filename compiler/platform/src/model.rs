@@ -1,4 +1,4 @@
-//! What a platform is: ports, buffers, limits and features of one switch SKU.
+//! A platform: ports, buffers, limits and features of one switch SKU.
 //!
 //! Everything here is data from the catalogue; [`Platform::port`], from a slot to the names and lanes the
 //! operating system uses, is in its own file.
@@ -17,7 +17,7 @@ use smol_str::SmolStr;
 use crate::claim::{Claim, Provenance};
 use crate::os::Os;
 
-/// How a cage is split: `8x100G` is eight ports of 100G.
+/// Breakout of a cage: `8x100G` is eight ports of 100G.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Breakout {
     /// Ports a cage is split into.
@@ -33,7 +33,7 @@ pub struct Slot {
     pub cage: u16,
     /// Part of the cage, from 0.
     pub part: u8,
-    /// How the cage is split.
+    /// Breakout of the cage.
     pub breakout: Breakout,
 }
 
@@ -79,11 +79,11 @@ pub struct Platform {
     pub sonic: Option<Sonic>,
     /// Packet buffer; absent for software targets.
     pub buffer: Option<Buffer>,
-    /// What it takes as settings of trimming; anything where absent.
+    /// Accepted trimming settings; any where absent.
     pub trimming: Option<TrimmingLimits>,
     /// Table sizes.
     pub limits: Limits,
-    /// What it can do.
+    /// Capabilities.
     pub features: Features,
     /// Where the values come from.
     pub sources: Vec<String>,
@@ -102,12 +102,12 @@ pub struct Panel {
     pub breakouts: Vec<Breakout>,
     /// The way that gives the SKU its name.
     pub default_breakout: Breakout,
-    /// How ports are named.
+    /// Port names.
     pub naming: PortNaming,
-    /// How ports are named where nothing else is said; `naming` is how the operating system in use names them.
+    /// Default port names; `naming` gives those of the operating system in use.
     #[serde(skip)]
     pub usual_naming: PortNaming,
-    /// How operating systems name ports that do not name them as usual.
+    /// Port names of operating systems that do not use the usual ones.
     #[serde(skip)]
     pub namings: BTreeMap<Os, PortNaming>,
     /// Number on the panel of the first cage, as SONiC's `index`; 1 nearly everywhere.
@@ -137,7 +137,7 @@ impl Panel {
     }
 
     /// Returns the bits of a port number in P4 pipelines that name ports by text: room for all lanes of the panel, as the
-    /// last two numbers are no front ports. Nobody but a model of such a switch has a limit.
+    /// last two numbers are not front ports. Nobody but a model of such a switch has a limit.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;
@@ -153,7 +153,7 @@ impl Panel {
     }
 }
 
-/// How a platform names its ports.
+/// Port names of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PortNaming {
@@ -230,7 +230,7 @@ pub struct Buffer {
     pub lossless_queue_max: Option<Bytes>,
 }
 
-/// What a platform takes as settings of trimming.
+/// Trimming settings that a platform accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TrimmingLimits {
     /// The least that may be left of a packet.
@@ -314,7 +314,7 @@ impl Limits {
     }
 }
 
-/// What a platform can do.
+/// Capabilities of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 // Six independent facts, each asked by its name; no combination is a state.
 #[allow(clippy::struct_excessive_bools)]

@@ -81,7 +81,7 @@ impl Releases {
     }
 }
 
-/// What holds of one operating system. What each fact means is said in its file.
+/// Facts about one operating system. Its file explains each.
 // Independent facts, each asked by its name; no combination is a state.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Deserialize)]

@@ -1,11 +1,11 @@
-//! How the counters of a switch are read while it runs.
+//! Reading of a switch's counters while it runs.
 //!
 //! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription that needs something of the
 //! fabric says so, as a server refuses paths of counters that are not there.
 
 use serde::Deserialize;
 
-/// How the counters of a switch are read while it runs.
+/// Reading of a switch's counters while it runs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {
@@ -13,13 +13,13 @@ pub struct Telemetry {
     pub gnmi: Option<Gnmi>,
     /// The port of Prometheus's node exporter, where one runs beside.
     pub node_exporter: Option<u16>,
-    /// How a site adds samples of packets (sFlow).
+    /// sFlow settings of a site.
     pub sflow: Sflow,
     /// Why nothing is put into packets on their way (INT, IFA, IOAM).
     pub without_inband: String,
 }
 
-/// How a site adds samples of packets (sFlow).
+/// sFlow settings of a site.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sflow {
@@ -39,9 +39,9 @@ pub enum Sflow {
 pub struct Gnmi {
     /// The TCP port that it listens on unless a site says otherwise.
     pub port: u16,
-    /// How values are encoded, in words of gNMIc.
+    /// Encoding of values, in words of gNMIc.
     pub encoding: String,
-    /// What is asked for.
+    /// Request.
     pub subscriptions: Vec<Subscription>,
 }
 
@@ -59,12 +59,12 @@ pub struct Subscription {
     /// Whether it is sent when it changes, not in intervals.
     #[serde(default)]
     pub on_change: bool,
-    /// What a fabric has to have, so that there is such a counter.
+    /// Condition on a fabric for such a counter.
     #[serde(default)]
     pub needs: Option<Need>,
 }
 
-/// What a fabric has to have, so that there are certain counters.
+/// Condition on a fabric for certain counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Need {

@@ -310,6 +310,6 @@ fn a_port_map_numbers_every_lane_once() {
     let (code, message, _) = one("os: [sonic]\n", "os: [sonic]\npipeline: fabric_tna\n");
     assert_eq!(
         (code, message.as_str()),
-        ("E1014", "nobody runs pipeline `fabric_tna`: no operating system of `os` is programmed by one")
+        ("E1014", "no switch runs pipeline `fabric_tna`: no operating system of `os` is programmed by one")
     );
 }

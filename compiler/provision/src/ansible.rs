@@ -29,7 +29,7 @@ pub struct Device {
     pub name: String,
     /// Its coordinates.
     pub switch: Switch,
-    /// What it runs.
+    /// Program.
     pub os: Os,
     /// Its management address, where the fabric has such.
     pub address: Option<IpAddr>,
@@ -120,7 +120,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
     text
 }
 
-/// Whose a table is, for the filters.
+/// Owner of a table, for the filters.
 #[derive(Serialize)]
 struct Row {
     share: &'static str,

@@ -1,4 +1,4 @@
-//! What DHCP says to switches out of the box: their address, and where their `ztp.json` is.
+//! DHCP data for new switches: their address, and the URL of their `ztp.json`.
 //!
 //! In: the management networks, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of IP
 //! that the networks have. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of all
@@ -14,7 +14,7 @@ use closc_plan::Mac;
 use closc_render::Artefact;
 use ipnet::IpNet;
 
-/// What `sonic-ztp` sends as its user class (option 77, in DHCPv6 option 15). It sends the bare text; RFC 3004 wants a byte
+/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). It sends the bare text; RFC 3004 wants a byte
 /// with the length before it, RFC 8415 two, so the text is looked for behind those too.
 const USER_CLASS: &str = "SONiC-ZTP";
 
@@ -27,7 +27,7 @@ pub struct Network {
     pub gateway: IpAddr,
 }
 
-/// What distinguishes a switch from others.
+/// Properties that distinguish a switch from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identifier {
     /// The MAC address of the management port.
@@ -47,12 +47,12 @@ impl Identifier {
     }
 }
 
-/// What one switch is given.
+/// Settings of one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
     /// Its name.
     pub name: String,
-    /// What it is known by.
+    /// Identifier.
     pub identifier: Identifier,
     /// Its management address with the length of its network, where the fabric has such.
     pub address: Option<IpNet>,
@@ -60,7 +60,7 @@ pub struct Reservation {
     pub file: Option<String>,
 }
 
-/// What DHCP has to say.
+/// Contents of DHCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dhcp {
     /// The management networks of the fabric, which do not overlap: that of a pool, those of listed ports.

@@ -54,7 +54,7 @@ pub struct Hardware {
 pub struct HardwareFault {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong there, and what would be right.
+    /// The error there, and the correct value.
     pub what: String,
 }
 
@@ -112,7 +112,7 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>
     if list.faults.is_empty() { Ok(list.rows) } else { Err(list.faults) }
 }
 
-/// What was read so far.
+/// Readings so far.
 #[derive(Default)]
 struct List {
     rows: BTreeMap<String, Hardware>,
@@ -135,7 +135,7 @@ impl List {
             row.serial = Serial::parse(text);
             if row.serial.is_none() {
                 self.fault(line, &format!(
-                    "`{}` is no serial number that can be part of a URL: it may have letters, digits and, after the \
+                    "`{}` is not a serial number that can be part of a URL: it may have letters, digits and, after the \
                      first, `.`, `_` and `-`, and {LONGEST} of them at the most", text.escape_debug()
                 ));
             }
@@ -148,7 +148,7 @@ impl List {
                 None => self.fault(
                     line,
                     &format!(
-                        "`{}` is no MAC address of one device, such as `0c:42:a1:00:00:01`",
+                        "`{}` is not a MAC address of one device, such as `0c:42:a1:00:00:01`",
                         text.escape_debug()
                     ),
                 ),
@@ -160,7 +160,7 @@ impl List {
             {
                 row.product = Some(text.to_owned());
             } else {
-                self.fault(line, &format!("`{}` is no name of a product", text.escape_debug()));
+                self.fault(line, &format!("`{}` is not a name of a product", text.escape_debug()));
             }
         }
         if let Some(other) = self.rows.insert(name.to_owned(), row) {
@@ -223,7 +223,7 @@ mod tests {
             "a?b#c",
         ] {
             let said = faults(&format!("name,serial\np0-t0-001,{serial}\n"));
-            assert!(said[0].starts_with("2: ") && said[0].contains("is no serial number"), "{said:?}");
+            assert!(said[0].starts_with("2: ") && said[0].contains("is not a serial number"), "{said:?}");
         }
         assert!(faults(&format!("name,serial\na,{}\n", "x".repeat(65)))[0].contains("64 of them"));
     }
@@ -238,8 +238,8 @@ mod tests {
                 "3: the MAC address `02:00:00:00:00:01` is on line 2 too",
                 "4: `a` is on line 2 too",
                 "5: `name` is empty",
-                "6: `01:00:00:00:00:01` is no MAC address of one device, such as `0c:42:a1:00:00:01`",
-                "7: `a\\\"b` is no name of a product",
+                "6: `01:00:00:00:00:01` is not a MAC address of one device, such as `0c:42:a1:00:00:01`",
+                "7: `a\\\"b` is not a name of a product",
             ]
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a site adds to configurations that replace all that a switch has, as a tree of YAML: user accounts, AAA, DNS, SSH.
+//! Site additions to replaced configurations, as a tree of YAML: user accounts, AAA, DNS, SSH.
 //!
 //! In: the texts of a folder, one mapping each, and what closc wrote for a switch. Out: both together. Invariants: what closc
 //! writes of ports, queues, segments and routes is closc's; two that say different things of one path are refused, so their
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 /// Paths below which nothing is the site's; a `*` ends a name.
 const OWN: [&[&str]; 4] = [&["interface", "swp*"], &["qos"], &["router"], &["vrf", "default"]];
 
-/// What a site adds.
+/// Site additions.
 #[derive(Debug, Default)]
 pub struct SiteTree {
     files: Vec<(String, Part)>,
@@ -32,7 +32,7 @@ struct Part {
     set: Map<String, Value>,
 }
 
-/// What a switch is given.
+/// Configuration of a switch.
 #[derive(Debug)]
 pub struct Merged {
     /// The file.
@@ -46,7 +46,7 @@ impl SiteTree {
     ///
     /// # Errors
     ///
-    /// Says which file is no YAML of this form.
+    /// Says which file is not YAML of this form.
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut made = SiteTree::default();
         for (name, text) in files {
@@ -107,7 +107,7 @@ fn merge(
             (None, _) if is_own(path) => {
                 return Err(format!("`{said}` is closc's: say it in the fabric file"));
             }
-            // What is closc's may be further down.
+            // The rest of closc's part may be further down.
             (None, Value::Object(more)) => {
                 let mut below = Map::new();
                 merge(&mut below, more, path)?;

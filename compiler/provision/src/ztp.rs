@@ -28,7 +28,7 @@ pub struct Address(String);
 /// An address that cannot be one of a web server.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no address of a folder that switches can fetch from, such as `http://192.0.2.80/ztp`; it begins with `http://`, \
+    "`{0}` is not an address of a folder that switches can fetch from, such as `http://192.0.2.80/ztp`; it begins with `http://`, \
      `https://`, `ftp://` or `tftp://`, has letters, digits and `-._~%+=:@/[]`, and {ADDRESS_MAX} characters at the most"
 )]
 pub struct AddressError(String);

@@ -1,4 +1,4 @@
-//! How long an empty network takes for a round trip, and how much it holds meanwhile.
+//! Round-trip time of an empty network, and the bytes in flight during it.
 //!
 //! In: the cables of a path with their speeds, packet sizes and the latency of switches and NICs. Out: base round-trip
 //! time, bandwidth-delay product and target delay, with every step. Invariants: rounded up once, at the end.
@@ -12,7 +12,7 @@ use crate::units::{Bytes, Length, Nanoseconds, Speed};
 /// A cable of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// How long it is.
+    /// Its length.
     pub length: Length,
     /// The speed of the ports at its ends.
     pub speed: Speed,
@@ -27,9 +27,9 @@ pub struct Path<'a> {
     pub packet: Bytes,
     /// The size of an acknowledgement on the wire.
     pub acknowledgement: Bytes,
-    /// What a switch adds to a packet that meets no queue.
+    /// Delay of a switch for a packet without a queue.
     pub switch_latency: Nanoseconds,
-    /// What a NIC adds to a packet.
+    /// Delay of a NIC for a packet.
     pub nic_latency: Nanoseconds,
     /// Whether switches send a packet on before they have all of it.
     pub cut_through: bool,
@@ -59,12 +59,12 @@ impl Path<'_> {
     }
 }
 
-/// What congestion control needs to know of a path.
+/// Path data for congestion control.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Delay {
     /// The round-trip time of an empty network.
     pub base_rtt: Nanoseconds,
-    /// What the path holds in a round trip.
+    /// Bytes in flight on the path during a round trip.
     pub bdp: Bytes,
     /// Every step, in order.
     pub terms: Breakdown,

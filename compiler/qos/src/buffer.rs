@@ -98,7 +98,7 @@ impl PortGroup {
     }
 }
 
-/// How the profile wants the buffer divided.
+/// Division of the buffer asked for by the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Division {
     /// Sharing of headroom between ports.
@@ -125,7 +125,7 @@ pub struct Pools {
     pub guaranteed: Bytes,
     /// The pool that headroom is taken from (SONiC: `BUFFER_POOL|ingress_lossless_pool|xoff`).
     pub headroom: Bytes,
-    /// What is left for all to share (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
+    /// Rest to share (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
     pub shared: Bytes,
     /// Every step, in order.
     pub terms: Breakdown,
@@ -172,7 +172,7 @@ impl Sum {
         }
     }
 
-    /// What is taken before anything is shared.
+    /// Reserved amounts before anything is shared.
     fn taken(&self) -> Bytes {
         self.reserved + self.guaranteed + self.headroom
     }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} {value} is out of range: use {min} to {max}")]
 pub struct OutOfRange {
-    /// What the number is.
+    /// Meaning of the number.
     pub kind: &'static str,
-    /// What was written.
+    /// Written output.
     pub value: i64,
     /// The smallest legal value.
     pub min: i64,

@@ -26,7 +26,7 @@ use crate::explain::Breakdown;
 use crate::place::Place;
 use crate::units::{Bytes, Nanoseconds, Speed};
 
-/// What the maximum threshold must stay below.
+/// Upper bound of the maximum threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Bytes in a priority group at which PFC pauses the sender.
@@ -65,7 +65,7 @@ pub struct EcnContext {
     pub place: Place,
     /// The round-trip time of an empty network, for computed thresholds.
     pub base_rtt: Nanoseconds,
-    /// What the maximum must stay below.
+    /// Upper bound of the maximum.
     pub limit: Limit,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong where several rooms of this crate work together.
+//! Errors where several modules of this crate work together.
 //!
 //! In: the error of a room. Out: the same sentence. Invariants: nothing is added; who asks one room only gets that
 //! room's own error.

@@ -108,13 +108,13 @@ impl JsonSchema for Value {
 /// One step of a calculation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Term {
-    /// What it is, in words.
+    /// Description, in words.
     pub name: Cow<'static, str>,
-    /// How much it is.
+    /// Amount.
     pub value: Value,
     /// Of what.
     pub unit: Unit,
-    /// How it came about, with the numbers put in.
+    /// Derivation, with the numbers put in.
     pub formula: String,
     /// Where the formula or the constant comes from.
     pub source: Cow<'static, str>,

@@ -36,10 +36,10 @@ use crate::units::Bytes;
 /// The speed of light in fibre that SONiC computes with, in m/s: 5.05 ns a metre.
 pub const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
 
-/// What a lossless priority group of a port is given, and why.
+/// Headroom of a lossless priority group of a port, with its derivation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Headroom {
-    /// Whose formula it is.
+    /// Formula.
     pub model: Model,
     /// Bytes the group takes in after XOFF (SONiC: `BUFFER_PROFILE|xoff`).
     pub xoff: Bytes,

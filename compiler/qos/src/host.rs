@@ -1,4 +1,4 @@
-//! What a host is given, from the same profile as its switch.
+//! Settings of a host, from the same profile as its switch.
 //!
 //! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`,
 //! `cma_roce_tos` or NCCL variables. Invariants: a DSCP has the priority of the very class whose traffic class the
@@ -46,7 +46,7 @@ pub struct HostQos {
 pub struct HostClass {
     /// The name, as on the switch.
     pub name: ClassName,
-    /// What it is for.
+    /// Purpose.
     pub role: Role,
     /// The mark.
     pub dscp: Dscp,
@@ -69,13 +69,13 @@ pub struct HostPriority {
     pub pfc: bool,
     /// Its traffic class on the NIC (`mlnx_qos --prio_tc`).
     pub tc: u8,
-    /// How that class gets its turn (`mlnx_qos --tsa` and `--tcbw`).
+    /// Scheduling of that class (`mlnx_qos --tsa` and `--tcbw`).
     pub selection: Selection,
     /// The receive buffer (`mlnx_qos --prio2buffer`): 0 for lossy, one of its own for each lossless priority.
     pub buffer: u8,
 }
 
-/// How a traffic class of a NIC gets its turn.
+/// Scheduling of a traffic class of a NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use crate::codes::{Dscp, Percent, TrafficClass};
 use crate::units::{Bytes, Nanoseconds};
 
-/// What a profile is made of, before the rules are checked.
+/// Parts of a profile, before the rules are checked.
 ///
 /// Presets and overlays work on this; everybody else reads a [`Profile`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -168,7 +168,7 @@ impl Profile {
     }
 }
 
-/// How switches trim packets they would otherwise drop.
+/// Trimming of packets that would otherwise be dropped.
 ///
 /// A trimming switch gives the rest of the packet the traffic class `tc`, which no DSCP maps to; each port
 /// then rewrites that class to a DSCP (SONiC: `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a
@@ -176,7 +176,7 @@ impl Profile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trimming {
-    /// What is left of a packet. Where absent, what the platform takes that is nearest to 128 B.
+    /// Size of a trimmed packet. Where absent, the platform's size nearest to 128 B.
     #[serde(default)]
     pub size: Option<Bytes>,
     /// The class of trimmed packets.
@@ -216,16 +216,16 @@ pub enum WatchdogAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Watchdog {
-    /// What it does.
+    /// Effect.
     #[serde(default = "Watchdog::default_action")]
     pub action: WatchdogAction,
-    /// How long a queue is paused before it acts, 100 ms to 5 s. Default: 200 ms for each 32 ports of the panel.
+    /// Time of a pause until a queue acts, 100 ms to 5 s. Default: 200 ms for each 32 ports of the panel.
     #[serde(default)]
     pub detection: Option<Nanoseconds>,
-    /// How long a queue is free before it stops acting, 100 ms to 60 s. Default: as `detection`.
+    /// Time without a pause until a queue stops acting, 100 ms to 60 s. Default: as `detection`.
     #[serde(default)]
     pub restoration: Option<Nanoseconds>,
-    /// How often it looks, 100 ms to 1 s. Default: as `detection`, at most 1 s.
+    /// Poll interval, 100 ms to 1 s. Default: as `detection`, at most 1 s.
     #[serde(default)]
     pub poll: Option<Nanoseconds>,
 }
@@ -233,11 +233,11 @@ pub struct Watchdog {
 /// The times of a watchdog on a switch of a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchdogTimes {
-    /// How long a queue is paused before it acts.
+    /// Time of a pause until a queue acts.
     pub detection: Nanoseconds,
-    /// How long a queue is free before it stops acting.
+    /// Time without a pause until a queue stops acting.
     pub restoration: Nanoseconds,
-    /// How often it looks.
+    /// Poll interval.
     pub poll: Nanoseconds,
 }
 
@@ -278,7 +278,7 @@ impl Default for Watchdog {
 pub struct LosslessTraffic {
     /// The largest packet of a lossless class.
     pub mtu: Bytes,
-    /// How many of the packets have 64 bytes, in hundredths: small packets waste buffer cells.
+    /// Share of packets with 64 bytes, in hundredths: small packets waste buffer cells.
     pub small_packets: Percent,
 }
 

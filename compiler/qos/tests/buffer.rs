@@ -136,7 +136,7 @@ fn a_spectrum_with_shared_headroom_follows_the_pool_script() {
 }
 
 proptest! {
-    /// Whatever is handed out adds up to the memory; whatever is refused has two ways out, and those with a
+    /// Accepted requests add up to the memory; each rejection has two ways out, and those with a
     /// number work.
     #[test]
     fn pools_add_up_or_the_ways_out_work(

@@ -9,7 +9,7 @@ use closc_qos::host::{HostQos, Selection, Trust};
 use closc_qos::profile::{Class, ClassName, Draft, Preset, Profile, Scheduler};
 use proptest::prelude::*;
 
-/// What the switch is given.
+/// Settings of the switch.
 #[derive(Debug, PartialEq)]
 struct SwitchView {
     dscp_to_tc: BTreeMap<Dscp, TrafficClass>,

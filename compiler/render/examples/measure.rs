@@ -23,7 +23,7 @@ use closc_topology::TierId;
 /// Switches of a tier that are measured; more give the same.
 const SAMPLE: usize = 64;
 
-/// What one tier came to.
+/// Result of one tier.
 struct Sum {
     switches: usize,
     bytes: usize,

@@ -71,7 +71,7 @@ fn main() {
             }
         }),
         other => {
-            eprintln!("`{other}` is no stage");
+            eprintln!("`{other}` is not a stage");
             std::process::exit(2);
         }
     };

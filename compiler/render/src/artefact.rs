@@ -58,7 +58,7 @@ pub enum RenderError {
     Qos {
         /// Device that was rendered.
         device: String,
-        /// What does not fit.
+        /// The part that does not fit.
         source: closc_qos::QosError,
     },
 }

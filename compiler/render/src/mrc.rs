@@ -46,7 +46,7 @@ pub struct End {
     pub address: Ipv6Addr,
 }
 
-/// What a device takes, as it says of itself.
+/// Capacity of a device, as it reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Values of a profile at most (`ev_max_count_profile`).
@@ -68,11 +68,11 @@ impl Default for Limits {
 /// Why there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MrcError {
-    /// The bytes are no table.
+    /// The bytes are not a table.
     #[error(transparent)]
     Table(#[from] Fault),
     /// A receiver is outside of the table.
-    #[error("`{0}` is no destination of this path table")]
+    #[error("`{0}` is not a destination of this path table")]
     Unknown(String),
     /// Everything towards it is denied.
     #[error("no path from `{from}` to `{to}` is left: every value that the NIC has is denied")]
@@ -97,7 +97,7 @@ pub enum MrcError {
         planes: u32,
         /// Values of each.
         each: u32,
-        /// What the device takes.
+        /// Capacity of the device.
         limits: Limits,
     },
     /// More profiles than the device takes.
@@ -109,7 +109,7 @@ pub enum MrcError {
         from: String,
         /// Receivers.
         needed: usize,
-        /// What the device takes.
+        /// Capacity of the device.
         most: u32,
     },
     /// More values than the device takes.
@@ -121,7 +121,7 @@ pub enum MrcError {
         from: String,
         /// Values of all profiles.
         needed: u64,
-        /// What the device takes.
+        /// Capacity of the device.
         most: u32,
     },
     /// Request numbers of probes have 16 bits.
@@ -261,7 +261,7 @@ fn profile<'a>(
 ) -> Result<Profile<'a>, MrcError> {
     let header = table.header();
     let there = table.destination(to.address.octets()).ok_or_else(|| MrcError::Unknown(to.nic.clone()))?;
-    // What is denied is left out, and as many come from the reserve, in order.
+    // Denied values are skipped, and as many come from the reserve, in order.
     let usable = |plane: u8| -> Vec<u32> {
         let values = table.entropy_values(plane, from.downlink);
         values
@@ -317,7 +317,7 @@ fn floor(min_active: u32, planes: u8, active: u16, count: u32) -> u32 {
     share.min(u64::from(count)) as u32
 }
 
-/// What to send before a job starts: to the T0s and back, over each T1 (and T2) that a value uses and back, and along
+/// Probes to send before a job starts: to the T0s and back, over each T1 (and T2) that a value uses and back, and along
 /// every value.
 fn probes<'a>(
     table: &Table<'_>,

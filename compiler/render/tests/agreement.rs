@@ -12,10 +12,10 @@ use closc_topology::HostOutput;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// What a packet of one code point meets: its priority in pause frames if it is lossless, or nothing.
+/// Treatment of packets of one code point: the pause priority if lossless, or none.
 type Lossless = BTreeMap<u8, Option<u8>>;
 
-/// What one side says.
+/// Statement of one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Side {
     /// By code point.

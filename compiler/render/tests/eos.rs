@@ -32,7 +32,7 @@ fn fabric(platform: &str, nic: &str, qos: &str, routing: &str) -> Plan {
     ))
 }
 
-/// What pyavd is given: the same facts in its words.
+/// Input of pyavd: the same facts in its words.
 fn structured(intent: &DeviceIntent<'_>) -> Value {
     let qos = SwitchQos::of(intent).expect("the buffer holds the profile");
     let system = &intent.system;
@@ -219,7 +219,7 @@ fn route_maps(bgp: &BgpIntent) -> Vec<Value> {
             {
                 "sequence": 10,
                 "type": "permit",
-                "description": "a last resort: somebody on the way is drained (RFC 8326)",
+                "description": "last resort: a switch on the path is drained (RFC 8326)",
                 "match": matched(&["community DRAINED", fabric]),
                 "set": ["local-preference 0"],
             },
@@ -366,7 +366,7 @@ fn memory(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Value {
     json!({ "trident": { "mmu": mmu } })
 }
 
-/// What pyavd has no key for: the times of a session that are in running configurations which others have published.
+/// Settings without a key in pyavd: the times of a session, found in published running configurations.
 const UNKNOWN: [&str; 2] = [" out-delay ", " idle-restart-timer "];
 
 /// The lines that say something, with their depth.

@@ -281,7 +281,7 @@ fn leaves_carry_no_transit() {
     }
 }
 
-/// What an argument names is defined in the file: `vtysh -C` does not look.
+/// References of arguments are defined in the file: `vtysh -C` does not check.
 #[test]
 fn what_is_named_is_defined() {
     const NAMES: [(&str, &str); 4] = [

@@ -149,7 +149,7 @@ tiers:
     }
 }
 
-/// T0s that share a declared domain are no full backups of each other, and the file says so.
+/// T0s that share a declared domain are not full backups of each other, and the file says so.
 #[test]
 fn a_backup_port_in_the_same_domain_says_so() {
     let text = "

@@ -40,7 +40,7 @@ fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
     let here = match element.name.as_str() {
         "cpu" => format!("cpu {}", element.get("numaid").expect("a CPU says which it is")),
         "pci" => element.get("busid").expect("a device has an address").to_owned(),
-        other => panic!("`{other}` is no place for devices"),
+        other => panic!("`{other}` is not a place for devices"),
     };
     assert_eq!(
         here,

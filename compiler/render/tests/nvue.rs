@@ -36,7 +36,7 @@ fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
     ))
 }
 
-/// What a switch is given, by release, fabric and name.
+/// Configuration of a switch, by release, fabric and name.
 fn texts() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for release in ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"] {

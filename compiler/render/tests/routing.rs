@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const POD: &str = include_str!("../../../topologies/lab/bgp-unnumbered.yaml");
 
-/// How long something may take before it counts as never. Sessions come up in seconds on an idle machine.
+/// Time after which something counts as never. Sessions come up in seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Waits until something holds.

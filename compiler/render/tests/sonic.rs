@@ -392,7 +392,7 @@ fn plan_of_lossless() -> closc_plan::Plan {
     plan(&LOSSY.replace("qos: lossy-trim", "qos: lossless"))
 }
 
-/// The switch refuses the later removal of a field, so all are there; trimming is no ingress action.
+/// The switch refuses the later removal of a field, so all are there; trimming is not an ingress action.
 #[test]
 fn trimming_is_written_whole() {
     let config = Config::of(LOSSY, "p0-t0-002");
@@ -470,7 +470,7 @@ fn row_of<'c>(config: &'c Config, table: &str, port: &str, number: &str) -> Opti
     })
 }
 
-/// What is shared and what is kept for headroom is no more than the buffer has.
+/// The shared part and the headroom are no more than the buffer has.
 #[test]
 fn pools_fit_the_buffer() {
     for (name, config) in all() {

@@ -138,7 +138,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// What a site keeps on its switches.
+/// Settings of a site that stay on its switches.
 const SITE: &str = r#"{
     "AAA": { "authentication": { "login": "tacacs+,local", "failthrough": "True" } },
     "TACPLUS": { "global": { "auth_type": "pap", "passkey": "not-a-secret", "timeout": "5" } },
@@ -265,7 +265,7 @@ fn the_updater_of_sonic_takes_every_patch() {
         write(&folder.path().join(&switch.name), switch, reload);
         command.arg(folder.path().join(&switch.name));
         if reload {
-            // What is said to need a reload is tried as a patch too, to see what the updater says of it.
+            // Changes marked as needing a reload are tried as a patch too, to see the updater's verdict.
             let tried = folder.path().join(format!("{}.tried", switch.name));
             write(&tried, switch, false);
             command.arg(&tried);

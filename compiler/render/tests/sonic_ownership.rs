@@ -32,7 +32,8 @@ fn trees() -> impl Iterator<Item = (String, ConfigDb)> {
 fn every_table_and_field_that_is_written_is_in_the_list() {
     for (name, config) in trees() {
         for (table, entries) in config.tables() {
-            let owned = owned(table).unwrap_or_else(|| panic!("{name}: `{table}` is written and nobody's"));
+            let owned =
+                owned(table).unwrap_or_else(|| panic!("{name}: `{table}` is written without an owner"));
             for (key, entry) in entries {
                 assert!(owned.rows.have(key), "{name}: `{table}|{key}` is written and the site's");
                 for (field, value) in entry {

@@ -15,7 +15,7 @@ use crate::text::{escape, fill};
 const FRAME: &str = include_str!("page/difference.html");
 const STYLE: &str = include_str!("page/page.css");
 
-/// How a verdict is meant.
+/// Meaning of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     /// Nothing is lost.
@@ -101,7 +101,7 @@ fn body(report: &Report) -> String {
     out
 }
 
-/// What a difference comes to, in one line.
+/// Verdict of a difference, in one line.
 fn verdict(report: &Report) -> (Weight, String) {
     if report.is_empty() && report.texts.is_empty() {
         return (Weight::Good, "Both mean the same.".to_owned());
@@ -111,7 +111,7 @@ fn verdict(report: &Report) -> (Weight, String) {
         let count = impact.cut_off;
         return (Weight::Bad, format!("{} {} of NICs have no path any more.", number(count), plural(count)));
     }
-    // NICs that go are no pairs that lose something.
+    // NICs that go are not pairs that lose something.
     let fewer =
         impact.pairs.iter().filter(|pairs| pairs.paths_new.is_some() && pairs.paths_new < pairs.paths_old);
     let losing: u64 = fewer.map(|pairs| pairs.pairs).sum();
@@ -167,7 +167,7 @@ fn changes(out: &mut String, lines: &[Line]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-/// What is said of a change, and both sides of it: those of `the downlinks of each T0: 128 -> 256` where there is one arrow.
+/// Text of a change, and both sides of it: those of `the downlinks of each T0: 128 -> 256` where there is one arrow.
 fn halves(line: &Line) -> (Option<&str>, &str, &str) {
     match line.sign {
         Sign::Add => (None, "", &line.text),

@@ -27,7 +27,7 @@ pub enum Form {
     Dot,
 }
 
-/// What a box is.
+/// Kind of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     T0,

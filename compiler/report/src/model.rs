@@ -1,4 +1,4 @@
-//! What the page is given: everything that names, addresses, cables, paths and routes of a fabric follow from.
+//! Data of the page: everything that names, addresses, cables, paths and routes of a fabric follow from.
 //!
 //! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: small: parameters, one entry a kind of
 //! hardware, exceptions as runs of numbers; numbers in it are those of the plan and nothing is rounded.

@@ -18,7 +18,7 @@ use closc_topology::{Nic, PlaneId};
 use crate::row::Row;
 use crate::table::Table;
 
-/// What of a fabric is wanted.
+/// Selected parts of a fabric.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Rows of these planes, and those that are of none; all where none is named.

@@ -1,6 +1,6 @@
 //! The tables and their columns.
 
-/// What a column holds.
+/// Contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Text.

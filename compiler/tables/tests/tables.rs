@@ -1,4 +1,4 @@
-//! What tables say is what the plan says, in every form, and each table fits the others.
+//! Tables agree with the plan, in every form, and each table fits the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

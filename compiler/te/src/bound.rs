@@ -1,4 +1,4 @@
-//! What no placement can do better than: a lower bound of the largest utilisation.
+//! A lower bound of the largest utilisation for any placement.
 //!
 //! In: a problem and loads. Out: [`Bound`]. Invariants: certified, whatever it was found by. Two kinds of proof:
 //!
@@ -22,11 +22,11 @@ use crate::split::Run;
 pub(crate) struct Bound {
     /// The utilisation.
     pub(crate) max: f64,
-    /// What proves it.
+    /// Proof.
     pub(crate) proof: Proof,
 }
 
-/// What proves a bound.
+/// Proof of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// Nothing is sent.

@@ -18,7 +18,7 @@ pub(crate) struct Class {
     pub(crate) slice: usize,
     /// The kinds of planes that they reach, one bit each.
     pub(crate) reach: u16,
-    /// How many they are.
+    /// Count.
     pub(crate) nics: u32,
 }
 
@@ -40,7 +40,7 @@ const NOBODY: u32 = u32::MAX;
 pub(crate) struct Part {
     /// The class.
     pub(crate) class: usize,
-    /// How many of its NICs.
+    /// Number of its NICs.
     pub(crate) nics: u32,
 }
 

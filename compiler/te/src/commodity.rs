@@ -61,7 +61,7 @@ impl Reason {
     }
 }
 
-/// What cannot be carried, by its places and the reason, in Gb/s.
+/// Demands that cannot be carried, by place and reason, in Gb/s.
 pub(crate) type Left = BTreeMap<(Place, Place, Reason), f64>;
 
 /// Everything that is to be placed.

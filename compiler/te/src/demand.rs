@@ -15,11 +15,11 @@ use crate::place::{Place, UnknownName, nearest};
 /// One row: so many Gb/s from every part of one place to every part of another, spread evenly over the pairs of NICs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
-    /// Who sends.
+    /// Sender.
     pub from: Place,
-    /// Who receives.
+    /// Receiver.
     pub to: Place,
-    /// How much in all, in Gb/s.
+    /// Total rate, in Gb/s.
     pub gbps: f64,
     /// Line of the file, or number of the row, from 1.
     pub line: u64,
@@ -38,11 +38,11 @@ pub struct Matrix {
 pub struct Fault {
     /// Line of a CSV file, or row of a Parquet file, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The error.
     pub what: FaultKind,
 }
 
-/// What is wrong with a demand file.
+/// Errors of a demand file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
     /// The file has no rows.
@@ -56,7 +56,7 @@ pub enum FaultKind {
     Twice(String),
     /// A column that means nothing.
     #[error(
-        "`{name}` is no column; the header names `source`, `destination`, and `gbps`, `mbps` or `tbps`{}",
+        "`{name}` is not a column; the header names `source`, `destination`, and `gbps`, `mbps` or `tbps`{}",
         near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
     )]
     Column {
@@ -65,11 +65,11 @@ pub enum FaultKind {
         /// The one that may have been meant.
         near: Option<String>,
     },
-    /// A row of another width than the header, or text that is no CSV.
+    /// A row of another width than the header, or text that is not CSV.
     #[error("{0}")]
     Form(String),
-    /// A rate that is no number, negative or not finite.
-    #[error("`{0}` is no rate: write a number from 0 without unit; the unit is the column's name")]
+    /// A rate that is not a number, negative or not finite.
+    #[error("`{0}` is not a rate: write a number from 0 without unit; the unit is the column's name")]
     Rate(String),
     /// A name that means nothing.
     #[error(transparent)]
@@ -82,7 +82,7 @@ pub enum FaultKind {
     NoParquet,
 }
 
-/// How many faults are reported at most.
+/// Maximum number of reported errors.
 const FAULTS_MAX: usize = 50;
 
 impl Matrix {

@@ -1,4 +1,4 @@
-//! What the fabric does without traffic engineering.
+//! Traffic without traffic engineering.
 //!
 //! In: a problem. Out: the load of every cable, with traffic as a fluid that splits evenly, and with flows that a hash
 //! puts on single paths. Invariants: only paths that routing would use: source-routed hosts choose among all paths that can
@@ -21,7 +21,7 @@ use crate::route::Route;
 use crate::split::{Parts, Run, share};
 use hops::{Hops, Members};
 
-/// How traffic is put on paths.
+/// Placement of traffic on paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spreading<'a> {
     /// As a fluid: by the weights of the groups, or evenly over all paths where hosts choose.

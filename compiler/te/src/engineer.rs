@@ -21,14 +21,14 @@ use crate::placement::Placement;
 use crate::split::{Parts, Run, share};
 use crate::spray;
 
-/// What can be chosen.
+/// Options.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Seed of the hash.
     pub seed: u64,
     /// Flows (queue pairs) from each NIC of a source to a destination, in each plane.
     pub flows: u32,
-    /// How far above the bound the placement may stay, as a part of it: fewer pins for less work.
+    /// Accepted distance of the placement from the bound, as a fraction; a larger one needs fewer pins.
     pub tolerance: f64,
     /// Into how many slices the downlinks of a group are cut where switches hash; each slice has its own path.
     pub slices: u16,

@@ -23,7 +23,7 @@ use crate::split::{Run, Weights, share};
 /// Name and version of the form of pins.
 pub const FORMAT: &str = "closc-pins/1";
 
-/// What one group's NICs do with traffic to another.
+/// Treatment of traffic to another group by one group's NICs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pin {
     /// The T0 group that sends.
@@ -40,11 +40,11 @@ pub struct Pin {
     pub prefix: String,
     /// The rate that was placed, in Gb/s over all planes.
     pub gbps: f64,
-    /// What to do in each plane; planes that are not named carry nothing of it.
+    /// Action in each plane; planes that are not named carry nothing of it.
     pub planes: Vec<PinPlane>,
 }
 
-/// What to do in a plane.
+/// Action in a plane.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PinPlane {
     /// The plane.

@@ -1,4 +1,4 @@
-//! What is carried where not everything fits: max-min fair shares.
+//! Carried rates where not everything fits: max-min fair shares.
 //!
 //! In: a placement. Out: what each demand is not given, with the cables that stopped it. Invariants: no cable is above its
 //! capacity; what a demand sends between two groups rises as one, with the same rate for every pair of NICs; it has what
@@ -34,9 +34,9 @@ struct Unit<'a> {
     /// NICs on both sides; they do not send to themselves.
     same: u32,
     pairs: f64,
-    /// What each pair asks for, in Gb/s.
+    /// Demand of each pair, in Gb/s.
     asked: f64,
-    /// What each pair has: while it rises, the most that its cables give it now.
+    /// Rate of each pair: while it rises, the maximum that its cables allow now.
     rate: f64,
     rises: bool,
     /// The cables that hold it back.
@@ -69,7 +69,7 @@ impl Least {
     }
 }
 
-/// What a cable has left for each pair that rises.
+/// Remaining capacity of a cable for each rising pair.
 fn level(capacity: f64, taken: f64, pairs: f64) -> f64 {
     if pairs > 0.0 { ((capacity - taken) / pairs).max(0.0) } else { f64::INFINITY }
 }

@@ -1,4 +1,4 @@
-//! What cables between NICs and T0s carry.
+//! Load of cables between NICs and T0s.
 //!
 //! In: a matrix and the share of every plane of each commodity. Out: Gb/s for each NIC port. Invariants: exact for each
 //! NIC, also where a demand names single NICs; a demand between whole classes costs the same as one between two NICs.

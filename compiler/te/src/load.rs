@@ -1,4 +1,4 @@
-//! What every cable carries, in both directions.
+//! Load of every cable, in both directions.
 //!
 //! In: shares of commodities. Out: [`Loads`]. Invariants: numbers are Gb/s on one plane of a kind; a cable that cannot be
 //! used carries nothing.
@@ -127,7 +127,7 @@ impl PerLink {
     }
 }
 
-/// What every cable carries.
+/// Load of every cable.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Loads {
     /// Between switches, one for each kind of planes.

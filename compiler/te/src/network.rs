@@ -17,7 +17,7 @@ pub(crate) struct Kind {
     pub(crate) t0: Vec<bool>,
     /// Whether a T1-T2 cable can.
     pub(crate) t1: Vec<bool>,
-    /// What the groups of its switches hold, where it is not the same in all planes: by hardware.
+    /// Members of the groups of its switches, where they are not the same in all planes: by hardware.
     hardware: Vec<Hardware>,
 }
 

@@ -28,7 +28,7 @@ pub enum Place {
 pub struct UnknownName {
     /// The name as it was written.
     pub name: String,
-    /// What was expected.
+    /// Expected value.
     pub expected: &'static str,
     /// The name that may have been meant, or the first of its sort.
     pub help: String,
@@ -151,7 +151,7 @@ pub(crate) fn nearest(word: &str, known: impl Iterator<Item = String>) -> Option
 
 /// Declares something broken, besides what the file says: `plane 3`, a switch, a cable, a NIC or a node.
 ///
-/// What is broken becomes absent (a plane: drained), so that every later stage sees it.
+/// A fault makes an element absent (a plane: drained), so that every later stage sees it.
 pub fn fail(topology: &mut Topology, name: &str) -> Result<(), UnknownName> {
     let unknown = |help: String| UnknownName {
         name: name.to_owned(),

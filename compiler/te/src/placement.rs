@@ -1,9 +1,9 @@
-//! How traffic was placed, whoever decides where it goes.
+//! Placement of traffic, independent of who chooses paths.
 
 use crate::pin::Routes;
 use crate::split::Splits;
 
-/// How traffic was placed.
+/// Placement of traffic.
 #[derive(Debug, Clone)]
 pub(crate) enum Placement {
     /// By weights of planes and uplinks.

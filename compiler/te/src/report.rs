@@ -19,44 +19,44 @@ const HOTTEST: usize = 10;
 /// Demands without room or path named.
 const UNPLACED: usize = 1000;
 
-/// What came out.
+/// Result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// Name and version of this form.
     pub format: &'static str,
     /// The fabric.
     pub fabric: String,
-    /// How it routes.
+    /// Routing.
     pub routing: &'static str,
-    /// What was declared broken besides the file.
+    /// Declared faults besides the file.
     pub failed: Vec<String>,
     /// All demands in Gb/s.
     pub demand_gbps: f64,
-    /// What is carried of them.
+    /// Carried part of them.
     pub carried_gbps: f64,
     /// Whether all of it is.
     pub fits: bool,
     /// The bound that no placement is below.
     pub bound: f64,
-    /// What proves it.
+    /// Proof.
     pub proof: String,
-    /// How far the placement is above the bound, as a part of it.
+    /// Distance of the placement from the bound, as a fraction.
     pub gap: f64,
-    /// How many pins there are.
+    /// Number of pins.
     pub pins: usize,
     /// Pins that the fabric file has already: figures are those of the fabric without them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
-    /// How `ecmp-fluid` and `ecmp-hashed` spread: `even`, over all paths alike, where hosts choose; `weighted`, by the
+    /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by the
     /// weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
-    /// What was tried.
+    /// Attempt.
     pub methods: Vec<Method>,
     /// The fullest cables as placed.
     pub hottest: Vec<HotLink>,
-    /// What finds no path or no room, largest first.
+    /// Demands without a path or room, largest first.
     pub unplaced: Vec<Unplaced>,
-    /// How many more of these there are.
+    /// Number of further ones.
     pub unplaced_more: usize,
 }
 
@@ -76,7 +76,7 @@ pub struct Method {
 pub struct Tier {
     /// Which cables, and which way.
     pub tier: &'static str,
-    /// How full they are.
+    /// Utilisation.
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -101,7 +101,7 @@ pub struct HotLink {
     pub cable: String,
     /// Which way.
     pub direction: &'static str,
-    /// How many planes have the same on their cable of this place.
+    /// Number of planes with the same on their cable of this place.
     pub planes: usize,
     /// Utilisation as placed.
     pub te: f64,
@@ -114,11 +114,11 @@ pub struct HotLink {
 /// A demand that is not carried in full.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Unplaced {
-    /// Who sends.
+    /// Sender.
     pub from: String,
-    /// Who receives.
+    /// Receiver.
     pub to: String,
-    /// How much is not carried, in Gb/s.
+    /// Rate that is not carried, in Gb/s.
     pub gbps: f64,
     /// Why.
     pub why: &'static str,

@@ -1,4 +1,4 @@
-//! How a source-routed commodity is spread over planes and uplinks.
+//! Spreading of a source-routed commodity over planes and uplinks.
 //!
 //! In: a commodity, its weights if it has any. Out: the part of it on every cable. Invariants: without weights it is spread
 //! evenly over its planes and, in a plane, over all paths that can be used; this is what host path tables do. Weights

@@ -62,7 +62,7 @@ pub(crate) fn largest_first(commodities: &[Commodity]) -> Vec<usize> {
     order
 }
 
-/// What a commodity could put on the cables of a plane at a level.
+/// Load of a commodity on the cables of a plane at a level.
 #[derive(Debug, Clone, Default)]
 struct Room {
     t0: Vec<f64>,
@@ -73,7 +73,7 @@ struct Room {
 struct WaterFilling<'a> {
     problem: &'a Problem<'a>,
     state: State,
-    /// What all NIC ports of a class in a plane can carry, given that its busiest NIC is full first.
+    /// Capacity of all NIC ports of a class in a plane, given that its busiest NIC is full first.
     up_cap: Vec<f64>,
     down_cap: Vec<f64>,
     rooms: Vec<Room>,

@@ -1,4 +1,4 @@
-//! What is carried where not everything fits, against a reference that fills pair by pair and path by path.
+//! Carried rates where not everything fits, against a reference that fills pair by pair and path by path.
 //!
 //! The reference shares nothing with the crate but the pins, which say where traffic goes: it lists the cables of every
 //! path of every pair of NICs, lets all rates rise together in small steps from event to event, and stops a pair when a
@@ -19,7 +19,7 @@ type Directed = (Link, bool);
 /// A pair of NICs of a demand.
 struct Pair {
     demand: usize,
-    /// What rises as one: the pairs of a demand between the same groups, and the same planes.
+    /// Units that rise together: the pairs of a demand between the same groups, and the same planes.
     unit: (usize, u16, u16, Vec<u8>, Vec<u8>),
     asked: f64,
     rate: f64,
@@ -115,7 +115,7 @@ fn pairs(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<Pair> {
     pairs
 }
 
-/// What each demand is given.
+/// Rate of each demand.
 fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
     let topology = plan.topology();
     let capacity = |link: &Link| {
@@ -127,7 +127,7 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
     };
     let mut pairs = pairs(plan, matrix, placed);
     while pairs.iter().any(|pair| pair.rises) {
-        // How far all can rise until a cable is full or one has all it asked for.
+        // Raise all rates until a cable is full or one demand is satisfied.
         let mut cables: BTreeMap<Directed, (f64, f64)> = BTreeMap::new();
         for pair in &pairs {
             for (way, part) in &pair.ways {

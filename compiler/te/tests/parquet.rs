@@ -68,7 +68,7 @@ fn faults_name_their_rows() {
     assert_eq!(faults.len(), 2);
     let faults =
         Matrix::from_parquet(&plan, file(["source", "to", "gbps"], &rows)).expect_err("it is at fault");
-    assert!(faults.iter().any(|fault| fault.to_string().contains("`to` is no column")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.to_string().contains("`to` is not a column")), "{faults:?}");
     let faults = Matrix::from_parquet(&plan, b"source,destination".to_vec()).expect_err("it is at fault");
     assert!(faults[0].to_string().contains("no Parquet"), "{faults:?}");
 }

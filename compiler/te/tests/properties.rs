@@ -1,4 +1,4 @@
-//! What holds for every fabric and every matrix.
+//! Properties of every fabric and every matrix.
 
 use closc_plan::Plan;
 use closc_te::{Demand, Matrix, Options, Outcome, Place, Via, engineer};
@@ -79,7 +79,7 @@ fn check(plan: &Plan, matrix: &Matrix) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What goes up comes down, whatever the method.
+/// Traffic that goes up comes down, with every method.
 fn conserved(report: &closc_te::Report) -> Result<(), TestCaseError> {
     for method in &report.methods {
         let sum = |tier: &str| -> f64 {

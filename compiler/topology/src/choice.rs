@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is generated for hosts besides path tables.
+/// Generated files for hosts besides path tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum HostOs {
@@ -49,7 +49,7 @@ impl HostOutput {
     }
 }
 
-/// How T1s are wired to T2s.
+/// Wiring between T1s and T2s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Wiring {
@@ -96,13 +96,13 @@ impl SegmentPlan {
     }
 }
 
-/// What takes one uplink as long as that leads there.
+/// Destinations that use one uplink as long as it leads there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Pin {
     /// Nothing.
     None,
-    /// What goes to the NIC on downlink d of another T0: uplink d, counted around.
+    /// Traffic to the NIC on downlink d of another T0: uplink d, counted around.
     Downlink,
 }
 

@@ -149,7 +149,7 @@ impl Link {
     }
 }
 
-/// What a name means.
+/// Element of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Subject {
     /// `plane 3`.

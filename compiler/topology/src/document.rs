@@ -1,4 +1,4 @@
-//! What a fabric file says, word for word: every value with its place, nothing filled in, nothing checked but
+//! A fabric file, word for word: every value with its place, nothing filled in, nothing checked but
 //! its shape.
 //!
 //! In: the text. Out: a [`FabricDoc`]. Invariants: every field is declared once; from it follow the JSON Schema, the language
@@ -46,7 +46,7 @@ document! {
         /// The number of planes, 1 to 16. Every NIC has one port in each.
         #[schemars(range(min = 1, max = 16))]
         pub planes: Spanned<u16> = "planes" => [ALL],
-        /// How packets find their way. Default: `srv6-static`.
+        /// Routing mode. Default: `srv6-static`.
         pub routing: Option<Spanned<Routing>> = "routing" => [ALL],
         /// The NICs, and how they are attached to the T0s.
         pub hosts: HostsDoc = "hosts",
@@ -62,7 +62,7 @@ document! {
         pub releases: Option<Named<Os, Spanned<Release>>> = "releases" => [SWITCHES],
         /// Segment identifiers, for `routing: srv6-static`.
         pub srv6: Option<Srv6Doc> = "srv6" => [ALL],
-        /// How traffic is spread over uplinks, for `routing: ecmp-static` and `bgp-unnumbered`.
+        /// Spreading of traffic over uplinks, for `routing: ecmp-static` and `bgp-unnumbered`.
         pub ecmp: Option<EcmpDoc> = "ecmp",
         /// Address pools. Every address is a pool and coordinates.
         pub addresses: Option<AddressesDoc> = "addresses",
@@ -78,13 +78,13 @@ document! {
         pub naming: Option<NamingDoc> = "naming",
         /// Servers that every switch uses.
         pub services: Option<ServicesDoc> = "services" => [SWITCHES],
-        /// What fails together, by the name of its kind: power feeds, racks, rows. `closc whatif` asks what each costs.
+        /// Failure domains, by the name of their kind: power feeds, racks, rows. `closc whatif` shows the impact of each.
         pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
         /// Where devices stand: racks and rack units, for cable lists, labels, NetBox, reports and tables.
         pub racks: Option<RacksDoc> = "racks",
-        /// What differs from the numbers: what is absent, drained, or made of something else.
+        /// Differences from the numbers: absent, drained, or of other parts.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
-        /// What warnings come to, by code: `allow` says nothing of one, `deny` makes it an error. A level of the command line
+        /// Levels of warnings, by code: `allow` hides one, `deny` makes it an error. A level of the command line
         /// (`--allow`, `--warn`, `--deny`) comes first.
         pub warnings: Option<Named<SmolStr, Level>> = "warnings" => [],
     }

@@ -1,4 +1,4 @@
-//! What fails together: switches by position, or things by name.
+//! A failure domain: switches by position, or elements by name.
 //!
 //! In: a topology and a switch. Out: the domain of each kind that the switch is in. Invariants: a function of position, so
 //! growth moves nobody to another domain.
@@ -13,7 +13,7 @@ use crate::coordinate::{Subject, Switch, TierId};
 /// Kinds of domains, by name.
 pub type Domains = BTreeMap<SmolStr, DomainRule>;
 
-/// What tells the domains of a kind apart.
+/// Field that distinguishes the domains of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainRule {
     /// Position.
@@ -25,7 +25,7 @@ pub enum DomainRule {
 /// A function of position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DomainPosition {
-    /// What is looked at.
+    /// Inspected values.
     pub by: DomainBy,
     /// Numbers in a row that share a domain; at least 1.
     pub run: u16,
@@ -35,7 +35,7 @@ pub struct DomainPosition {
     pub tiers: BTreeSet<TierId>,
 }
 
-/// What a function of position looks at.
+/// Inputs of a function of position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainBy {
     /// Coordinates; the last is counted, and those before it tell runs of numbers apart.

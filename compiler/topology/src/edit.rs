@@ -18,7 +18,7 @@ use crate::yaml::{Item, Place, Value};
 pub struct Edit {
     /// Bytes of the old text.
     pub range: Range<usize>,
-    /// What is in their place.
+    /// Replacements.
     pub text: String,
 }
 
@@ -62,7 +62,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
 /// Values to be given.
 #[derive(Debug, Clone)]
 enum Patch {
-    /// A value that is no mapping, as it is written.
+    /// A value that is not a mapping, as it is written.
     Value(String),
     /// Keys of a mapping; those that are not named stay.
     Block(Vec<(String, Patch)>),
@@ -133,7 +133,7 @@ fn set(item: &Item, patch: &Patch, text: &str, out: &mut Vec<Edit>) -> Option<()
     let mut new = Vec::new();
     for (key, patch) in keys {
         match item.entries().iter().find(|entry| entry.key == *key) {
-            // What is written elsewhere is used elsewhere, too.
+            // A value written elsewhere is used elsewhere, too.
             Some(entry) if entry.item.place.start < entry.key_place.end => return None,
             Some(entry) => change(&entry.item, patch, text, out)?,
             None => new.push(format!("{key}: {}", patch.line())),
@@ -171,7 +171,7 @@ fn change(item: &Item, patch: &Patch, text: &str, out: &mut Vec<Edit>) -> Option
     }
 }
 
-/// Returns every value that is no mapping, by its path.
+/// Returns every value that is not a mapping, by its path.
 fn leaves(item: &Item) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     collect(item, "", &mut found);

@@ -1,4 +1,4 @@
-//! What the loader refuses: faults of text and shape, found before anything is known about fabrics.
+//! Rejections of the loader: errors of text and shape, found before anything is known about fabrics.
 //!
 //! In: what the parser or the reader met. Out: diagnostics. Invariants: one file a rule; the constructors are named
 //! by what they say.

@@ -58,7 +58,7 @@ fn is_same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// What the lines below a line are a part of.
+/// Parent of the lines below a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     /// Nothing: they are lines of their own.
@@ -149,7 +149,7 @@ fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String,
     for dash in &head.dashes {
         text.push_str("- ");
         new += 2;
-        // What is behind a dash is a level of its own, where its text starts.
+        // The text after a dash is a level of its own, at its start.
         levels.0.push((*dash, new));
     }
     if let Some(key) = head.key {

@@ -25,7 +25,7 @@ pub(crate) use decode::decode;
 /// A fabric file that has the right shape.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it says.
+    /// Its message.
     pub file: FabricDoc,
     /// Where it says it, by dotted path.
     pub spans: Spans,
@@ -46,7 +46,7 @@ impl Document {
     }
 }
 
-/// What a fabric file may leave to a file of its own.
+/// Parts of a fabric file that may be in a file of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Companion {
     /// `ecmp.pins`.
@@ -174,7 +174,7 @@ fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<Strin
         return;
     }
     for entry in item.entries() {
-        // Free keys and names of any length are no part of a path that a check asks for; written out for each value
+        // Free keys and names of any length are not part of a path that a check asks for; written out for each value
         // below them, they would take many times the memory of the file.
         if entry.key.len() > KEY_MAX || (path.is_empty() && entry.key.starts_with("x-")) {
             continue;

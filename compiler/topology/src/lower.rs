@@ -17,7 +17,7 @@ use crate::faults;
 use crate::load::Document;
 use crate::model::Topology;
 
-/// What became of a document.
+/// Result for a document.
 pub enum Lowered {
     /// The fabric that it describes.
     Whole(Topology),

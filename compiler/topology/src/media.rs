@@ -14,18 +14,18 @@ pub struct Medium {
     pub title: &'static str,
     /// Whether it is copper end to end, so that both ends must use lanes of one speed.
     pub copper: bool,
-    /// How far it carries, slowest ports first.
+    /// Reach, slowest ports first.
     reach: &'static [Reach],
 }
 
-/// How far a medium carries.
+/// Reach of a medium.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reach {
     /// Ports from this speed on.
     from: Speed,
     /// The longest cable.
     pub length: Length,
-    /// Who says so.
+    /// Source.
     pub source: &'static str,
 }
 

@@ -35,7 +35,7 @@ pub struct Topology {
     pub description: String,
     /// Number of planes, 1 to 16.
     pub planes: u8,
-    /// How packets find their way.
+    /// Routing mode.
     pub routing: Routing,
     /// The hosts.
     pub hosts: Hosts,
@@ -53,7 +53,7 @@ pub struct Topology {
     pub t2: Option<T2>,
     /// Segment identifiers.
     pub srv6: Srv6,
-    /// How traffic is spread where switches choose the path.
+    /// Spreading of traffic where switches choose the path.
     pub ecmp: Ecmp,
     /// Address pools.
     pub addresses: Addresses,
@@ -72,12 +72,12 @@ pub struct Topology {
     pub qos: closc_qos::profile::Profile,
     /// Servers that every device receives.
     pub services: Services,
-    /// What fails together.
+    /// Failure domains.
     pub domains: Domains,
     /// Where devices stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub racks: Option<Racks>,
-    /// What differs from the numbers.
+    /// Differences from the numbers.
     pub exceptions: Exceptions,
     /// Places in the text by dotted path, for example `tiers.t0.up`. They mean nothing.
     #[serde(skip)]
@@ -102,7 +102,7 @@ pub struct Hosts {
     /// NICs of zones that have another.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_by_zone: BTreeMap<ZoneId, NicKind>,
-    /// What is generated for hosts besides path tables.
+    /// Generated files for hosts besides path tables.
     pub os: HostOs,
     /// Files that are generated for every node too.
     pub outputs: BTreeSet<HostOutput>,
@@ -161,7 +161,7 @@ pub struct Tier {
     pub by_zone: BTreeMap<ZoneId, ZoneTier>,
 }
 
-/// What a tier is in a zone of other hardware. Ports are as many as elsewhere.
+/// A tier in a zone of other hardware, with as many ports as elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ZoneTier {
     /// Hardware.
@@ -199,7 +199,7 @@ pub struct T2 {
     pub tier: Tier,
     /// T2s in each plane; with [`Wiring::Rows`] one more than the largest index.
     pub count: u16,
-    /// How T1s are wired to T2s.
+    /// Wiring between T1s and T2s.
     pub wiring: Wiring,
     /// Downlinks reserved for each zone, so that a new zone or T1 moves no cable: zone z starts at downlink
     /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
@@ -223,7 +223,7 @@ pub struct PortBlock {
     pub spare: u16,
     /// First cage, from 0.
     pub first_cage: u16,
-    /// How its cages are split.
+    /// Breakout of its cages.
     pub breakout: Breakout,
 }
 
@@ -249,7 +249,7 @@ pub struct Site {
 pub struct Srv6 {
     /// The block of plane 0, /32; that of another plane is [`Srv6::block`].
     pub first_block: Ipv6Net,
-    /// How 16 bits are cut up.
+    /// Layout of the 16 bits of a uSID.
     pub layout: UsidLayout,
     /// Where an address says in which plane it is.
     #[serde(skip_serializing_if = "SegmentPlan::is_default")]
@@ -270,12 +270,12 @@ pub(crate) fn block_of(first: Ipv6Net, plan: SegmentPlan, plane: PlaneId) -> Ipv
     Ipv6Net::new_assert(bits.into(), first.prefix_len())
 }
 
-/// How traffic is spread where switches choose the path.
+/// Spreading of traffic where switches choose the path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ecmp {
-    /// What takes one uplink instead of a group.
+    /// Destinations that use one uplink instead of a group.
     pub pin: Pin,
-    /// What takes one uplink, NIC by NIC; goes before `pin`.
+    /// Destinations that use one uplink, NIC by NIC; goes before `pin`.
     #[serde(serialize_with = "shared::value")]
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
@@ -355,7 +355,7 @@ pub struct Cables {
 pub struct Mtu {
     /// On fabric and NIC cables.
     pub link: u16,
-    /// What hosts may send inside the outer IPv6 header.
+    /// Maximum packet inside the outer IPv6 header.
     pub payload: u16,
 }
 
@@ -387,7 +387,7 @@ pub struct Services {
     pub snmp_location: Option<String>,
 }
 
-/// What differs from the numbers. Everything is resolved to coordinates here.
+/// Differences from the numbers. Everything is resolved to coordinates here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Exceptions {
     /// Switches that are not there.

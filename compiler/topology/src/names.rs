@@ -1,4 +1,4 @@
-//! What a name means: a plane, switch, node, NIC or cable.
+//! Element of a name: a plane, switch, node, NIC or cable.
 //!
 //! In: a name, the numbers of a fabric and its naming. Out: the coordinate, or why there is none. Invariants: what
 //! cannot be there is not found; a range in brackets is kept as one until each name is needed.
@@ -30,12 +30,12 @@ pub(crate) enum NameFault {
     },
     /// A range in brackets is wrong.
     Range {
-        /// What is wrong.
+        /// The error.
         why: String,
     },
     /// It stands for more names than there may be.
     TooMany {
-        /// How many there may be.
+        /// Maximum count.
         why: String,
     },
 }
@@ -170,7 +170,7 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
             None => format!("`{name}` names nothing of this fabric"),
         }),
         Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
-        Err(NameFault::NoCable { why }) => Err(format!("`{name}` is no cable: {why}")),
+        Err(NameFault::NoCable { why }) => Err(format!("`{name}` is not a cable: {why}")),
         Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{name}`: {why}")),
     };
     match NameRange::parse(name) {

@@ -16,10 +16,10 @@ use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 /// The longest name: a label of the domain name system (RFC 1035 section 2.3.4).
 pub const NAME_MAX: usize = 63;
 
-/// What is between the two switches of a link's name.
+/// Text between the two switches of a link's name.
 pub const LINK_SEPARATOR: &str = "--";
 
-/// How devices are called.
+/// Names of devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Naming {
     t0: Pattern,
@@ -29,11 +29,11 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// What a T0 or T1 pattern may mention.
+    /// Coordinates of a T0 or T1 pattern.
     pub const ZONED: &[Placeholder] = &[Placeholder::Plane, Placeholder::Zone, Placeholder::Index];
-    /// What a T2 pattern may mention.
+    /// Coordinates of a T2 pattern.
     pub const SHARED: &[Placeholder] = &[Placeholder::Plane, Placeholder::Index];
-    /// What a node pattern may mention.
+    /// Coordinates of a node pattern.
     pub const NODE: &[Placeholder] = &[Placeholder::Zone, Placeholder::Unit, Placeholder::Node];
 
     /// Returns the names of a fabric: `p3-t0-017`, `su017-n004`; with zones `z1-p3-t0-017`, `z1-su017-n004`.

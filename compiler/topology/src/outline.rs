@@ -17,7 +17,7 @@ use crate::load;
 use crate::model::Topology;
 use crate::yaml::{Entry, Item, Place, Value};
 
-/// What names follow from.
+/// Inputs of names.
 const KEPT: &[Field] = &[
     field!("planes"),
     field!("zones"),

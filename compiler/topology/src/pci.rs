@@ -31,7 +31,7 @@ impl PciAddress {
     }
 }
 
-/// A text that is no PCI address.
+/// A text that is not a PCI address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a PCI address looks like `0000:18:00.0`: domain, bus, device, function, all hexadecimal")]
 pub struct PciAddressError;

@@ -93,7 +93,7 @@ impl Topology {
     /// Returns everything that a name means, as `exceptions` read it: `plane 3`, a switch, node, NIC, NIC port or
     /// cable, with ranges in brackets written out; or says why it means nothing.
     ///
-    /// What is declared absent has a name, too.
+    /// An element declared absent has a name, too.
     pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Subject)>, String> {
         named(name, &self.shape(), &self.naming)
     }

@@ -49,7 +49,7 @@ pub struct RackPlace {
     pub rack: SmolStr,
     /// Its lowest unit, from 1 at the bottom.
     pub unit: u32,
-    /// How many it takes.
+    /// Number that it takes.
     pub units: u16,
     /// The side that its front panel is on.
     pub face: Face,

@@ -62,7 +62,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
 
 /// A type that a part of a document is read into.
 pub(crate) trait Read: Sized {
-    /// What can be written where such a value is.
+    /// Possible texts of such a value.
     const KIND: &'static Kind = &Kind::Value;
 
     /// Reads an item; pushes what is wrong with it.
@@ -198,7 +198,7 @@ impl<K, T> Default for Named<K, T> {
 
 /// A key of a [`Named`] mapping.
 pub(crate) trait ReadKey: Sized {
-    /// What a key is, for messages.
+    /// Kind of a key, for messages.
     const EXPECTED: &'static str;
 
     /// Reads a key.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::document::FabricDoc;
 use crate::media::Medium;
 
-/// What other schemas and editors call it.
+/// Its name in other schemas and editors.
 const ID: &str = "urn:closc:fabric";
 
 /// Returns the schema, ending in a line break.

@@ -1,4 +1,4 @@
-//! How what several places share is serialised: as what it is, wherever it is.
+//! Serialisation of shared values: as themselves, wherever they occur.
 //!
 //! In: a field of a topology. Out: its serialised form. Invariants: two topologies that say the same have the same form,
 //! whether they share a value or have copies of it.

@@ -1,4 +1,4 @@
-//! What somebody may have meant, and words as messages show them.
+//! Probable meanings, and words as messages show them.
 //!
 //! In: a word and the words that exist. Out: the nearest, if it is near. Invariants: the same answer for the same
 //! words in the same order.

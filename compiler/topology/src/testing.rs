@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_example_breaks_its_rule() {
-        // Bytes that are no text and files of megabytes cannot be shown; tests/errors has them.
+        // Bytes that are not text and files of megabytes cannot be shown; tests/errors has them.
         const CANNOT_BE_SHOWN: &[&str] = &["E0102", "E0103"];
         for rule in crate::checks::rules() {
             if CANNOT_BE_SHOWN.contains(&rule.code) {

@@ -20,7 +20,7 @@ impl fmt::Display for Usid {
     }
 }
 
-/// What a uSID names.
+/// Element named by a uSID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A T0 (its uN).

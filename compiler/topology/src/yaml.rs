@@ -31,7 +31,7 @@ pub(crate) struct Item {
     pub(crate) value: Value,
 }
 
-/// What YAML can say.
+/// Values of YAML.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     /// Nothing, `~` or `null`.

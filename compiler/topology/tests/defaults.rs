@@ -1,4 +1,4 @@
-//! What the reference calls a default is what an absent key means.
+//! A default in the reference is the meaning of an absent key.
 
 use closc_diagnostics::{Sources, show};
 use closc_platform::Catalogue;

@@ -39,7 +39,7 @@ fn fabrics() -> Vec<(PathBuf, String)> {
     fabrics
 }
 
-/// What a file is lowered to; its places are those of the text, so they are left out.
+/// Result of lowering a file; its places are those of the text, so they are left out.
 fn meaning(text: &str) -> Option<String> {
     let mut sources = Sources::new();
     let document = closc_topology::load(&mut sources, "fabric.yaml", text.as_bytes()).ok()?;

@@ -22,7 +22,7 @@ static ALLOCATED: PeakAlloc = PeakAlloc;
 /// Memory that a file of up to a megabyte may take, over what is taken before it is read.
 const MEMORY_MAX: usize = 256 << 20;
 
-/// What is shown of one file at most: findings quote little of it.
+/// Maximum part of one file that is shown: findings quote little of it.
 const SHOWN_MAX: usize = 256 << 10;
 
 /// Time of the processor for a file of up to a megabyte. A build without optimisation takes about ten times as long.

@@ -1,4 +1,4 @@
-//! What must hold of single devices, cables and tables, and of all of a kind: one file for each family of rules.
+//! Rules of single devices, cables and tables, and of all of a kind: one file for each family of rules.
 
 pub(crate) mod addresses;
 pub(crate) mod agents;

@@ -1,4 +1,4 @@
-//! What the checks find: facts that hold, and violations with the line of the artefact at fault.
+//! Findings of the checks: facts that hold, and violations with the line of the artefact at fault.
 //!
 //! In: one fact after the other. Out: [`Findings`], merged from many tasks. Invariants: nothing is lost: of every
 //! rule the first violations are kept in full and the rest are counted, so that a tree in which everything is
@@ -99,14 +99,14 @@ impl Violation {
 /// One line of the trace of a packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceStep {
-    /// What happens.
+    /// Event.
     pub text: String,
     /// The artefact that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
-/// How often a rule was applied, and how often it was broken.
+/// Number of applications and violations of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// Facts checked.
@@ -115,10 +115,10 @@ pub struct Tally {
     pub broken: u64,
 }
 
-/// What a task found.
+/// Result of a task.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
-    /// What is there and is not judged, and how often.
+    /// Contents that are not judged, with their number.
     not_judged: BTreeMap<String, u64>,
     /// In the order in which rules were first applied.
     tallies: Vec<(&'static Rule, Tally)>,

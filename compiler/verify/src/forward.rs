@@ -1,4 +1,4 @@
-//! What becomes of a packet at a switch and on a cable, for the proof and for the walks.
+//! Fate of a packet at a switch and on a cable, for the proof and for the walks.
 //!
 //! `carry` says whether a frame gets over a cable; `packet` forwards one packet as the switches would.
 

@@ -1,4 +1,4 @@
-//! What parts of a fabric have to have alike, or must not share.
+//! Values that parts of a fabric must share, or must not share.
 //!
 //! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Of values that are used once in
 //! the fabric it has runs that hold all of them: where runs of two parts meet, a value may be used twice. A rule is judged inside of
@@ -49,7 +49,7 @@ pub(crate) fn is_number(text: &str) -> bool {
     u128::from_str_radix(text, 16).is_ok_and(|number| format!("{number:x}") == text)
 }
 
-/// What parts have to have alike, or must not share.
+/// Values that parts must share, or must not share.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Interface {
@@ -63,9 +63,9 @@ pub(crate) struct Interface {
     pub(crate) planes: Vec<PlaneCables>,
     /// The shortest and the longest cable of each kind.
     pub(crate) lengths: Lengths,
-    /// What path tables say of round trips.
+    /// Round trips of path tables.
     pub(crate) delay: Option<StatedDelay>,
-    /// What path tables say of the fabric, and the digest of all that were read.
+    /// Statements of path tables about the fabric, and the digest of all that were read.
     pub(crate) tables: Option<Tables>,
     /// Where switches choose the way: the addresses of the NICs of each plane.
     pub(crate) nics: BTreeMap<u8, Nics>,
@@ -79,7 +79,7 @@ pub(crate) struct Interface {
 pub(crate) struct PlaneCables {
     /// The plane.
     pub(crate) plane: u8,
-    /// How many.
+    /// Count.
     pub(crate) cables: u64,
     /// A digest of what they join.
     pub(crate) digest: String,
@@ -87,7 +87,7 @@ pub(crate) struct PlaneCables {
     pub(crate) declares: bool,
 }
 
-/// What path tables say of round trips, with what bounds them.
+/// Round trips of path tables, with their bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatedDelay {
@@ -99,7 +99,7 @@ pub(crate) struct StatedDelay {
     pub(crate) speed_mbps: u32,
 }
 
-/// What path tables say of the fabric.
+/// Statements of path tables about the fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tables {
@@ -147,7 +147,7 @@ pub(crate) struct TableSums {
 fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
     let first = crate::model::group::common(&fabric.groups)?;
     let h = *first.table().header();
-    // What is the group's own is left out.
+    // The group's own entries are skipped.
     let alike = closc_paths::Header { zone: 0, group: 0, t1_start: 0, ..h };
     let classes = (&first.classes, &first.profile, first.trimmed);
     Some(Tables {

@@ -81,7 +81,7 @@ pub fn verify_part(
     Ok((report, summary))
 }
 
-/// What is found of a part besides its report.
+/// Findings of a part besides its report.
 struct Found {
     slice: slice::Slice,
     host_links: u64,

@@ -53,29 +53,29 @@ pub(crate) struct Loaded {
     pub(crate) fabric: Fabric,
     /// Path tables that do not fit those of the fabric.
     pub(crate) apart: Vec<Group>,
-    /// What files for netplan and systemd-networkd say of nodes.
+    /// Node statements in files for netplan and systemd-networkd.
     pub(crate) networks: Vec<(NodeId, NodeNetwork)>,
-    /// What NIC drivers and collective libraries of nodes are given.
+    /// Settings of NIC drivers and collective libraries.
     pub(crate) tools: Vec<NodeTools>,
     pub(crate) nics: NicCables,
     pub(crate) name: String,
     pub(crate) routing: String,
     pub(crate) read: ReadCounts,
     pub(crate) findings: Findings,
-    /// What the manifest counts.
+    /// Counts of the manifest.
     pub(crate) counts: Counts,
-    /// What the manifest says of a part, where all of it is judged.
+    /// Statements of the manifest about a part, where all of it is judged.
     pub(crate) part: Option<StatedPart>,
     /// Sums of digests of path tables, where only a part is judged.
     pub(crate) sums: Option<TableSums>,
-    /// What the manifest states of the fabric.
+    /// Statements of the manifest about the fabric.
     pub(crate) stated: Option<Stated>,
     pub(crate) not_proved: Vec<&'static str>,
     /// Whether switches choose the way by routes that are known.
     pub(crate) follows: bool,
 }
 
-/// How much was read.
+/// Amount read.
 fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     ReadCounts {
         files: files.count.into_inner(),
@@ -257,7 +257,7 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
         if let Some(kind) = unjudged::kind(path) {
             findings.not_judged(kind);
         } else {
-            let message = format!("`{path}` is read by nobody");
+            let message = format!("`{path}` is not read by any program");
             findings.broken(Violation::new(&EXTRA, Place::file(path), message));
         }
     }

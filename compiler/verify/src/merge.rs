@@ -35,7 +35,7 @@ pub enum MergeError {
         one: String,
         /// Another.
         other: String,
-        /// What differs.
+        /// Differences.
         what: &'static str,
     },
     /// Something is in no part.
@@ -63,7 +63,7 @@ pub enum MergeError {
         name: String,
         /// The field.
         field: String,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the artefacts say, whatever language they say it in.
+//! Statements of the artefacts, in any language.
 //!
 //! `device` is one switch in full, borrowed from its file and dropped when the file is; `switch` is what is kept
 //! of it; `language` is what its language can say, and `about` what a violation on it is about; `pipeline` is what P4 tables are called; `bgp` is what both hold

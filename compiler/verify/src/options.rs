@@ -1,4 +1,4 @@
-//! What to verify, and how thoroughly.
+//! Scope and depth of verification.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::slice::Judged;
 /// each path. Asked for trees that have the file.
 pub type PipelineDigests = fn(&Utf8Path) -> Vec<String>;
 
-/// What to verify, and how thoroughly.
+/// Scope and depth of verification.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Whether digests are compared with the manifest.
@@ -22,7 +22,7 @@ pub struct Options {
     pub shown: usize,
     /// Files of pipelines that are known, by path. Others are read as they are.
     pub pipelines: BTreeMap<Utf8PathBuf, PipelineDigests>,
-    /// What of the tree is judged.
+    /// Judged parts of the tree.
     pub judged: Judged,
     /// Hardware that is known, by SONiC hwsku: what fits it, and the ports it has. Where none is, none is judged.
     pub hardware: BTreeMap<String, Hardware>,

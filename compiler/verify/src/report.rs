@@ -26,40 +26,40 @@ const SUBJECT_MAX: usize = 76;
 pub struct Report {
     /// Name of the fabric.
     pub fabric: String,
-    /// How packets find their way.
+    /// Routing mode.
     pub routing: String,
-    /// What is left open with this routing; empty where hosts write the path.
+    /// Unproved parts with this routing; empty where hosts write the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_proved: Vec<&'static str>,
-    /// What is there and is not judged, and how often: a site sets it as it likes.
+    /// Contents that are not judged, with their number: a site sets them freely.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_judged: BTreeMap<String, u64>,
-    /// What was read.
+    /// Readings.
     pub read: ReadCounts,
-    /// What was proved of paths; absent where hosts do not write paths.
+    /// Proof of paths; absent where hosts do not write paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<PathCounts>,
-    /// What cables carry when every NIC sends to every other.
+    /// Load of cables when every NIC sends to every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadCounts>,
-    /// What walking every path found; absent where it was not asked for or would take too long.
+    /// Result of walking every path; absent where it was not asked for or would take too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
-    /// What was proved of deliveries where switches choose the way.
+    /// Proof of deliveries where switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryCounts>,
-    /// What walking every way found where switches choose.
+    /// Result of walking every path where switches choose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<ChoiceWalk>,
-    /// What each rule was applied to.
+    /// Objects that each rule was applied to.
     pub rules: Vec<RuleCounts>,
-    /// What is broken, of each rule the first in order.
+    /// Violations, of each rule the first in order.
     pub violations: Vec<Violation>,
     /// Violations that were found, shown or not.
     pub broken: u64,
 }
 
-/// What was read.
+/// Readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ReadCounts {
     /// Files.
@@ -78,7 +78,7 @@ pub struct ReadCounts {
     pub nics: u64,
 }
 
-/// What is left open where hosts do not write the path.
+/// Unproved parts where hosts do not write the path.
 pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh`, `delay.json` and `nccl.conf`";
     const ADDRESS: &str =
@@ -96,16 +96,16 @@ pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     }
 }
 
-/// What a rule was applied to.
+/// Objects that a rule was applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleCounts {
     /// The rule's code.
     pub code: &'static str,
     /// Its title: what is wrong where it is broken.
     pub title: &'static str,
-    /// What holds where it is not.
+    /// Value where it is absent.
     pub what: &'static str,
-    /// How often it was applied, and broken.
+    /// Number of applications and violations.
     #[serde(flatten)]
     pub tally: Tally,
 }
@@ -249,7 +249,7 @@ fn load_text(load: &LoadCounts, text: &mut String) {
     }
 }
 
-/// What a rule says: what is wrong where it is broken, else the first statement of what it checks.
+/// Text of a rule: the violation, else the first statement of the check.
 fn subject(rule: &RuleCounts) -> &'static str {
     if rule.tally.broken > 0 {
         return rule.title;

@@ -1,4 +1,4 @@
-//! What must hold: the rules, one file for each family. Whoever reads, binds, checks or proves names them from here.
+//! The rules, one file for each family. Readers, binders, checks and proofs name them from here.
 
 use closc_diagnostics::Rule;
 

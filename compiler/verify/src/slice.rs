@@ -12,7 +12,7 @@ use closc_artefacts::paths;
 
 use crate::error::VerifyError;
 
-/// What of a tree is to be judged.
+/// Selected parts of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Judged {
     /// All that is in it.
@@ -22,10 +22,10 @@ pub enum Judged {
     Shard {
         /// Which, from 0.
         index: u32,
-        /// How many there are.
+        /// Count.
         of: u32,
     },
-    /// What is selected.
+    /// Selection.
     Selected {
         /// Planes; none means all.
         planes: Vec<u8>,
@@ -95,7 +95,7 @@ impl Slice {
         Ok(if is_all { own } else { own.and(asked) })
     }
 
-    /// What both judge.
+    /// Subjects of both judges.
     fn and(self, other: Slice) -> Slice {
         let planes = match (self.planes, other.planes) {
             (Some(own), Some(other)) => Some(own.intersection(&other).copied().collect()),

@@ -27,7 +27,7 @@ pub(crate) const FORMAT: &str = "closc-summary/1";
 /// Violations that a summary shows; all are counted.
 const SHOWN: usize = 32;
 
-/// What the proof of a part comes to.
+/// Result of the proof of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
@@ -37,7 +37,7 @@ pub struct Summary {
     pub(crate) closc: String,
     /// Name of the fabric.
     pub(crate) fabric: String,
-    /// How packets find their way.
+    /// Routing mode.
     pub(crate) routing: Routing,
     /// BLAKE3 of what the source means.
     pub(crate) source: String,
@@ -51,29 +51,29 @@ pub struct Summary {
     pub(crate) planes: Option<Vec<u8>>,
     /// T0 groups whose tables were judged; absent where all were, and where there are none.
     pub(crate) groups: Option<Vec<GroupRun>>,
-    /// What was read: switches are those of tiers and those without a cable, tables those of `groups`, cables those of
+    /// Readings: switches are those of tiers and those without a cable, tables those of `groups`, cables those of
     /// `interface.planes`; nodes are in no part. Files and bytes follow from nothing here.
     pub(crate) read: ReadCounts,
     /// Cables between NICs and T0s among them; of all parts those of `counts`.
     pub(crate) host_links: u64,
     /// T0s, T1s and T2s; of all parts those of `counts`.
     pub(crate) tiers: [u64; 3],
-    /// What was proved of paths: where nothing is absent, as many as pairs of the NICs of `counts` have.
+    /// Proof of paths: where nothing is absent, as many as pairs of the NICs of `counts` have.
     pub(crate) paths: Option<PathCounts>,
-    /// What load is stated from: the mean is between the least and the most.
+    /// Inputs of load: the mean is between the least and the most.
     pub(crate) load: Option<LoadSums>,
-    /// What was proved of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possible
+    /// Proof of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possibl
     /// arrive.
     pub(crate) delivery: Option<DeliveryCounts>,
-    /// What is there and is not judged.
+    /// Contents that are not judged.
     pub(crate) not_judged: BTreeMap<String, u64>,
-    /// How often each rule was applied, and broken.
+    /// Number of applications and violations of each rule.
     pub(crate) rules: BTreeMap<String, Tally>,
-    /// What is broken, the first.
+    /// Violations, the first.
     pub(crate) violations: Vec<Broken>,
     /// Violations that were found.
     pub(crate) broken: u64,
-    /// What other parts have to have alike, or must not have.
+    /// Values that other parts must share, or must not have.
     pub(crate) interface: Interface,
     /// BLAKE3 of all of the above, as JSON without spaces.
     pub(crate) digest: String,
@@ -104,7 +104,7 @@ pub(crate) struct Broken {
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
     /// It does not have its form.
-    #[error("it is no summary of a proof: {0}")]
+    #[error("it is not a summary of a proof: {0}")]
     Parse(serde_json::Error),
     /// It is of a form that this program does not know.
     #[error("summaries of form `{0}` are not known here")]

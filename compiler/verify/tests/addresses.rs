@@ -85,10 +85,10 @@ struct Place {
     path: Utf8PathBuf,
     range: Range<usize>,
     written: Written,
-    /// What is before it in its line, without digits: places that are alike.
+    /// Text before it in its line, without digits: equal places.
     kind: String,
     line: String,
-    /// What follows in its line.
+    /// The rest of its line.
     behind: String,
 }
 

@@ -36,11 +36,11 @@ fn profiles() -> impl Iterator<Item = &'static str> {
     Preset::ALL.iter().map(|preset| preset.name()).chain(WRITTEN)
 }
 
-/// What nodes get: the operating system of `hosts.os`, and `hosts.outputs`.
+/// Files of nodes: the operating system of `hosts.os`, and `hosts.outputs`.
 const NODES: [(&str, &str); 4] =
     [("linux", ""), ("linux", "netplan, networkd"), ("none", "netplan, nccl"), ("none", "networkd, nic")];
 
-/// What a fabric is made of.
+/// Elements of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Mix {
     platform: String,
@@ -86,7 +86,7 @@ fn with_nodes(yaml: &str, (os, outputs): (&str, &str)) -> String {
     yaml.replacen(own, &format!("\n  os: {os}\n  outputs: [{outputs}]\n"), 1)
 }
 
-/// How many fabrics there are of each operating system. Nodes are configured for that of their T0s, so each kind of nodes
+/// Number of fabrics of each operating system. Nodes are configured for that of their T0s, so each kind of nodes
 /// meets each.
 #[derive(Debug, Default)]
 struct Crossed(BTreeMap<Os, usize>);
@@ -114,7 +114,7 @@ impl Crossed {
     }
 }
 
-/// What the command line knows of all hardware.
+/// Hardware known to the command line.
 fn options(catalogue: &Catalogue) -> Options {
     let hardware = Hardware::by_hwsku(catalogue.iter());
     Options { hardware, pipelines: closc_compile::pipeline_digests(), ..Options::default() }
@@ -218,7 +218,7 @@ fn every_kind_was_made(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few:
     assert!(few || missing.is_empty(), "no fabric with {missing:?}");
 }
 
-/// Ports to NICs that mark because the profile says so, in three tiers, are no fault.
+/// Ports to NICs that mark because the profile says so, in three tiers, are not a fault.
 #[test]
 fn marks_at_the_last_hop_are_no_fault_where_they_are_asked_for() {
     let shape = shape::Shape {

@@ -1,4 +1,4 @@
-//! What is derived of BGP is what FRR's daemons come to: the same prefixes, ports and shares on every switch, with cables
+//! The derived BGP state equals that of FRR's daemons: the same prefixes, ports and shares on every switch, with cables
 //! absent, drained and cut, over two tiers and three.
 
 mod common;
@@ -15,10 +15,10 @@ use closc_tests::shape::plan;
 use closc_topology::TierId;
 use serde_json::Value;
 
-/// What the fabrics are called.
+/// Names of the fabrics.
 const NAME: &str = "converged";
 
-/// How long something may take before it counts as never. Sessions come up in seconds on an idle machine.
+/// Time after which something counts as never. Sessions come up in seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Next hops of a route: ports, each with its share in thousandths.
@@ -33,7 +33,7 @@ fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> NextHops {
     ways.map(|(port, weight)| (port, weight * 1000 / all.max(1))).collect()
 }
 
-/// What is derived from the configurations of a plan.
+/// Values derived from the configurations of a plan.
 fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
     let all = closc_verify::converged(&common::tree(plan)).expect("the tree can be read");
     let ways = |ways: Vec<(_, u32)>| {
@@ -45,7 +45,7 @@ fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
     all.into_iter().map(|(switch, found)| (switch.to_string(), routes(found))).collect()
 }
 
-/// What the kernel of a switch has of BGP.
+/// Kernel's BGP routes of a switch.
 fn running(fabric: &Fabric, switch: &str) -> Routes {
     let text = fabric.ip(switch, &["-j", "-6", "route", "show", "proto", "bgp"]);
     let routes: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -162,7 +162,7 @@ fn two_tiers_converge_as_derived() {
     let whole = plan(&POD.yaml(NAME));
     let fabric = up(&whole);
     agree(&fabric, &whole, "as compiled");
-    // What is cut is to BGP as if it had never been there.
+    // A cut element is to BGP as if it had never been there.
     let mut absent = POD.absent.to_vec();
     for (port, cable) in [("eth501", "p0-t0-003--p0-t1-001"), ("eth502", "p0-t0-003--p0-t1-001#2")] {
         cut(&fabric, "p0-t0-003", port);

@@ -122,7 +122,7 @@ fn named(trees: &Trees, base: Base) -> Vec<Word> {
         for line in text.split_inclusive('\n') {
             let shape: String = line.trim().replace(|c: char| c.is_ascii_digit(), "");
             let shape: String = shape.chars().take(160).collect();
-            // What is behind the sign of a comment is for people.
+            // Text after the comment sign is for people.
             let said = line.split(" # ").next().unwrap_or_default();
             for (number, range) in words(said).enumerate() {
                 let word = &line[range.clone()];
@@ -162,7 +162,7 @@ fn is_found(trees: &Trees, word: &Word) -> bool {
 fn an_object_that_is_not_there_is_found() {
     let trees = Trees::new();
     let all: Vec<Word> = Base::ALL.into_iter().flat_map(|base| named(&trees, base)).collect();
-    // What is alike in two fabrics is damaged in the first.
+    // Common parts of two fabrics are damaged in the first.
     let mut seen = BTreeSet::new();
     let cases: Vec<&Word> = all
         .iter()

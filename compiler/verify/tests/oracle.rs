@@ -21,7 +21,7 @@ use serde_json::Value;
 /// A port: device and name.
 type Port = (String, String);
 
-/// What one NIC sends to another, in parts.
+/// Traffic of one NIC to another, in parts.
 const WHOLE: u64 = 720_720;
 
 #[derive(Debug, Default)]
@@ -108,7 +108,7 @@ fn switch(text: &str) -> Switch {
                 switch.routes.insert(usid(prefix), (*port).to_owned());
             }
             ["route", "replace", "blackhole", _] => {}
-            other => panic!("{other:?} is no route that is known here"),
+            other => panic!("{other:?} is not a route that is known here"),
         }
     }
     switch

@@ -70,10 +70,10 @@ fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
     parts.iter().enumerate().map(prove).collect()
 }
 
-/// What must be the same: everything but which facts were looked at more than once.
+/// Required equality: everything except the facts that were looked at more than once.
 fn same(whole: &Report, merged: &Report, files: bool) {
     assert_eq!((whole.paths, whole.broken), (merged.paths, merged.broken));
-    // How much work it was is not stated: destinations that planes tell apart are more in the whole than in a part.
+    // The effort is not stated: destinations that planes distinguish are more in the whole than in a part.
     let load = |report: &Report| report.load.clone().map(|load| (load.cables, load.not_measured));
     assert_eq!(load(whole), load(merged));
     let counts = |report: &Report| report.delivery.map(|counts| DeliveryCounts { classes: 0, ..counts });
@@ -87,7 +87,7 @@ fn same(whole: &Report, merged: &Report, files: bool) {
     assert_eq!((&whole.not_judged, &whole.not_proved), (&merged.not_judged, &merged.not_proved));
 }
 
-/// What zone 1 has that is not as in zone 0: how much faster its NICs are, its T0 groups, its NICs of a group.
+/// Differences of zone 1 from zone 0: how much faster its NICs are, its T0 groups, its NICs of a group.
 type Generations = (Option<u16>, Option<u16>, Option<u16>);
 
 /// Half of the fabrics have zones that are alike.
@@ -269,7 +269,7 @@ fn damage_in_one_part_is_found_with_its_place() {
     }
 }
 
-/// Whatever is consistent inside a plane, and is wrong beside the others.
+/// Values consistent inside a plane, but wrong beside the others.
 #[test]
 fn damage_that_no_part_sees_is_found() {
     let cases: [(&str, Routing, &str, &str); 3] = [

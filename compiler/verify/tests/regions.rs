@@ -59,7 +59,7 @@ cables:
   t1-t2: { length: 10m, medium: virtual }
 ";
 
-/// What is wrong with a delay is found in them as in others.
+/// Wrong delays are found in them as in others.
 #[test]
 fn delays_of_other_cables_and_speeds_are_found() {
     let one = ONE_ZONE.replace("80km, medium: dr4", "80km, medium: zr");

@@ -119,7 +119,7 @@ fn route(line: &str) -> Option<Route> {
     Some((words[0].parse().unwrap(), hops.map(way).collect()))
 }
 
-/// What verify states of a fabric, after comparing it with what walking comes to.
+/// Statements of verify about a fabric, after comparing them with a walk.
 fn agree(yaml: &str, plan: &closc_plan::Plan) -> Vec<CableLoad> {
     let tree = common::tree(plan);
     let network = Network::read(&tree);
@@ -172,7 +172,7 @@ fn every_cable_of_a_whole_fabric_carries_the_same() {
     }
 }
 
-/// Whatever is absent, figures are those of the walker; and what is absent is seen in them.
+/// For any absences, figures are those of the walker; and absences are seen in them.
 #[test]
 fn figures_are_those_of_a_walker() {
     let mut runner = TestRunner::deterministic();
@@ -180,7 +180,7 @@ fn figures_are_those_of_a_walker() {
     while fabrics < 40 {
         let shape = exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
         let yaml = format!("routing: ecmp-static\n{}", shape.yaml());
-        // What becomes of drained cables the walker does not know.
+        // Treatment of drained cables unknown to the walker.
         if shape.exceptions.contains("drained:\n") {
             continue;
         }

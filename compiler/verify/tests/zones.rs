@@ -165,7 +165,7 @@ fn what_is_wrong_in_one_zone_is_found() {
         let at = text.find(key).expect("the table states it") + key.len();
         text[at..].split([',', '}', '\n']).next().expect("a number").trim().to_owned()
     };
-    // What is in flight at the speed of the other zones' NICs.
+    // Bytes in flight at the speed of the other zones' NICs.
     let flight = value("\"bandwidth_delay_bytes\":");
     let double = (flight.parse::<u64>().expect("a number") * 2).to_string();
     let switch = "switches/z1-p0-t0-001/config_db.json";

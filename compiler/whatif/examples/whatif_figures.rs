@@ -1,4 +1,4 @@
-//! How long the questions take on a fabric file: `cargo run --release -p closc-whatif --example whatif_figures -- FILE`.
+//! Measures the questions on a fabric file: `cargo run --release -p closc-whatif --example whatif_figures -- FILE`.
 
 use std::process::ExitCode;
 use std::sync::Arc;

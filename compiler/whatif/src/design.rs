@@ -16,9 +16,9 @@ use crate::element::{Element, Elements, Kind};
 /// A figure of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// What it counts.
+    /// Counted unit.
     pub what: &'static str,
-    /// How many.
+    /// Count.
     pub value: u64,
     /// Whether it grows with the number of NICs.
     pub per_nic: bool,
@@ -31,7 +31,7 @@ pub struct Design {
     pub nics: u64,
     /// The figures, in the order of reading.
     pub figures: Vec<Figure>,
-    /// What one failure of each kind costs: the most costly class of each kind that there is.
+    /// Impact of one failure of each kind: the class of each kind with the greatest impact.
     pub failures: Vec<(Kind, Class)>,
 }
 
@@ -101,7 +101,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What is plugged into cages of switches, and one module for each NIC.
+/// Modules in cages of switches, and one module for each NIC.
 struct Modules {
     all: u64,
     optical: u64,
@@ -129,7 +129,7 @@ impl Modules {
 
     fn add(&mut self, fabric: &Fabric, link: Link) {
         self.all += 1;
-        // Copper, passive, redriven or retimed, and what is no cable at all.
+        // Copper, passive, redriven or retimed, and what is not a cable at all.
         let electric = ["dac", "acc", "aec", "virtual"];
         self.optical += u64::from(!electric.contains(&fabric.cable(link).medium.as_str()));
     }

@@ -1,10 +1,10 @@
-//! How many pairs have which value, over all of them.
+//! Distribution of values over all pairs.
 //!
 //! In: counts by value. Out: minimum, quantiles, mean. Invariants: exact; nothing is sampled or rounded.
 
 use serde::Serialize;
 
-/// How many pairs have which value.
+/// Distribution of values over pairs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Distribution {

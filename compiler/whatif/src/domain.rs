@@ -65,7 +65,7 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<Line
             let [name, element] = row.fields;
             let bad = |why: String| LineError { line: row.line, why };
             if name.is_empty() || name.contains(char::is_whitespace) {
-                return Err(bad(format!("`{name}` is no name of a domain: write one word")));
+                return Err(bad(format!("`{name}` is not a name of a domain: write one word")));
             }
             let members = elements.parse(&element).map_err(bad)?;
             named += members.len();

@@ -21,15 +21,15 @@ use crate::symmetry::Touched;
 pub struct Class {
     /// Kinds of what fails together, in order.
     pub kinds: Vec<Kind>,
-    /// How many combinations there are.
+    /// Number of combinations.
     pub count: u128,
     /// One of them.
     pub example: Vec<Element>,
-    /// What it costs.
+    /// Impact.
     pub outcome: Outcome,
 }
 
-/// What a failure costs, without saying where: failures with equal costs are one class.
+/// Impact of a failure, without its place: failures with equal impact are one class.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct Cost {
     kinds: Vec<Kind>,
@@ -143,7 +143,7 @@ impl Found<'_> {
         let topology = self.whatif.elements.fabric.topology();
         let mut classes: BTreeMap<Vec<u32>, (u128, Element)> = BTreeMap::new();
         let standing = self.kinds.iter().flat_map(|kind| self.standing(*kind, touched));
-        // What has failed is touched, so it stands for itself alone.
+        // A failed element is touched, so it stands for itself alone.
         for (more, element) in standing.filter(|(_, element)| !failed.contains(element)) {
             let mut key = touched.key(topology, &self.whatif.elements.losses(element));
             key.push(element.kind() as u32);

@@ -1,4 +1,4 @@
-//! What can fail: elements, their kinds, and what each takes with it.
+//! Failing elements, their kinds, and the elements that fail with them.
 //!
 //! In: a fabric, and domains that its owner lists. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
 //! an element takes cables, switches, NICs or planes away and nothing else; two elements may take the same.
@@ -18,7 +18,7 @@ pub enum Element {
     Link(Link),
     /// A switch.
     Switch(Switch),
-    /// What is plugged into a cage of a switch (from 0): a transceiver, or the common end of a breakout cable.
+    /// Module in a cage of a switch (from 0): a transceiver, or the common end of a breakout cable.
     Cage(Switch, u16),
     /// A NIC with its own transceiver: all its ports.
     Nic(Nic),
@@ -198,7 +198,7 @@ impl<'de> Deserialize<'de> for Kind {
 /// Says which kinds there are.
 pub fn unknown(word: &str) -> String {
     let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
-    format!("`{word}` is no kind of element; there are {}", words.join(", "))
+    format!("`{word}` is not a kind of element; there are {}", words.join(", "))
 }
 
 impl Element {
@@ -270,7 +270,7 @@ impl Losses {
 pub struct Domain {
     /// Its name.
     pub name: String,
-    /// What fails with it.
+    /// Elements that fail with it.
     pub members: Vec<Element>,
 }
 

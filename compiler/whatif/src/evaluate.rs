@@ -45,12 +45,12 @@ pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst: us
     work.finish(sum)
 }
 
-/// What does not change while pairs are counted.
+/// Constants while pairs are counted.
 struct Work<'a> {
     fabric: &'a Fabric,
     before: &'a State,
     after: &'a State,
-    /// What is lost above T0s before, and after.
+    /// Losses above T0s before, and after.
     climbs: [Climbs; 2],
     sorts: &'a [Sort<'a>],
     /// Number of the first sort of NICs of each sort of groups.
@@ -59,21 +59,21 @@ struct Work<'a> {
     planned: [u64; 3],
     /// Parts of the whole that one path is, where NICs have the highest rate.
     parts: [u64; 3],
-    /// How many times the highest rate of a NIC is the unit of rates.
+    /// Ratio of the highest rate of a NIC to the unit of rates.
     top: u64,
     /// Mb/s of each zone.
     zones: Vec<Mbps>,
     worst: usize,
 }
 
-/// What cables of a zone carry, in Mb/s.
+/// Load of cables of a zone, in Mb/s.
 #[derive(Debug, Clone, Copy)]
 struct Mbps {
     /// A NIC port.
     port: u64,
     /// The narrowest cable of a path of each kind on the zone's side.
     path: [u64; 3],
-    /// How many units the rate of a NIC is.
+    /// Rate of a NIC in units.
     rate: u64,
 }
 
@@ -94,7 +94,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Paths of two groups, plane by plane.
 struct Planes {
     kind: usize,
-    /// How many units the rate of the slower NIC is.
+    /// Rate of the slower NIC in units.
     rate: u64,
     before: [PathCounts; PLANES],
     after: [PathCounts; PLANES],
@@ -147,7 +147,7 @@ impl Planes {
     }
 }
 
-/// What was counted.
+/// Counts.
 struct Tally {
     paths: [Count; 3],
     alone: [BTreeMap<u64, u64>; 3],
@@ -341,7 +341,7 @@ impl<'a> Work<'a> {
                 apart.push(Apart { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
             }
         }
-        // What a slower NIC has left is a smaller part of the bandwidth that the fastest would have.
+        // The remaining bandwidth of a slower NIC is a smaller part of the bandwidth that the fastest would have.
         for ((kind, rate, paths), pairs) in sum.slow {
             let whole = paths * self.parts[kind];
             if let Some(fast) = share.get_mut(&whole) {

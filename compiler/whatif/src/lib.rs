@@ -1,4 +1,4 @@
-//! What failures cost: paths and bandwidth that are left to every pair of NICs.
+//! Impact of failures: paths and bandwidth that are left to every pair of NICs.
 //!
 //! In: a fabric, and what fails in it: by name, at random, every combination, over time. Out: [`Outcome`]: minimum,
 //! median and distribution over all pairs, the worst pairs, who is cut off. Invariants: exact and by composition, without
@@ -45,7 +45,7 @@ pub use trace::{Change, Event, Moment, read as read_trace};
 pub struct WhatIf<'a> {
     /// Its elements.
     pub elements: Elements<'a>,
-    /// What has failed already, besides the exceptions of the file.
+    /// Earlier failures, besides the exceptions of the file.
     given: Losses,
     state: State,
 }

@@ -3,20 +3,20 @@
 //! In: text and the names of its columns. Out: rows of that many fields, or what is wrong with a line. Invariants: a first
 //! line that repeats the names is skipped, as are empty lines and those that start with `#`.
 
-/// What is wrong with a line.
+/// Error of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong, and what to write.
+    /// The error, and the text to write.
     pub why: String,
 }
 
 /// The most elements that all lines of a list name: a range of a few characters names a hundred thousand.
 pub(crate) const NAMED_MAX: usize = 200_000;
 
-/// How many faults of a list are reported; nobody reads more.
+/// Maximum number of reported errors of a list.
 pub(crate) const FAULTS_MAX: usize = 100;
 
 impl LineError {

@@ -142,7 +142,7 @@ impl Elements<'_> {
         let mut found = Vec::new();
         for element in self.exception(switches)? {
             let Element::Switch(switch) = element else {
-                return Err(format!("`{}` is no switch and has no cages", self.name(element)));
+                return Err(format!("`{}` is not a switch and has no cages", self.name(element)));
             };
             let panel = &self.fabric.topology().hardware(switch).0.panel;
             let step = panel.number_step.max(1);
@@ -166,7 +166,7 @@ impl Elements<'_> {
             None => String::new(),
         };
         let number = number.ok_or_else(|| {
-            format!("`{group}` is no T0 group{of_zone}; they are counted from 1 to {count}")
+            format!("`{group}` is not a T0 group{of_zone}; they are counted from 1 to {count}")
         })?;
         if !self.has_group(zone, number - 1) {
             return Err(format!("group {group}{of_zone} is declared absent in the fabric file"));
@@ -177,7 +177,7 @@ impl Elements<'_> {
     fn zone(&self, zone: &str) -> Result<ZoneId, String> {
         let zones = self.fabric.topology().zones;
         let number = zone.parse::<u16>().ok().filter(|number| *number < zones).map(ZoneId);
-        number.ok_or_else(|| format!("`{zone}` is no zone; they are counted from 0 to {}", zones - 1))
+        number.ok_or_else(|| format!("`{zone}` is not a zone; they are counted from 0 to {}", zones - 1))
     }
 
     /// Returns the span of a site of which so much is left.
@@ -199,7 +199,7 @@ impl Elements<'_> {
     fn site(&self, name: &str) -> Result<u16, String> {
         let sites = &self.fabric.topology().sites;
         let at = sites.iter().position(|site| site.name == name);
-        at.map(|at| at as u16).ok_or_else(|| format!("`{name}` is no site of the fabric file"))
+        at.map(|at| at as u16).ok_or_else(|| format!("`{name}` is not a site of the fabric file"))
     }
 
     fn domain(&self, name: &str) -> Result<Element, String> {
@@ -213,9 +213,9 @@ impl Elements<'_> {
                 .collect::<Vec<_>>()
                 .join("`, `");
             if known.is_empty() {
-                format!("`{name}` is no domain: there are none, neither in the fabric file nor in a list")
+                format!("`{name}` is not a domain: there are none, neither in the fabric file nor in a list")
             } else {
-                format!("`{name}` is no domain; there are `{known}`")
+                format!("`{name}` is not a domain; there are `{known}`")
             }
         })
     }

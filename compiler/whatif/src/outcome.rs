@@ -1,4 +1,4 @@
-//! What is left of a fabric: the result that everything here comes to.
+//! Remaining capacity of a fabric: the result of this crate.
 //!
 //! In: nothing; these are the types. Invariants: integers, so that two outcomes can be compared; a share is a number of
 //! [`Outcome::whole`]ths, which local, zone and far pairs have in common.
@@ -12,7 +12,7 @@ use crate::distribution::Distribution;
 /// Pairs of NICs that are equally far apart.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Apart {
-    /// How far.
+    /// Distance.
     #[serde(serialize_with = "word")]
     pub kind: PathKind,
     /// Paths of each pair where nothing has failed and nothing is absent.
@@ -26,7 +26,7 @@ pub struct Apart {
 /// Pairs of NICs that are among the worst, all between the same two groups.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Worst {
-    /// What is left, in [`Outcome::whole`]ths.
+    /// Remaining capacity, in [`Outcome::whole`]ths.
     pub share: u64,
     /// Paths that are left.
     pub paths: u64,
@@ -36,11 +36,11 @@ pub struct Worst {
     pub planned: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),
-    /// How many there are like it.
+    /// Number of equal ones.
     pub pairs: u64,
 }
 
-/// What is left.
+/// Remaining capacity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
     /// Pairs by how far they are apart, nearest first; only those that there are.
@@ -62,7 +62,7 @@ pub struct Outcome {
     pub loss_max: u64,
     /// The most that a pair lost in one plane, in parts of the whole.
     pub plane_loss_max: u64,
-    /// What all pairs lost together, in parts of the whole.
+    /// Total loss of all pairs, in parts of the whole.
     pub loss_sum: u128,
     /// The least bandwidth of a pair that sends alone, in Mb/s.
     pub alone_min_mbps: u64,

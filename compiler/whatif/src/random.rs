@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::element::{Element, Elements, Kind, unknown};
 
-/// How many elements of a kind fail.
+/// Number of failing elements of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// Each by itself with this probability.
@@ -25,9 +25,9 @@ pub enum Rate {
 /// A kind and how many of it fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draw {
-    /// What fails.
+    /// Failing elements.
     pub kind: Kind,
-    /// How many.
+    /// Count.
     pub rate: Rate,
 }
 
@@ -43,14 +43,14 @@ impl FromStr for Draw {
         let rate = match rate.trim().strip_suffix('%') {
             Some(percent) => {
                 let percent: f64 =
-                    percent.trim().parse().map_err(|_| format!("`{rate}` is no percentage"))?;
+                    percent.trim().parse().map_err(|_| format!("`{rate}` is not a percentage"))?;
                 if !(0.0..=100.0).contains(&percent) {
                     return Err(format!("`{rate}` is not between 0% and 100%"));
                 }
                 Rate::Part(percent / 100.0)
             }
             None => Rate::Count(rate.trim().parse().map_err(|_| {
-                format!("`{rate}` is no number of failures; a rate has a percent sign, as in `1%`")
+                format!("`{rate}` is not a number of failures; a rate has a percent sign, as in `1%`")
             })?),
         };
         Ok(Draw { kind, rate })
@@ -74,9 +74,9 @@ impl fmt::Display for Draw {
     draw.kind.word(), draw.kind.word()
 )]
 pub struct TooFew {
-    /// What was asked for.
+    /// Request.
     pub draw: Draw,
-    /// How many there are.
+    /// Count.
     pub there: usize,
 }
 

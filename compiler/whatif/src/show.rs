@@ -72,7 +72,7 @@ fn left(out: &mut String, left: &Left) {
         let more = if left.nics_cut_off > shown.len() { ", ..." } else { "" };
         let _ = writeln!(
             out,
-            "{} reach nobody, and so {}: {}{more}",
+            "{} reach no other NIC, and so {}: {}{more}",
             plural(left.nics_cut_off as u64, "NIC"),
             plural(left.nodes_cut_off, "whole node"),
             shown.join(", ")

@@ -14,7 +14,7 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use crate::bits::{self, Words};
 use crate::element::Losses;
 
-/// What of a group works: for each plane one word that is 0 where its T0 is lost, then its uplinks.
+/// Working parts of a group: for each plane one word that is 0 where its T0 is lost, then its uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
 /// PathCounts up that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
@@ -56,7 +56,7 @@ pub(crate) struct State {
     /// Words of a set of T0 uplinks.
     words: usize,
     planes: Vec<bool>,
-    /// What of groups works, where it is not everything; by number over all zones.
+    /// Working parts of groups, where it is not everything; by number over all zones.
     damaged: BTreeMap<usize, Profile>,
     whole: Profile,
     /// T0 uplinks whose T1 works, by plane and zone.

@@ -12,7 +12,7 @@ use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, ZoneId};
 
 use crate::element::Losses;
 
-/// What kind of number a coordinate is.
+/// Kind of number of a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Axis {
     Plane,
@@ -37,11 +37,11 @@ type Place = (Axis, Scope, u16);
 /// Numbers of what a coordinate lies within, outer ones first.
 type Scope = [u16; 4];
 
-/// What has been touched.
+/// Touched elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Touched(BTreeSet<Place>);
 
-/// What of it a key holds for a coordinate that nobody has touched: the order in which it appears.
+/// Order of a key for an untouched coordinate: the order in which it appears.
 const FRESH: u32 = 1 << 16;
 
 /// The most coordinates that a loss names.

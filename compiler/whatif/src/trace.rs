@@ -31,24 +31,24 @@ pub struct Event {
     pub time: String,
     /// Seconds: since the start that the trace counts from, or since 1970.
     pub seconds: f64,
-    /// What happens.
+    /// Event.
     pub change: Change,
     /// To what.
     pub elements: Vec<Element>,
 }
 
-/// What is left from one moment of a trace to the next.
+/// Remaining capacity from one moment of a trace to the next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     /// The time as it was written.
     pub time: String,
     /// The same in seconds.
     pub seconds: f64,
-    /// What happened.
+    /// Event.
     pub changes: Vec<(Change, Element)>,
-    /// How many elements are down.
+    /// Number of elements that are down.
     pub down: usize,
-    /// What is left.
+    /// Remaining capacity.
     pub outcome: Outcome,
 }
 
@@ -84,7 +84,7 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
         let change = match change.as_str() {
             "down" => Ok(Change::Down),
             "up" => Ok(Change::Up),
-            other => Err(format!("`{other}` is no event: write `down` or `up`")),
+            other => Err(format!("`{other}` is not an event: write `down` or `up`")),
         };
         let found = elements.parse(&name);
         match (seconds, change, found) {
@@ -131,7 +131,7 @@ fn turn(
 
 /// Reads seconds, or a time of RFC 3339 in UTC.
 fn seconds(text: &str) -> Result<f64, String> {
-    let bad = || format!("`{text}` is no time: write seconds as `12.5`, or UTC as `2026-05-05T12:00:00Z`");
+    let bad = || format!("`{text}` is not a time: write seconds as `12.5`, or UTC as `2026-05-05T12:00:00Z`");
     match text.strip_suffix('Z').and_then(|utc| utc.split_once('T')) {
         Some((date, clock)) => {
             Ok(days(date).ok_or_else(bad)? as f64 * 86_400.0 + of_day(clock).ok_or_else(bad)?)
@@ -207,7 +207,7 @@ mod tests {
         for text in
             ["", "-1", "NaN", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-05-05T24:00:00Z", "noon"]
         {
-            assert!(seconds(text).unwrap_err().contains("is no time"), "{text}");
+            assert!(seconds(text).unwrap_err().contains("is not a time"), "{text}");
         }
     }
 }

@@ -64,7 +64,7 @@ fn left(plan: &Plan, failed: &[Element]) -> (u128, u128) {
     (pairs, paths)
 }
 
-/// What is said of NICs that holes cut off.
+/// Messages about NICs that holes cut off.
 fn codes(plan: &Plan) -> Vec<&'static str> {
     let mut found = Diagnostics::new();
     closc_fabric::checks::check(plan.fabric(), &mut found);

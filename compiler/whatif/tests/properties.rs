@@ -120,7 +120,7 @@ fn compare(
     check(&plan, &outcome, &walked)
 }
 
-/// What a failure costs, wherever it is.
+/// Impact of a failure, wherever it is.
 type Cost = (u64, u64, u64, u128, u64, u64, usize, u64);
 
 /// Fails every combination by itself.

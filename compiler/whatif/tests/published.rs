@@ -51,7 +51,7 @@ fn what_one_failure_costs_on_the_reference_fabric() {
     assert_eq!((t0.touched, t0.cut_off), (of_group, 0), "of its group, and of nobody else");
 
     let t1 = fail(&plan, "p3-t1-005");
-    assert_eq!((t1.cut_off, t1.nics_cut_off.len()), (0, 0), "nobody is cut off");
+    assert_eq!((t1.cut_off, t1.nics_cut_off.len()), (0, 0), "no pair is cut off");
     assert_eq!(t1.alone_min_mbps, 800_000, "nothing, once load is spread anew");
     assert!(near(t1.part(t1.loss_max), 1.0 / 2048.0));
 

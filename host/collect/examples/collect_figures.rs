@@ -1,4 +1,4 @@
-//! What a collector of the reference fabric takes: memory, and processor time of a round of reports.
+//! Cost of a collector of the reference fabric: memory, and processor time of a round of reports.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What a sender must not use where an element is denied.
+//! Paths that a sender must not use where an element is denied.
 //!
 //! In: an element, a sender. Out: the denial that its agent takes. Invariants: every path over the element is covered, and
 //! of paths that a denial of the agent can tell apart no other one. Numbers are those of path tables: everything counts

@@ -1,9 +1,9 @@
-//! How likely losses are chance.
+//! Probability that losses are chance.
 
 /// Loss of a good path that is not worth a word.
 pub(crate) const BACKGROUND: f64 = 0.000_1;
 
-/// How likely at least `lost` of `n` are lost if each is with probability `share`.
+/// Probability that at least `lost` of `n` are lost if each is lost with probability `share`.
 pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
     if lost == 0 || share >= 1.0 {
         return 1.0;
@@ -37,7 +37,7 @@ pub(crate) struct Trials {
     pub(crate) chance: f64,
 }
 
-/// How many times the odds of a hit may be what they are if chance decides; each is as likely as another.
+/// Possible multiples of the odds of a hit if chance decides; each is equally likely.
 const ODDS: [f64; 6] = [3.0, 10.0, 30.0, 100.0, 1_000.0, 10_000.0];
 
 /// Returns the logarithm of how many times likelier it is to see such trials if hits are more frequent than by chance.

@@ -24,22 +24,22 @@ use crate::report::{Report, ReportFault};
 use crate::switches::{Switches, Twice};
 use crate::verdict::{Kind, Scene, Verdict, judge};
 
-/// How the collector judges and denies.
+/// Settings of judging and denying.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Whether denials are applied; otherwise they are proposed only.
     pub apply: bool,
-    /// How long what an agent said counts.
+    /// Time for which an agent's report counts.
     pub fresh_ms: u64,
-    /// How long reports must give the same verdict before it is given: every witness has reported again so much later.
+    /// Time that reports must give the same verdict: every witness has reported again so much later.
     pub settle_ms: u64,
     /// Good probes in a row after which something is good again.
     pub good_probes: u64,
-    /// How long a denial lasts.
+    /// Duration of a denial.
     pub deny_ms: u64,
     /// The share of a plane that may be denied: 0 to 1.
     pub plane_share: f64,
-    /// How sure a verdict must be for a denial.
+    /// Confidence that a verdict needs for a denial.
     pub confidence: f64,
 }
 
@@ -60,21 +60,21 @@ impl Default for Options {
 /// Where agents answer.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
-    /// What it is called: the path of its socket.
+    /// Name: the path of its socket.
     pub name: String,
     /// Its NIC, once it has said so.
     pub nic: Option<Nic>,
     /// When it last answered.
     pub seen_ms: u64,
-    /// How often it did not, or said something that is of no use.
+    /// Number of failures to answer, or of useless answers.
     pub failures: u64,
-    /// What was wrong last, until it answers.
+    /// Last error, until it answers.
     pub fault: Option<String>,
     /// The checksum of its path table, if it is not the one that the plan has for its group.
     pub other_table: Option<String>,
 }
 
-/// What an agent is to be asked for.
+/// Requests for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
     /// To deny paths, for a denial of this number.
@@ -83,7 +83,7 @@ pub enum Order {
     Allow(u64, u64),
 }
 
-/// What began or ended.
+/// Start or end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// Something is broken.
@@ -115,7 +115,7 @@ pub enum OrderFault {
     Refused(String, Refusal),
 }
 
-/// What agents say of a denial.
+/// Answers of agents to a denial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Agents that have it in force.
@@ -134,7 +134,7 @@ const REFUSED_MAX: usize = 64;
 pub struct Next {
     /// The list.
     pub denials: Denials,
-    /// What changes.
+    /// Changes.
     pub changes: Vec<Change>,
 }
 
@@ -151,7 +151,7 @@ struct Held {
 pub struct Collector {
     plan: Arc<Plan>,
     options: Options,
-    /// What was proposed before has reasons that only the process before has seen.
+    /// Earlier proposals have reasons that only the earlier process has seen.
     began_ms: u64,
     evidence: Evidence,
     switches: Switches,
@@ -370,7 +370,7 @@ impl Collector {
                 },
             });
             verdict.since_ms = held.verdict.since_ms;
-            // Who did not report since then may know of something that explains it.
+            // An agent without a report since then may know of something that explains it.
             let settled_ms = verdict.reported_ms.saturating_sub(held.first_ms);
             held.verdict = verdict;
             if !held.given && settled_ms >= options.settle_ms {
@@ -442,7 +442,7 @@ impl Collector {
             let key = verdict.element.key(&self.plan);
             // Without a NIC nobody sends to it, and there is no path to spare.
             let is_whole_nic = matches!(verdict.element, Element::Nic(_));
-            // What a person lifted is not denied again before its time is over.
+            // A denial that a person lifted is not repeated before its time is over.
             let lifted = |denial: &Denial| {
                 denial.element == key && denial.stage == Stage::Lifted && denial.until_ms > now_ms
             };
@@ -472,7 +472,7 @@ impl Collector {
         let mut out = self.out(denials);
         for denial in denials.list.iter_mut().filter(|denial| denial.stage == Stage::Proposed) {
             let Some(element) = denial.element(&self.plan) else { continue };
-            // What the process before proposed waits until this one sees the reason too.
+            // A proposal of the earlier process waits until this one sees the reason too.
             if !self.verdicts().any(|verdict| verdict.element == element) {
                 continue;
             }
@@ -486,7 +486,7 @@ impl Collector {
         }
     }
 
-    /// What carries nothing, or is denied.
+    /// Elements that carry nothing, or are denied.
     fn out(&self, denials: &Denials) -> Vec<Element> {
         let dead =
             self.verdicts().filter(|verdict| verdict.kind != Kind::Gray).map(|verdict| verdict.element);

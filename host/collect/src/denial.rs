@@ -14,10 +14,10 @@ use crate::verdict::{Kind, Verdict};
 
 /// Denials at a time, whatever they are.
 pub(crate) const DENIALS_MAX: usize = 256;
-/// How long an ended denial is remembered behind its time.
+/// Time that an ended denial is remembered.
 const REMEMBERED_MS: u64 = 60_000;
 
-/// How far a denial is.
+/// Progress of a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
@@ -63,13 +63,13 @@ impl Stage {
 pub struct Denial {
     /// Its number; never used twice.
     pub id: u64,
-    /// What is denied, by its name.
+    /// Denials, by name.
     pub element: String,
     /// Why, in the word that agents take.
     pub reason: String,
     /// Why, in words.
     pub why: String,
-    /// How far it is.
+    /// Distance.
     pub stage: Stage,
     /// When that began, in milliseconds since 1970.
     pub since_ms: u64,
@@ -92,15 +92,15 @@ pub struct Denials {
     pub list: Vec<Denial>,
 }
 
-/// What a denial became.
+/// Result of a denial.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Change {
     /// Its number.
     pub id: u64,
-    /// What it denies.
+    /// Denied paths.
     pub element: String,
-    /// What it became.
+    /// Result.
     pub stage: Stage,
     /// Why.
     pub why: String,

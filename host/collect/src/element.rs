@@ -1,4 +1,4 @@
-//! What can be broken or denied, and what a probe passes.
+//! Elements that can be broken or denied, and those that a probe passes.
 //!
 //! In: a plan and a coordinate or name. Out: names, the cables of an element, places in lists of all cables. Invariants: an
 //! element that was found by name is in the fabric; every cable has one place.
@@ -9,7 +9,7 @@ use closc_fabric::Shape;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
-/// What can be broken or denied.
+/// Elements that can be broken or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     /// A whole plane.

@@ -1,4 +1,4 @@
-//! What is known of probes: of every agent the last counts, of every cable that lost some a tally for each who probes it.
+//! State of probes: of every agent the last counts, of every cable that lost some a tally for each prober.
 //!
 //! In: reports, the time. Out: tallies, what has no carrier, when each cable last carried a probe. Invariants: a cable that
 //! loses nothing costs four bytes; what is tallied is bounded, and what finds no room is counted; counts that fall are
@@ -32,7 +32,7 @@ pub(crate) struct Agent {
     pub(crate) planes: u32,
     pub(crate) down: u32,
     pub(crate) denials: Vec<Ban>,
-    /// What it calls broken itself.
+    /// Faults found by itself.
     pub(crate) findings: usize,
     /// Of each plane frames for other NICs that came, and when the last of them was counted.
     strays: Vec<(u64, Option<u64>)>,
@@ -79,7 +79,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     fn add(&mut self, sent: u64, lost: u64, now_ms: u64) {
-        // What was lost while nothing came through says nothing of a cable that does carry.
+        // Losses while nothing came through are not evidence against a cable that does carry.
         let is_back = self.run >= DEAD_RUN && lost < sent;
         (self.before, self.now) = if is_back {
             ((0, 0), (sent - lost, 0))
@@ -359,7 +359,7 @@ fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) ->
     for (plane, count) in counts {
         let Some(place) = out.get_mut(usize::from(*plane)) else { continue };
         let before = old.and_then(|old| old.strays.get(usize::from(*plane))).copied();
-        // What came before the first report may be long ago.
+        // Arrivals before the first report may be old.
         let (known, last_ms) = before.unwrap_or((*count, None));
         *place = (*count, if *count > known { Some(now_ms) } else { last_ms });
     }

@@ -1,4 +1,4 @@
-//! What must not be denied: the last path of a pair of NICs, or too much of a plane.
+//! Undeniable elements: the last path of a pair of NICs, or too much of a plane.
 //!
 //! In: what carries nothing or is denied already, and what is to be denied too. Out: yes, or who would be cut off.
 //! Invariants: it holds for every pair, though no pair is listed: groups that lost nothing are alike, so the work grows with
@@ -29,9 +29,9 @@ pub enum Refusal {
     Share {
         /// The plane.
         plane: u8,
-        /// What would be denied of it.
+        /// Denials of it.
         share: f64,
-        /// What may be.
+        /// Allowed values.
         most: f64,
     },
 }
@@ -54,7 +54,7 @@ struct Alike {
     other: Option<Nic>,
 }
 
-/// What is out of use.
+/// Elements out of use.
 #[derive(Debug, Clone, Default)]
 struct Out {
     planes: BTreeSet<PlaneId>,
@@ -158,7 +158,7 @@ fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> boo
     (0..topology.t1.up.count).any(|m| open(&m))
 }
 
-/// What the NICs of a group have, plane by plane: those that are alike before and after, with two of them.
+/// NICs of a group, plane by plane: those that are equal before and after, with two of them.
 fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Vec<Alike> {
     let all = plan.topology().plane_ids().fold(0, |all, plane| all | 1u32 << plane.0);
     let left = |out: &Out, nic: Nic| {

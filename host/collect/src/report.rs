@@ -1,4 +1,4 @@
-//! What an agent says, read from its lines of JSON.
+//! Report of an agent, read from its lines of JSON.
 //!
 //! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no bytes make it panic; a report takes no more
 //! memory than its lines; what the fabric does not have is refused where the report is taken, not here.
@@ -33,7 +33,7 @@ pub struct Count {
     pub lost: u64,
 }
 
-/// What an agent says.
+/// Report of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The address of its NIC.
@@ -44,9 +44,9 @@ pub struct Report {
     pub carriers: Vec<(u8, bool)>,
     /// Probes, in the order of their turns.
     pub counts: Vec<Count>,
-    /// What it calls broken itself.
+    /// Faults found by itself.
     pub findings: usize,
-    /// What it denies.
+    /// Denied paths.
     pub denials: Vec<Ban>,
     /// Frames for other NICs that came, by plane.
     pub strays: Vec<(u8, u64)>,
@@ -57,12 +57,12 @@ pub struct Report {
 /// Why what an agent says is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReportFault {
-    /// It is no answer.
+    /// It is not an answer.
     #[error("its {what} cannot be read: {reason}")]
     Unreadable {
-        /// What was asked for.
+        /// Request.
         what: &'static str,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
     /// It answers with an error.
@@ -73,7 +73,7 @@ pub enum ReportFault {
     TooMany {
         /// What there is too much of.
         what: &'static str,
-        /// How many there may be.
+        /// Maximum count.
         most: usize,
     },
     /// Its NIC is not in the fabric.
@@ -100,7 +100,7 @@ pub enum ReportFault {
     },
 }
 
-/// What of a status matters here.
+/// Relevant parts of a status.
 #[derive(Deserialize)]
 struct Status {
     nic: Ipv6Addr,
@@ -201,7 +201,7 @@ fn short(table: TableView) -> TableView {
 fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
     let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
     let wrong = || {
-        let reason = format!("`{}` is no count of probes", line.chars().take(120).collect::<String>());
+        let reason = format!("`{}` is not a count of probes", line.chars().take(120).collect::<String>());
         ReportFault::Unreadable { what: "metrics", reason }
     };
     let (labels, value) = rest.split_once("} ").ok_or_else(wrong)?;
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_said() {
         let says = |status: &str, text: &str| {
-            Report::read(status.as_bytes(), &metrics(text)).expect_err("it is no answer").to_string()
+            Report::read(status.as_bytes(), &metrics(text)).expect_err("it is not an answer").to_string()
         };
         assert_eq!(says(r#"{"error":"not yet"}"#, ""), "it refuses: not yet");
         assert!(says("{", "").starts_with("its status cannot be read: EOF"));
@@ -261,7 +261,7 @@ mod tests {
             ["{plane=\"0\"} 1", "{plane=\"300\",tier=\"0\"} 1", "{plane=\"0\",tier=\"0\"} x", "{", "{} 1"]
         {
             let line = format!("closc_nic_probes_sent_total{wrong}");
-            assert!(says(STATUS, &line).contains("is no count of probes"), "{line}");
+            assert!(says(STATUS, &line).contains("is not a count of probes"), "{line}");
         }
         let planes = vec![r#"{"plane":0,"carrier":true}"#; 33].join(",");
         let many = format!(r#"{{"nic":"fd00::1","planes":[{planes}],"denials":[]}}"#);

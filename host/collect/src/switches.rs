@@ -1,4 +1,4 @@
-//! What switches count, laid side by side: of each cable, which of its directions loses packets.
+//! Counters of switches, combined: of each cable, which of its directions loses packets.
 //!
 //! In: rounds, in each of which every switch was read twice, all of them a first time before any of them a second time.
 //! Out: of each direction of a cable, how many packets were lost at least. Invariants: a packet that is under direction while
@@ -13,7 +13,7 @@ use closc_topology::{Link, Switch};
 
 use crate::evidence::DEAD_RUN;
 
-/// What a switch counted when it was read in a round, the first time and the second.
+/// Counters of a switch in a round, at the first and the second read.
 pub type Twice = [Counters; 2];
 
 /// A loss is remembered for this long, and for at most twice as long.
@@ -28,7 +28,7 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// What both ends of one direction counted in a round.
+/// Counts of both ends of one direction in a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ends {
     left: [u64; 2],
@@ -75,7 +75,7 @@ impl Flow {
         if came == 0 {
             self.silent += left;
         } else if self.is_dead() {
-            // What was lost while nothing came through says nothing of a cable that does carry.
+            // Losses while nothing came through are not evidence against a cable that does carry.
             *self = Flow::new(ends, now_ms);
             return;
         } else {
@@ -124,7 +124,7 @@ pub(crate) struct Switches {
     ports: BTreeMap<Switch, Ports>,
     latest: BTreeMap<Switch, Counters>,
     pub(crate) flows: BTreeMap<(Link, Direction), Flow>,
-    /// What is wrong with those that do not answer.
+    /// Errors of those that do not answer.
     pub(crate) faults: BTreeMap<Switch, String>,
     pub(crate) failures: u64,
 }
@@ -241,7 +241,7 @@ mod tests {
         assert!(!flow.is_dead());
         flow.add(ends([210, 210], [200, 200]), 3000);
         assert!(flow.is_dead() && flow.silent() == 10);
-        // What comes again ends it, and what was lost meanwhile is no gray loss.
+        // A packet that arrives after all ends it, and losses in the meantime are not a gray loss.
         flow.add(ends([300, 300], [290, 290]), 4000);
         assert!(!flow.is_dead() && flow.lost().0 == 0);
         flow.add(ends([5, 5], [390, 390]), 5000);

@@ -1,4 +1,4 @@
-//! What is broken: evidence of all agents laid side by side.
+//! Faults: evidence of all agents combined.
 //!
 //! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if what lies
 //! before it does not explain the losses, and no other agent gets through over it; a switch only if all of its cables that
@@ -19,7 +19,7 @@ use crate::element::Element;
 use crate::evidence::Evidence;
 use crate::switches::Switches;
 
-/// How something is broken.
+/// Kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Nothing comes through, or a port has no carrier.
@@ -30,7 +30,7 @@ pub enum Kind {
     Swapped(Element),
 }
 
-/// What is broken, and why that is believed.
+/// Faults, with their evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// What.
@@ -43,9 +43,9 @@ pub struct Verdict {
     pub sent: u64,
     /// Agents whose probes say so.
     pub witnesses: usize,
-    /// How likely it is that neither chance nor anything else is the reason: 0 to 1.
+    /// Confidence that this is the reason, and not chance or anything else: 0 to 1.
     pub confidence: f64,
-    /// What it might be instead, where the evidence cannot tell.
+    /// Alternatives, where the evidence does not decide.
     pub or: Option<Element>,
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
@@ -55,7 +55,7 @@ pub struct Verdict {
     pub counted: Option<Counted>,
 }
 
-/// What switches count of one direction of a cable.
+/// Counters of switches for one direction of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// The switch that sends.
@@ -129,13 +129,13 @@ fn clock(at_ms: u64, now_ms: u64) -> String {
     format!("{:04}-{month:02}-{day:02} {hours:02}:{minutes:02}", year + era * 400 + later)
 }
 
-/// What the judges share.
+/// Shared state of the judges.
 pub(crate) struct Scene<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) evidence: &'a Evidence,
     pub(crate) switches: &'a Switches,
     pub(crate) now_ms: u64,
-    /// What was said longer ago is not known any more.
+    /// Older reports are forgotten.
     pub(crate) fresh_ms: u64,
     /// Good probes in a row after which a cable is good.
     pub(crate) enough: u64,

@@ -1,4 +1,4 @@
-//! What is said to people and programs: a summary that does not grow with the fabric, and details of one thing.
+//! Output for people and programs: a summary that does not grow with the fabric, and details of one element.
 //!
 //! In: the collector, the time. Out: values for JSON, and metrics in the format of Prometheus. Invariants: a summary has as
 //! many entries as there are planes, verdicts and denials; lists are cut, and say so.
@@ -24,7 +24,7 @@ const LIST_MAX: usize = 1000;
 /// Faults of switches that a summary has.
 const FAULTS_MAX: usize = 8;
 
-/// How the fabric is.
+/// State of the fabric.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Its name.
@@ -39,9 +39,9 @@ pub struct Summary {
     pub switches: SwitchesView,
     /// Planes, in order.
     pub planes: Vec<PlaneView>,
-    /// What is broken, at most a thousand.
+    /// Faults, at most a thousand.
     pub verdicts: Vec<VerdictView>,
-    /// How much is.
+    /// Amount.
     pub n_verdicts: usize,
     /// Denials: proposed, applied, remembered.
     pub denials: Vec<DenialView>,
@@ -58,7 +58,7 @@ pub struct Agents {
     pub failing: usize,
     /// Failures of all sources so far.
     pub failures: u64,
-    /// What agents call broken themselves.
+    /// Faults found by agents themselves.
     pub findings: usize,
     /// Agents whose path table is not the one that this plan has for their group: of an older plan, or a newer one.
     pub other_tables: usize,
@@ -71,9 +71,9 @@ pub struct SwitchesView {
     pub read: usize,
     /// Switches that do not.
     pub failing: usize,
-    /// How often one did not.
+    /// Number of failures.
     pub failures: u64,
-    /// What is wrong with some that do not.
+    /// Errors of some that do not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
 }
@@ -98,7 +98,7 @@ pub struct TierView {
     pub cables: usize,
     /// Of these, how many carry nothing.
     pub dead: usize,
-    /// How many lose packets.
+    /// Number that lose packets.
     pub gray: usize,
     /// Over how many a probe came back lately.
     pub probed: usize,
@@ -130,7 +130,7 @@ pub struct VerdictView {
     pub share: f64,
     /// Agents whose probes say so.
     pub witnesses: usize,
-    /// How sure it is.
+    /// Confidence.
     pub confidence: f64,
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
@@ -161,16 +161,16 @@ pub struct DenialView {
 /// A source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SourceView {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its NIC, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic: Option<String>,
     /// When it last answered.
     pub seen_ms: u64,
-    /// How often it did not.
+    /// Number of failures.
     pub failures: u64,
-    /// What was wrong last.
+    /// Last error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// The checksum of its path table, if it is not the one that this plan has for its group.

@@ -49,7 +49,7 @@ fn what_is_drawn_is_served() {
         "no rows of {:?}",
         drawn.iter().find(|name| !with_rows(name))
     );
-    // What is served and drawn nowhere is for people who ask: totals that others are shares of, and times.
+    // Values served but not drawn are for people who ask: totals that others are shares of, and times.
     let rest: Vec<&str> = served.difference(&drawn).copied().collect();
     assert_eq!(
         rest,

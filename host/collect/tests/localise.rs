@@ -248,7 +248,7 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
     let mut fabric = Fabric::new(plan, 5);
     let mut collector = fabric.collector(Options { settle_ms: 4_000, fresh_ms: 5_000, ..Options::default() });
     let nic = fabric.nics()[4];
-    // What is lost in each round of probes that turn at the T0, and over each uplink.
+    // Losses in each round of probes that turn at the T0, and over each uplink.
     let rounds = [[0, 0, 0, 0, 0], [0, 2, 0, 3, 1], [0, 0, 0, 1, 0], [0, 1, 2, 0, 0], [0, 0, 0, 0, 1]];
     let then = [
         [1, 1, 0, 0, 1],

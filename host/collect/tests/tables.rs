@@ -12,7 +12,7 @@ use closc_topology::Nic;
 
 use support::{Fabric, eight_planes};
 
-/// What an agent says that has the table of its group in some plan.
+/// Status of an agent that has the table of its group in some plan.
 fn table(plan: &Plan, nic: Nic) -> TableView {
     let bytes = closc_render::path_table::binary(&plan.path_table(nic.zone, nic.group));
     TableView::of(&Table::open(&bytes).expect("it is a table"))

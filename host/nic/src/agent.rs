@@ -49,30 +49,30 @@ use crate::wire::{Identity, Segment};
 /// Changes of state between two turns, for each far NIC: more than it has paths that change at once.
 const EVENTS_PER_CHANNEL: usize = 128;
 
-/// What an agent is set up with.
+/// Setup of an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Downlink of the NIC, from 0.
     pub downlink: u16,
     /// Far NICs at a time; none: as many as some memory holds.
     pub channels: Option<usize>,
-    /// How long a packet waits for one before it.
+    /// Time that a packet waits for one before it.
     pub reorder_ns: u64,
     /// Bytes that wait, of one NIC.
     pub reorder_bytes: usize,
     /// Every cable is probed once in this time.
     pub probe_period_ns: u64,
-    /// How far probes to switches go: 0 to the T0s, 1 to T1s, 2 to T2s.
+    /// Reach of switch probes: 0 for T0s, 1 for T1s, 2 for T2s.
     pub probe_tiers: u8,
     /// A probe that takes longer is lost.
     pub probe_timeout_ns: u64,
     /// Packets of writes under way to one NIC.
     pub window: u32,
-    /// How paths are chosen.
+    /// Path selection.
     pub transport: Transport,
     /// Rate of a port, in Mb/s; none: as fast as the machine goes.
     pub port_mbps: Option<u32>,
-    /// What a port may send at once after it was idle.
+    /// Burst of a port after it was idle.
     pub port_burst: PortBurst,
     /// Bytes that a port carries of each frame besides those that the agent writes.
     pub port_besides: u16,
@@ -124,7 +124,7 @@ pub struct Dscp {
     pub again: u8,
     /// Acknowledgements, probes and answers.
     pub control: u8,
-    /// What switches give packets that they cut at the port to the receiver; nothing, if they cut none there.
+    /// Mark of packets trimmed at the port to the receiver; none, if switches trim none there.
     pub cut_at_last_hop: Option<u8>,
 }
 
@@ -189,9 +189,9 @@ pub struct Agent {
     next_ban: u64,
     next_write: u64,
     pace: Pace,
-    /// What patience with packets and probes is measured in.
+    /// Unit of patience with packets and probes.
     clock: RunClock,
-    /// How long the frame that is being taken had waited.
+    /// Time that the current frame had waited.
     waited_ns: u64,
     /// When a piece that waits for its port may leave.
     paced_ns: Option<u64>,
@@ -332,7 +332,7 @@ impl Agent {
         Identity { cookie: self.cookies.between(address, &self.own), ..self.identity }
     }
 
-    /// The flow of everything that is no packet of the node: one queue pair for each two NICs.
+    /// The flow of everything that is not a packet of the node: one queue pair for each two NICs.
     fn flow(&self, channel: usize) -> u64 {
         flow_hash([&self.own[..], &self.channels[channel].address[..]])
     }

@@ -13,20 +13,20 @@ use crate::agent::{Agent, At, Ban};
 /// No line is longer.
 pub const LINE_MAX: usize = 16 * 1024;
 
-/// What can be asked.
+/// Questions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// How things are.
+    /// States.
     Status {},
     /// The paths to a NIC.
     Paths {
         /// Its address.
         to: Ipv6Addr,
     },
-    /// What is broken.
+    /// Faults.
     Findings {},
-    /// What happened after an event.
+    /// Effects of an event.
     Events {
         /// The number of that event.
         #[serde(default)]
@@ -56,7 +56,7 @@ pub enum Request {
     Write {
         /// Its address.
         to: Ipv6Addr,
-        /// How many.
+        /// Count.
         bytes: u64,
         /// Where they begin in the region here.
         #[serde(default)]
@@ -74,7 +74,7 @@ pub enum Request {
     Reload {},
 }
 
-/// How a request is answered.
+/// Answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// At once.

@@ -43,7 +43,7 @@ const PROBING: Duration = Duration::from_secs(3);
 /// The longest wait for something to do.
 const LOOK_NS: u64 = 100_000_000;
 
-/// What is measured.
+/// Measured quantity.
 pub(crate) struct Bench {
     pub(crate) table: PathBuf,
     pub(crate) nic: Ipv6Addr,
@@ -197,7 +197,7 @@ impl Bench {
     }
 }
 
-/// What sending costs.
+/// Cost of sending.
 struct Sending {
     size: usize,
     made: u64,
@@ -230,7 +230,7 @@ impl fmt::Display for Sending {
     }
 }
 
-/// What probes cost.
+/// Cost of probes.
 struct Probing {
     probes: u64,
     answers: u64,
@@ -238,7 +238,7 @@ struct Probing {
     /// Processor time: of all, and of handing frames to the kernel.
     seconds_busy: f64,
     seconds_sending: f64,
-    /// How long answers had waited when they were read, the shortest first.
+    /// Delays of answers before they were read, the shortest first.
     waited_ns: Vec<u64>,
 }
 
@@ -291,7 +291,7 @@ impl Probing {
         Ok(Probing { probes, answers, seconds, seconds_busy, seconds_sending, waited_ns })
     }
 
-    /// How long answers had waited: the share of them that waited no longer.
+    /// Delays of answers: the share that waited no longer.
     fn waited_us(&self, share: f64) -> f64 {
         let at = (self.waited_ns.len() as f64 * share) as usize;
         self.waited_ns.get(at).map_or(0.0, |ns| *ns as f64 / 1e3)

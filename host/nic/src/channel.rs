@@ -14,12 +14,12 @@ pub(crate) const MARKS: usize = 16;
 /// Paths that are probed again at once because an answer was missed, so many at a time.
 pub(crate) const SUSPECTS: usize = 8;
 
-/// What a channel has room and patience for.
+/// Capacity and patience of a channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Packets of writes under way.
     pub(crate) window: u32,
-    /// How long a packet waits for one before it.
+    /// Time that a packet waits for one before it.
     pub(crate) reorder_ns: u64,
     /// Bytes that wait.
     pub(crate) reorder_bytes: usize,
@@ -38,9 +38,9 @@ pub struct Channel {
     pub(crate) group: usize,
     /// The epoch of what goes there: another one each time that it is opened, as its numbers begin again.
     pub(crate) epoch: u16,
-    /// What went there.
+    /// Packets sent there.
     pub sent: SentLog,
-    /// What comes from there.
+    /// Packets from there.
     pub reorder: Reorder,
     /// Writes that come from there.
     pub arriving: Arriving,

@@ -10,7 +10,7 @@ use closc_paths_engine::{Engine, PathId, Pick, State};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// How paths are chosen.
+/// Path selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
@@ -25,7 +25,7 @@ pub enum Transport {
 
 /// The word is none of the three.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no transport: spray, flow or static is")]
+#[error("`{0}` is not a transport: spray, flow or static is")]
 pub struct UnknownTransport(String);
 
 impl FromStr for Transport {

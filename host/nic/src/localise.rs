@@ -1,4 +1,4 @@
-//! What is broken, from which probes came back.
+//! Faults, from the probes that returned.
 //!
 //! In: for each turn how many probes were sent and came back, and the own ports. Out: findings, the surest first, each
 //! with its counts and how likely chance is not the reason. Invariants: a switch or cable is named only if everything
@@ -16,7 +16,7 @@ const MEMORY: u32 = 64;
 pub struct Record {
     /// The last results, the latest lowest; a bit is a loss.
     losses: u64,
-    /// How many results there are, up to the memory.
+    /// Number of results, up to the memory.
     n: u32,
     /// Probes sent since the start.
     pub sent: u64,
@@ -56,7 +56,7 @@ impl Record {
     }
 }
 
-/// What is broken.
+/// Faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum Culprit {
@@ -98,7 +98,7 @@ pub enum Culprit {
 /// One finding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Finding {
-    /// What is broken.
+    /// Faults.
     #[serde(flatten)]
     pub culprit: Culprit,
     /// Whether packets are lost now and then, and not all of them.
@@ -107,7 +107,7 @@ pub struct Finding {
     pub lost: u32,
     /// Probes remembered.
     pub sent: u32,
-    /// How likely it is that this is not chance and not what lies before it: 0 to 1.
+    /// Confidence that this is not chance and not an earlier element: 0 to 1.
     pub confidence: f64,
 }
 
@@ -203,7 +203,7 @@ fn is_sure(lost: u32, confidence: f64) -> bool {
     lost >= 2 && confidence >= 0.99
 }
 
-/// How likely fewer than `lost` of `n` are lost if each is with probability `share`: if that is near 1, chance is not
+/// Probability that fewer than `lost` of `n` are lost if each is lost with probability `share`: if that is near 1, chance is not
 /// the reason.
 fn unlikely(lost: u32, n: u32, share: f64) -> f64 {
     if lost == 0 || n == 0 {

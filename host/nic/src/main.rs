@@ -64,7 +64,7 @@ enum Command {
     Write {
         /// Address of the NIC
         to: Ipv6Addr,
-        /// How many bytes
+        /// Number of bytes
         #[arg(long)]
         bytes: u64,
         /// Where they begin here
@@ -150,7 +150,7 @@ struct BenchArgs {
     /// Bytes of a packet inside the outer headers; several, one after the other
     #[arg(long, value_delimiter = ',', default_values_t = [100, 1400])]
     size: Vec<usize>,
-    /// How many packets
+    /// Number of packets
     #[arg(long, default_value_t = 2_000_000)]
     count: u64,
     /// Measure sending only: no choice of paths, no probes
@@ -272,7 +272,7 @@ fn range(text: &str) -> Result<(u16, u16), String> {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     let good = seconds > 0.0 && seconds.is_finite();
-    good.then_some(seconds).ok_or_else(|| format!("`{text}` is no time from now on"))
+    good.then_some(seconds).ok_or_else(|| format!("`{text}` is not a time from now on"))
 }
 
 /// The most bytes of a file with a secret.
@@ -456,7 +456,7 @@ fn secret(path: &Path) -> Result<[u8; 32], Box<dyn std::error::Error>> {
 mod tests {
     use super::*;
 
-    /// What the socket takes the command line can say.
+    /// The command line can state what the socket takes.
     #[test]
     fn a_denial_names_whatever_the_socket_takes() {
         let words = "closc-nic deny --plane 3 --uplink 2-4 --t1-uplink 5 --zone 1 --group 7 --downlink 9 --seconds 60";

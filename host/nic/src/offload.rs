@@ -23,7 +23,7 @@ const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 const CWR: u8 = 0x80;
 
-/// What a TUN device says of a packet.
+/// Packet metadata of a TUN device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Vnet {
     flags: u8,
@@ -107,7 +107,7 @@ fn number(packet: &[u8]) -> u32 {
 
 /// Takes what a TUN device gave apart. `room` is called with the length of each packet and its writer, in order.
 ///
-/// What is no segment is one packet, whose checksum is completed if the kernel left that to the device. Nothing comes of what
+/// A packet without segments is one packet, whose checksum is completed if the kernel left that to the device. Nothing results from data
 /// is malformed.
 pub(crate) fn split(given: &[u8], mut packet: impl FnMut(usize, &mut dyn FnMut(&mut [u8]))) {
     let Some((head, whole)) = given.split_first_chunk::<VNET_LEN>() else { return };
@@ -462,7 +462,7 @@ mod tests {
             proptest::prop_assert_eq!(pieces(&again[0]), packets);
         }
 
-        /// Whatever arrives: what goes to the kernel are the same packets, each once and in order.
+        /// All arrivals: the kernel receives the same packets, each once and in order.
         #[test]
         fn what_is_joined_is_what_came(
             steps in proptest::collection::vec((0_usize..4, 1_usize..3_000), 1..30),

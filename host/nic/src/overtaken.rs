@@ -15,7 +15,7 @@ pub struct Path {
     pub entropy: u32,
     /// Packets that came behind one that was sent later.
     pub packets: u32,
-    /// How many of these may be another path's, whose place it took.
+    /// Number that may be another path's, whose place it took.
     pub uncertain: u32,
     /// The most packets that one of them was behind.
     pub behind_most: u32,
@@ -37,7 +37,7 @@ impl Overtaken {
         if self.0.len() < PATHS_MAX {
             self.0.push(new);
         } else if let Some(least) = self.0.iter_mut().min_by_key(|path| path.packets) {
-            // Who is seen more often than others stays, whatever came between.
+            // A frequent neighbour stays, whatever came between.
             let (packets, uncertain) = (least.packets.saturating_add(1), least.packets);
             *least = Path { packets, uncertain, ..new };
         }

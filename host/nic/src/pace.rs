@@ -1,11 +1,11 @@
-//! How fast a port may send: the line rate of a NIC port where the machine would go faster, or so fast that processor
+//! Send rate of a port: the line rate of a NIC port where the machine would go faster, or so fast that processor
 //! time would be what is measured.
 //!
 //! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts; only
 //! pieces of writes wait, because everything else answers somebody or comes from the node; acknowledgements take no
 //! more than a share of the ports that are up, so that what they cost falls with the ports that data has left.
 
-/// What a port may send at once after it was idle.
+/// Burst of a port after it was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortBurst {
     /// So long at its rate: a process that got no processor for a while catches up.
@@ -21,7 +21,7 @@ impl Default for PortBurst {
     }
 }
 
-/// How fast a port is.
+/// Speed of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     /// Megabits a second.
@@ -34,10 +34,10 @@ pub struct Rate {
 
 /// Acknowledgements take one in so many bytes that ports carry.
 const ACKNOWLEDGEMENTS: u64 = 16;
-/// What acknowledgements may take at once after none were sent: those of some NICs.
+/// Burst of acknowledgements after none were sent: those of some NICs.
 const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
 
-/// What may leave at a rate.
+/// Rate limit.
 #[derive(Debug, Clone, Copy)]
 struct Credit {
     /// Bytes that may leave; below 0 after a frame that did not wait.
@@ -134,7 +134,7 @@ impl Pace {
     /// Counts an acknowledgement that left, besides what its port carried.
     pub fn acknowledged(&mut self, bytes: usize) {
         if self.bytes_per_second.is_some() {
-            // What could not wait is not owed for ever.
+            // Work that could not wait is not owed for ever.
             let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
             let credit = &mut self.acknowledgements.bytes;
             *credit = (*credit - (bytes as u64).cast_signed() - self.besides).max(least);

@@ -8,7 +8,7 @@ use crate::schedule::Turn;
 /// Probes that are remembered.
 const ROOM: usize = 1024;
 
-/// What was probed.
+/// Probed elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// A switch, and its place in the schedule.

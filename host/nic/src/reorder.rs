@@ -20,7 +20,7 @@ type Waiting = Option<Vec<u8>>;
 /// Bytes of the least room.
 pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<Waiting>>();
 
-/// What a packet did.
+/// Course of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     /// It is in its turn, with those that waited for it.
@@ -228,7 +228,7 @@ impl Reorder {
         while self.n_waiting > 0 && now_ns.saturating_sub(self.since_ns) >= self.wait_ns {
             let since = self.since_ns;
             self.pass_over(now_ns, out);
-            // What is behind the gap has waited about as long as the gap.
+            // Packets after the gap have waited about as long as the gap.
             if self.n_waiting > 0 && since + 2 * self.wait_ns <= now_ns {
                 self.since_ns = since;
             }

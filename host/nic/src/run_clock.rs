@@ -5,7 +5,7 @@
 //! wait that was asked for and what a turn of work takes. Frames that came meanwhile wait in the socket, so time that
 //! passed without a look at them says nothing about what was lost.
 
-/// What a turn of work takes at most: more than that, and something else had the processor.
+/// Time limit of a turn of work: a longer one means that something else had the processor.
 const TURN_NS: u64 = 250_000;
 
 /// The clock.
@@ -15,7 +15,7 @@ pub struct RunClock {
     turn: u64,
     /// The same, by this one.
     ran: u64,
-    /// How long the loop was going to wait.
+    /// Time that the loop was going to wait.
     wait: u64,
 }
 

@@ -128,7 +128,7 @@ impl Schedule {
         let mine = |uplink: u16| {
             let nics = h.nics.max(1);
             let shared = (0..TWICE.min(nics)).any(|n| (uplink % nics + n) % nics == downlink);
-            // What is behind a T1 can be blamed only by who knows that the T1 is good.
+            // An element behind a T1 can be blamed only if the T1 is known to be good.
             shared || beyond.iter().any(|(other, _)| *other == uplink)
         };
         let planes = || 0..h.planes;

@@ -1,4 +1,4 @@
-//! What was sent to a NIC and is not known to have arrived.
+//! Packets sent to a NIC and not known to have arrived.
 //!
 //! In: packets as they are sent, acknowledgements, the time. Out: which arrived, which are lost, over which entropy
 //! value. Invariants: a packet number is never used twice, so an acknowledgement means one packet and one path; what
@@ -10,7 +10,7 @@
 
 use crate::wire::{SACK_BITS, Sack};
 
-/// What a packet carried.
+/// Contents of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cargo {
     /// A packet of the node, which its sender sends again if it has to.
@@ -23,7 +23,7 @@ pub enum Cargo {
         write: u64,
         /// Where the piece begins.
         offset: u64,
-        /// How long it is.
+        /// Its length.
         len: u32,
     },
 }
@@ -43,7 +43,7 @@ pub struct Sent {
     pub ran_ns: u64,
     /// Whether its cargo went again because nothing came for long.
     pub again: bool,
-    /// What it carried.
+    /// Carried load.
     pub cargo: Cargo,
 }
 
@@ -56,7 +56,7 @@ enum Fate {
     Lost,
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It arrived.
@@ -80,9 +80,9 @@ const SLACK_MAX: u64 = 3;
 const SLACK: u64 = 1;
 /// So many packets in a row that arrive without a needless resend take one of these times back.
 const CALM: u32 = 1024;
-/// What is late by more than so many round trips is lost.
+/// A packet late by more than so many round trips is lost.
 const RTTS: u64 = 4;
-/// What was sent so many times that long ago may still be said to have arrived.
+/// A packet sent so many times that long ago may still be reported as arrived.
 const KEPT: u64 = 4;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
@@ -108,14 +108,14 @@ pub struct SentLog {
     oldest: u32,
     /// When the latest packet that arrived was sent.
     latest_ns: u64,
-    /// How late is lost.
+    /// Delay after which a packet counts as lost.
     late_ns: u64,
     rtt_ns: u64,
     under_way: u32,
     /// When packets were last overdue, and how often since one arrived.
     overdue_ns: u64,
     backoff: u32,
-    /// How many times more than `late_ns` the end of a burst is waited for.
+    /// Multiple of `late_ns` for which the end of a burst is awaited.
     slack: u64,
     /// Packets that arrived since that changed.
     calm: u32,
@@ -307,7 +307,7 @@ impl SentLog {
             }
             Fate::Overdue => {
                 self.backoff = 0;
-                // What went again together counts once.
+                // Packets retransmitted together count once.
                 if self.calm > 0 {
                     (self.slack, self.calm) = ((self.slack + 1).min(SLACK_MAX), 0);
                 }
@@ -601,7 +601,7 @@ mod tests {
         assert!(log.has_room());
         let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
         assert_eq!(log.sent((1, 0), chunk, (900_000_000, 900_000_000)), None, "its cargo went again");
-        assert_eq!(log.forgotten(), 1, "and nobody will say what became of it");
+        assert_eq!(log.forgotten(), 1, "and its result stays unknown");
     }
 
     #[test]

@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(words(&["closc-nic", "status"], "WINDOW=64").unwrap(), ["closc-nic", "status"]);
     }
 
-    /// What `closc export host` writes is read here.
+    /// Reads the output of `closc export host`.
     #[test]
     fn every_line_of_the_template_is_an_option() {
         let template = include_str!("../../../templates/host/nic.env.j2");

@@ -1,4 +1,4 @@
-//! What is on the wire: headers in front of a packet, and messages between agents.
+//! Wire formats: headers in front of a packet, and messages between agents.
 //!
 //! In: bytes of a frame. Out: what they say, or why they are not ours. Invariants: no bytes make a reader panic or
 //! allocate; what is written reads back. `docs/decisions/0008-sequence-numbers-of-sprayed-packets.md` says why

@@ -22,14 +22,14 @@ const ARRIVING_MAX: usize = 16;
 const COMPLETE_MAX: usize = 64;
 const ASK_AFTER_NS: u64 = 10_000_000;
 
-/// What a job asks for.
+/// Request of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     /// Where in the region here it begins.
     pub local: u64,
     /// Where in the region there.
     pub target: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub total: u64,
     /// Bytes of a piece.
     pub unit: u32,
@@ -44,7 +44,7 @@ pub enum WriteFault {
     /// To nobody.
     #[error("{0} is the address of no NIC of this fabric")]
     Stranger(Ipv6Addr),
-    /// What is to be sent is not there.
+    /// The data to send is missing.
     #[error("the region has {has} bytes, and the write is of {total} from {local} on")]
     Region {
         /// Bytes of the region.
@@ -65,7 +65,7 @@ pub enum WriteFault {
     /// Pieces that the fabric does not carry.
     #[error("a piece of {unit} bytes does not fit: a packet carries 1 to {most} of a write")]
     Unit {
-        /// What was asked for.
+        /// Request.
         unit: u32,
         /// The most.
         most: u32,
@@ -80,7 +80,7 @@ pub enum WriteFault {
         total: u64,
         /// Bytes of a piece.
         unit: u32,
-        /// How many pieces that would be.
+        /// Number of pieces that would result.
         pieces: u64,
     },
     /// Beyond all numbers.
@@ -99,7 +99,7 @@ pub enum Failure {
     /// The far side does not take it.
     #[error("the far NIC refuses it: its region does not have all of these bytes, or cannot be written")]
     Refused,
-    /// What is to be sent cannot be had.
+    /// The data to send is not available.
     #[error("the region here cannot be read")]
     Unreadable,
 }
@@ -118,7 +118,7 @@ pub struct Tally {
 pub struct Leaving {
     /// Its name.
     pub id: u64,
-    /// What was asked.
+    /// Question.
     pub order: Order,
     /// Counters.
     pub tally: Tally,
@@ -148,7 +148,7 @@ struct Again {
 pub struct Piece {
     /// Where it begins.
     pub offset: u64,
-    /// How long it is.
+    /// Its length.
     pub len: u32,
     /// The plane that lost it, if one did.
     pub not_over: Option<u8>,
@@ -318,7 +318,7 @@ struct Coming {
 /// The most bytes that a NIC's writes take here: all that arrive at a time, with more gaps than a window makes.
 pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<Coming>() + 1024 * RANGE_BYTES;
 
-/// What to do with a piece that came.
+/// Action on an arrived piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Put it into the region; `done` if it was the last one missing.

@@ -199,7 +199,7 @@ fn what_finds_no_room_is_counted_apart() {
         crowd.say(0, 60, 7);
         let counters = crowd.agents[0].counters();
         assert_eq!((counters.not_ours, counters.made_room, counters.no_room), (1, 1, 0), "{counters:?}");
-        // Who answered and is not done is waited for.
+        // A client that answered and is not done is waited for.
         crowd.agents[4].write(&at, nic(0), (0, 0, 9 * UNIT, Some(UNIT as u32))).unwrap();
         crowd.agents[4].pump(&at, &mut crowd.batch);
         let frames: Vec<Vec<u8>> = crowd.batch.ready().iter().map(|f| f.bytes().to_vec()).collect();
@@ -228,7 +228,7 @@ fn the_number_of_far_nics_follows_from_memory() {
     let (each, count) = (channel_bytes(&table), channels_of(&table));
     assert!(each * count <= 3 << 20 && each * (count + 1) > 3 << 20, "{count} of {each} bytes");
     assert!(count > 200, "{count} of {each} bytes");
-    // What the documentation says of eight planes with 16 values each.
+    // Example of the documentation: eight planes with 16 values each.
     let capacity = Capacity { planes: 8, values_per_plane: 16, ..Capacity::of(&table, 1) };
     let more = capacity.destination_bytes() - Capacity::of(&table, 1).destination_bytes();
     println!("8 planes of 16 values: {} far NICs of {} bytes", (3 << 20) / (each + more), each + more);

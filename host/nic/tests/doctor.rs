@@ -79,7 +79,7 @@ impl Site {
         assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// What is wrong, line by line. What the agent found out by its probes is left out: that takes a while.
+    /// Faults, line by line. Those found by probes are skipped: that takes a while.
     fn wrong(&self) -> Vec<String> {
         let done = self.program(&["doctor"]).output().unwrap();
         let said = String::from_utf8(done.stdout).unwrap();

@@ -25,12 +25,12 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, ZoneId};
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
-/// How many single faults are tried.
+/// Number of single faults tried.
 const FAULTS: &str = "CLOSC_FAULTS";
 
 /// Time between two reports.
 const POLL: Duration = Duration::from_millis(300);
-/// How long a fault may take to be named: a gray cable waits for its probes.
+/// Time limit for naming a fault: a gray cable waits for its probes.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Numbers that look random.

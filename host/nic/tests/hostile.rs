@@ -1,4 +1,4 @@
-//! Whatever comes from a network or a socket: nothing panics, nothing grows, and what is not ours changes nothing.
+//! Any input from a network or a socket: nothing panics, nothing grows, and foreign input changes nothing.
 
 mod common;
 
@@ -123,7 +123,7 @@ proptest! {
             let len = wire::write(&mut out, &message, &own);
             prop_assert_eq!(wire::read(&out[..len], &own), Ok(message));
             prop_assert!(wire::read(&out[..len - 1], &own).is_err());
-            // What agents before sent: nothing of how long a probe waited.
+            // Form of older agents: without the waiting time of a probe.
             if let Message::PairAnswer(answer) = message {
                 let before = Message::PairAnswer(wire::PairProbe { held_ns: 0, ..answer });
                 prop_assert_eq!(wire::read(&out[..len - 4], &own), Ok(before));

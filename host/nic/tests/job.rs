@@ -96,7 +96,7 @@ fn spraying_rides_out_a_dead_plane_and_a_flow_does_not() {
     assert_eq!((m.sent, m.lost, spray.wrong_bytes), (800, 0, 0), "{m:?}");
     is_balanced(&spray);
     assert!(spray.planes.len() == 2 && spray.planes.iter().all(|sent| *sent > 0), "{:?}", spray.planes);
-    // Whatever path a flow has: those of the dead plane never arrive, and no NIC gets further than what it may have
+    // For any path of a flow: those of the dead plane never arrive, and no NIC gets further than what it may have
     // under way.
     let flow = site.run(DEAD, Transport::Flow, 200);
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);

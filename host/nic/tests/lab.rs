@@ -29,7 +29,7 @@ struct Site {
     lab: Option<Lab>,
     compiled: Compiled,
     agents: Vec<Child>,
-    /// How frames leave.
+    /// Transmission of frames.
     sending: &'static [&'static str],
 }
 
@@ -105,7 +105,7 @@ impl Site {
         self.ask(group, &Request::Status {})
     }
 
-    /// Waits until an agent's status is as it should be. A machine under load is slow, so many tries are made.
+    /// Waits until an agent's status is up to date. A machine under load is slow, so many tries are made.
     fn until(&self, group: usize, what: &str, good: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
         for _ in 0..1200 {
@@ -149,7 +149,7 @@ impl Site {
         assert_eq!(rules(), 0);
     }
 
-    /// What another process says that wants an agent's NIC: it fails.
+    /// Answer to another process that wants an agent's NIC: it fails.
     fn refused(&self, group: usize, words: &[&str]) -> String {
         let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
         let done = Command::new("ip")
@@ -176,7 +176,7 @@ impl Site {
         assert!(!routes.contains("closc0") && routes.contains("End.DT6"), "{routes}");
     }
 
-    /// What an agent keeps says whose it is, also where nothing was ever denied.
+    /// The state file of an agent names its owner, also where nothing was ever denied.
     fn kept(&self, group: usize) {
         let kept = std::fs::read(self.file(&format!("denials-{group}.json"))).unwrap();
         let kept: Value = serde_json::from_slice(&kept).unwrap();
@@ -372,7 +372,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     let ban = Ban { plane: Some(1), reason: "drain".into(), ..Ban::default() };
     let made = site.ask(1, &Request::Deny { ban: ban.clone() });
     assert_eq!(made["id"], 1, "{made}");
-    // What it has nobody takes from it.
+    // Its own part is never taken away.
     for words in [&["run", "--tun", "closc1"][..], &["run", "--tun", ""], &["clean"]] {
         let said = site.refused(1, words);
         assert!(said.contains("is another agent's, which runs"), "{said}");
@@ -548,7 +548,7 @@ fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
     site.write(1_000_000);
 }
 
-/// What one who denies and allows knows of an agent's denials: those that it was answered, and the one that it was not.
+/// An operator's view of an agent's denials: the answered ones, and the unanswered one.
 #[derive(Debug, Default)]
 struct Denier {
     denials: BTreeMap<u64, Value>,

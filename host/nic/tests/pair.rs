@@ -130,7 +130,7 @@ fn dead_paths_cost_few_probes_and_are_back_at_once() {
 }
 
 /// Two pairs of cables of one NIC are swapped: each port finds the T0 that it is plugged in at, and forgets it when all
-/// is as it should be.
+/// is up to date.
 #[test]
 fn ports_that_are_swapped_find_where_they_are() {
     with(|net| {
@@ -196,7 +196,7 @@ fn the_end_of_a_burst_that_is_lost_blames_its_path() {
     });
 }
 
-/// Who does not answer at all is asked a few times, not for ever, and is forgotten like any NIC that nothing is sent to.
+/// A NIC that does not answer at all is asked a few times, not for ever, and is forgotten like any NIC without traffic.
 #[test]
 fn a_nic_that_is_dead_is_not_asked_for_ever() {
     with(|net| {
@@ -283,7 +283,7 @@ fn a_t0_that_is_replaced_by_another_is_used_again() {
         net.run(1000 * MS);
         let answers =
             |net: &Net<'_>, n: usize| net.agents[n].status(&net.at(n)).planes[2].t0_answers == Some(true);
-        assert!(!answers(net, 0) && !answers(net, 1), "frames are for a MAC address that nobody has");
+        assert!(!answers(net, 0) && !answers(net, 1), "frames are for an unused MAC address");
         for n in 0..2 {
             net.neighbour(n, 2, 2, true);
         }
@@ -417,7 +417,7 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         for plane in 0..3 {
             deny(ban(plane)).unwrap();
         }
-        // What is of a part of a plane, or of a plane that is denied already, takes none.
+        // Denials of a part of a plane, or of a plane that is denied already, take none.
         deny(Ban { uplinks: Some((0, 0)), ..ban(3) }).unwrap();
         deny(ban(2)).unwrap();
         let last = |to: &str| Err(format!("it would take the last path to fd00:c105:1:{to}"));
@@ -496,7 +496,7 @@ fn the_plane_of_a_dead_port_is_not_the_last_path() {
         }
         let refused = net.agents[0].deny(&at, &ban(2), 0.0).unwrap_err().to_string();
         assert!(refused.starts_with("it would take the last path to fd00:c105:1:"), "{refused}");
-        // What is dead by itself may be denied.
+        // A dead element may be denied.
         net.agents[0].deny(&at, &ban(3), 0.0).unwrap();
     });
 }
@@ -549,7 +549,7 @@ fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
         talk(net, 0, 40);
         let sent = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
         assert!(sent[0] > 0 && sent[1..3] == [0, 0], "{sent:?}");
-        // What is left of its time passes from when the agent runs again, by the time of day.
+        // The rest of its time passes from when the agent runs again, by the time of day.
         net.run(16_000 * MS);
         let left: Vec<Option<u64>> = net.agents[0].bans().bans.iter().map(|ban| ban.id).collect();
         assert_eq!(left, [Some(2)]);
@@ -641,7 +641,7 @@ fn a_write_that_cannot_be_done_ends() {
     });
 }
 
-/// Who asks for paths changes nothing: no far NIC is made, and none makes room.
+/// A query for paths changes nothing: no far NIC is made, and none makes room.
 #[test]
 fn questions_for_paths_leave_no_trace() {
     with(|net| {

@@ -99,7 +99,7 @@ fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
                 *turns += 1;
             }
         }
-        // What is under way may be late, which is looked at every millisecond or so.
+        // Packets in flight may be late, which is checked every millisecond or so.
         assert!(turns.iter().all(|turns| *turns < 3000), "{turns:?} turns in a second without a port");
         assert_eq!([0, 1].map(|n| sent(net, n)), sent_before);
         net.now_ns = end_ns;

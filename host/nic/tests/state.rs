@@ -1,4 +1,4 @@
-//! What an agent does with the denials of the process before: those of another fabric or another NIC are none of its own. Nothing
+//! Denials of the earlier process: an agent ignores those of another fabric or another NIC. Nothing
 //! is opened before that is known, so no privilege is needed.
 
 mod common;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use common::{nic, table, table_of};
 
-/// What `closc-nic run` says that is refused.
+/// Rejections of `closc-nic run`.
 fn refused(folder: &Path, table: &[u8], state: &str, more: &[&str]) -> String {
     let [table_file, state_file] = ["table.bin", "denials.json"].map(|name| folder.join(name));
     std::fs::write(&table_file, table).unwrap();

@@ -193,7 +193,7 @@ fn write(socket: &Path, number: usize) {
     assert_eq!(done["done"], true, "{done}");
 }
 
-/// What a NIC's ports carried meanwhile, each way.
+/// Traffic of a NIC's ports in the meantime, in each direction.
 fn since(before: [(u64, u64); 2], now: [(u64, u64); 2]) -> [(u64, u64); 2] {
     [0, 1].map(|number| (now[number].0 - before[number].0, now[number].1 - before[number].1))
 }

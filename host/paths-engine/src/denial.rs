@@ -2,7 +2,7 @@
 
 use closc_paths::{Choice, Denied, Destination, Scope};
 
-/// Who denies.
+/// Origin of the denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Reason {
@@ -42,7 +42,7 @@ pub struct Denial {
     pub plane: Option<u8>,
     /// Which paths of the plane, each field narrows.
     pub scope: Scope,
-    /// Who denies.
+    /// Origin of the denial.
     pub reason: Reason,
     /// When it ends by itself, if it does.
     pub until_ns: Option<u64>,

@@ -17,7 +17,7 @@ use crate::value::{BY_LIST, BY_TABLE, State, ValueView};
 /// Planes that a bitmap of ports has room for.
 const PLANES_MAX: usize = 32;
 
-/// How the next packet goes.
+/// Next step of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pick {
     /// The plane, which is the NIC port.

@@ -1,4 +1,4 @@
-//! What happened, for whoever watches.
+//! Events, for observers.
 //!
 //! Invariants: events wait in a ring of fixed size; what finds it full is counted, never allocated for.
 
@@ -48,9 +48,9 @@ pub struct Event {
     pub path: PathId,
     /// The entropy value.
     pub entropy: u32,
-    /// What it was.
+    /// Earlier value.
     pub from: State,
-    /// What it is.
+    /// Kind.
     pub to: State,
     /// Why.
     pub cause: Cause,

@@ -23,7 +23,7 @@ pub struct CEngine {
     table: Vec<u8>,
 }
 
-/// How the next packet goes.
+/// Next step of the packet.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CPick {

@@ -1,4 +1,4 @@
-//! Whose turn is first.
+//! First turn.
 //!
 //! In: where two NICs are. Out: numbers to choose first turns by. Invariants: nothing but the two positions decides them,
 //! so they are the same after a restart, after a reload and on every machine.

@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PathId {
     pub(crate) index: u32,
-    /// How many destinations were in its place before.
+    /// Number of destinations that were in its place before.
     pub(crate) generation: u32,
 }
 

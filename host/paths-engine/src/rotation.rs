@@ -12,7 +12,7 @@ pub(crate) struct Rotation {
     in_use: u128,
     sitting_out: u128,
     last: u8,
-    /// Whose turn is next, as an index of `order`; `len` means the first.
+    /// Next turn, as an index of `order`; `len` means the first.
     next: u8,
     len: u8,
     /// The positions in use: a turn is one read of it, and the bits are for what is rare.

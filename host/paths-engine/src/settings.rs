@@ -1,11 +1,11 @@
-//! How patient the engine is, and how much it holds.
+//! Timing and capacity of the engine.
 
 use closc_paths::Table;
 
 /// Values of a plane that an engine can hold, active and backup together: positions are bits of one word.
 pub const VALUES_PER_PLANE_MAX: usize = 128;
 
-/// How many answers change a state.
+/// Number of answers that change a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// Good answers in a row that bring a path back.
@@ -22,7 +22,7 @@ impl Default for Settings {
     }
 }
 
-/// What is allocated once.
+/// Objects allocated once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Destinations open at a time.

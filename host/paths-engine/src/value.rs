@@ -1,4 +1,4 @@
-//! What is known of one path.
+//! State of one path.
 //!
 //! Invariants: a denial and the evidence for or against a path are kept apart, so that a denial that ends leaves
 //! the path as the evidence has it.
@@ -127,7 +127,7 @@ impl Value {
         self.cut_off = true;
     }
 
-    /// Puts it out until it shows itself, for what is no failure of its own.
+    /// Puts it out until it shows itself, for what is not a failure of its own.
     pub(crate) fn doubt(&mut self, now_ns: u64) {
         if !self.is_bad() {
             (self.health, self.relapses, self.silent) = (Health::AssumedBad, 0, 0);

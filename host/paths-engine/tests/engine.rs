@@ -68,7 +68,7 @@ fn who_keeps_the_floor_stays() {
     assert_eq!(used(&engine), before);
 }
 
-/// What comes back with a port is used when it answered, and has failed no more often for it.
+/// Paths that recover with a port are used after an answer, and have failed no more often for it.
 #[test]
 fn a_plane_in_doubt_is_out_until_it_answers() {
     let bytes = table(&Shape { planes: 2, active: 2, backup: 1, min_active: 1, denied: Vec::new() });
@@ -226,7 +226,7 @@ fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones()
     assert_eq!((bad(far), bad(near)), (1, 0));
 }
 
-/// What was dead before a destination was opened is out for it, and for no other.
+/// A path dead before a destination was opened is out for it, and for no other.
 #[test]
 fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
     let bytes = table_of(&Shape { planes: 4, active: 3, backup: 1, min_active: 2, denied: vec![] }, 3, 4);

@@ -111,7 +111,7 @@ fn take(node: &mut Node, path: PathId, values: &[(u8, u32)], step: Step) {
     while node.engine.next_event().is_some() {}
 }
 
-/// What has to hold in every state.
+/// Conditions in every state.
 fn look(node: &Node, path: PathId) {
     let ports = node.engine.own_ports() & node.far;
     let up = |plane: u8| ports >> plane & 1 == 1;

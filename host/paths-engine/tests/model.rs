@@ -145,7 +145,7 @@ impl Pair {
             (self.healths(), self.in_use()),
             "a reload of the same forgot something"
         );
-        // Whose turn it is starts over, and nobody sits out.
+        // The turn starts over, and none is skipped.
         self.reference.restart(&firsts(&self.engine, self.path));
     }
 
@@ -239,7 +239,7 @@ impl Pair {
         }
     }
 
-    /// What has to hold after every step.
+    /// Conditions after every step.
     fn look(&self) {
         let views: Vec<_> = self.engine.values(self.path).collect();
         let mut n = 0;

@@ -39,9 +39,9 @@ pub(crate) struct LeftOut {
     pub(crate) role: String,
     /// The table.
     pub(crate) table: String,
-    /// How many there are.
+    /// Count.
     pub(crate) entries: usize,
-    /// What does not happen without them.
+    /// Functions that are missing without them.
     pub(crate) without: String,
 }
 
@@ -73,9 +73,9 @@ pub enum BindError {
     /// The P4Info of the switch has no table that entries are for.
     #[error("{source} in the P4Info of the switch, and no fabric does without it ({role})")]
     NoTable {
-        /// What it is for.
+        /// Purpose.
         role: String,
-        /// What was looked for.
+        /// Expected text.
         source: LookupError,
     },
     /// The table has no such field, action or parameter.
@@ -83,7 +83,7 @@ pub enum BindError {
     NoPart {
         /// The table.
         table: String,
-        /// What was looked for.
+        /// Expected text.
         source: LookupError,
     },
     /// The table takes its actions otherwise.
@@ -92,7 +92,7 @@ pub enum BindError {
         /// The table.
         table: String,
     },
-    /// What is bound does not fit.
+    /// A bound value does not fit.
     #[error("`{entity}` does not fit the P4Info of the switch: {fault}")]
     Unfit {
         /// The entity, by names.
@@ -110,7 +110,7 @@ pub enum BindError {
         entity: String,
     },
     /// The switch has numbers of ports, and a port of the tree is none.
-    #[error("port `{name}` is no number")]
+    #[error("port `{name}` is not a number")]
     NoPort {
         /// The port.
         name: String,
@@ -120,9 +120,9 @@ pub enum BindError {
     TooManyNames {
         /// The type.
         of: String,
-        /// How many names there are.
+        /// Number of names.
         names: usize,
-        /// How wide the narrowest place for one is.
+        /// Width of the narrowest place for one.
         bits: u32,
     },
     /// The tree's own P4Info does not have it.
@@ -130,12 +130,12 @@ pub enum BindError {
     Own(#[from] LookupError),
 }
 
-/// What came of binding.
+/// Result of binding.
 #[derive(Debug)]
 pub(crate) struct Bound {
     /// In the numbers of the switch.
     pub(crate) entities: Vec<v1::Entity>,
-    /// What it does without.
+    /// Missing functions.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct Binding<'b> {
     to: &'b Info,
     own: &'b Roles,
     theirs: &'b Roles,
-    /// What names are at a switch that has none.
+    /// Names at a switch that has none.
     numbers: RefCell<Numbers>,
 }
 
@@ -319,7 +319,7 @@ impl<'b> Binding<'b> {
             None => (own.as_str(), None),
         };
         let names = self.theirs.get(role);
-        // What is in another control of the program of the switch has the same alias.
+        // An object of another control of the switch program has the same alias.
         let found = if let Some(role) = names {
             self.to.table(&role.table)
         } else {

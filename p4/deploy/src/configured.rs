@@ -1,4 +1,4 @@
-//! What the CONFIG_DBs of a fleet hold, as digests.
+//! Digests of the CONFIG_DBs of a fleet.
 //!
 //! In: a fleet. Out: a digest of each table of which something is closc's, by switch. Invariants: nothing is written, and nothing is
 //! judged: a switch that no push could change has a digest, too.

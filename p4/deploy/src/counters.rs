@@ -1,4 +1,4 @@
-//! What a switch counts, read over P4Runtime by somebody who is no controller of it.
+//! Counters of a switch, read over P4Runtime without being its controller.
 //!
 //! In: a target. Out: [`Counters`]: per port, class and segment, marks, trims, and drops by their reason. Invariants: reading
 //! asks for no primacy, so a push or a watch is not disturbed; which counter is which, and how many ports there can be, comes
@@ -26,7 +26,7 @@ const CLASSES: u32 = 8;
 const PORTS_MAX: u32 = 1 << 12;
 /// Reasons that there can be.
 const REASONS: usize = 64;
-/// What one answer of a switch may take in memory: as many cells as are asked for at once, or as many segments as are ever in a
+/// Memory limit of one answer of a switch: as many cells as are asked for at once, or as many segments as are ever in a
 /// table.
 const MEMORY: usize = 16 << 20;
 /// Cells that are asked for at once: those of 512 ports.
@@ -41,20 +41,20 @@ pub struct Cell {
     pub bytes: u64,
 }
 
-/// What a switch has counted since it was started.
+/// Counters of a switch since its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// What came in, by port.
+    /// Arrivals, by port.
     pub received: BTreeMap<u16, Cell>,
-    /// What went out, by port and class.
+    /// Departures, by port and class.
     pub sent: BTreeMap<(u16, u8), Cell>,
     /// Of these, what was marked as having met congestion.
     pub marked: BTreeMap<(u16, u8), Cell>,
     /// Of these, what was cut short.
     pub trimmed: BTreeMap<(u16, u8), Cell>,
-    /// What was handled, by segment.
+    /// Handled packets, by segment.
     pub segments: BTreeMap<u16, Cell>,
-    /// What was dropped, by reason.
+    /// Drops, by reason.
     pub drops: BTreeMap<String, Cell>,
 }
 

@@ -133,7 +133,7 @@ impl Reader<'_> {
         in_key || in_action || watched(entry).any(|port| self.is_port(port))
     }
 
-    /// What an entry refers to, table by table.
+    /// References of an entry, table by table.
     fn references(&self, entry: &v1::TableEntry) -> Vec<(u32, Fields)> {
         let mut found: Vec<(u32, Fields)> = Vec::new();
         if let Some(table) = self.info.table_by_id(entry.table_id) {

@@ -23,7 +23,7 @@ use crate::state::State;
 use crate::target::{Program, Target};
 use crate::tree::{Desired, TreeError, Wanted};
 
-/// What is to become of a switch.
+/// Target state of a switch.
 #[derive(Clone)]
 pub(crate) enum Goal {
     /// It is to be as the tree says.
@@ -32,7 +32,7 @@ pub(crate) enum Goal {
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 
-/// Works on a switch until it is as it should be, attempt after attempt.
+/// Works on a switch until it is up to date, attempt after attempt.
 pub(crate) async fn push(
     target: &Target,
     goal: Goal,
@@ -139,7 +139,7 @@ async fn once(
     }
     let unbound = std::mem::replace(goal, bound);
     let done = bring(&session, goal, options, progress, sent, pipeline).await;
-    // What a switch keeps may be another program the next time.
+    // A switch may run another program the next time.
     if let ResolvedGoal::Desired(_) = &unbound {
         *goal = unbound;
     }

@@ -1,4 +1,4 @@
-//! How one switch differs from what is wanted of it, by names.
+//! Difference of one switch from its target state, by names.
 //!
 //! In: what was compared. Out: [`DeviceDrift`]. Invariants: plain data, whatever the switch speaks.
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::fault::Fault;
 use crate::target::Cookie;
 
-/// How one switch differs.
+/// Difference of one switch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "drift", rename_all = "kebab-case")]
 pub enum DeviceDrift {
@@ -25,7 +25,7 @@ pub enum DeviceDrift {
     },
     /// Some of its entries differ.
     Entries {
-        /// How many in each table or other object.
+        /// Number in each table or other object.
         objects: BTreeMap<String, u64>,
         /// Each of them, in the order of tables and keys.
         differences: Vec<Difference>,

@@ -1,4 +1,4 @@
-//! What will be sent to one switch, with digests of what it holds before and after.
+//! Data to send to one switch, with digests of its state before and after.
 //!
 //! In: a plan that was made or loaded, and what the switch holds. Out: the state that the plan leads to. Invariants: a
 //! switch that is not as it was, nor as it will be, is refused.
@@ -15,7 +15,7 @@ use crate::state::{State, StateDigest};
 use crate::target::Program;
 use crate::tree::Desired;
 
-/// What will be sent to one switch.
+/// Data to send to one switch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DevicePlan {
     /// Its plane, where that is known.
@@ -24,11 +24,11 @@ pub struct DevicePlan {
     pub program: String,
     /// Whether the program has to be set, which empties the tables.
     pub set_pipeline: bool,
-    /// What it holds now, or once the program is set.
+    /// Contents now, or once the program is set.
     pub live: StateDigest,
-    /// What it will hold.
+    /// Future contents.
     pub desired: StateDigest,
-    /// What it does without, as its program has no table for it.
+    /// Missing functions, as its program has no table for them.
     pub(crate) left_out: Vec<LeftOut>,
     /// The updates, in the order in which they are sent.
     pub updates: Vec<v1::Update>,

@@ -1,4 +1,4 @@
-//! What has to change on a switch, and in which updates.
+//! Changes of a switch, and their updates.
 //!
 //! In: the state that is wanted and the state that is there. Out: changes in the order of keys, and the updates
 //! that make them, ordered so that nothing refers to what is not there. Invariants: equal states give no update;
@@ -62,7 +62,7 @@ pub fn difference<'s>(wanted: &'s State, live: &'s State) -> Vec<Change<'s>> {
     wanted.merge(live).filter_map(change).collect()
 }
 
-/// How many updates of each kind.
+/// Number of updates of each kind.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
@@ -105,7 +105,7 @@ impl std::ops::AddAssign for Counts {
 
 /// Returns the updates that make the changes, in an order in which they can be sent.
 ///
-/// What is added comes first and what is removed last, so that a change of way interrupts nothing. Where the
+/// Additions come first and removals last, so that a change of path interrupts nothing. Where the
 /// tables do not hold both, what is removed comes first.
 pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> Ordered {
     let updates = changes.iter().map(|change| update(info, change)).collect();

@@ -17,7 +17,7 @@ use crate::parallel::each;
 use crate::progress::Progress;
 use crate::uncarried::Uncarried;
 
-/// How the switches of a fleet differ from what is wanted of them.
+/// Differences of the switches of a fleet from their target state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct DriftReport {
@@ -32,7 +32,7 @@ pub struct DriftReport {
 }
 
 impl DriftReport {
-    /// Says whether every switch is as it should be.
+    /// Says whether every switch is up to date.
     pub fn is_clean(&self) -> bool {
         self.uncarried.is_empty() && self.devices.values().all(|drift| *drift == DeviceDrift::None)
     }

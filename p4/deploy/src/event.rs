@@ -1,4 +1,4 @@
-//! What happens during a push, for progress bars and logs.
+//! Events during a push, for progress bars and logs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ pub struct Event {
     /// The plane it is about, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// What happened.
+    /// Event.
     #[serde(flatten)]
     pub what: EventKind,
 }
 
-/// What happened.
+/// Event.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum EventKind {
@@ -49,12 +49,12 @@ pub enum EventKind {
     },
     /// The switch was read and compared.
     Compared {
-        /// What has to be sent.
+        /// Data to send.
         updates: Counts,
     },
-    /// CONFIG_DB of a switch that takes entries too is as it should be; these follow.
+    /// CONFIG_DB of a switch that takes entries too is up to date; these follow.
     Configured {
-        /// What was changed of it.
+        /// Changed part.
         updates: Counts,
     },
     /// Ports that entries name are not there yet.
@@ -64,14 +64,14 @@ pub enum EventKind {
     },
     /// Updates were written.
     Written {
-        /// How many so far.
+        /// Number so far.
         updates: usize,
         /// Of how many.
         of: usize,
     },
-    /// The switch was read back and is as it should be.
+    /// The switch was read back and is up to date.
     Verified {
-        /// What it holds.
+        /// Contents.
         entities: usize,
     },
     /// An attempt failed and another one follows.
@@ -83,7 +83,7 @@ pub enum EventKind {
     },
     /// A switch is finished.
     DeviceDone {
-        /// What was sent to it.
+        /// Data sent to it.
         updates: Counts,
     },
     /// A switch failed.
@@ -93,7 +93,7 @@ pub enum EventKind {
     },
     /// A wave is finished.
     WaveDone {
-        /// Switches that are as they should be.
+        /// Switches that are up to date.
         good: usize,
         /// Switches that failed.
         failed: usize,
@@ -104,7 +104,7 @@ pub enum EventKind {
     GatePassed,
     /// Switches are watched from now on.
     Watching {
-        /// How many.
+        /// Count.
         devices: usize,
         /// Where metrics are served.
         metrics: String,
@@ -117,14 +117,14 @@ pub enum EventKind {
     },
     /// A switch that is watched was not as it should be, and is now.
     Repaired {
-        /// What was sent to it.
+        /// Data sent to it.
         updates: Counts,
-        /// What it holds.
+        /// Contents.
         entities: usize,
     },
     /// A switch that is watched and not repaired differs otherwise than before.
     Drifted {
-        /// Entries that differ, by table; none where it is as it should be.
+        /// Entries that differ, by table; none where it is up to date.
         objects: BTreeMap<String, u64>,
     },
     /// The counters of a switch that is watched cannot be read.
@@ -170,7 +170,7 @@ impl Event {
             EventKind::Repaired { updates, entities } => {
                 format!("repaired with {} updates, holds {entities} entities", updates.total())
             }
-            EventKind::Drifted { objects } if objects.is_empty() => "as it should be".to_owned(),
+            EventKind::Drifted { objects } if objects.is_empty() => "in sync".to_owned(),
             EventKind::Drifted { objects } => {
                 let counts: Vec<String> =
                     objects.iter().map(|(table, count)| format!("{count} of {table}")).collect();

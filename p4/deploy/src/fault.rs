@@ -1,4 +1,4 @@
-//! What can go wrong with one switch. Every message names the switch, what was being done, and the table and entry
+//! Errors of one switch. Every message names the switch, the operation, and the table and entry
 //! where there is one.
 
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ use crate::invalid::InvalidState;
 /// Refused updates and differences that a message lists; the rest is counted.
 const LISTED: usize = 10;
 
-/// What was being done when something went wrong.
+/// Operation during an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// The connection was being made.
@@ -71,19 +71,19 @@ impl fmt::Display for Operation {
 pub struct DeviceError {
     /// The switch.
     pub device: String,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 
-/// What can go wrong with one switch.
+/// Errors of one switch.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Fault {
     /// A call failed.
     #[error("while {operation}: {source}")]
     Call {
-        /// What it was for.
+        /// Purpose.
         operation: Operation,
-        /// How it failed.
+        /// Failure.
         source: ClientError,
     },
     /// A write was not wholly applied.
@@ -98,7 +98,7 @@ pub enum Fault {
     /// The switch is not as it was when the plan was made.
     #[error("the live state has moved since the plan was made: {}; make a new plan", moved.join(", "))]
     Moved {
-        /// What moved, object by object.
+        /// Moved parts, object by object.
         moved: Vec<String>,
     },
     /// The switch cannot hold, or cannot show, some kind of entity that is wanted.
@@ -106,23 +106,23 @@ pub enum Fault {
     Unsupported {
         /// The table, profile or other object.
         object: String,
-        /// How many entities are wanted in it.
+        /// Number of wanted entities in it.
         entities: u64,
     },
     /// The switch returned something that cannot be.
     #[error("while {operation}: {invalid}")]
     InvalidState {
-        /// What was asked for.
+        /// Request.
         operation: Operation,
-        /// What is wrong with the answer.
+        /// Error of the answer.
         invalid: InvalidState,
     },
     /// The time for the switch is over.
     #[error("not finished within {} s, while {operation}", after.as_secs_f64())]
     Timeout {
-        /// How long it took.
+        /// Duration.
         after: Duration,
-        /// What it was at.
+        /// Current step.
         operation: Operation,
     },
     /// The compiled entries of the switch cannot be used.
@@ -140,9 +140,9 @@ pub enum Fault {
     /// A SONiC switch did not do what it was asked to.
     #[error("while {operation}: {reason}")]
     Remote {
-        /// What it was asked for.
+        /// Request.
         operation: Operation,
-        /// What it, or `ssh`, says.
+        /// Message of it, or of `ssh`.
         reason: String,
         /// Whether another attempt may go better: the connection failed, not the switch.
         is_transient: bool,
@@ -177,19 +177,19 @@ pub struct WriteFault {
     pub applied: usize,
     /// Updates that were refused; the first few of them in full.
     pub refused: Vec<Refused>,
-    /// How many were refused.
+    /// Number refused.
     pub n_refused: usize,
-    /// How many of those were refused because the switch was not as it had been read.
+    /// Number refused because the switch was not as it had been read.
     pub n_conflicts: usize,
     /// Updates that the switch did not try because of those, however often they were sent.
     pub aborted: usize,
-    /// How many were sent and not answered for.
+    /// Number sent and not answered.
     pub in_doubt: usize,
-    /// How many were not sent.
+    /// Number not sent.
     pub unsent: usize,
     /// The first update that nobody can say was applied, by names.
     pub first_open: Option<String>,
-    /// What ended the write before its end.
+    /// Reason for an early end of the write.
     pub cause: Option<ClientError>,
 }
 
@@ -298,7 +298,7 @@ impl Fault {
             Fault::Call { source, .. } => is_transient(source),
             Fault::Write(fault) => match &fault.cause {
                 Some(cause) => is_transient(cause),
-                // What refused an update may take it once the others are in place; where somebody else wrote
+                // A rejected update may be accepted once the others are in place; where another client wrote
                 // meanwhile, reading again helps.
                 None => fault.applied > 0 || fault.n_conflicts > 0,
             },
@@ -353,9 +353,9 @@ impl Serialize for Fault {
 #[schemars(rename = "Fault")]
 #[expect(dead_code, reason = "only its form is asked for")]
 struct Written {
-    /// What kind of fault it is.
+    /// Kind of error.
     kind: String,
-    /// What went wrong.
+    /// Error.
     message: String,
     /// The updates that were refused, as many as are shown.
     refused: Vec<Refused>,

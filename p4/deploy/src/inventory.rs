@@ -15,7 +15,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inventory {
-    /// What holds for every device that does not say otherwise.
+    /// Defaults of every device.
     #[serde(default, skip_serializing_if = "Defaults::is_default")]
     pub defaults: Defaults,
     /// The devices by name.
@@ -31,12 +31,12 @@ pub struct Inventory {
     /// an inventory of Ansible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<String>,
-    /// What that list says.
+    /// Contents of that list.
     #[serde(skip)]
     listed: BTreeMap<String, String>,
 }
 
-/// How switches that speak P4Runtime are reached, by a pattern of their names.
+/// Connections to P4Runtime switches, by a pattern of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Programmed {
@@ -46,7 +46,7 @@ pub(crate) struct Programmed {
     pub(crate) device: Device,
 }
 
-/// How switches that run SONiC are reached.
+/// Connections to SONiC switches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sonic {
@@ -81,7 +81,7 @@ pub(crate) struct Sonic {
     pub(crate) frr: Option<String>,
 }
 
-/// How a switch is spoken to.
+/// Protocol of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Transport {
@@ -91,7 +91,7 @@ pub(crate) enum Transport {
     SonicGnmi,
 }
 
-/// What holds for every device that does not say otherwise.
+/// Defaults of every device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
@@ -101,7 +101,7 @@ pub struct Defaults {
     /// The pipeline; `fabric` where nobody says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// What switches load whose program no tree has (Tofino): the path of what the compiler of their SDE made of it.
+    /// Program of switches that is in no tree (Tofino): the path of the output of their SDE's compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
     /// The election id; 1 where nobody says otherwise.
@@ -135,10 +135,10 @@ pub struct Device {
     /// The pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// What to load instead of the pipeline's own artefacts, for targets that run something else than BMv2 JSON.
+    /// Program to load instead of the pipeline's own artefacts, for targets that run something else than BMv2 JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artefacts: Option<Artefacts>,
-    /// What it loads where no tree has its program (Tofino): the path of what the compiler of its SDE made of it.
+    /// Program file where no tree has its program (Tofino): the path of the output of its SDE's compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
     /// Whether it keeps the program that it runs: nothing is set, and entries are bound by name to the P4Info that it
@@ -207,7 +207,7 @@ impl Tls {
     }
 }
 
-/// What a target loads instead of the pipeline's own artefacts.
+/// Files that a target loads instead of the pipeline's own artefacts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Artefacts {
@@ -220,12 +220,12 @@ pub struct Artefacts {
 /// An inventory that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InventoryError {
-    /// It is no YAML or JSON of this form.
+    /// It is not YAML or JSON of this form.
     #[error("{}{reason}", place.map(|(line, column)| format!("{line}:{column}: ")).unwrap_or_default())]
     Syntax {
         /// Line and column, from 1.
         place: Option<(u64, u64)>,
-        /// What is wrong there.
+        /// The error there.
         reason: String,
     },
     /// The list of addresses.
@@ -233,7 +233,7 @@ pub enum InventoryError {
     Addresses {
         /// Its path.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// An address, or the certificates for it.
@@ -241,7 +241,7 @@ pub enum InventoryError {
     Device {
         /// The device.
         device: String,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A file that an entry names cannot be read.
@@ -249,7 +249,7 @@ pub enum InventoryError {
     File {
         /// The device.
         device: String,
-        /// What the file is for.
+        /// Purpose of the file.
         what: &'static str,
         /// Its path.
         path: String,

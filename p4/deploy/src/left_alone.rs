@@ -21,11 +21,11 @@ const WITH_RULES: &str = "sonic";
 pub struct LeftAlone {
     /// What they run, by its word in fabric files.
     pub os: String,
-    /// How many there are.
+    /// Count.
     pub switches: usize,
     /// The first of them.
     pub first: String,
-    /// What brings their configuration to them.
+    /// Delivery of their configuration.
     pub instead: String,
 }
 

@@ -1,4 +1,4 @@
-//! How SONiC switches are reached: names, ports, users and certificates of an inventory, checked.
+//! Connection data of SONiC switches, checked: names, ports, users and certificates of an inventory.
 //!
 //! In: an inventory and the files that it names. Out: a [`Link`] for each switch. Invariants: what `ssh` and the switch's
 //! shell get to see is a plain name; a password goes over TLS only; what a transport has no use for is refused; each file
@@ -55,7 +55,7 @@ impl<'a> Links<'a> {
         let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
         let host = self.inventory.filled(&rule.address, name, false)?;
         if !is_host(&host) {
-            return Err(fault(name, "address", &host, "is no host name and no address"));
+            return Err(fault(name, "address", &host, "is not a host name and no address"));
         }
         let link = match rule.transport {
             Transport::SonicSsh => Link::Ssh(ssh(name, rule, host)?),
@@ -134,7 +134,7 @@ impl<'a> Links<'a> {
         if bytes.len() > PASSWORD_MAX {
             return Err(failed(format!("has more than {PASSWORD_MAX} bytes")));
         }
-        let text = std::str::from_utf8(&bytes).map_err(|_| failed("is no text".to_owned()))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| failed("is not text".to_owned()))?;
         Login::new(user, text.lines().next().unwrap_or_default()).map_err(|why| failed(why.to_owned()))
     }
 }
@@ -144,7 +144,7 @@ fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError
     let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
     let frr = rule.frr.clone().unwrap_or_else(|| FRR.to_owned());
     if let Some(user) = rule.user.as_ref().filter(|user| !is_user(user)) {
-        return Err(fault(name, "user", user, "is no name of a user"));
+        return Err(fault(name, "user", user, "is not a name of a user"));
     }
     for (field, folder) in [("state", &state), ("frr", &frr)] {
         if !is_state(folder) {
@@ -152,7 +152,7 @@ fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError
                 name,
                 field,
                 folder,
-                "is no absolute path of letters, digits, `.`, `_`, `-` and `/`",
+                "is not an absolute path of letters, digits, `.`, `_`, `-` and `/`",
             ));
         }
     }

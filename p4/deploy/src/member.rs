@@ -20,9 +20,9 @@ use crate::tree::{Desired, Wanted};
 /// One switch that speaks P4Runtime.
 #[derive(Clone)]
 pub struct Member {
-    /// How to reach it.
+    /// Connection.
     pub target: Target,
-    /// What is wanted of it.
+    /// Target state.
     pub wanted: Wanted,
 }
 

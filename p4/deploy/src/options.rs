@@ -1,4 +1,4 @@
-//! How carefully and how fast a fleet is worked on.
+//! Limits and pace of work on a fleet.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ pub struct PushOptions {
     pub max_parallel: usize,
     /// Switches that may fail before no further one is begun.
     pub max_failures: usize,
-    /// How long one switch may take, all attempts together.
+    /// Time limit per switch, all attempts together.
     pub timeout: Duration,
-    /// How often a switch is tried before it counts as failed.
+    /// Number of attempts per switch.
     pub attempts: u32,
-    /// How long to wait between attempts.
+    /// Delay between attempts.
     pub pause: Backoff,
-    /// How a pipeline that differs is brought into force.
+    /// Activation of a pipeline that differs.
     pub commit: Commit,
     /// Whether to become primary where another controller is.
     pub take_over: bool,

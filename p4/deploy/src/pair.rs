@@ -33,7 +33,7 @@ use crate::tree::Desired;
 pub(crate) struct Pair {
     pub(crate) member: Member,
     pub(crate) sonic: SonicSwitch,
-    /// What a plan says of its entries, in place of what is wanted of the member.
+    /// Entries of a saved plan, in place of the target state of the member.
     pub(crate) planned: Option<(Arc<DevicePlan>, Arc<Program>)>,
 }
 
@@ -205,7 +205,7 @@ impl Pair {
         let configured = self.sonic.drift(options, progress).await?;
         let entries = match self.member.drift(options, progress).await {
             Err(fault) if configured != DeviceDrift::None && is_starting(&fault) => {
-                let wanted = format!("entries, which nobody can read: {fault}");
+                let wanted = format!("unreadable entries: {fault}");
                 let objects = BTreeMap::from([("entries".to_owned(), 1)]);
                 DeviceDrift::Entries { objects, differences: vec![Difference::Missing { wanted }] }
             }

@@ -32,7 +32,7 @@ use crate::target::Program;
 use crate::tree::{Desired, TreeError};
 use crate::uncarried::{Uncarried, uncarried};
 
-/// What will be sent to the switches of a fleet.
+/// Data to send to the switches of a fleet.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// Name of the fabric.
@@ -112,7 +112,7 @@ async fn of_sonic(
 async fn from_nothing(member: &Member) -> Result<(Arc<Program>, DevicePlan), Fault> {
     let desired = load(member.wanted.clone()).await?;
     if desired.kept.is_some() {
-        let reason = "it has no number yet (NODE_CFG), so nobody knows what program it keeps".to_owned();
+        let reason = "it has no number yet (NODE_CFG), so its program is unknown".to_owned();
         return Err(Fault::Tree(Box::new(TreeError::Kept { reason })));
     }
     Ok(planned(member, &desired, &State::default(), true))

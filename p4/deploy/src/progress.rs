@@ -1,11 +1,11 @@
-//! What one switch is at, for messages about time running out.
+//! Current step of one switch, for messages about time running out.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::{EventKind, Reporter};
 use crate::fault::Operation;
 
-/// What one switch is at. Clones share it.
+/// Current step of one switch. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Progress {
     operation: Arc<Mutex<Operation>>,

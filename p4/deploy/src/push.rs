@@ -91,7 +91,7 @@ pub async fn push_plan(
     Ok(PushReport { uncarried: plan.uncarried(), ..report })
 }
 
-/// How the switches of a plan are reached.
+/// Connections to the switches of a plan.
 #[derive(Clone, Default)]
 pub struct Reached {
     targets: BTreeMap<String, Target>,

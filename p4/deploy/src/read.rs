@@ -16,14 +16,14 @@ use crate::invalid::InvalidState;
 use crate::progress::Progress;
 use crate::state::{State, object};
 
-/// What a switch holds.
+/// State of a switch.
 pub(crate) struct Live {
     pub(crate) state: State,
-    /// What the switch cannot show.
+    /// Properties that the switch cannot show.
     unsupported: Vec<v1::Entity>,
 }
 
-/// What an entity that was expected may take in memory.
+/// Memory limit of an expected entity.
 const ENTITY_BYTES: usize = 4 << 10;
 
 /// Reads everything; with more entities than are expected only as far as memory goes.

@@ -1,4 +1,4 @@
-//! What became of a push.
+//! Result of a push.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
 use crate::uncarried::Uncarried;
 
-/// What was done about the pipeline of a switch.
+/// Action on the pipeline of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PipelineStep {
@@ -34,11 +34,11 @@ impl From<PipelineChange> for PipelineStep {
     }
 }
 
-/// A switch that is as it should be, read back.
+/// A switch that is up to date, read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Pushed {
-    /// What was done about the pipeline.
+    /// Action on the pipeline.
     pub pipeline: PipelineStep,
     /// Updates that were sent.
     pub updates: Counts,
@@ -46,24 +46,24 @@ pub struct Pushed {
     pub entities: usize,
     /// Attempts that it took.
     pub attempts: u32,
-    /// What it does without, as its program has no table for it.
+    /// Missing functions, as its program has no table for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// What became of one switch.
+/// Result of one switch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It is as it should be.
+    /// It is up to date.
     Good(Pushed),
     /// It is not, or nobody knows.
     Failed(Fault),
-    /// It was not begun.
+    /// It was skipped.
     Skipped,
 }
 
-/// What became of a push.
+/// Result of a push.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct PushReport {
@@ -81,7 +81,7 @@ pub struct PushReport {
 }
 
 impl PushReport {
-    /// Says whether every switch is as it should be, with every file that the tree has for it.
+    /// Says whether every switch is up to date, with every file that the tree has for it.
     pub fn is_good(&self) -> bool {
         self.stopped.is_none()
             && self.uncarried.is_empty()

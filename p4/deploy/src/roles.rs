@@ -14,13 +14,13 @@ const SHIPPED: [(&str, &str); 3] = [
     ("sai", include_str!("../../pipelines/sai/roles.yaml")),
 ];
 
-/// What a table is for, and what it and its parts are called.
+/// Purpose of a table, and the names of it and its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Role {
     /// The table, by full name, alias or unique suffix.
     pub(crate) table: String,
-    /// What does not happen without it; a pipeline has to have it where this is not said.
+    /// Function that is missing without it; a pipeline must have it where this is empty.
     #[serde(default)]
     pub(crate) without: Option<String>,
     /// Names of its match fields, by those of the pipeline of the tree.
@@ -41,7 +41,7 @@ pub(crate) struct Roles(BTreeMap<String, Role>);
 /// Roles that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RolesError {
-    /// They are no YAML of this form.
+    /// They are not a YAML of this form.
     #[error("{0}")]
     Syntax(String),
     /// A role that nothing has.

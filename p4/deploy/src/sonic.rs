@@ -47,16 +47,16 @@ use over_ssh::{Held, OverSsh};
 use planned::Resolved;
 use routing::RoutingChange;
 
-/// What holds for all SONiC switches of a fleet.
+/// Common values of all SONiC switches of a fleet.
 #[derive(Debug, Clone)]
 pub struct SonicOptions {
-    /// What the site adds.
+    /// Site additions.
     pub overlay: Overlay,
     /// Whether drift is also ports, routes and segments that are not as the configuration has them.
     pub state: bool,
     /// Whether to reload where a patch would do.
     pub reload: bool,
-    /// How long a switch waits for a confirmation before it takes a change back; over gNMI none does.
+    /// Time that a switch waits for a confirmation before it rolls back; over gNMI it does not.
     pub confirm: Duration,
     /// A configuration of `ssh` in place of the user's.
     pub ssh_config: Option<String>,
@@ -88,7 +88,7 @@ pub(crate) struct SonicSwitch {
     pub(crate) missed: Vec<Missed>,
 }
 
-/// What is to become of a SONiC switch.
+/// Target state of a SONiC switch.
 #[derive(Clone)]
 pub(crate) enum SonicGoal {
     /// It is to be as the tree says.
@@ -103,7 +103,7 @@ impl SonicGoal {
     }
 }
 
-/// How a SONiC switch is reached.
+/// Connection to a SONiC switch.
 #[derive(Clone)]
 pub(crate) enum Link {
     Ssh(SshLink),
@@ -120,7 +120,7 @@ impl Link {
     }
 }
 
-/// What a push did so far, all attempts together.
+/// Result of a push so far, all attempts together.
 #[derive(Debug, Default)]
 struct Done {
     sent: Counts,
@@ -319,7 +319,7 @@ impl SonicSwitch {
         };
         state_faults(tree, &text).map_err(|error| Fault::Remote {
             operation: Operation::Reading { object: "APPL_DB".to_owned() },
-            reason: format!("the switch answers what is no APPL_DB: {error}"),
+            reason: format!("the switch answers what is not APPL_DB: {error}"),
             is_transient: false,
         })
     }

@@ -1,4 +1,4 @@
-//! What a switch holds, as far as a controller decides it, in one form for both sides of a comparison.
+//! State of a switch, as far as a controller decides it, in one form for both sides of a comparison.
 //!
 //! In: entities as they were compiled or as a target returned them. Out: [`State`]. Invariants: sorted by key, each key
 //! once, in the canonical form; what is only the initial state of the program (constant entries, default actions
@@ -134,7 +134,7 @@ impl StateDigest {
 /// The digest of the entities of one object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectDigest {
-    /// How many there are.
+    /// Count.
     pub entities: u64,
     /// BLAKE3 over their canonical encodings, in the order of their keys.
     pub blake3: String,

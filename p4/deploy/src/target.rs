@@ -23,15 +23,15 @@ pub struct Target {
     pub plane: Option<u8>,
     /// The wave of a push that it belongs to; waves go one after the other, and within a wave the planes.
     pub wave: usize,
-    /// How to reach it.
+    /// Connection.
     pub dial: Dial,
     /// The number by which the target knows it.
     pub device: DeviceId,
-    /// Who the controller is to it.
+    /// Role of the controller.
     pub controller: Controller,
 }
 
-/// How a target is reached.
+/// Connection to a target.
 #[derive(Debug, Clone)]
 pub enum Dial {
     /// Over the network.
@@ -242,7 +242,7 @@ impl<'de> serde::Deserialize<'de> for Cookie {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let number = text.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
-        number.map(Cookie).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no cookie")))
+        number.map(Cookie).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not a cookie")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the compiled tree wants of each switch.
+//! Target state of each switch by the compiled tree.
 //!
 //! In: the bytes of `manifest.json`, `p4/` and `switches/*/entries.txtpb`. Out: [`Desired`], checked against the
 //! P4Info. Invariants: a file that is not the one of the manifest is refused; nothing is kept but programs, so a tree
@@ -26,14 +26,14 @@ use crate::roles::{Roles, RolesError};
 use crate::state::State;
 use crate::target::Program;
 
-/// What is wanted of a switch.
+/// Target state of a switch.
 #[derive(Debug, Clone)]
 pub struct Desired {
     /// The program it is to run.
     pub program: Arc<Program>,
     /// The entities it is to hold.
     pub state: State,
-    /// What it does without, as its program has no table for it.
+    /// Missing functions, as its program has no table for them.
     pub(crate) left_out: Vec<LeftOut>,
     /// What the tables of the program are called that the switch runs and keeps. Until that is known, `program` and
     /// `state` are in the numbers of the tree.
@@ -71,7 +71,7 @@ pub enum TreeError {
         /// What the system says.
         reason: String,
     },
-    /// It is no text.
+    /// It is not text.
     #[error("`{path}`: it is not UTF-8")]
     Utf8 {
         /// Its path in the tree.
@@ -92,7 +92,7 @@ pub enum TreeError {
         /// Its path in the tree.
         path: String,
     },
-    /// It is no protobuf text.
+    /// It is not a protobuf text.
     #[error("`{path}`:{fault}")]
     Text {
         /// Its path in the tree.
@@ -100,8 +100,8 @@ pub enum TreeError {
         /// Line, column and reason.
         fault: TextError,
     },
-    /// A file that the inventory names is no P4Info. What is in it may be nobody's business.
-    #[error("`{path}`:{line}:{column}: it is no P4Info in protobuf text")]
+    /// A file that the inventory names is not a P4Info. What is in it may be nobody's business.
+    #[error("`{path}`:{line}:{column}: it is not a P4Info in protobuf text")]
     Foreign {
         /// Its path.
         path: String,
@@ -115,15 +115,15 @@ pub enum TreeError {
     Info {
         /// Its path in the tree.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         fault: InfoError,
     },
-    /// It is no CONFIG_DB.
+    /// It is not CONFIG_DB.
     #[error("`{path}`:{fault}")]
     ConfigDb {
         /// Its path in the tree.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         fault: closc_sonic::ParseError,
     },
     /// An update does not fit the P4Info.
@@ -133,7 +133,7 @@ pub enum TreeError {
         path: String,
         /// The update, by names.
         update: String,
-        /// What is wrong with it.
+        /// The error.
         fault: Box<Violation>,
     },
     /// An update is not part of a state that a controller keeps.
@@ -160,7 +160,7 @@ pub enum TreeError {
     Roles {
         /// Its path.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         fault: RolesError,
     },
     /// An entity is there twice, or without identity.
@@ -168,7 +168,7 @@ pub enum TreeError {
     InvalidState {
         /// Its path in the tree.
         path: String,
-        /// What is wrong.
+        /// The error.
         invalid: InvalidState,
     },
 }
@@ -177,7 +177,7 @@ pub enum TreeError {
 pub struct Tree {
     files: Arc<dyn Files>,
     fabric: String,
-    /// What the manifest lists; nothing where there is none because the files are made when they are asked for.
+    /// Files of the manifest; none where there is none because the files are made when they are asked for.
     listed: Option<BTreeMap<Utf8PathBuf, Entry>>,
     /// The switches that have entries, each with the pipeline that they are for.
     devices: BTreeMap<String, &'static str>,

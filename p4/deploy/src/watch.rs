@@ -32,13 +32,13 @@ use board::Board;
 /// The options of a watch.
 #[derive(Debug, Clone)]
 pub struct WatchOptions {
-    /// How switches are written to. Of the bounds only `max_parallel` and `timeout` mean something here.
+    /// Write options of switches. Of the bounds, only `max_parallel` and `timeout` apply here.
     pub push: PushOptions,
-    /// How often each switch is read and compared.
+    /// Interval of reading and comparing each switch.
     pub interval: Duration,
     /// Where metrics (`/metrics`) and health (`/healthz`) are served; port 0 takes any.
     pub listen: Option<SocketAddr>,
-    /// Who may read them, and by which certificate; anybody, without encryption, where there is none.
+    /// Reader access, and the certificate; without one, any reader without encryption.
     pub tls: Option<Certificates>,
     /// Whether the counters of switches that this watch leads are read too, after each look, and served.
     pub counters: bool,
@@ -53,7 +53,7 @@ impl Default for WatchOptions {
     }
 }
 
-/// What all keepers share.
+/// Shared state of all keepers.
 struct Shared {
     options: WatchOptions,
     board: Board,
@@ -111,7 +111,7 @@ impl Watch {
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
         }
-        // What daemons made of the configuration is looked at too.
+        // State of the daemons after loading is checked too.
         let sonic = fleet
             .sonic
             .first()

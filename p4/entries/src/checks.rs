@@ -1,4 +1,4 @@
-//! What only entries show: a fabric that asks more of a pipeline than it holds.
+//! Checks of entries: a fabric that asks more of a pipeline than it holds.
 //!
 //! In: a plan. Out: diagnostics. Invariants: where there are few switches with a pipeline, the entries of all are made;
 //! where there are many, those of one of each kind ([`Plan::kinds`]).

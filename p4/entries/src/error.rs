@@ -39,7 +39,7 @@ pub enum EntriesError {
         classes: usize,
         /// The pipeline.
         pipeline: &'static str,
-        /// What the pipeline can tell apart.
+        /// Fields that the pipeline distinguishes.
         max: usize,
     },
     /// More than a table or a profile holds.
@@ -47,7 +47,7 @@ pub enum EntriesError {
     Full {
         /// The switch.
         device: String,
-        /// What of it is too much.
+        /// Excess.
         excess: Excess,
     },
     /// Shares of one route that a group cannot hold.
@@ -61,7 +61,7 @@ pub enum EntriesError {
         total: u64,
         /// The action profile.
         profile: String,
-        /// What a group holds.
+        /// Members of a group.
         max: u64,
     },
     /// Marking thresholds cannot be had.
@@ -69,7 +69,7 @@ pub enum EntriesError {
     Qos {
         /// The switch.
         device: String,
-        /// What does not fit.
+        /// The part that does not fit.
         source: QosError,
     },
     /// A probability of marking that the pipeline cannot make.
@@ -96,7 +96,7 @@ pub enum EntriesError {
         device: String,
         /// The pipeline.
         pipeline: &'static str,
-        /// What is wrong.
+        /// The error.
         source: Box<Violation>,
     },
     /// The P4Info does not name a value of an enum.
@@ -106,7 +106,7 @@ pub enum EntriesError {
         pipeline: &'static str,
         /// The enum.
         name: &'static str,
-        /// What was looked for.
+        /// Expected text.
         member: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Who a controller is to a target: a device, a role and an election id.
+//! Identity of a controller for a target: a device, a role and an election id.
 
 use std::fmt;
 

@@ -31,7 +31,7 @@ impl Login {
     ///
     /// # Errors
     ///
-    /// Says which of both is no text of that kind.
+    /// Says which of both is not text of that kind.
     pub fn new(user: &str, password: &str) -> Result<Self, &'static str> {
         let is_printable =
             |text: &str| !text.is_empty() && text.bytes().all(|sign| (0x20..0x7f).contains(&sign));

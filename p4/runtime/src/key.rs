@@ -1,4 +1,4 @@
-//! What identifies an entity: two entities with the same key are the same thing to a target.
+//! Identity of an entity: two entities with the same key are the same thing to a target.
 //!
 //! Keys compare and hash fast, order entities by kind, object and key, and do not depend on leading zeros, on
 //! the order of fields, or on fields written out that match everything.
@@ -63,7 +63,7 @@ impl EntityKey {
                 key.kind(12).number(entry.digest_id);
             }
             Entity::ExternEntry(entry) => {
-                // What identifies it within the extern only the extern knows; the whole of it is safe.
+                // The identity within the extern is known to the extern only; the whole of it is safe.
                 key.kind(13).number(entry.extern_type_id).number(entry.extern_id);
                 if let Some(any) = &entry.entry {
                     key.bytes(any.type_url.as_bytes());

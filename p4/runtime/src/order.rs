@@ -15,7 +15,7 @@ use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Replication;
 use v1::update::Type;
 
-/// What all updates of a wave do.
+/// Common actions of all updates of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// They add.
@@ -147,7 +147,7 @@ impl Order {
                 | Entity::ExternEntry(_),
             ) => return 0,
         };
-        // What the P4Info does not know comes where it does least harm; the target will refuse it anyway.
+        // Entities unknown to the P4Info come where they do least harm; the target will refuse them anyway.
         self.ranks.get(&node).copied().unwrap_or(match node {
             Node::MulticastGroups | Node::CloneSessions | Node::Members(_) => 0,
             Node::Groups(_) => 1,

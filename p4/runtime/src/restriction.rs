@@ -1,4 +1,4 @@
-//! What `@entry_restriction` of a table and `@action_restriction` of an action demand, in the language of
+//! Conditions of `@entry_restriction` of a table and `@action_restriction` of an action, in the language of
 //! [p4-constraints](https://github.com/p4lang/p4-constraints).
 //!
 //! In: the annotation, and the fields or parameters that it may name. Out: a [`Restriction`], which says of an entry or
@@ -44,7 +44,7 @@ pub struct RestrictionError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub problem: String,
 }
 
@@ -60,7 +60,7 @@ impl RestrictionError {
     }
 }
 
-/// How something is given that an expression may name.
+/// Form of something that an expression may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A field with one value.
@@ -86,13 +86,13 @@ pub(crate) struct Operand {
     pub(crate) id: u32,
     /// The name.
     pub(crate) name: String,
-    /// How wide it is.
+    /// Width.
     pub(crate) width: Width,
-    /// How it is given.
+    /// Its form.
     pub(crate) kind: Kind,
 }
 
-/// What an expression may name: the fields of a table, or the parameters of an action.
+/// Names of an expression: the fields of a table, or the parameters of an action.
 #[derive(Clone, Copy)]
 struct Names<'n> {
     operands: &'n [Operand],
@@ -107,7 +107,7 @@ struct Clause {
     place: Range<usize>,
 }
 
-/// What entries of a table, or calls of an action, must fulfil.
+/// Conditions for entries of a table, or calls of an action.
 #[derive(Debug, Clone)]
 pub struct Restriction {
     source: String,

@@ -17,15 +17,15 @@ use v1::table_action::Type;
 pub struct Excess {
     /// The table or action profile.
     pub object: String,
-    /// What is counted.
+    /// Counted values.
     pub what: Counted,
-    /// How much there is.
+    /// Amount.
     pub needed: u64,
-    /// How much it holds.
+    /// Capacity.
     pub size: u64,
 }
 
-/// What is counted.
+/// Counted values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// Entries of a table.
@@ -49,7 +49,7 @@ impl fmt::Display for Excess {
     }
 }
 
-/// How much there is, by id of the table or profile.
+/// Amount, by id of the table or profile.
 #[derive(Default)]
 struct Used {
     entries: BTreeMap<u32, u64>,

@@ -1,4 +1,4 @@
-//! What a P4Runtime server is built from, besides its state: connections within limits, the generated service trait, the
+//! Components of a P4Runtime server besides its state: connections within limits, the generated service trait, the
 //! arbitration between controllers, and the statuses that the specification asks for.
 //!
 //! Checks of entities are in [`crate::check`], their identity in [`crate::key`], outcomes in [`crate::status`].

@@ -1,7 +1,7 @@
 //! The outcome of each update of a Write, as it travels in `grpc-status-details-bin`.
 //!
 //! The server packs a list of [`Outcome`]s into a status, the client unpacks it. What a target sends that is no
-//! such list is no error: then there are no details.
+//! such list is not an error: then there are no details.
 
 use std::fmt;
 
@@ -16,17 +16,17 @@ use crate::wire;
 /// The type URL of `p4.v1.Error`.
 const ERROR_TYPE: &str = "type.googleapis.com/p4.v1.Error";
 
-/// What the details of a status may take in memory.
+/// Memory limit of the details of a status.
 const MEMORY_LIMIT: usize = 16 << 20;
 
-/// What became of one update.
+/// Result of one update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The canonical code; `Ok` for an update that was applied.
     pub code: Code,
     /// Text for people.
     pub message: String,
-    /// Who defines `vendor_code`; mostly empty.
+    /// Definition of `vendor_code`; mostly empty.
     pub space: String,
     /// A code of the target's own.
     pub vendor_code: i32,
@@ -110,7 +110,7 @@ pub fn unpack(status: &Status) -> Option<Vec<Outcome>> {
     if status.details().is_empty() {
         return None;
     }
-    // What takes too much memory is no list of outcomes either.
+    // An oversized list of outcomes is refused, too.
     let details = Bytes::copy_from_slice(status.details());
     let status: rpc::Status = wire::decode(details, MEMORY_LIMIT).ok()?;
     if status.details.is_empty() {

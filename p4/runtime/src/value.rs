@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub use error::ValueError;
 pub use signed::{check_signed, decode_signed, encode_signed};
 
-/// What a caller gives for a field or a parameter, before it is known how wide that is.
+/// A caller's value of a field or a parameter, before its width is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A number of at most 128 bits.
@@ -118,7 +118,7 @@ impl From<String> for Value<'_> {
     }
 }
 
-/// How wide the controller sees a field, a parameter or a metadata field.
+/// Width of a field, a parameter or a metadata field for the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
     /// An unsigned number of this many bits, at least one.

@@ -38,7 +38,7 @@ fn unhex(line: &str) -> Vec<u8> {
     line.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
-/// What a program at the other end can see of a file: one line for each name.
+/// View of a file from the program at the other end: one line for each name.
 fn facts(file: &FileDescriptorProto) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     facts.insert("package".to_owned(), file.package().to_owned());

@@ -1,4 +1,4 @@
-//! What a switch that answers at length leaves to the others of a controller: no answer keeps a thread that works for
+//! Effect of a verbose switch on the others of a controller: no answer keeps a thread that works for
 //! them, and the others are read meanwhile.
 
 #[path = "common/canned.rs"]
@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use canned::canned;
 use meter::Metered;
 
-/// What one poll may keep the processor, in a build that is not optimised and on a slow machine: some ten times what it
+/// Processor time of one poll, in a build that is not optimised and on a slow machine: some ten times what it
 /// takes, and a fraction of what a whole answer takes.
 const LONGEST: Duration = Duration::from_millis(100);
 

@@ -1,4 +1,4 @@
-//! What a broken switch costs a controller in memory. The controller runs in a process of its own, so that its peak can
+//! Memory that a broken switch costs a controller. The controller runs in a process of its own, so that its peak can
 //! be read.
 
 #[path = "common/canned.rs"]
@@ -19,7 +19,7 @@ use common::info;
 /// Set for the process that reads, to the address of the switch.
 const READ: &str = "CLOSC_TEST_READ";
 
-/// What a broken switch may cost, in KiB.
+/// Memory that a broken switch may cost, in KiB.
 const LIMIT_KIB: u64 = 64 << 10;
 
 fn peak_kib() -> u64 {

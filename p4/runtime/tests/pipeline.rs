@@ -69,7 +69,7 @@ async fn a_target_that_commits_once_is_reconciled() {
     session.write(&inserts(&info(), 3)).await.expect("right");
     let change = session.commit_pipeline(&other_pipeline(), Commit::Clear).await;
     assert_eq!((change, target.entities().len()), (Ok(PipelineChange::Reconciled), 3));
-    // What it says to the action that it takes is the reason.
+    // Its answer to the accepted action is the reason.
     let script = Script { commits_once: true, ..Script::default() };
     target.set_script(script.without_action(Action::ReconcileAndCommit));
     for commit in [Commit::Clear, Commit::Reconcile] {

@@ -54,7 +54,7 @@ impl Sink for Vec<(u32, Vec<u8>)> {
     }
 }
 
-/// How a switch is set up.
+/// Setup of a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineConfig {
     /// Port that means drop.

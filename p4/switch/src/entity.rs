@@ -56,9 +56,9 @@ pub struct Store {
     down: BTreeSet<u32>,
     /// Entries with an idle timeout, of all tables.
     ageing: usize,
-    /// What controllers call the numbers of the data plane, where they do.
+    /// Controller names of the numbers of the data plane, if any.
     names: Option<Names>,
-    /// What takes back the updates since [`Store::begin`].
+    /// Undo of the updates since [`Store::begin`].
     undo: Option<UndoLog>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a program: one enum, data in fields, the user's own names in every message.
+//! Errors of a program: one enum, data in fields, the user's own names in every message.
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ pub enum Error {
         line: usize,
         /// Column in the line, from 1.
         column: usize,
-        /// What the reader says about it.
+        /// Message of the reader about it.
         problem: String,
     },
     /// Brackets nest deeper than any compiler writes.
@@ -38,7 +38,7 @@ pub enum Error {
         kind: &'static str,
         /// The name or id that was used.
         name: String,
-        /// Who used it.
+        /// User.
         place: String,
     },
     /// Two objects of a kind have the same name or id.
@@ -62,7 +62,7 @@ pub enum Error {
     Invalid {
         /// The object.
         place: String,
-        /// What is wrong.
+        /// The error.
         problem: String,
     },
     /// A number passes what one switch may allocate.
@@ -70,7 +70,7 @@ pub enum Error {
     Limit {
         /// The object.
         place: String,
-        /// What is too large.
+        /// Excessive values.
         what: &'static str,
         /// Its value.
         value: u64,

@@ -25,7 +25,7 @@ use link::Links;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u32);
 
-/// How a fabric is set up.
+/// Setup of a fabric.
 #[derive(Clone, Debug)]
 pub struct FabricConfig {
     /// Its time. Every switch of it must have the same clock.
@@ -92,7 +92,7 @@ pub struct Fabric {
     outboxes: Vec<Mutex<Outbox>>,
     lost: Vec<Lost>,
     number: u64,
-    /// What entered ports, while somebody asks for it.
+    /// Packets that entered ports, while requested.
     entered: Option<Vec<(LinkEnd, Vec<u8>)>>,
 }
 

@@ -33,7 +33,7 @@ use bind::Bindings;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PipelineError {
     /// The program cannot be read.
-    #[error("the device config is no program that this switch runs: {0}")]
+    #[error("the device config is not a program that this switch runs: {0}")]
     Program(#[from] Error),
     /// The P4Info contradicts itself.
     #[error("the P4Info is not valid: {0}")]

@@ -274,7 +274,7 @@ pub(crate) struct Standard {
     pub(crate) queueing: Option<Queueing>,
 }
 
-/// What a packet gets in its queue.
+/// Treatment of a packet in its queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Queueing {
     /// When it was enqueued, in microseconds.
@@ -302,7 +302,7 @@ pub(crate) struct CoreErrors {
     pub(crate) header_too_short: u32,
     /// Too many states.
     pub(crate) parser_timeout: u32,
-    /// A length that is no multiple of eight.
+    /// A length that is not a multiple of eight.
     pub(crate) parser_invalid_argument: u32,
 }
 

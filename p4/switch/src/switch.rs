@@ -42,13 +42,13 @@ pub(crate) trait Ports: Send + Sync {
     fn flush(&self) {}
 }
 
-/// Who receives what a switch has to say.
+/// Recipient of a switch's messages.
 pub(crate) trait Controller: Send + Sync {
     /// Receives a packet-in, a list of digest samples or an idle notification.
     fn notify(&self, device: u64, message: Update);
 }
 
-/// How a switch is set up.
+/// Setup of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchConfig {
     /// Number by which controllers know it.
@@ -82,12 +82,12 @@ struct Loaded {
     cookie: Option<v1::forwarding_pipeline_config::Cookie>,
 }
 
-/// What the lock of a switch is for.
+/// Purpose of the lock of a switch.
 #[derive(Debug, Default)]
 struct State {
-    /// What packets run through.
+    /// Steps of packets.
     running: Option<Loaded>,
-    /// What was saved and not yet committed; controllers write to it and read from it.
+    /// Saved state before the commit; controllers write to it and read from it.
     saved: Option<Loaded>,
     queues: BTreeMap<u32, QueueConfig>,
     down: BTreeSet<u32>,

@@ -79,7 +79,7 @@ struct Contest {
     done: Done,
 }
 
-/// What was compared.
+/// Compared values.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
     /// Packets that went in.
@@ -214,7 +214,7 @@ impl Contest {
         let mut differences = Vec::new();
         let training: Vec<(u32, Vec<u8>)> =
             (0..PACKETS).map(|_| random::packet(&mut self.random, &self.subject.seeds)).collect();
-        // What the switch finds on the way must be on both sides.
+        // Properties found by the switch on the way must be on both sides.
         let mut ours = Results::new();
         self.keys.clone().training(|| ours = self.run(&training));
         differences.extend(self.judged(&training, &ours).await);

@@ -1,4 +1,4 @@
-//! What a controller writes and reads, entity by entity, and what the data plane makes of it.
+//! Writes and reads of a controller, entity by entity, and their effect on the data plane.
 
 mod common;
 

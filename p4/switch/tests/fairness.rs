@@ -1,4 +1,4 @@
-//! What long requests leave to others: none keeps a thread that answers connections, however many fields it has.
+//! Effect of long requests on others: none keeps a thread that answers connections, however many fields it has.
 //!
 //! Requests are handed to the service as a connection would hand them over, and each poll is measured by the time that it
 //! keeps the processor.
@@ -24,7 +24,7 @@ use tonic::codegen::{Service as _, http};
 use common::controller::{DEVICE, switch};
 use meter::Metered;
 
-/// What one poll may keep the processor, in a build that is not optimised and on a slow machine: some hundred times what
+/// Processor time of one poll, in a build that is not optimised and on a slow machine: some hundred times what
 /// it takes, and a tenth of what looking through a whole request takes.
 const LONGEST: Duration = Duration::from_millis(60);
 
@@ -108,7 +108,7 @@ async fn millions_of_fields_keep_no_thread_that_answers_others() {
     }
 }
 
-/// What is behind the one message of a request has no room, however short the first one is.
+/// Data after the one message of a request has no room, however short the first one is.
 #[tokio::test]
 async fn a_second_message_of_a_request_is_refused() {
     let service = Service::new([switch(DEVICE)]);

@@ -1,4 +1,4 @@
-//! What clients can take of a server: they leave requests half sent, answers untaken and handshakes unfinished.
+//! Resources that clients can take of a server: they leave requests half sent, answers untaken and handshakes unfinished.
 
 mod common;
 
@@ -20,7 +20,7 @@ use common::{CPU, features};
 
 const ANYWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// What every client over HTTP/2 begins with, and settings without content.
+/// First bytes of every HTTP/2 client, and settings without content.
 const OPENING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
 
 async fn serve(limits: Limits) -> Endpoint {
@@ -132,7 +132,7 @@ async fn short_requests_and_primaries_wait_for_no_stranger() {
     tokio::time::timeout(Duration::from_mins(2), work).await.expect("nobody is in its way");
 }
 
-/// Whatever else is at the place of a socket stays there.
+/// Any other file at the place of a socket stays there.
 #[tokio::test]
 async fn only_a_socket_that_nobody_serves_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What attacks cost a server in memory, and that all of it is free again when the attackers have left. The server runs
+//! Memory that attacks cost a server, and its release when the attackers have left. The server runs
 //! in a process of its own, so that its peak can be read.
 
 mod common;
@@ -29,10 +29,10 @@ use common::features;
 /// Set for the process that serves.
 const SERVE: &str = "CLOSC_TEST_SERVE";
 
-/// What an attack may cost, in KiB.
+/// Memory that an attack may cost, in KiB.
 const LIMIT_KIB: u64 = 64 << 10;
 
-/// How long it may take on a machine that is busy with other things until all is free.
+/// Time limit for everything to be released, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Serves until its input ends, where it is asked to; as a test of its own there is nothing to do.
@@ -64,7 +64,7 @@ struct Served {
     address: SocketAddr,
     base_kib: u64,
     input: ChildStdin,
-    /// What it prints; what runs the test over there prints from time to time, too.
+    /// Its output; the test's runner over there prints from time to time, too.
     output: Lines<BufReader<ChildStdout>>,
 }
 
@@ -84,7 +84,7 @@ impl Served {
             .expect("it serves");
         let address = address.parse().expect("an address");
         let mut served = Self { child, address, base_kib: 0, input, output: lines };
-        // What every server takes: its program, threads, a connection or two.
+        // Resources of every server: its program, threads, a connection or two.
         let mut controller = Controller::primary(address, DEVICE, 1).await;
         controller.set_features().await;
         controller.write_ok((0..900).map(entry).map(v1::Update::insert).collect()).await;
@@ -139,7 +139,7 @@ impl Served {
 
     async fn connect(&self) -> Channel {
         let channel = Channel::from_shared(format!("http://{}", self.address)).expect("an address");
-        // Who is thrown out in the middle of the attack comes again.
+        // A client that is dropped in the middle of the attack comes again.
         for _ in 0..100 {
             if let Ok(channel) = channel.connect().await {
                 return channel;

@@ -266,7 +266,7 @@ fn restrictions_are_enforced_when_asked_for() {
     assert!(error.to_string().contains("has no field `nothing`"), "{error}");
 }
 
-/// What is done to the entry of a name.
+/// Action on the entry of a name.
 #[derive(Debug, Clone)]
 enum Step {
     Insert(u16, u16),
@@ -285,7 +285,7 @@ fn steps() -> impl Strategy<Value = Vec<(bool, Vec<Step>)>> {
 }
 
 proptest! {
-    /// Whatever is written in whatever batches, what is read is what was written, and a number is short only when as many
+    /// For any batches, the read state is the written one, and a number is short only when as many
     /// names are in use as there are numbers.
     #[test]
     fn names_are_kept_as_they_are_written(batches in steps()) {

@@ -103,9 +103,9 @@ fn on_fabric(more: &str, watched: Watched) -> Result<(), String> {
 fn ports_that_no_line_names_are_judged_only_where_that_is_asked_for() {
     assert_eq!(on_fabric("", Watched::Named), Ok(()));
     let fault = on_fabric("", Watched::All).expect_err("port 4 sends");
-    assert!(fault.contains("port 4 sent a packet that nobody expects"), "{fault}");
+    assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
     let fault = on_fabric("no_packet", Watched::Named).expect_err("port 4 sends");
-    assert!(fault.contains("port 4 sent a packet that nobody expects"), "{fault}");
+    assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
     // A port that packets enter is named, too.
     assert!(on_fabric("packet 4 00", Watched::Named).is_err());
 }

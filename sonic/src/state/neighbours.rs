@@ -1,4 +1,4 @@
-//! Who is at the other end of each port, as LLDP sees it.
+//! Far end of each port, as LLDP sees it.
 //!
 //! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: a name is compared without its
 //! domain and without its case; a port is compared where its words say it: SONiC sends an alias, which the other end's

@@ -22,7 +22,7 @@ pub struct Bmv2 {
 impl Drop for Bmv2 {
     fn drop(&mut self) {
         self.end();
-        // What cannot be removed stays in the folder for temporary files.
+        // Files that cannot be removed stay in the folder for temporary files.
         drop(fs::remove_dir_all(&self.folder));
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(verbs: bool) -> anyhow::Result<()> {
     let old = fs::read_to_string(root().join(FILE)).unwrap_or_default();
     let (stages, commands) = old.split_once(COMMANDS).unwrap_or((&old, ""));
     let text = if verbs {
-        // What figures mean is written by hand, behind them.
+        // The meaning of figures is written by hand, behind them.
         let (_, words) = commands.split_once("|\n\n").unwrap_or_default();
         format!("{stages}{COMMANDS}{HEAD_OF_COMMANDS}{}\n{words}", verbs::rows()?)
     } else {

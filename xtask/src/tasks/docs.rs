@@ -66,7 +66,7 @@ fn site() -> String {
     text
 }
 
-/// What is rendered for which target.
+/// Output for each target.
 fn targets() -> Generated {
     let mut text = String::from(
         "# What each target can express\n\n\

@@ -14,7 +14,7 @@ use closc_topology::Link;
 pub(super) struct Ring {
     /// Planned cables that they take the ends of.
     pub(super) cables: Vec<Link>,
-    /// What is plugged in.
+    /// Connections.
     pub(super) edges: Vec<(End, End)>,
     /// Whether they take exactly the ends of the planned cables.
     pub(super) is_closed: bool,

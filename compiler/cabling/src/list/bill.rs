@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Line, kind, lines, table};
 
-/// What a cable is to who buys it.
+/// Properties of a cable for a buyer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Article {
     kind: &'static str,
@@ -24,7 +24,7 @@ struct Article {
 /// A line of the bill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// What the cables connect.
+    /// Ends of the cables.
     pub kind: &'static str,
     /// What they are made of.
     pub medium: String,

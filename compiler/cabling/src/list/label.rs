@@ -1,4 +1,4 @@
-//! What is printed on the label at each end of a cable.
+//! Label text at each end of a cable.
 
 use closc_topology::{Side, TierId, Topology};
 
@@ -47,7 +47,7 @@ const WORDS: [(&str, Word); 12] = [
     ("far_unit", Word::FarUnit),
 ];
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
     /// A word in braces means nothing.

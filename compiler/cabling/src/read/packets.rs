@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
         let value: Value = serde_json::from_str(line).map_err(|_| fault("it does not parse as JSON"))?;
         // Streams have other messages too: who is primary, and what failed.
         let Some(packet) = packet(&value) else { continue };
-        let payload = bytes(&packet["payload"]).ok_or_else(|| fault("`payload` is no base64"))?;
+        let payload = bytes(&packet["payload"]).ok_or_else(|| fault("`payload` is not base64"))?;
         let Some(data) = lldp(&payload) else { continue };
         let port = ingress(packet).ok_or_else(|| fault("no metadata 1 with the port it came in by"))?;
         let neighbour = neighbour(data).ok_or_else(|| fault("its LLDP frame is cut off"))?;
@@ -72,7 +72,7 @@ fn ingress(packet: &Value) -> Option<String> {
     fits.then(|| numbered(value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))))
 }
 
-/// What is behind the Ethernet header of an LLDP frame.
+/// Payload of the Ethernet header of an LLDP frame.
 fn lldp(frame: &[u8]) -> Option<&[u8]> {
     let (mut kind, mut data) = (frame.get(12..14)?, &frame[14..]);
     if kind == VLAN {

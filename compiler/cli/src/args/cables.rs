@@ -5,13 +5,11 @@ use clap::Subcommand;
 
 use super::number;
 
-/// What can be asked of cables.
+/// Questions about cables.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CablesCommand {
     /// Find missing, wrong and swapped cables in LLDP reports
-    #[command(
-        after_help = "Exit codes: 0 all reported cables match the plan, 1 failure, 2 differences"
-    )]
+    #[command(after_help = "Exit codes: 0 all reported cables match the plan, 1 failure, 2 differences")]
     Check(CheckArgs),
 }
 

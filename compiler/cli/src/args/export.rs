@@ -14,7 +14,7 @@ use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, Te
 
 use super::number;
 
-/// What can be exported.
+/// Kinds of exports.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
     /// Write NIC, netplan, networkd, NCCL and agent files of nodes

@@ -179,7 +179,7 @@ pub struct JobArgs {
     pub keep: bool,
 }
 
-/// What carries a job.
+/// Carrier of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum JobTarget {
     /// Embedded P4 switches in virtual time, without privileges
@@ -188,7 +188,7 @@ pub enum JobTarget {
     Linux,
 }
 
-/// What runs the switches.
+/// Program of the switches.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
     /// Target [default: by the operating system of the tree]
@@ -202,7 +202,7 @@ pub struct TargetArgs {
     pub listen: Option<SocketAddr>,
 }
 
-/// What runs the switches of a lab.
+/// Program of the switches of a lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     /// Embedded P4 switches in one process, without privileges
@@ -223,7 +223,7 @@ impl From<Target> for closc_lab::Target {
     }
 }
 
-/// How much is walked.
+/// Extent of a walk.
 #[derive(Debug, clap::Args)]
 pub struct ExtentArgs {
     /// Test only N random paths

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use closc_compile::front;
 use closc_diagnostics::{Level, Levels, Rule};
 
-/// What stands for all that the file leaves as warnings.
+/// Keyword for all remaining warnings of the file.
 const REST: &str = "warnings";
 
 /// The options.
@@ -25,7 +25,7 @@ pub(crate) struct LevelArgs {
     deny: Vec<Warning>,
 }
 
-/// What a level is given to.
+/// Warnings that a level applies to.
 #[derive(Debug, Clone, Copy)]
 enum Warning {
     Rest,

@@ -55,9 +55,7 @@ pub(crate) struct FmtArgs {
 
 /// Arguments of `fix`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 no errors remain, 1 errors remain, 2 a file would change (`--check`)"
-)]
+#[command(after_help = "Exit codes: 0 no errors remain, 1 errors remain, 2 a file would change (`--check`)")]
 pub(crate) struct FixArgs {
     /// Fabric files, or `-` for stdin to stdout
     #[arg(required = true, value_name = "FILE")]

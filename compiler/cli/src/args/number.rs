@@ -1,4 +1,4 @@
-//! What a number on the command line may be: one parser for each bound.
+//! Number types of the command line: one parser for each bound.
 //!
 //! Invariants: every number has an upper bound that this machine and the arithmetic behind it bear, and 0 is refused
 //! where it means nothing; what 0 means elsewhere is in the help of its argument. A test walks all arguments.
@@ -24,7 +24,7 @@ const SHOWN_MAX: i64 = 100_000;
 /// Repetitions of which each has a row in the answer.
 const TRIALS_MAX: u64 = 1_000_000;
 
-/// What a flow sends, of which none is no flow, and a terabyte takes a NIC of 800 Gb/s ten seconds.
+/// Bytes of a flow: at least 1; a terabyte takes a NIC of 800 Gb/s ten seconds.
 pub(super) fn flow(text: &str) -> Result<Bytes, String> {
     let bytes = text.parse::<Bytes>().map_err(|error| format!("{error}"))?;
     if (1..=FLOW_BYTES_MAX).contains(&bytes.0) {
@@ -44,7 +44,7 @@ pub(super) fn parallel() -> RangedI64ValueParser<u16> {
     clap::value_parser!(u16).range(1..=i64::from(PARALLEL_MAX))
 }
 
-/// Seconds, of which none is no time at all.
+/// Seconds, of which none is not a time at all.
 pub(super) fn seconds() -> RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=SECONDS_MAX)
 }

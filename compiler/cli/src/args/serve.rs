@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use closc_http::Certificates;
 use closc_runtime::server::{Protocol, TlsFiles};
 
-/// Who may read what is served.
+/// Reader access.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ServeArgs {
     /// Server certificate chain; required beyond loopback

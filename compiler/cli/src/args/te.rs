@@ -4,9 +4,7 @@ use camino::Utf8PathBuf;
 
 /// Arguments of `te`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 every demand is carried, 1 failure or a demand that does not fit"
-)]
+#[command(after_help = "Exit codes: 0 every demand is carried, 1 failure or a demand that does not fit")]
 pub struct TeArgs {
     /// Fabric file, or `-` for stdin
     pub file: Utf8PathBuf,
@@ -37,5 +35,9 @@ pub struct TeArgs {
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     let number: f64 =
         text.trim_end_matches('%').trim().parse().map_err(|_| format!("`{text}` is not a number"))?;
-    if (0.0..=100.0).contains(&number) { Ok(number) } else { Err(format!("`{text}` is out of range; expected 0 to 100")) }
+    if (0.0..=100.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err(format!("`{text}` is out of range; expected 0 to 100"))
+    }
 }

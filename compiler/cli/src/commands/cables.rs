@@ -15,7 +15,7 @@ use crate::args::cables::{CablesCommand, CheckArgs};
 use crate::input;
 use crate::output::{self, Document, Outcome};
 
-/// What devices see of each other, compared with the plan.
+/// Neighbours of devices, compared with the plan.
 pub(crate) const CABLES: Document<Report> = Document::new("closc-cables/1");
 
 /// The largest report: 512 ports with long descriptions fit a hundred times.

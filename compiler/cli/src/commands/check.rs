@@ -20,10 +20,10 @@ use crate::args::{Args, CheckArgs, Format};
 use crate::input;
 use crate::output::{self, Document, Items, Outcome, Usage};
 
-/// What a file describes.
+/// Description of a file.
 pub(crate) const CHECK: Document<Result> = Document::new("closc-check/1");
 
-/// What became of each of several files.
+/// Result for each of several files.
 pub(crate) const CHECKS: Document<Items<Item>> = Document::new("closc-checks/1");
 
 #[derive(Serialize, JsonSchema)]
@@ -34,13 +34,13 @@ pub(crate) struct Result {
     warnings: usize,
 }
 
-/// What became of one of several files.
+/// Result for one of several files.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Item {
     file: String,
     /// Why it cannot be read.
     error: Option<String>,
-    /// What it describes, where it is valid.
+    /// Description, if it is valid.
     check: Option<Result>,
     #[schemars(with = "Vec<JsonDiagnostic<'static>>")]
     diagnostics: Vec<Value>,
@@ -87,7 +87,7 @@ fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     Ok(if failed == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// Reads a file; what is wrong with it alone is no reason to leave out the others.
+/// Reads a file; what is wrong with it alone is not a reason to leave out the others.
 fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<std::result::Result<Reading, FrontError>> {
     let source = match Source::parse(file.as_str()) {
         Ok(source) => source,

@@ -21,10 +21,10 @@ use crate::commands::watch::Stop;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome};
 
-/// What agents say, and what is broken.
+/// Reports of agents, and the faults.
 pub(crate) const COLLECT: Document<Summary> = Document::new(names::SUMMARY);
 
-/// What is served besides: the sources.
+/// Further served pages: the sources.
 pub(crate) const SOURCES: Document<Items<SourceView>> = Document::new(names::SOURCES);
 /// The switches of a plane.
 pub(crate) const PLANE: Document<Items<TierItems>> = Document::new(names::PLANE);
@@ -32,11 +32,11 @@ pub(crate) const PLANE: Document<Items<TierItems>> = Document::new(names::PLANE)
 pub(crate) const CABLES: Document<Items<Item>> = Document::new(names::CABLES);
 /// The paths of two NICs.
 pub(crate) const PATHS: Document<Items<PathItem>> = Document::new(names::PATHS);
-/// What an address is.
+/// Kind of an address.
 pub(crate) const ADDRESS: Document<Decoded> = Document::new(names::ADDRESS);
-/// What a page has to know.
+/// Data that a page needs.
 pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
-/// What an order changed.
+/// Result of an order.
 pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES);
 
 /// Collects until Ctrl-C or SIGTERM, or for so many seconds.
@@ -108,7 +108,7 @@ fn undecided(summary: &Summary) {
     }
     if is_blind(summary) {
         output::say(
-            "nobody answers, so nothing was looked at: `--nic` names the sockets of agents, as `closc-nic --socket` does",
+            "no agent answers, so nothing was checked: `--nic` names the sockets of agents, as `closc-nic --socket` does",
         );
     }
 }
@@ -132,7 +132,7 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
         switch.is_none_or(|switch| !plan.fabric().has_switch(switch))
     });
     if let Some(name) = stranger {
-        bail!("`{path}` has `{name}`, which is no switch of `{}`", plan.topology().name);
+        bail!("`{path}` has `{name}`, which is not a switch of `{}`", plan.topology().name);
     }
     let programmed =
         plan.switches().filter(|switch| plan.topology().hardware(*switch).1.pipeline().is_some());
@@ -249,7 +249,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
         if is_json && !quiet {
             output::say(value);
         } else if !quiet {
-            // What an agent says is text of somebody else.
+            // Text of an agent is untrusted.
             output::say(printable::lines(&line));
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::input::{self, Input};
 use crate::output::{self, Document, Outcome};
 use crate::{objects, progress, tree};
 
-/// What was written of a tree.
+/// Written parts of a tree.
 pub(crate) const COMPILE: Document<Report> = Document::new("closc-compile/1");
 
 /// Compiles a fabric file.
@@ -30,7 +30,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
         Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?.signed(signer.as_ref());
     let sync = if command.no_sync { Sync::No } else { Sync::Yes };
     let out = command.out.as_ref();
-    // What cannot be written there is refused before anything is compiled.
+    // Unwritable places are refused before anything is compiled.
     for place in command.archive.as_ref().into_iter().chain(out).filter(|place| objects::is_object(place)) {
         objects::whole(place)?;
     }
@@ -72,7 +72,7 @@ pub fn whole(
 ) -> anyhow::Result<Report> {
     let templates = Templates::shipped();
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
-    // What a loss of power left of a cache is of no use to anybody.
+    // A cache damaged by a power failure is useless.
     let force = tree::manifest(place).is_err();
     written(args, &job, Target { place, force, sync: Sync::No }, is_stopped)
 }

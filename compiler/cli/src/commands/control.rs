@@ -1,4 +1,4 @@
-//! What the commands that talk to switches share: the fleet, the runtime, the events.
+//! Shared parts of the commands that talk to switches: the fleet, the runtime, the events.
 
 mod models;
 mod planes;
@@ -39,10 +39,10 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
 /// The most bytes of a plan or difference that was saved: some kilobytes for each switch that changes.
 const SAVED_MAX: u64 = 1 << 30;
 
-/// What stands for the inventory of the fabric's lab.
+/// Keyword for the inventory of the fabric's lab.
 const LAB: &str = "lab";
 
-/// What happens while switches are worked on.
+/// Events while switches are processed.
 pub(super) const EVENT: Document<Event> = Document::new("closc-event/1");
 
 /// An inventory, and the files that it names.
@@ -67,7 +67,7 @@ impl Files for Named {
         } else {
             self.folder.read(path, closc_files::TEXT_MAX)
         };
-        // Who asks says the name.
+        // The caller gives the name.
         read.map_err(|FileError { reason, .. }| io::Error::other(reason))
     }
 }
@@ -113,7 +113,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         None => inventory,
         Some(list) => {
             let bytes = folder.read(&list, closc_files::TEXT_MAX)?;
-            let text = std::str::from_utf8(&bytes).with_context(|| format!("`{list}` is no text"))?;
+            let text = std::str::from_utf8(&bytes).with_context(|| format!("`{list}` is not text"))?;
             inventory.with_addresses(text).with_context(|| format!("`{path}`"))?
         }
     };
@@ -156,7 +156,7 @@ pub(super) fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
     Ok((plan, text))
 }
 
-/// Tells whether what is pushed was saved, and is no tree.
+/// Tells whether what is pushed was saved, and is not a tree.
 pub(super) fn is_saved(source: &Utf8Path) -> bool {
     source.is_file() && !crate::tree::is_archive(source)
 }

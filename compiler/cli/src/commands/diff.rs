@@ -24,7 +24,7 @@ pub(crate) use side::Reading;
 pub(crate) use side::one;
 pub use side::{Planned, Side, plans, unchanged, without};
 
-/// What changes between two fabrics.
+/// Changes between two fabrics.
 pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);
 
 /// Columns where the width of the terminal is not known.
@@ -160,7 +160,7 @@ const SAVED_MAX: u64 = 1 << 30;
 /// Reads a saved difference.
 pub(crate) fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
     let text = output::read(file, SAVED_MAX)?;
-    parse(&text).with_context(|| format!("`{file}` is no saved difference"))
+    parse(&text).with_context(|| format!("`{file}` is not a saved difference"))
 }
 
 /// Reads the text of a saved difference.

@@ -22,9 +22,9 @@ use crate::output::{self, Outcome};
 pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outcome> {
     let command = &ordered(command);
     let file = &command.file;
-    // What is read from a pipe cannot be written back, and reading one may wait for ever.
+    // A pipe cannot be written back, and reading one may wait for ever.
     if command.write && file != output::STANDARD && file.exists() && !file.is_file() {
-        bail!("`{file}` is no regular file, so `--write` cannot change it");
+        bail!("`{file}` is not a regular file, so `--write` cannot change it");
     }
     let text = output::read(file, closc_files::TEXT_MAX)?;
     let before = Reading::before(args, file.as_str(), &text)?;

@@ -9,7 +9,7 @@ use crate::args::control::DriftArgs;
 use crate::commands::control;
 use crate::output::{self, Document, Outcome};
 
-/// How live switches differ from a tree.
+/// Comparison of live switches with a tree.
 pub(crate) const DRIFT: Document<DriftReport> = Document::new("closc-drift/1");
 
 /// Compares; exits with 2 where something differs.

@@ -21,7 +21,7 @@ pub(crate) const CODE: Document<Page> = Document::new("closc-code/1");
 /// Every diagnostic code.
 pub(crate) const CODES: Document<Items<Page>> = Document::new("closc-codes/1");
 
-/// What each target expresses.
+/// Capabilities of each target.
 pub(crate) const TARGETS: Document<Items<TargetPage>> = Document::new("closc-targets/1");
 
 #[derive(Serialize, JsonSchema)]
@@ -63,14 +63,14 @@ fn codes(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// What is rendered for one target.
+/// Output for one target.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct TargetPage {
     target: &'static str,
     renders: Vec<Rendered>,
 }
 
-/// How far one thing is rendered: `whole`, `part` or `none`, and why it is not whole.
+/// Extent to which one thing is rendered: `whole`, `part` or `none`, with the reason.
 #[derive(Serialize, JsonSchema)]
 struct Rendered {
     what: &'static str,
@@ -111,7 +111,7 @@ fn target_text(page: &TargetPage) -> String {
 fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
     let rules = rules();
     let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)) else {
-        bail!("`{code}` is no code; `closc explain codes` lists them");
+        bail!("`{code}` is not a code; `closc explain codes` lists them");
     };
     output::result(args.format, &CODE, &page(rule), |_| rule.page())?;
     Ok(Outcome::Fine)

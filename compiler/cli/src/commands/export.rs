@@ -36,7 +36,7 @@ use crate::args::Args;
 use crate::args::export::ExportCommand;
 use crate::output::{self, Document, Outcome};
 
-/// What an export wrote.
+/// Result of an export.
 pub(crate) const EXPORT: Document<Written> = Document::new("closc-export/1");
 
 /// Exports what was asked for.
@@ -61,7 +61,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
     }
 }
 
-/// What an export wrote.
+/// Result of an export.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     files: Vec<String>,

@@ -18,10 +18,10 @@ use crate::args::new::FixArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome, Usage};
 
-/// What was mended in files.
+/// Repairs of files.
 pub(crate) const FIX: Document<Items<Mended>> = Document::new("closc-fix/1");
 
-/// What was done to a file.
+/// Action on a file.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Mended {
     file: String,

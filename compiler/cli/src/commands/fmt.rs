@@ -21,7 +21,7 @@ use crate::output::{self, Document, Items, Outcome};
 /// Which files were formatted.
 pub(crate) const FMT: Document<Items<Formatted>> = Document::new("closc-fmt/1");
 
-/// What became of a file.
+/// Result for a file.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Formatted {
     file: String,

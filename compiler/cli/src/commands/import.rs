@@ -18,7 +18,7 @@ use crate::args::import::ImportArgs;
 use crate::input;
 use crate::output::{self, Document, Outcome, Usage};
 
-/// What was made of a plant.
+/// Result for an existing network.
 pub(crate) const IMPORT: Document<Imported> = Document::new("closc-import/1");
 
 /// The largest file: the cables of a plane of a hundred thousand NICs fit four times.

@@ -63,11 +63,11 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// What came of shapes.
+/// Result of the comparison of shapes.
 enum Made<'a> {
     /// The first that is without a finding, and its file.
     Good(Shape<'a>, String),
-    /// What the checks have to say of the first one; nothing where there is none.
+    /// Findings of the checks about the first one; none where there is none.
     None(Option<String>),
 }
 
@@ -76,7 +76,7 @@ fn made<'a>(want: &Want, shapes: Vec<Shape<'a>>, options: &Options) -> anyhow::R
     let mut first = None;
     for shape in shapes {
         let plain = text::text(want, &shape);
-        // What hashing costs is the choice of who asked for a routing that hashes.
+        // The loss by hashing is the choice of a routing that hashes.
         let known = (!want.routing.is_source_routed()).then(|| format!("{plain}{}", text::HASHED));
         let mut last = None;
         for written in std::iter::once(plain).chain(known) {
@@ -116,7 +116,7 @@ fn finding(text: &str, want: &Want, options: &Options) -> anyhow::Result<Option<
     Ok((nics != u64::from(want.nics)).then(|| format!("it has {nics} NICs")))
 }
 
-/// What was written.
+/// Written output.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     file: String,

@@ -33,13 +33,13 @@ use crate::limits;
 use crate::output::{self, Document, Items, Outcome};
 use crate::progress;
 
-/// What was brought up.
+/// Started parts.
 pub(crate) const UP: Document<UpReport> = Document::new("closc-lab-up/1");
 
-/// What walking paths came to.
+/// Result of walking paths.
 pub(crate) const TEST: Document<TestReport> = Document::new("closc-lab-test/1");
 
-/// How a lab is.
+/// State of a lab.
 pub(crate) const STATUS: Document<Status> = Document::new("closc-lab-status/1");
 
 /// Labs that are up.
@@ -48,10 +48,10 @@ pub(crate) const LABS: Document<Items<Status>> = Document::new("closc-labs/1");
 /// What the walk found of two cables that were swapped.
 pub(crate) const MISWIRE: Document<MiswireReport> = Document::new("closc-lab-miswire/1");
 
-/// What probes or flows found of a cable that was cut.
+/// Evidence of probes or flows about a cut cable.
 pub(crate) const CUT: Document<CutReport> = Document::new("closc-lab-cut/1");
 
-/// What was taken down.
+/// Stopped parts.
 pub(crate) const DOWN: Document<DownReport> = Document::new("closc-lab-down/1");
 
 /// Runs a lab command.

@@ -44,7 +44,7 @@ const MANUAL: Manual<'static> = Manual {
     see_also: &["closc-nic(1)", "bash(1)", "git(1)"],
 };
 
-/// What was written.
+/// Written output.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     folder: String,

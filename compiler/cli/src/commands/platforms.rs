@@ -15,7 +15,7 @@ use crate::args::new::PlatformsArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome};
 
-/// What a platform has.
+/// Properties of a platform.
 pub(crate) const PLATFORM: Document<Shown> = Document::new("closc-platform/1");
 
 /// The platforms of the catalogue.

@@ -22,10 +22,10 @@ use crate::audit::Audit;
 use crate::commands::{control, diff};
 use crate::output::{self, Document, Outcome};
 
-/// What a push did.
+/// Result of a push.
 pub(crate) const PUSH: Document<PushReport> = Document::new("closc-push/1");
 
-/// What a push would do.
+/// Preview of a push.
 pub(crate) const PREVIEW: Document<Preview> = Document::new("closc-push-preview/1");
 
 /// Pushes a tree, a saved plan, or shows what would be pushed.
@@ -58,7 +58,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     finish(args, &report)
 }
 
-/// What was said of switches that run SONiC.
+/// Output about SONiC switches.
 fn sonic(command: &PushArgs) -> SonicOptions {
     SonicOptions {
         reload: command.reload,
@@ -76,7 +76,7 @@ fn reached(command: &PushArgs, site: &control::Site, plan: &mut Plan) -> anyhow:
     Ok(Reached::new(inventory, &*site.files, plan, sonic(command))?)
 }
 
-/// What tells one saved file from another; the rest is passed over.
+/// Identity of a saved file; the rest is skipped.
 #[derive(serde::Deserialize)]
 struct Form<'t> {
     #[serde(borrow)]
@@ -94,7 +94,7 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::R
     if form.and_then(|form| form.format).as_deref() != Some(closc_diff::FORMAT) {
         return Ok(None);
     }
-    let report = diff::parse(&text).with_context(|| format!("`{source}` is no saved difference"))?;
+    let report = diff::parse(&text).with_context(|| format!("`{source}` is not a saved difference"))?;
     Ok(Some((text, report)))
 }
 
@@ -139,7 +139,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     Ok(planned(&plan))
 }
 
-/// What a plan ends with: a file that nothing brings is no difference that a push would remove.
+/// What a plan ends with: a file that nothing brings is not a difference that a push would remove.
 fn planned(plan: &Plan) -> Outcome {
     if !plan.uncarried().is_empty() {
         Outcome::Failed
@@ -184,7 +184,7 @@ fn gate(command: &PushArgs) -> Gate {
     })
 }
 
-/// What the audit log says of a push.
+/// Audit log of a push.
 fn ended(report: &PushReport) -> (bool, serde_json::Value) {
     let (good, failed, skipped) = report.counts();
     let switches: Vec<&str> = report.failed().map(|(name, _)| name).collect();
@@ -208,7 +208,7 @@ pub(super) fn human(report: &PushReport) -> String {
     let (good, failed, skipped) = report.counts();
     let sent = report.updates();
     let mut text = format!(
-        "{good} switches are as they should be, {failed} failed, {skipped} not begun; {} updates sent\n",
+        "{good} switches up to date, {failed} failed, {skipped} skipped; {} updates sent\n",
         sent.total()
     );
     for (device, fault) in report.failed() {

@@ -66,7 +66,7 @@ const ALL: &[Described] = &[
         &["push", "drift", "watch"],
         "What happens while switches are worked on; a line each on standard error.",
     ),
-    described(&ERROR, ANY, "Why a command failed, where that is no finding of a file."),
+    described(&ERROR, ANY, "Why a command failed, where that is not a finding of a file."),
     described(&export::EXPORT, &["export"], "The files that were exported."),
     described(&fix::FIX, &["fix"], "What was mended in fabric files."),
     described(&fmt::FMT, &["fmt"], "Which fabric files were formatted."),
@@ -102,13 +102,13 @@ const ALL: &[Described] = &[
     described(&whatif::TRIALS, &["whatif"], "What failures drawn at random leave."),
 ];
 
-/// What is served, and not printed.
+/// Values served but not printed.
 const SERVED: &[&str] = &["collect"];
 
 /// Every command that reads something may write it.
 const ANY: &[&str] = &["any"];
 
-/// What is known of a document where its type does not matter.
+/// State of a document where its type does not matter.
 struct Described {
     name: &'static str,
     commands: &'static [&'static str],
@@ -121,7 +121,7 @@ struct Described {
 pub(crate) struct Entry {
     /// Kind and version.
     document: &'static str,
-    /// What it says.
+    /// Its message.
     about: &'static str,
     /// The commands that write it; `any` of all that read something.
     commands: &'static [&'static str],

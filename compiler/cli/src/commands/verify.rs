@@ -21,7 +21,7 @@ use crate::commands::compile::start_threads;
 use crate::output::{self, Document, Outcome};
 use crate::{input, objects, progress, tree};
 
-/// What of a tree is proved.
+/// Proved parts of a tree.
 pub(crate) const VERIFY: Document<Report> = Document::new("closc-verify/1");
 
 /// Verifies a tree.
@@ -64,7 +64,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
 /// Opens a part whose path tables are taken, which has to be there.
 fn beside(part: &Utf8Path, key: Option<&Utf8Path>) -> anyhow::Result<Box<dyn Files>> {
     let files = tree::open(part, key)?;
-    Manifest::read(&*files).with_context(|| format!("`--tables {part}` is no part{}", there(part)))?;
+    Manifest::read(&*files).with_context(|| format!("`--tables {part}` is not a part{}", there(part)))?;
     Ok(files)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Res
     })
 }
 
-/// What of the tree is judged: planes are proved in whole.
+/// Judged parts of the tree: planes are proved in whole.
 fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
     let terms = &part.select;
     if let Some(shard) = part.shard {
@@ -163,7 +163,7 @@ struct Watched {
 impl Watched {
     fn new(args: &Args, command: &VerifyArgs) -> anyhow::Result<Self> {
         let files = tree::open(&command.tree, command.key.as_deref())?;
-        // What cannot be read shows when it is verified.
+        // Unreadable files show when they are verified.
         let count = Manifest::read(&*files).map_or(0, |manifest| manifest.files.len());
         Ok(Watched { files, bar: progress::bar(args.quiet, count as u64, "reading") })
     }

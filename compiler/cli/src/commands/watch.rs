@@ -69,7 +69,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
             }
             (false, false) => {
                 if let Some(line) = event.line() {
-                    // What a switch says is text of somebody else.
+                    // Text of a switch is untrusted.
                     output::say(printable::line(&line));
                 }
             }

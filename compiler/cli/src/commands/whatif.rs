@@ -21,13 +21,13 @@ use crate::args::whatif::WhatifArgs;
 use crate::input;
 use crate::output::{self, Document, Outcome};
 
-/// What failures that were named leave to all pairs.
+/// Remaining capacity of all pairs after named failures.
 pub(crate) const ANSWER: Document<Answer> = Document::new("closc-whatif-answer/1");
 
-/// What failures drawn at random leave.
+/// Remaining capacity after random failures.
 pub(crate) const TRIALS: Document<Trials> = Document::new("closc-whatif-trials/1");
 
-/// What a series of failures and repairs leaves.
+/// Remaining capacity after a series of failures and repairs.
 pub(crate) const TRACE: Document<Trace> = Document::new("closc-whatif-trace/1");
 
 /// Two fabrics side by side.

@@ -8,7 +8,7 @@ use super::line::Line;
 use super::names::{self, Sort};
 use super::{beginning, files, of_fabric, words};
 
-/// Words that are no codes, with what they explain.
+/// Words that are not codes, with what they explain.
 const SUBJECTS: [(&str, &str); 4] = [
     ("codes", "Every code with its title"),
     ("targets", "What each system can express"),

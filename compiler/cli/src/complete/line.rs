@@ -8,7 +8,7 @@ use closc_fabric::Fabric;
 use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 
-/// How fabric files end.
+/// File name extensions of fabric files.
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
 /// The variable that `--platforms` reads, too.
 const PLATFORMS: &str = "CLOSC_PLATFORMS";
@@ -58,7 +58,7 @@ impl Line {
         front::read(&self.file()?, &options).ok()?.plan
     }
 
-    /// Who is there by the counts of the fabric file, whatever else is wrong with it.
+    /// Devices by the counts of the fabric file, independent of its other errors.
     pub(super) fn fabric(&self) -> Option<Fabric> {
         front::outline(&self.file()?.read().ok()?)
     }

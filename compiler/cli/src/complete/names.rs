@@ -8,7 +8,7 @@ use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch, TierId, ZoneId}
 /// The most names of one kind; where there are more, beginnings come in their place.
 const NAMES_MAX: usize = 100;
 
-/// What a name is of.
+/// Kind of element of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     /// A NIC, or its node.
@@ -21,9 +21,9 @@ pub(super) enum Sort {
     SwitchOrPlane,
     /// A cable.
     Cable,
-    /// What can be drained or avoided: a plane, a switch, a cable.
+    /// Elements that can be drained or avoided: a plane, a switch, a cable.
     Part,
-    /// What can fail: parts, nodes and NICs.
+    /// Failing elements: parts, nodes and NICs.
     Failing,
 }
 

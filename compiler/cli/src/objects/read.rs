@@ -77,5 +77,5 @@ pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
         ensure!(read > 0, "`{place}` ended while it was read");
         at += read;
     }
-    String::from_utf8(bytes).with_context(|| format!("`{place}` is no text"))
+    String::from_utf8(bytes).with_context(|| format!("`{place}` is not text"))
 }

@@ -98,7 +98,7 @@ fn endpoint(builder: &AmazonS3Builder) -> anyhow::Result<bool> {
 fn speaks_http(url: &str, allowed: bool) -> anyhow::Result<bool> {
     let Some(rest) = url.strip_prefix("http://") else { return Ok(false) };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // What is before `@` is a name and a password, and looks like a host.
+    // The part before `@` is a name and a password, and looks like a host.
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let host = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
         Some((host, _)) => host,

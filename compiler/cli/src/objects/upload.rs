@@ -81,7 +81,7 @@ impl Write for Upload {
         Ok(taken)
     }
 
-    /// What is left goes with the last part.
+    /// The rest goes with the last part.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Drop for Upload {
 /// Writes an archive of a tree. It is visible when its last part is there.
 pub(crate) fn archive(job: &Job<'_>, place: &Utf8Path, done: &dyn Fn(u64)) -> anyhow::Result<()> {
     let upload = Upload::start(Object::at(place)?)?;
-    // Whatever fails drops the upload, which takes back what was sent.
+    // Any failure drops the upload, which aborts it at the store.
     Ok(archive_into(job, (upload, place), done)?.complete()?)
 }
 

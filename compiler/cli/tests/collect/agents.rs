@@ -15,7 +15,7 @@ const UPLINKS: u16 = 4;
 /// Probes of a turn between two answers.
 const PROBES: u64 = 20;
 
-/// What agents share: the cable that loses, and how many of the probes between two answers.
+/// Common evidence of agents: the lossy cable, and the number of probes between two answers.
 #[derive(Default)]
 struct World {
     loses: Option<(u8, u16, u16)>,
@@ -62,12 +62,12 @@ impl Agents {
         lock(&self.0).loses = None;
     }
 
-    /// How long after a moment the last agent was asked to deny something.
+    /// Time from an event until the last agent was asked to deny something.
     pub(crate) fn denied_after(&self, began: Instant) -> Duration {
         lock(&self.0).denied.map_or(Duration::ZERO, |denied| denied.saturating_duration_since(began))
     }
 
-    /// How many denials each has.
+    /// Number of denials of each.
     pub(crate) fn bans(&self) -> [usize; 8] {
         let world = lock(&self.0);
         std::array::from_fn(|nic| world.bans[nic].len())
@@ -139,7 +139,7 @@ fn allow(nic: u16, world: &mut World, id: &Value) -> Value {
     json!({ "ended": id })
 }
 
-/// Lets somebody speak who is no agent: the same bytes to everybody.
+/// Lets somebody speak who is not an agent: the same bytes to everybody.
 pub(crate) fn speak(path: &Path, bytes: &[u8]) {
     let listener = UnixListener::bind(path).expect("a socket can be bound");
     let bytes = bytes.to_vec();

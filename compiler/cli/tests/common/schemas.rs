@@ -1,4 +1,4 @@
-//! What closc prints as JSON, compared with the schemas in the tree by a validator that is not closc's.
+//! JSON output of closc, compared with the schemas in the tree by an independent validator.
 //!
 //! In: a document. Out: nothing, or a panic that says what does not fit. Invariants: a document without a schema fails; so does
 //! a field that the schema does not name, which a reader of later versions has to allow.
@@ -20,7 +20,7 @@ pub(crate) fn compare(document: &Value) {
     let (mut compiler, mut schemas) = (boon::Compiler::new(), boon::Schemas::new());
     compiler.add_resource("urn:test", schema).expect("a schema has a place");
     let compiled = compiler.compile("urn:test", &mut schemas);
-    let compiled = compiled.unwrap_or_else(|error| panic!("{} is no schema: {error:#}", path.display()));
+    let compiled = compiled.unwrap_or_else(|error| panic!("{} is not a schema: {error:#}", path.display()));
     if let Err(error) = schemas.validate(document, compiled) {
         panic!("{name} does not fit its schema: {error:#}\n{document:#}");
     }

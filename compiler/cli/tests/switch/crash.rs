@@ -107,7 +107,7 @@ fn a_push_that_was_killed_is_finished_by_the_next() {
     }
 }
 
-/// What was certainly on the disk when a copy was begun, and what may have been when it was finished.
+/// Files certainly on the disk when a copy was begun, and those that may have been when it was finished.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     lines: usize,
@@ -115,7 +115,7 @@ struct Moment {
     plans: usize,
 }
 
-/// What is said to be done so far.
+/// Progress message.
 #[derive(Default)]
 struct Done {
     lines: AtomicUsize,

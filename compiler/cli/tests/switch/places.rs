@@ -36,13 +36,13 @@ const WRONG_ONCE: [(&str, Damage); 4] = [
 /// A run that takes longer hangs, however busy the machine is.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What the links lead to.
+/// Targets of the links.
 const PRECIOUS: &[u8] = b"precious";
 
-/// Whose the files of others are.
+/// Owner of foreign files.
 const OTHER: u32 = 65534;
 
-/// What is at a place after a run that went well.
+/// Contents of a place after a successful run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// One file, replaced.
@@ -53,7 +53,7 @@ enum Form {
     Files,
     /// A file that is only appended to.
     Log,
-    /// What is there as long as a lab is up.
+    /// State that exists while a lab is up.
     Lab,
 }
 
@@ -127,7 +127,7 @@ const VERBS: &[Verb] = &[
     },
 ];
 
-/// What is wrong with a place.
+/// Error of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Damage {
     /// No byte is free on the disk.
@@ -293,14 +293,14 @@ fn stop_watch(child: &mut Child) -> Vec<u8> {
     said
 }
 
-/// Puts something that is no file into a place, or spoils what is around it.
+/// Puts something that is not a file into a place, or spoils what is around it.
 fn damage(site: &Site, damage: Damage, place: &Path, verb: &Verb) {
     let at = site.place.path("at");
     match damage {
         Damage::Full => {
             let mut filler = fs::File::create(at.join("filler")).expect("there is room for a name");
             while filler.write_all(&[0; 4096]).is_ok() {}
-            // What is left of the last page.
+            // Rest of the last page.
             while filler.write_all(&[0]).is_ok() {}
         }
         Damage::NoInodes => {
@@ -340,7 +340,7 @@ fn damage(site: &Site, damage: Damage, place: &Path, verb: &Verb) {
     }
 }
 
-/// What was there before, and what a run that goes well makes of it.
+/// Earlier contents, and the result of a successful run.
 struct Known {
     old: BTreeMap<PathBuf, Vec<u8>>,
     new: BTreeMap<PathBuf, Vec<u8>>,
@@ -426,7 +426,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
     };
     let is_lab = verb.form == Form::Lab;
     let mut known = Known { old: BTreeMap::new(), new: BTreeMap::new() };
-    // What is drained is what is written.
+    // The drained elements are the written ones.
     let fabric = || {
         if verb.words.starts_with("drain") {
             fs::copy(site.place.path("a.yaml"), &own).expect("there is room");

@@ -16,9 +16,9 @@ const FIXES_MAX: usize = 1000;
 pub struct Fixed {
     /// The text.
     pub text: String,
-    /// What was done, in order.
+    /// Actions, in order.
     pub made: Vec<Made>,
-    /// What reading the text came to.
+    /// Result of reading the text.
     pub reading: Reading,
 }
 
@@ -64,7 +64,7 @@ fn next(
         for fix in finding.fixes.iter().filter(|fix| is_wanted(finding, fix)) {
             let edits = closc_topology::edits(file, text, &fix.changes);
             let Some(edited) = edits.and_then(|edits| closc_topology::apply(text, &edits)) else { continue };
-            // What a fix did not mend it would not mend again: of so many alike, none went away.
+            // Stop when a pass removes no finding.
             let alike = reading.diagnostics.iter().filter(|other| other.message == finding.message).count();
             if edited == text || !seen.insert((finding.message.clone(), fix.help.clone(), alike)) {
                 continue;

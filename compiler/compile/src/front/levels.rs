@@ -1,4 +1,4 @@
-//! E0123: a level is given to what is no warning; and the levels that a file states.
+//! E0123: a level is given to what is not a warning; and the levels that a file states.
 //!
 //! In: codes. Out: the rules that they are of, or why they have no level. Invariants: every rule that a reading may find is
 //! known here, whatever stage has it.
@@ -6,10 +6,10 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Levels, Rule};
 use closc_topology::{Document, nearest};
 
-/// A level is given to what is no warning.
+/// A level is given to what is not a warning.
 pub(super) static RULE: Rule = Rule {
     code: "E0123",
-    title: "a level is given to what is no warning",
+    title: "a level is given to what is not a warning",
     what: "Every key of `warnings` is the code of a warning: `W` and four digits, as the finding shows it.",
     why: "A level of a code that nobody uses has no effect: the warning that was meant is said as before, or lets pass \
           what was to be refused. An error has no level, because nothing right can be written while it is there.",
@@ -25,7 +25,7 @@ pub enum NoWarning {
     /// Nobody uses the code; another one may have been meant.
     #[error("there is no warning `{code}`{}", .nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
     Unknown {
-        /// What was written.
+        /// Written output.
         code: String,
         /// The nearest warning.
         nearest: Option<&'static str>,
@@ -35,7 +35,7 @@ pub enum NoWarning {
     Error {
         /// The code.
         code: &'static str,
-        /// What it is about.
+        /// Subject.
         title: &'static str,
     },
 }

@@ -53,7 +53,7 @@ pub enum SourceError {
     Git {
         /// The source.
         name: String,
-        /// What Git says.
+        /// Output of Git.
         reason: String,
     },
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// What differs from a small fabric: choices, as numbers that are cut down to what there is.
+/// Differences from a small fabric: choices, as numbers that are cut down to the available ones.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix {
     hardware: usize,

@@ -9,7 +9,7 @@ use std::ops::Range;
 use closc_fabric::{Fabric, UsablePaths};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Topology, ZoneId};
 
-/// What a NIC has lost: one bit a plane, on each side; nothing where the NIC is not there.
+/// Losses of a NIC: one bit per plane, on each side; none where the NIC is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NicState {
     pub(super) old: Option<u16>,

@@ -22,7 +22,7 @@ pub(super) struct Configured<'a> {
     differs: Option<Differs<'a>>,
     /// Switches of both plans whose files may change.
     candidates: BTreeSet<Switch>,
-    /// What the question said of the old and the new plan.
+    /// Answers for the old and the new plan.
     known: RefCell<BTreeMap<Switch, bool>>,
 }
 

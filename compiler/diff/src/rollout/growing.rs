@@ -1,4 +1,4 @@
-//! What comes because the new plan has more: it is up and configured before anything uses it.
+//! Additions of the new plan: up and configured before anything uses them.
 //!
 //! In: what comes and goes, and both plans. Out: [`Growing`]: the wave that prepares, waves in which what is there begins to
 //! use it, what changes in place at the end. Invariants: where hosts choose paths nothing uses what is new before they take
@@ -20,7 +20,7 @@ use crate::population::Population;
 use crate::touched::Touched;
 use crate::verdict::GROWS;
 
-/// What comes, and who changes for it.
+/// Additions, and the elements that change for them.
 pub(super) struct Growing<'a> {
     population: &'a Population,
     old: &'a Plan,
@@ -28,7 +28,7 @@ pub(super) struct Growing<'a> {
     configured: &'a Configured<'a>,
     /// Switches of both sides that change, but for those at cables that come and go where hosts choose paths.
     changed: BTreeSet<Switch>,
-    /// What switches that are there will send over, plane by plane.
+    /// New paths of existing switches, plane by plane.
     joins: BTreeMap<PlaneId, Vec<Place>>,
     /// Whether all that changes does so in place, so that whole configurations can say it.
     in_place: bool,
@@ -102,7 +102,7 @@ impl<'a> Growing<'a> {
         self.in_place && !self.joins.is_empty()
     }
 
-    /// What is not used yet after the wave of a plane, or before the first.
+    /// Unused elements after the wave of a plane, or before the first.
     fn apart(&self, plane: Option<PlaneId>) -> Vec<Place> {
         let later =
             self.joins.iter().filter(|(own, _)| self.in_place && plane.is_none_or(|done| **own > done));
@@ -134,7 +134,7 @@ impl<'a> Growing<'a> {
         Plan::new(without(self.new.fabric(), &apart.iter().copied().collect()))
     }
 
-    /// What changes in place in the last wave: switches that no other wave configures.
+    /// Changes in place in the last wave: switches that no other wave configures.
     pub(super) fn left(&self, waves: &[Wave]) -> BTreeSet<Switch> {
         let configured: BTreeSet<Switch> =
             waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
@@ -183,7 +183,7 @@ pub(crate) fn grows_beside(difference: &Difference, population: &Population, old
     !new.is_source_routed() && difference.changes.iter().any(other) && !joins(population, old, new).is_empty()
 }
 
-/// What switches that are there will send over: a new switch above one of them, or a new cable to one that is there.
+/// New paths of existing switches: a new switch above one of them, or a new cable to an existing one.
 fn joins(population: &Population, old: &Plan, new: &Plan) -> BTreeMap<PlaneId, Vec<Place>> {
     let mut found: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
     for link in &population.cables.added {

@@ -1,4 +1,4 @@
-//! What goes because the new plan has smaller numbers: it carries nothing from one wave on, in all planes.
+//! Removals because the new plan has smaller numbers: they carry nothing from one wave on, in all planes.
 //!
 //! In: what comes and goes. Out: [`Leaving`]. Invariants: what an exception declares absent is not here, it goes with the
 //! wave that drains it and counts towards its share; cables at a switch or NIC that goes are not named besides it.

@@ -49,7 +49,7 @@ pub enum Step {
         plane: PlaneId,
         /// So many switches and cables.
         places: usize,
-        /// How neighbours come to know.
+        /// Propagation of the change to neighbours.
         routing: Routing,
     },
     /// Neighbours send there again.
@@ -58,7 +58,7 @@ pub enum Step {
         plane: PlaneId,
         /// So many switches and cables.
         places: usize,
-        /// How neighbours come to know.
+        /// Propagation of the change to neighbours.
         routing: Routing,
     },
     /// Switches begin to send over what is new, which forwards already.
@@ -67,7 +67,7 @@ pub enum Step {
         plane: PlaneId,
         /// Over so many switches and cables.
         places: usize,
-        /// How neighbours come to know.
+        /// Propagation of the change to neighbours.
         routing: Routing,
     },
     /// Switches send over what is new no longer.
@@ -76,22 +76,22 @@ pub enum Step {
         plane: PlaneId,
         /// Over so many switches and cables.
         places: usize,
-        /// How neighbours come to know.
+        /// Propagation of the change to neighbours.
         routing: Routing,
     },
     /// NICs that go send and receive nothing any more.
     StopNics {
-        /// How many.
+        /// Count.
         nics: usize,
     },
     /// NICs that were to go are used again.
     StartNics {
-        /// How many.
+        /// Count.
         nics: usize,
     },
     /// Somebody replaces NICs, node by node.
     ReplaceNics {
-        /// How many.
+        /// Count.
         nics: usize,
     },
     /// Somebody takes switches and cables out that nobody uses.
@@ -119,20 +119,20 @@ pub enum Step {
     },
     /// Switches get ports, segments and routes that are new.
     Add {
-        /// How many.
+        /// Count.
         switches: usize,
     },
     /// Switches change what is already there.
     Change {
-        /// How many.
+        /// Count.
         switches: usize,
     },
     /// Switches lose what is no longer wanted.
     Remove {
-        /// How many.
+        /// Count.
         switches: usize,
     },
-    /// What was written is read back, and paths are probed.
+    /// Written entries are read back, and paths are probed.
     Verify,
     /// Hosts get tables that allow the paths again.
     AllowPaths {
@@ -145,7 +145,7 @@ pub enum Step {
     },
     /// Hosts get the tables of the new plan.
     ReplaceTables {
-        /// How many.
+        /// Count.
         tables: usize,
     },
 }
@@ -305,7 +305,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// How neighbours come to know: because it is announced, or by their own routes.
+/// Propagation to neighbours: by an announcement, or by their own routes.
 fn how(routing: Routing, announced: &'static str, stated: &'static str) -> &'static str {
     match routing {
         Routing::BgpUnnumbered => announced,

@@ -14,16 +14,16 @@ use crate::report::{Line, Options, Sign};
 use crate::shown::Shown;
 use crate::words::{names, planes_text, plural, tier as tier_word};
 
-/// What makes two exceptions alike.
+/// Condition for two equal exceptions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Alike {
     subject: &'static str,
     sign: Sign,
-    /// What happens, with a hole for the things.
+    /// Event, with a hole for the elements.
     verb: &'static str,
     one: String,
     many: String,
-    /// What is said behind the names.
+    /// Text after the names.
     rest: String,
 }
 

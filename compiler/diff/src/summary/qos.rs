@@ -1,4 +1,4 @@
-//! What differs between two QoS profiles, value by value.
+//! Differences between two QoS profiles, value by value.
 //!
 //! In: two profiles. Out: a line for each value. Invariants: profiles are compared as the data they serialize to, so that
 //! every value takes part without being listed here.

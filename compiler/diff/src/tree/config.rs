@@ -10,7 +10,7 @@ use crate::words::plural;
 /// Values of a table shown before the rest is only counted.
 const SHOWN: usize = 3;
 
-/// Says which values come, go or change, table by table; nothing where a text is no JSON object.
+/// Says which values come, go or change, table by table; nothing where a text is not a JSON object.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let old: Value = serde_json::from_str(old).ok()?;
     let new: Value = serde_json::from_str(new).ok()?;

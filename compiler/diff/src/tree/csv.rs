@@ -15,7 +15,7 @@ type Row<'a> = Vec<&'a str>;
 /// Rows by device and port at the lower end.
 type Rows<'a> = BTreeMap<(&'a str, &'a str), Row<'a>>;
 
-/// Says which cables come, go or change; nothing where a text is no list of cables.
+/// Says which cables come, go or change; nothing where a text is not a list of cables.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let (head, before) = rows(old)?;
     let (head_new, after) = rows(new)?;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::report::Sign;
 use crate::words::plural;
 
-/// What stands before an entry, in words.
+/// Kind of an entry, in words.
 const HEADING: &str = "# + ";
 
 /// Entries that are written out before the rest is only counted.

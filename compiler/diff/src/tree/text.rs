@@ -31,7 +31,7 @@ pub(super) fn look(old: &str, new: &str) -> Vec<(Sign, String)> {
     )]
 }
 
-/// Returns the unified difference of two texts; nothing where one is no text.
+/// Returns the unified difference of two texts; nothing where one is not text.
 pub(super) fn unified(path: &str, old: &[u8], new: &[u8]) -> Option<String> {
     let (old, new) = (std::str::from_utf8(old).ok()?, std::str::from_utf8(new).ok()?);
     let difference = TextDiff::from_lines(old, new);

@@ -31,9 +31,9 @@ pub enum Keys {
 /// Why keys are none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysError {
-    /// A key is no qualified name.
+    /// A key is not a qualified name.
     #[error(
-        "`{0}` is no key of a label: it is NAME or PREFIX/NAME, a name has up to {NAME_MAX} letters, digits, `-`, `_`, `.`, \
+        "`{0}` is not a key of a label: it is NAME or PREFIX/NAME, a name has up to {NAME_MAX} letters, digits, `-`, `_`, `.`, \
          and a prefix is a DNS name of up to {PREFIX_MAX}"
     )]
     Form(String),

@@ -1,4 +1,4 @@
-//! What flows: a pattern over all NICs, or demands between named ones.
+//! Flows: a pattern over all NICs, or demands between named ones.
 //!
 //! In: what is wanted, and who is in a plane. Out: flows by number, in the order of senders. Invariants: nobody sends to itself;
 //! there are as many flows of a pattern as NICs, never as many as pairs; a plane carries an equal share of each.
@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::numbers::Numbers;
 use crate::Refusal;
 
-/// Who sends to whom.
+/// Senders and receivers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern {
     /// Nobody.
@@ -34,18 +34,18 @@ pub enum Pattern {
 /// A flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
-    /// Who sends.
+    /// Sender.
     pub from: Nic,
-    /// Who receives.
+    /// Receiver.
     pub to: Nic,
-    /// How much, over all planes.
+    /// Amount, over all planes.
     pub bytes: u64,
 }
 
-/// What flows.
+/// Flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traffic {
-    /// Who sends to whom.
+    /// Senders and receivers.
     pub pattern: Pattern,
     /// Planes that share each flow.
     pub planes: u64,

@@ -29,7 +29,7 @@ pub struct Simulation<'p> {
     flows: Vec<Numbered>,
 }
 
-/// What htsim knows of a tier.
+/// htsim's data of a tier.
 struct Tier {
     gbps: u64,
     down: u64,
@@ -185,7 +185,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// How much more comes up to a switch than goes on: a whole number, at least 1.
+    /// Ratio of the traffic that arrives at a switch from below to the traffic that goes on: a whole number, at least 1.
     fn ratio(self) -> Result<u64, Refusal> {
         let (below, above) = (self.below.0 * self.below.1, self.above.0 * self.above.1);
         if above > 0 && below >= above && below.is_multiple_of(above) {

@@ -16,7 +16,7 @@ use crate::{File, Refusal};
 
 const FORMAT: &str = "infragraph";
 
-/// What a kind of link is: Mb/s and ns.
+/// Properties of a link type: Mb/s and ns.
 type Kind = (u32, u64);
 
 /// A graph, checked and ready to be written.

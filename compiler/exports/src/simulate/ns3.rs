@@ -15,7 +15,7 @@ use super::numbers::{self, Numbers};
 use super::{Traffic, delay_ns, speed};
 use crate::{File, Refusal};
 
-/// What a reader can count.
+/// Countable items of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reader {
     /// Its name.

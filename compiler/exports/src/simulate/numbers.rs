@@ -11,7 +11,7 @@ use closc_topology::{Link, Nic, PlaneId, Switch};
 use super::links;
 use crate::File;
 
-/// Who is in a plane.
+/// Switches of a plane.
 pub(super) struct Numbers {
     /// In order.
     pub(super) hosts: Vec<Nic>,

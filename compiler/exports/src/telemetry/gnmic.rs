@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{GNMIC, Reach, authority, has, switch_labels};
 use crate::{File, Refusal};
 
-/// How often, and at which ports.
+/// Number of times, and the ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asking {
     /// Seconds between two samples.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{File, Refusal};
 
-/// How many collectors are taken: those of SONiC's model `sonic-sflow`, the fewest.
+/// Number of collectors: that of SONiC's model `sonic-sflow`, the smallest.
 const COLLECTORS: u64 = 2;
 
 /// Speeds that NVUE has a rate for (`system.sflow.sampling-rate`), in Mb/s.

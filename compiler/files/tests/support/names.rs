@@ -1,4 +1,4 @@
-//! Names of files that lead out of their folder, or to what is no file.
+//! Names of files that lead out of their folder, or to what is not a file.
 //!
 //! In: a folder that is made for them. Out: 500 names, of which none may be read.
 
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// What nobody may read.
+/// Unreadable values.
 pub(crate) const SECRET: &str = "the secret of somebody else";
 
 /// A folder with a folder of a fabric in it, and a secret beside that.
@@ -88,7 +88,7 @@ fn through_links(place: &Place, names: &mut Vec<String>) {
     }
 }
 
-/// Names that are no file, or none of this folder.
+/// Names that are not a file, or none of this folder.
 const ODD: [&str; 16] = [
     concat!("/proc/self/", "root", "/etc/passwd"),
     "/proc/self/cwd/secret",

@@ -1,4 +1,4 @@
-//! What lists of cables call drained, as `exceptions.drained` has it: planes, switches, then single cables.
+//! Drained elements of cable lists, as in `exceptions.drained`: planes, switches, then single cables.
 //!
 //! In: a plan without exceptions, and the cables of it that are drained. Out: names. Invariants: exactly these cables are drained
 //! by what is named; a switch or plane is named where all of its cables that are there are drained.
@@ -13,7 +13,7 @@ use super::ranges::ranges;
 use crate::compare::Compared;
 use crate::plant::Plant;
 
-/// How many cables are there, and which of them are drained.
+/// Number of cables, and which of them are drained.
 #[derive(Default)]
 struct Share {
     all: usize,

@@ -1,4 +1,4 @@
-//! What of a plant differs from the numbers that were found: exceptions, findings, and other names.
+//! Differences of an existing network from the numbers: exceptions, findings, and other names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ fn name(plan: &Plan, place: Place) -> String {
     }
 }
 
-/// What is plugged otherwise than the plan says: which cables are exchanged or wrong, and where each of them was read.
+/// Connections that differ from the plan: exchanged or wrong cables, and where each of them was read.
 pub(crate) fn findings(
     plant: &Plant,
     positions: &Positions,

@@ -34,7 +34,7 @@ pub(crate) struct Hardware {
 }
 
 impl Hardware {
-    /// What most switches of each tier are.
+    /// Majority values of the switches of each tier.
     pub(crate) fn fits(&self) -> Fits {
         self.tiers.clone().map(|tier| tier.map(|tier| tier.base))
     }
@@ -87,10 +87,10 @@ pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted:
     distinct.map(|fits| fits.map(Clone::clone)).collect()
 }
 
-/// What a tier may be made of.
+/// Hardware of a tier.
 type Choice = (TierHardware, Vec<(u32, Fit)>);
 
-/// What speaks against a combination: cables in ports of others, holes between ports, and less likely tiers.
+/// Evidence against a combination: cables in ports of others, holes between ports, and less likely tiers.
 type Against = (usize, usize, usize);
 
 /// Finds the combinations.
@@ -179,7 +179,7 @@ impl Seats {
         Seats { is_up: level == Level::T0, parallel: parallel.max(1), taken }
     }
 
-    /// How many are at the port of another under a fit.
+    /// Number at the port of another under a fit.
     fn others(&self, fit: &Fit) -> usize {
         if !fit.is_named {
             return 0;
@@ -204,7 +204,7 @@ fn meet(lower: Option<&Choice>, upper: Option<&Choice>) -> bool {
     })
 }
 
-/// What a tier may be: one platform, one for each plane, or each zone, or single switches of another.
+/// Hardware of a tier: one platform, one for each plane, or each zone, or single switches of another.
 fn of_tier(
     plant: &Plant,
     positions: &Positions,

@@ -1,7 +1,7 @@
 //! Topologies of containerlab: `topology.nodes` and `topology.links`, links in the brief and in the extended form.
 //!
 //! Source: containerlab.dev/manual/topo-def-file. Links of a node to the host, to a bridge of the management network or to
-//! nothing are no cables of a fabric; they are left out and counted.
+//! nothing are not cables of a fabric; they are left out and counted.
 
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ fn line_of(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-/// What the parser says, without the place that it puts behind.
+/// Message of the parser, without the position behind it.
 fn why(error: &Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();

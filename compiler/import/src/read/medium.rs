@@ -15,7 +15,7 @@ pub(super) struct Meant {
     pub(super) is_sure: bool,
 }
 
-/// What a type means; nothing where the language has no such medium.
+/// Meaning of a type; none where the language has no such medium.
 pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
     let kind = kind.to_lowercase();
     let is = |value: &str, label: &str| {

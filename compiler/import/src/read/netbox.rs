@@ -12,7 +12,7 @@ pub(super) enum Use {
     Leaving,
     /// It is not plugged yet.
     Planned,
-    /// It is no cable between interfaces, for this reason.
+    /// It is not a cable between interfaces, for this reason.
     Other(&'static str),
 }
 

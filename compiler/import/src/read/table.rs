@@ -203,7 +203,7 @@ fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Optio
 fn is_drained(word: &str) -> Result<bool, String> {
     match State::from_word(word) {
         Some(state) => Ok(state == State::Drained),
-        None => Err(format!("`{word}` is no state of a cable: `up` or `drained`")),
+        None => Err(format!("`{word}` is not a state of a cable: `up` or `drained`")),
     }
 }
 

@@ -132,7 +132,7 @@ impl Backend for Linux {
             Some(sightings) => sightings,
             None => Sightings::open(&self.model, &self.namespaces, self.jobs)?,
         };
-        // What passed before, and what is late of it.
+        // Packets that passed before, and late ones.
         sightings.take()?;
         self.exchange(packets, &mut Quiet)?;
         self.carriers.rest();

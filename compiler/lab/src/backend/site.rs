@@ -1,4 +1,4 @@
-//! What a lab consists of, whatever its target: made, configured, its cables moved.
+//! Parts of a lab on any target: creation, configuration, moved cables.
 
 use super::{Backend, Breakable, Routed};
 use crate::LabError;
@@ -41,13 +41,13 @@ pub(crate) trait Site: Backend + std::fmt::Debug {
 pub(crate) struct Moves {
     /// Ports whose cables are pulled out.
     pub(crate) ends: Vec<PortId>,
-    /// What is plugged into what then.
+    /// Connections at that time.
     pub(crate) pairs: Vec<(PortId, Option<PortId>)>,
-    /// What the link layer does at the ends.
+    /// Link layer at the ends.
     pub(crate) link_layer: LinkLayer,
 }
 
-/// What the link layer does at the ends of cables that were moved.
+/// Link layer at the ends of moved cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinkLayer {
     /// Neighbours there are resolved anew: every frame gets through, and segments alone must stop packets.

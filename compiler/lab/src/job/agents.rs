@@ -27,15 +27,15 @@ use crate::{Lab, LabError, make_private};
 
 /// Folder of a job, in that of its lab.
 const FOLDER: &str = "job";
-/// How often, and at what distance, an agent is asked whether it is ready: a machine under load is slow.
+/// Number and interval of checks that an agent is ready: a machine under load is slow.
 const TRIES: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long an agent may take to end by itself, in pauses.
+/// Time for an agent to end by itself, in pauses.
 const END_TRIES: u32 = 100;
 /// The end of a log that is shown.
 const TAIL: u64 = 2000;
 
-/// How agents are to send.
+/// Send options of agents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) program: &'a Utf8Path,

@@ -1,4 +1,4 @@
-//! What a job asks of agents, over their sockets.
+//! Requests of a job to agents, over their sockets.
 //!
 //! In: a socket, a request. Out: the answer, or why there is none. Invariants: no answer is longer than a bound; nobody
 //! waits for one without an end.
@@ -19,7 +19,7 @@ const ANSWER_MAX: usize = 16 << 20;
 /// An agent without an answer for so long has none.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How an agent is, as far as jobs ask.
+/// State of an agent, as needed by jobs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Status {
     /// Its clock.

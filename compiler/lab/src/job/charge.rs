@@ -17,7 +17,7 @@ use crate::model::{CableId, Model};
 /// The longest that a packet is taken to be on its way: what is so late agents call lost.
 const WAY_NS: u64 = 50_000_000;
 
-/// What a fault does to a packet on a cable.
+/// Effect of a fault on a packet on a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Danger {
     /// It gets no further.
@@ -26,15 +26,15 @@ enum Danger {
     Possible,
 }
 
-/// What is wrong with each cable: the steps that broke it, in their order.
+/// Faults of each cable: the steps that broke it, in their order.
 type Broken = BTreeMap<CableId, Vec<(usize, Danger)>>;
 
-/// How much is known of when and where packets were lost.
+/// Certainty about the time and place of losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Witness {
     /// The moment: a loss has the time at which it happened.
     Exact,
-    /// What senders say: a loss has the time at which it was sent.
+    /// Senders' reports: a loss has the time at which it was sent.
     Senders,
 }
 

@@ -16,10 +16,10 @@ use crate::{Lab, LabError};
 /// The longest that anybody sleeps before looking at who asked for the end.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// What the parts of a job know of each other.
+/// Shared state of the parts of a job.
 pub(super) struct Course {
     pub(super) started: Instant,
-    /// How long new messages are sent.
+    /// Time for which new messages are sent.
     pub(super) duration: Duration,
     /// When the first step is done.
     pub(super) first_step: Duration,

@@ -41,7 +41,7 @@ use nodes::Nodes;
 const FIRST_PORT: u16 = 20_000;
 /// So many ports are used.
 const PORTS: u64 = 40_000;
-/// How often ways are looked up while routes change.
+/// Number of lookups of paths while routes change.
 const TRIES: u32 = 20;
 
 /// Two NICs of which one sends to the other, and how.
@@ -135,7 +135,7 @@ fn names(model: &Model, seats: &[joined::Seat]) -> Vec<String> {
     seats.iter().map(name).collect()
 }
 
-/// Who sends to whom, by which ports.
+/// Senders and receivers, with their ports.
 fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
     let port = |from: usize, to: usize| match orders.transport {
         // All flows have the same, so that switches tell them by addresses alone.

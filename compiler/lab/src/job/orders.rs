@@ -1,4 +1,4 @@
-//! What a job is to do, whatever carries it.
+//! Task of a job, independent of its carrier.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ pub(super) const PACKET_NS_MAX: u64 = 400_000;
 pub(super) const PLACES: u64 = 1024;
 /// The distance between samples.
 pub(super) const SAMPLE: Duration = Duration::from_millis(100);
-/// What to run.
+/// Command.
 #[derive(Debug, Clone)]
 pub struct Orders {
     /// The program `closc-nic`.
     pub program: Utf8PathBuf,
-    /// How paths are chosen.
+    /// Path selection.
     pub transport: Transport,
-    /// Who sends to whom.
+    /// Senders and receivers.
     pub pattern: Pattern,
     /// Bytes of a message.
     pub message_bytes: u64,

@@ -1,4 +1,4 @@
-//! Who sends to whom, and what waits for what.
+//! Senders, receivers and dependencies.
 //!
 //! In: a pattern, how many NICs, a seed. Out: the next message of each NIC. Invariants: no NIC sends to itself; the same
 //! seed gives the same messages; nothing here knows of time.
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Who sends to whom.
+/// Senders and receivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
@@ -49,7 +49,7 @@ impl FromStr for Pattern {
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Pattern::ALL.into_iter().find(|pattern| pattern.word() == word);
         found.ok_or_else(|| {
-            format!("`{word}` is no pattern: permutation, all-to-all, ring, incast or bisection is")
+            format!("`{word}` is not a pattern: permutation, all-to-all, ring, incast or bisection is")
         })
     }
 }
@@ -63,11 +63,11 @@ impl fmt::Display for Pattern {
 /// A message to send: the number of the NIC that sends it, its number there, the NIC that gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Next {
-    /// Who sends.
+    /// Sender.
     pub from: usize,
     /// Its number, from 0, among those of the sender.
     pub number: u64,
-    /// Who gets it.
+    /// Recipient.
     pub to: usize,
 }
 

@@ -90,7 +90,7 @@ fn axes(out: &mut String, scale: &Scale) {
     let _ = writeln!(out, "<text x=\"8\" y=\"{:.1}\">Mb/s</text>", TOP - 12.0);
 }
 
-/// What should be left, as steps of a thin line.
+/// Expected capacity, as steps of a thin line.
 fn plan(out: &mut String, scale: &Scale, report: &Report) {
     let Some(before) = report.before_mbps else { return };
     let mut line = Vec::new();

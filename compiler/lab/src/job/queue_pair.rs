@@ -25,7 +25,7 @@ pub(super) struct Outgoing {
 /// A message that is acknowledged as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Done {
-    /// What the caller knows it by.
+    /// Identifier of the caller.
     pub(super) message: usize,
     /// Packets sent for it, and those of them that were sent again.
     pub(super) packets: (u64, u64),

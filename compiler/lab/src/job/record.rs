@@ -1,23 +1,23 @@
-//! What was seen of a job, before anything is computed from it.
+//! Observations of a job, before anything is computed from them.
 //!
 //! Invariants: times are nanoseconds after the first message; NICs are numbers in the order of the job.
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who sent it.
+    /// Sender.
     pub from: usize,
-    /// Who was to get it.
+    /// Intended receiver.
     pub to: usize,
     /// When it was ordered.
     pub at_ns: u64,
-    /// How long it took until the sender knew that all of it arrived; nothing, if that never was.
+    /// Time until the sender knew that all of it arrived; none if it never did.
     pub took_ns: Option<u64>,
     /// Packets sent for it, and those of them that were sent again.
     pub packets: (u64, u64),
 }
 
-/// What NICs had received.
+/// Packets received by NICs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// When.
@@ -38,16 +38,16 @@ pub struct Loss {
     pub in_switch: bool,
     /// Whether it was a probe that asked what became of packets before it, and carried nothing.
     pub is_probe: bool,
-    /// What its sender knew of it; nothing where it never learnt.
+    /// Sender's knowledge of it; none where it never arrived.
     pub word: Option<Word>,
 }
 
-/// What the sender of a lost packet knew.
+/// Knowledge of the sender of a lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
-    /// Who sent it.
+    /// Sender.
     pub from: usize,
-    /// Who was to get it.
+    /// Intended receiver.
     pub to: usize,
     /// Its path.
     pub entropy: u32,
@@ -60,7 +60,7 @@ pub struct Word {
 /// A path whose state changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Whose path.
+    /// Path owner.
     pub from: usize,
     /// Where it goes.
     pub to: usize,
@@ -86,7 +86,7 @@ pub struct Mark {
 pub struct Record {
     /// Messages in the order in which they were ordered.
     pub messages: Vec<Message>,
-    /// What was received, over time.
+    /// Received packets, over time.
     pub samples: Vec<Sample>,
     /// Packets lost.
     pub losses: Vec<Loss>,

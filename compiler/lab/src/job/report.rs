@@ -1,4 +1,4 @@
-//! What a job was like.
+//! Course of a job.
 //!
 //! In: what was seen, the timeline. Out: a [`Report`]. Invariants: computed from the record alone, so
 //! that the same record gives the same report.
@@ -31,12 +31,12 @@ const WHOLE: Left = Left { goodput: 1.0, paths: 1.0 };
 /// Paths that are listed.
 const PATHS_MAX: usize = 10;
 
-/// What was run.
+/// Command.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setting {
-    /// How paths were chosen.
+    /// Path selection.
     pub transport: String,
-    /// Who sent to whom.
+    /// Senders and receivers.
     pub pattern: Pattern,
     /// NICs.
     pub nics: usize,
@@ -76,7 +76,7 @@ impl Setting {
     }
 }
 
-/// What switches counted, where they are part of the job.
+/// Counters of switches, where they are part of the job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switched {
     /// Packets that got a congestion mark.
@@ -92,7 +92,7 @@ pub struct Switched {
 /// A job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// What was run.
+    /// Command.
     #[serde(flatten)]
     pub setting: Setting,
     /// From the first message to the last arrival, or until it was given up.
@@ -109,13 +109,13 @@ pub struct Report {
     pub rtt_us: f64,
     /// Stretches between steps.
     pub phases: Vec<Phase>,
-    /// What was done.
+    /// Action.
     pub steps: Vec<StepReport>,
     /// States of paths.
     pub states: States,
     /// Packets sent over each plane.
     pub planes: Vec<u64>,
-    /// What switches counted, in virtual time.
+    /// Counters of switches, in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<Switched>,
     /// Bytes that arrived and were not sent.
@@ -124,7 +124,7 @@ pub struct Report {
     pub forgotten: u64,
     /// Goodput over time: seconds, and Mb/s of the fifth of a second around them.
     pub curve: Vec<(f64, f64)>,
-    /// What is expected and is not so.
+    /// Unmet expectations.
     pub unmet: Vec<Unmet>,
 }
 
@@ -133,7 +133,7 @@ pub struct Report {
 pub struct Unmet {
     /// The key of the scenario; `steps` for a step that could not be done.
     pub expected: &'static str,
-    /// What is, beside what should be.
+    /// Actual value, beside the expected one.
     pub found: String,
 }
 
@@ -193,11 +193,11 @@ impl Phase {
 /// A step of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepReport {
-    /// What happened.
+    /// Event.
     pub what: String,
     /// When, after the first message.
     pub at_s: f64,
-    /// How long it took to do.
+    /// Duration.
     pub took_ms: f64,
     /// Why it could not be done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,13 +235,13 @@ pub struct States {
 /// A path that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PathChanges {
-    /// Whose it is.
+    /// Owner.
     pub from: String,
     /// Where it goes.
     pub to: String,
     /// Its entropy value.
     pub entropy: u32,
-    /// How often it changed.
+    /// Number of changes.
     pub changes: u64,
 }
 
@@ -250,7 +250,7 @@ impl Report {
     pub fn of(setting: Setting, names: &[String], timeline: &Timeline, record: &Record) -> Report {
         let samples = &record.samples;
         let first = record.marks.first().map(|mark| mark.span_ns.0);
-        // What is sent ends with the job; what a stretch ends with may be a little earlier than the last sample.
+        // Sending ends with the job; the end of an interval may be a little earlier than the last sample.
         let end_ns = samples.last().map_or(0, |sample| sample.at_ns).min(sending_end(record));
         let before = rate(samples, WARM_NS, first.unwrap_or(end_ns));
         let percent = |rate: f64| before.filter(|before| *before > 0.0).map(|before| 100.0 * rate / before);
@@ -359,7 +359,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
         let last = losses.iter().map(|loss| loss.lost_ns).max();
         let to = next_ns(record, at, end_ns);
         let left = timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput;
-        // What nothing is left of, or what there never was, cannot be back.
+        // A path with nothing left cannot be restored.
         let wanted = before.map(|before| BACK * before * left).filter(|wanted| *wanted > 0.0);
         let recovered = wanted.and_then(|wanted| back(&record.samples, from, to, POINT_NS, wanted));
         out.push(StepReport {

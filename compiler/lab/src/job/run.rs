@@ -90,7 +90,7 @@ pub enum JobError {
         unit: u32,
         /// Rate of a port.
         port_mbps: u32,
-        /// What it takes.
+        /// Accepted values.
         packet_ns: u64,
     },
 }
@@ -119,7 +119,7 @@ pub(super) fn run(
     let seen = perform(lab, scenario, orders, &seats, &timeline, &agents, work, watch);
     drop(agents);
     lab.restore(watch)?;
-    // What speaks when its port comes up is not to be counted by the next test.
+    // Packets that are sent when a port comes up are not to be counted by the next test.
     lab.breakable()?.settle()?;
     let mut record = seen?;
     charge(lab, &seats, &timeline, &mut record)?;
@@ -161,7 +161,7 @@ fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -
     Ok(())
 }
 
-/// What threads know of each other.
+/// Shared state of threads.
 struct Stage<'a> {
     agents: &'a Agents,
     seats: &'a [Seat],
@@ -257,7 +257,7 @@ impl Driver {
 
     fn order(&mut self, stage: &Stage<'_>, from: usize, number: u64, to: usize) -> Result<(), LabError> {
         let bytes = stage.orders.message_bytes;
-        // What is at a place of a region follows from the place, so it goes to the same one.
+        // The contents of a place of a region follow from the place, so it goes to the same one.
         let place = number % PLACES * bytes;
         let mut line = match self.idle[from].pop() {
             Some(line) => line,
@@ -315,16 +315,16 @@ impl Driver {
     }
 }
 
-/// What is known of an agent's clock and of what it was asked before.
+/// State of an agent's clock and of earlier requests.
 struct Watched {
     line: Line,
-    /// What to add to its clock, and how exactly that is known.
+    /// Offset of its clock, and its precision.
     offset: (i128, u64),
     event: u64,
     loss: u64,
     events: Vec<EventView>,
     losses: Vec<AgentLoss>,
-    /// What nobody had answered when the job was over.
+    /// Unanswered packets when the job was over.
     silence: Silence,
     forgotten: u64,
 }

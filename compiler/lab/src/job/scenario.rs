@@ -24,15 +24,15 @@ pub(crate) const QUIET: Duration = Duration::from_secs(1);
 /// A scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// What it shows.
+    /// Display.
     pub title: String,
-    /// How long new messages are sent.
+    /// Time for which new messages are sent.
     pub duration: Duration,
-    /// What happens, in the order of time.
+    /// Events, in the order of time.
     pub steps: Vec<Step>,
-    /// What has to hold in a lab on the kernel, whose machine may be busy.
+    /// Expectations in a lab on the kernel, whose machine may be busy.
     pub expect: Expect,
-    /// What has to hold in virtual time: the same, but for what is said of it apart.
+    /// Expectations in virtual time: the same, except for separate values.
     pub in_virtual_time: Expect,
 }
 
@@ -47,12 +47,12 @@ pub struct Step {
     pub action: Action,
 }
 
-/// What can happen.
+/// Possible events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Something breaks.
     Break(Fault),
-    /// What was broken is whole again: all of it, or what was named so.
+    /// Repaired elements: all, or the named ones.
     Restore(Option<String>),
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// What has to hold; nothing is asked of what is absent.
+/// Expectations; absent ones are not checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     /// Messages that may get lost.
@@ -83,7 +83,7 @@ pub struct Expect {
     pub left_within: Option<Duration>,
 }
 
-/// What is wrong with a file, and where.
+/// Errors of a file, with their place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {what}")]
 pub struct ScenarioFault {
@@ -91,7 +91,7 @@ pub struct ScenarioFault {
     pub line: u64,
     /// Column, from 1.
     pub column: u64,
-    /// What is wrong, and what to write instead.
+    /// The error, and the text to write instead.
     pub what: String,
 }
 
@@ -150,7 +150,7 @@ struct ExpectFile {
     virtual_time: Option<VirtualFile>,
 }
 
-/// What is expected in virtual time instead.
+/// Expectations in virtual time.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct VirtualFile {
@@ -250,7 +250,7 @@ fn fault(error: &Error) -> ScenarioFault {
     let list = |expected: &[&str]| expected.join("`, `");
     let what = match error.without_snippet() {
         Error::SerdeUnknownField { field, expected, .. } => {
-            format!("`{field}` is no key here: `{}`", list(expected))
+            format!("`{field}` is not a key here: `{}`", list(expected))
         }
         Error::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
         Error::SerdeInvalidType { unexpected, expected, .. }
@@ -281,7 +281,7 @@ fn time(written: &Spanned<String>) -> Result<Duration, ScenarioFault> {
     let seconds = number.zip(factor).map(|(number, factor)| number * factor);
     let fits = seconds.filter(|seconds| *seconds <= DURATION_MAX.as_secs_f64());
     fits.map(Duration::from_secs_f64).ok_or_else(|| {
-        at(written, format!("`{text}` is no time of at most an hour: write `500ms`, `2s` or `1m`"))
+        at(written, format!("`{text}` is not a time of at most an hour: write `500ms`, `2s` or `1m`"))
     })
 }
 
@@ -297,7 +297,7 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
         if !(percent > 0.0 && percent <= 100.0) {
             return Err(at(
                 &loss.percent,
-                format!("{percent} is no loss: write a percentage above 0, at most 100"),
+                format!("{percent} is not a loss: write a percentage above 0, at most 100"),
             ));
         }
         let parts = percent * 1e4;
@@ -366,7 +366,7 @@ fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
     })
 }
 
-/// What is expected where only the clock that is moved counts: what is said of it, else what is said of every job.
+/// Expectations where only the simulated clock counts: separate values, else those of every job.
 fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
     let Some(file) = file else { return Ok(expect.clone()) };
     let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
@@ -384,7 +384,7 @@ fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, Scenario
 fn percent(written: Option<&Spanned<f64>>) -> Result<Option<f64>, ScenarioFault> {
     match written {
         Some(p) if !(0.0..=100.0).contains(&p.value) => {
-            Err(at(p, format!("{} is no percentage: write 0 to 100", p.value)))
+            Err(at(p, format!("{} is not a percentage: write 0 to 100", p.value)))
         }
         Some(p) => Ok(Some(p.value)),
         None => Ok(None),
@@ -446,11 +446,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let cases = [
-            ("duration: 2s\nspeed: 3\n", "2:1: `speed` is no key here"),
+            ("duration: 2s\nspeed: 3\n", "2:1: `speed` is not a key here"),
             ("title: x\n", "`duration` is missing"),
-            ("duration: soon\n", "1:11: `soon` is no time"),
-            ("duration: 2h\n", "1:11: `2h` is no time"),
-            ("duration: 1e3s\n", "1:11: `1e3s` is no time"),
+            ("duration: soon\n", "1:11: `soon` is not a time"),
+            ("duration: 2h\n", "1:11: `2h` is not a time"),
+            ("duration: 1e3s\n", "1:11: `1e3s` is not a time"),
             ("duration: 100ms\n", "1:11: a job takes from 1s to 60m"),
             ("duration: 9s\nsteps:\n  - at: 2s\n    cut: a\n    plane: 1\n", "3:5: a step does one thing"),
             ("duration: 9s\nsteps:\n  - at: 2s\n", "3:5: nothing happens in this step"),
@@ -460,8 +460,11 @@ mod tests {
                 "4:11: the step before is at 3s",
             ),
             ("duration: 2s\nsteps:\n  - { at: 3s, cut: a }\n", "3:11: the job ends at 2s"),
-            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0 } }\n", "3:42: 0 is no loss"),
-            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: .nan } }\n", "is no loss"),
+            (
+                "duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0 } }\n",
+                "3:42: 0 is not a loss",
+            ),
+            ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: .nan } }\n", "is not a loss"),
             ("duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 1e-9 } }\n", "steps of 0.0001"),
             (
                 "duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0.00015 } }\n",
@@ -470,7 +473,7 @@ mod tests {
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: two cables change places, 1"),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot change places"),
             ("duration: 9s\nsteps:\n  - { at: 2s, plane: 300 }\n", "3:22: "),
-            ("duration: 9s\nexpect: { goodput_min_percent: 101 }\n", "2:32: 101 is no percentage"),
+            ("duration: 9s\nexpect: { goodput_min_percent: 101 }\n", "2:32: 101 is not a percentage"),
             ("duration: 9s\nduration: 8s\n", "2:1: this key is there twice"),
             ("duration: 9s\ntitle: &a x\n", "1:1: "),
             ("", "`duration` is missing"),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::report::{Report, Setting, Switched};
 
-/// How tables are written.
+/// Writing of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     Plain,
@@ -157,7 +157,7 @@ fn jobs(reports: &[Report]) -> Vec<Vec<String>> {
     rows
 }
 
-/// What queues of switches did to packets.
+/// Effects of switch queues on packets.
 fn queues(Switched { ecn_marked, trimmed, dropped, full }: &Switched) -> String {
     let ports: Vec<String> = full.iter().map(|(port, n)| format!("{port} {n}")).collect();
     let most = if ports.is_empty() { String::new() } else { format!(" (most at {})", ports.join(", ")) };
@@ -201,7 +201,7 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
     rows
 }
 
-/// Aligns rows, the first being the head. Numbers are on the right; the last column is text where it is no number.
+/// Aligns rows, the first being the head. Numbers are on the right; the last column is text where it is not a number.
 fn table(style: Style, rows: &[Vec<String>]) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);

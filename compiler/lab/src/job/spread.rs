@@ -1,4 +1,4 @@
-//! What is left between NICs while cables are down: of goodput, and of paths.
+//! Remaining capacity between NICs while cables are down: of goodput, and of paths.
 //!
 //! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`Left`]. Invariants: it costs what the
 //! fabric has of cables, NICs and pairs of T0 groups, not of pairs of NICs; which cables a path takes is walked over the cable
@@ -19,7 +19,7 @@ use state::{State, Wires};
 /// Planes that there may be.
 const PLANES: usize = 32;
 
-/// What is left of a pattern.
+/// Rest of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Left {
     /// The share of goodput. A NIC sends as much over each plane that joins it with another; where cables have a rate, the
@@ -29,7 +29,7 @@ pub struct Left {
     pub paths: f64,
 }
 
-/// Who talks to whom over which cables.
+/// Pairs that talk, with their cables.
 #[derive(Debug)]
 pub struct Spread {
     wires: Wires,
@@ -86,7 +86,7 @@ fn planes(bits: u32) -> impl Iterator<Item = usize> {
     (0..PLANES).filter(move |plane| bits >> plane & 1 == 1)
 }
 
-/// What NICs would send through T0s, zones and ports of NICs if nothing but their own ports limited them, in NIC ports.
+/// Load through T0s, zones and NIC ports if only NIC ports limited it, in NIC ports.
 #[derive(Debug)]
 struct Loads {
     /// By group and plane: away from its T0, and towards it.

@@ -42,7 +42,7 @@ pub(crate) fn lowest(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64
     rates.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// How long it takes after a time until a stretch begins that has some rate.
+/// Time until an interval with some rate begins.
 pub(crate) fn back(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64, wanted: f64) -> Option<u64> {
     let later = samples.iter().map(|sample| sample.at_ns).filter(|at| *at > from_ns);
     let mut starts = std::iter::once(from_ns).chain(later).filter(|start| start + width_ns <= to_ns);
@@ -57,7 +57,7 @@ pub(crate) fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// How long paths were used after the first word of a loss: for each path, and each time that it came back, from when
+/// Time that paths were used after the first sign of loss: for each path, and each time that it recovered, from when
 /// the first loss was known to when the last packet was sent that was lost. The longest of them.
 pub(crate) fn after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
     let mut returns: BTreeMap<Path, Vec<u64>> = BTreeMap::new();

@@ -17,13 +17,13 @@ use crate::model::{CableId, Model};
 pub struct Bound {
     /// When.
     pub at: Duration,
-    /// What happens.
+    /// Event.
     pub action: Action,
-    /// What is broken afterwards.
+    /// Faults afterwards.
     pub standing: Vec<Fault>,
 }
 
-/// What says how much is left of a pattern while something is broken.
+/// Estimate of the remaining capacity of a pattern during a fault.
 pub(super) trait Remains {
     /// Returns what is left while these faults stand.
     fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left;
@@ -32,9 +32,9 @@ pub(super) trait Remains {
 /// A scenario on a fabric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// What happens.
+    /// Event.
     pub steps: Vec<Bound>,
-    /// What should be left: before the first step, and after each.
+    /// Expected capacity: before the first step, and after each.
     pub plan: Vec<Left>,
 }
 

@@ -49,7 +49,7 @@ use station::{Room, Station};
 use switches::Switches;
 use wiring::Wiring;
 
-/// How long a packet takes over a cable, and from port to port of a switch whose queue is empty.
+/// Delay over a cable, and from port to port of a switch whose queue is empty.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
 const HEADERS: u64 = 126 + inner::INNER as u64;
@@ -332,7 +332,7 @@ impl<'a> Run<'a> {
 
     fn send(&mut self, next: Next, message: usize, now_ns: u64) {
         let bytes = self.orders.message_bytes;
-        // What is at a place of a region follows from the place, so it goes to the same one.
+        // The contents of a place of a region follow from the place, so it goes to the same one.
         let place = next.number % PLACES * bytes;
         let to = self.seats[next.to].address.octets();
         let order = (to, place, bytes, self.orders.unit);

@@ -1,4 +1,4 @@
-//! What can be broken in a fabric while packets flow.
+//! Faults that can be injected while packets flow.
 //!
 //! In: names of switches, cables, planes. Out: the ports and cables that this concerns. Invariants: the same words mean the
 //! same ports wherever the same cable lists are read; nothing is touched here.
@@ -25,14 +25,14 @@ pub enum Fault {
     Loss {
         /// The cable.
         cable: String,
-        /// How many of a million.
+        /// Per million.
         ppm: u32,
     },
     /// Two cables have changed places at their upper ends.
     Miswire(String, String),
 }
 
-/// What a fault does to ports and cables.
+/// Effect of a fault on ports and cables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Harm {
     /// These ports are down.

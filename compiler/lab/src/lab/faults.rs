@@ -19,14 +19,14 @@ use crate::routed;
 use crate::test::TestReport;
 use crate::trace::{self, Finding};
 
-/// What swapping two cables did.
+/// Effect of swapping two cables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MiswireReport {
     /// The cables that changed places.
     pub swapped: (String, String),
     /// What the test found.
     pub test: TestReport,
-    /// What the data plane says about the cause.
+    /// Evidence of the data plane about the cause.
     pub findings: Vec<Finding>,
 }
 
@@ -41,7 +41,7 @@ impl MiswireReport {
     }
 }
 
-/// What cutting a cable did.
+/// Effect of cutting a cable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CutReport {
     /// The cable.
@@ -49,13 +49,13 @@ pub struct CutReport {
     /// Whether both ends lost their carrier.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub down: bool,
-    /// What self-probes found, where hosts write the path.
+    /// Results of self-probes, where hosts write the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<ProbeReport>,
-    /// What became of flows, where switches choose the path.
+    /// Fate of flows, where switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestReport>,
-    /// What flows and routes say about the cause.
+    /// Evidence of flows and routes about the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
@@ -71,7 +71,7 @@ impl CutReport {
     }
 }
 
-/// What the ends of a cable that is cut notice.
+/// Visibility of a cut cable at its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     /// Nothing: both ports stay up, and nothing arrives.

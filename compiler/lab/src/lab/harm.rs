@@ -39,7 +39,7 @@ impl Lab {
         }
         let harms: Vec<Harm> =
             mended.iter().map(|fault| fault.harm(&self.model)).collect::<Result<_, _>>()?;
-        // What is down for another reason stays down.
+        // An element that is down for another reason stays down.
         let down = self.ports_down(&left)?;
         let up: Vec<PortId> =
             harms.iter().flat_map(Harm::down).copied().filter(|port| !down.contains(port)).collect();

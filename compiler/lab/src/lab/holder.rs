@@ -1,4 +1,4 @@
-//! Who holds a lock, written into its file, and whether that process is about to end.
+//! Owner of a lock, written into its file, and whether that process is about to end.
 //!
 //! A process that was killed holds its locks until the kernel has ended all of its threads, and one that moves devices
 //! between namespaces can be long in the kernel. In: the file of a lock. Out: whether waiting helps. Invariants: a
@@ -47,7 +47,7 @@ mod tests {
         let own = fs::read_to_string("/proc/self/status").unwrap();
         assert!(!is_killed(&own), "{own}");
         let file = tempfile::tempfile().unwrap();
-        assert!(!is_ending(&file), "an empty file names nobody");
+        assert!(!is_ending(&file), "an empty file names no switch");
         write(&file);
         assert!(!is_ending(&file));
     }

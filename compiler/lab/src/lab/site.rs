@@ -1,4 +1,4 @@
-//! What a lab of each target consists of: chosen, found missing, removed.
+//! Parts of a lab of each target: selection, missing requirements, removal.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::target::Target;
 use crate::tree::Tree;
 
-/// What was removed.
+/// Removed elements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Removed {
     /// Namespaces.

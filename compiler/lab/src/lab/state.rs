@@ -1,4 +1,4 @@
-//! What is up, written down: a small file for each fabric, and a lock beside it.
+//! Running labs, recorded: a small file for each fabric, and a lock beside it.
 //!
 //! Invariants: the file is written before anything is made and removed after everything is gone.
 
@@ -22,10 +22,10 @@ use crate::name::FabricName;
 use crate::target::Target;
 use crate::tree::{DeviceKind, Tree};
 
-/// How often a folder is made again that others remove.
+/// Number of attempts to create a folder that others remove.
 const TRIES: u32 = 100;
 
-/// How often and at what distance it is looked whether a killed process has let go.
+/// Number and interval of checks that a killed process has released its resources.
 const WAITS: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -35,13 +35,13 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Version of the file.
 const VERSION: u32 = 2;
 
-/// What is up.
+/// Running parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     version: u32,
     /// The fabric.
     pub(super) fabric: FabricName,
-    /// What runs its switches.
+    /// Program of its switches.
     pub(super) target: Target,
     pub(super) tree: Utf8PathBuf,
     /// Names of the devices, in the order of the model.
@@ -52,11 +52,11 @@ pub(super) struct State {
     cables: Vec<(String, String)>,
     /// Whether everything was made.
     pub(super) complete: bool,
-    /// What was done to cables.
+    /// Actions on cables.
     pub(super) changes: Vec<Change>,
 }
 
-/// What was done to cables, by their names.
+/// Actions on cables, by their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Change {

@@ -42,13 +42,13 @@ pub(super) fn findings(
     found
 }
 
-/// What became of flows behind the ports that they left by.
+/// Fate of flows behind their ports.
 #[derive(Debug, Default)]
 struct Crossings {
     ports: BTreeMap<PortId, Behind>,
 }
 
-/// What became of flows behind a port.
+/// Fate of flows behind a port.
 #[derive(Debug, Default)]
 struct Behind {
     left: u64,

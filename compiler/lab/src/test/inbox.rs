@@ -27,7 +27,7 @@ pub(super) fn send(
     Ok(inbox.ends)
 }
 
-/// What came of one packet.
+/// Fate of one packet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct End {
     /// Times it came in whole at the right port.

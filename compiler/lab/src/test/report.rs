@@ -1,4 +1,4 @@
-//! What a test found, and how it comes to say so.
+//! Result of a test, and its report.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -15,7 +15,7 @@ use crate::traffic::{PathName, PathRef};
 /// Faults named one by one in a report; all are counted.
 const NAMED_MAX: usize = 20;
 
-/// What a test found.
+/// Result of a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestReport {
     /// Ordered pairs of NICs.
@@ -57,7 +57,7 @@ pub struct TestReport {
     /// Flows that failed, the first of them, where switches choose the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_flows: Vec<FlowName>,
-    /// What groups of next hops got, where switches choose the path.
+    /// Shares of next-hop groups, where switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
 }
@@ -71,11 +71,11 @@ pub struct FlowName {
     pub to: Ipv6Addr,
     /// Port of the sender.
     pub source_port: u16,
-    /// What became of it.
+    /// Result.
     pub what: String,
 }
 
-/// What groups of next hops got of flows that no group before them has chosen a port for.
+/// Shares of next-hop groups of flows that no group before them has chosen a port for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Groups that chose.

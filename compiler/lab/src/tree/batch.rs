@@ -1,4 +1,4 @@
-//! What a batch file asks of a device, as far as a lab has to know it.
+//! Commands of a batch file for a device, as far as a lab needs them.
 //!
 //! In: the commands of an `ip.batch`. Out: [`Batch`]: own segments, routes to neighbours' segments, addresses of
 //! ports. Invariants: the commands are run by `ip`; this reading only says what to expect of them.
@@ -13,7 +13,7 @@ use super::ip::{Action, Command, Hop, Mac, Route};
 /// The device that segments are bound to.
 const BRIDGE: &str = "sr0";
 
-/// What a batch file asks of a device.
+/// Commands of a batch file for a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Own segments, in the order of the file.

@@ -12,7 +12,7 @@ use crate::name::{DeviceName, Interface, NameFault};
 pub struct CableRow {
     /// The plane it belongs to.
     pub plane: u8,
-    /// What it connects.
+    /// Connected ends.
     pub kind: Kind,
     /// The end nearer to the NICs.
     pub lower: CableEnd,
@@ -94,6 +94,6 @@ mod tests {
         let error = parse(&format!("{HEADER}one,t0-t1,a,b,c,d,e,f,up\n")).unwrap_err();
         assert!(error.to_string().contains("line: 2"), "{error}");
         let error = parse(&format!("{HEADER}1,t0-t1,a,b,c,d,30m,dr4,absent\n")).unwrap_err();
-        assert_eq!(error.to_string(), "`absent` is no state of a cable");
+        assert_eq!(error.to_string(), "`absent` is not a state of a cable");
     }
 }

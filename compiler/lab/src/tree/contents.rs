@@ -20,7 +20,7 @@ use crate::name::FabricName;
 /// The largest file that a lab reads. The path table of 131,072 NICs takes some hundred kilobytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// What the digests of the manifest are for.
+/// Purpose of the digests of the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Digests {
     /// A file that differs is refused.

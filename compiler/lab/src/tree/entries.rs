@@ -52,7 +52,7 @@ impl Program {
     }
 }
 
-/// What is read of a switch's entries.
+/// Readings of a switch's entries.
 type Found = (Batch, BTreeMap<String, u16>);
 
 /// Reads the entries of the pipelines that a tree has.

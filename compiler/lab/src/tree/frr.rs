@@ -81,7 +81,7 @@ const FORMS: [&str; 62] = [
     "maximum-paths <number>",
 ];
 
-/// What a switch runs of FRR.
+/// FRR daemons of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Router {
     /// The configuration, a line each.

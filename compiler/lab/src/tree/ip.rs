@@ -27,7 +27,7 @@ pub enum Command {
         mac: Option<Mac>,
         /// The largest packet.
         mtu: Option<u32>,
-        /// How it makes its link-local address.
+        /// Derivation of its link-local address.
         addresses: Option<AddressMode>,
         /// Whether it is set up.
         up: bool,
@@ -54,7 +54,7 @@ pub enum Command {
     NextHop {
         /// Its number.
         id: u32,
-        /// What is written into the outer header.
+        /// Fields of the outer header.
         segments: Ipv6Addr,
         /// Where it goes.
         hop: Hop,
@@ -70,7 +70,7 @@ pub enum Command {
     TunnelSource(Ipv6Addr),
 }
 
-/// How a link makes its link-local address.
+/// Derivation of a link-local address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressMode {
     /// It has none.
@@ -88,7 +88,7 @@ pub struct Route {
     pub from: Option<Ipv6Net>,
     /// The address that sockets get which are bound to none.
     pub source: Option<Ipv6Addr>,
-    /// What becomes of packets.
+    /// Fate of packets.
     pub action: Action,
     /// Lower ones win.
     pub metric: Option<u32>,
@@ -96,7 +96,7 @@ pub struct Route {
     pub mtu: Option<u32>,
 }
 
-/// What a route does to packets.
+/// Effect of a route on packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Drops them.
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_bad_prefix_has_a_line() {
         let error = Command::read_all("\nroute replace nowhere via ::1 dev eth1\n").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: `nowhere` is no prefix");
+        assert_eq!(error.to_string(), "line 2: `nowhere` is not a prefix");
     }
 
     #[test]

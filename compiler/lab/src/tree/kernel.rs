@@ -1,4 +1,4 @@
-//! What the files of a device ask of the kernel.
+//! Kernel features needed by the files of a device.
 //!
 //! In: a device of a tree. Out: settings and commands, read anew each time: those of all devices together would take
 //! much memory. Invariants: they come from what a lab lets a tree ask, and from nothing else.

@@ -64,7 +64,7 @@ impl Sysctl {
         let (key, value) = (key.trim(), value.trim());
         let shown = || key.chars().take(64).flat_map(char::escape_debug).collect::<String>();
         let found = Key::read(key).ok_or_else(|| format!("a lab does not set `{}`", shown()))?;
-        let number = value.parse().map_err(|_| format!("the value of `{}` is no number", shown()))?;
+        let number = value.parse().map_err(|_| format!("the value of `{}` is not a number", shown()))?;
         Ok(Sysctl { key: found, value: number })
     }
 

@@ -116,7 +116,7 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     })
 }
 
-/// What hosts mark packets with.
+/// Marks of hosts.
 fn dscp(qos: &Qos) -> Dscp {
     let AgentCodes { data, again, control, cut_at_last_hop } = qos.agent_codes();
     Dscp { data, again, control, cut_at_last_hop }

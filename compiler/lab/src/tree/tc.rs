@@ -19,9 +19,9 @@ pub(crate) enum Queueing {
     Bands {
         /// The port.
         port: Interface,
-        /// How many bands.
+        /// Number of bands.
         bands: u8,
-        /// How many of them go first.
+        /// Number that go first.
         strict: u8,
         /// Bytes that each of the others may send in a turn.
         quanta: Vec<u32>,

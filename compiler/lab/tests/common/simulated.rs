@@ -25,7 +25,7 @@ pub(crate) struct Simulated<'a> {
     /// Of so many packets one is lost at first, where it leaves its second device; 0 for none.
     pub(crate) drops_one_of: usize,
     carried: usize,
-    /// What came out of wires and is reported after what was accepted, as some kernels do.
+    /// Frames that came out of wires and are reported after they were accepted, as by some kernels.
     wires: Vec<(PortId, Ipv6Addr, Vec<u8>)>,
 }
 

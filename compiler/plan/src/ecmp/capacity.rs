@@ -1,4 +1,4 @@
-//! How much of the fabric is left between a switch and a destination, as a part of what was planned.
+//! Remaining share of the fabric between a switch and a destination, relative to the plan.
 //!
 //! In: a fabric with its exceptions. Out: the part of the capacity from a T1 or T2 to a zone or a T0 group. Invariants:
 //! paths go up, then down, never up again; a cable counts where it is there and, unless asked otherwise, not drained;

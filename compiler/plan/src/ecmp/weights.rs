@@ -14,13 +14,13 @@ use crate::intent::Hop;
 pub(crate) struct Share {
     /// Index of the port in the intent.
     pub(crate) port: usize,
-    /// What is left of the capacity over that neighbour, by which neighbours are compared.
+    /// Remaining capacity over that neighbour, by which neighbours are compared.
     pub(crate) left: Fraction,
     /// Cables to that neighbour, which share it.
     pub(crate) cables: u64,
 }
 
-/// What a target can do with a group.
+/// Group capabilities of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     /// Members of a group, by weight.

@@ -12,7 +12,7 @@ use crate::ecmp::capacity::{Capacities, Scope};
 use crate::ecmp::fraction::NOTHING;
 use crate::plan::Plan;
 
-/// What a plane is worth as a way, the worst first.
+/// Value of a plane as a path, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PlaneState {
     Gone,
@@ -34,7 +34,7 @@ pub(super) struct Reach<'a> {
     capacities: [Capacities<'a>; 2],
     /// Uplinks of T0s that are absent or drained.
     uplinks: BTreeMap<Switch, u64>,
-    /// What is absent or drained above T0s, by plane; a T2 may be behind all T1s and counts as everything.
+    /// Absent or drained elements above T0s, by plane; a T2 may be behind all T1s and counts as everything.
     above: BTreeMap<PlaneId, u64>,
     /// T0 groups that are not as planned in some plane.
     odd: BTreeSet<(ZoneId, u16)>,

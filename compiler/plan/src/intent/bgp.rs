@@ -16,15 +16,15 @@ pub struct BgpIntent {
     pub router_id: Ipv4Addr,
     /// Paths to one prefix that are used at a time.
     pub multipath: u16,
-    /// What it announces of its own.
+    /// Its own announcements.
     pub networks: Vec<Ipv6Net>,
-    /// What it takes from anybody: prefixes in a pool, of one length.
+    /// Prefixes accepted from all: in a pool, of one length.
     pub accepts: Vec<Accepted>,
     /// Its neighbours, in the order of their ports.
     pub neighbours: Vec<BgpNeighbour>,
-    /// What holds for all neighbours of a side, by side; sides without neighbours are left out.
+    /// Common values of all neighbours of a side, by side; sides without neighbours are skipped.
     pub sides: Vec<BgpSide>,
-    /// How fast it notices and forgets.
+    /// Timers of failure detection.
     pub timers: BgpTimers,
 }
 
@@ -69,7 +69,7 @@ pub struct BgpNeighbour {
     pub drained: bool,
 }
 
-/// What holds for all neighbours of one side.
+/// Common values of all neighbours of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BgpSide {
     /// The side.
@@ -80,7 +80,7 @@ pub struct BgpSide {
     pub longest_announced: Option<u8>,
     /// Prefixes of one neighbour beyond which the session is ended.
     pub prefixes_max: u32,
-    /// What is announced with each route so that receivers weigh their paths; absent where paths are all or nothing.
+    /// Attribute announced with each route so that receivers weigh their paths; absent where paths are all or nothing.
     pub bandwidth: Option<BgpBandwidth>,
 }
 

@@ -99,13 +99,13 @@ fn swap(edges: &Edges, bins: &mut [Bin]) {
     }
 }
 
-/// What swapping two nodes takes from the cut.
+/// Gain of swapping two nodes.
 fn gain(edges: &Edges, bins: &[Bin], a: usize, b: usize) -> i128 {
     let one = |node: usize, other: usize| -> i128 {
         let (from, to) = (bins[node], bins[other]);
         let of = |(far, bytes): &(usize, u64)| {
             let bytes = i128::from(*bytes);
-            // What lies between the two stays cut.
+            // Cables between the two stay cut.
             if *far == other {
                 0
             } else if bins[*far] == to {

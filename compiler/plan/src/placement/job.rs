@@ -15,7 +15,7 @@ pub struct Job {
     traffic: Traffic,
 }
 
-/// What one rank sends in a step, by kind of group.
+/// Traffic of one rank in a step, by kind of group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
     /// To the next rank of its tensor-parallel group.
@@ -43,7 +43,7 @@ pub enum JobError {
     },
     /// The ranks do not fill their last node.
     #[error(
-        "{ranks} ranks do not fill nodes of {gpus_per_node} GPUs: {ranks} / {gpus_per_node} is no whole number"
+        "{ranks} ranks do not fill nodes of {gpus_per_node} GPUs: {ranks} / {gpus_per_node} is not a whole number"
     )]
     PartOfANode {
         /// Ranks.
@@ -61,7 +61,7 @@ pub enum JobError {
     },
 }
 
-/// How nodes of a job are laid in a row before it is cut.
+/// Order of a job's nodes before it is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// By rank: the data-parallel ranks of a stage together.

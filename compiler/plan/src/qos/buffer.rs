@@ -22,7 +22,7 @@ pub struct SwitchBuffers {
     pub memory: Memory,
     /// Ports with their headroom, one group for each kind of port; empty in a lossy profile.
     pub groups: Vec<PortGroup>,
-    /// What headroom takes and what is left to share.
+    /// Headroom and the rest to share.
     pub pools: Pools,
 }
 

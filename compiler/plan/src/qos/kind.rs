@@ -23,7 +23,7 @@ pub struct PortKind {
     pub mtu: Bytes,
     /// Length of the cable, in whole metres, rounded up, as switches are given it.
     pub cable: Length,
-    /// How many ports are of it.
+    /// Number of ports of it.
     pub ports: u32,
 }
 

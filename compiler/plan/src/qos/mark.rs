@@ -28,7 +28,7 @@ pub(super) enum Room<'a> {
 }
 
 impl Room<'_> {
-    /// What thresholds are whole numbers of.
+    /// Granularity of thresholds.
     fn cell(self) -> Bytes {
         match self {
             Room::Shared { buffers, .. } => buffers.memory.cell,

@@ -1,4 +1,4 @@
-//! What a QoS profile asks of a switch.
+//! Requests of a QoS profile to a switch.
 //!
 //! In: a profile. Out: capabilities. Invariants: the one class of `none` asks for nothing: that is what a switch does
 //! without any setting. Another value of it is a setting.

@@ -23,7 +23,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         file.pipeline.as_ref().filter(|_| !file.os.value.iter().any(|os| os.takes_pipelines()))
     {
         let message = format!(
-            "nobody runs pipeline `{}`: no operating system of `os` is programmed by one",
+            "no switch runs pipeline `{}`: no operating system of `os` is programmed by one",
             pipeline.value
         );
         found.push(Diagnostic::error(&RULE, message).at(pipeline.span(source), "never used"));

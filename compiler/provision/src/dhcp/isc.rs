@@ -11,12 +11,12 @@ use ipnet::IpNet;
 
 use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
-/// What differs between the versions of IP.
+/// Differences between the versions of IP.
 struct Words {
     file: &'static str,
     boot_file: &'static str,
     user_class: &'static str,
-    /// What defines the user class, where dhcpd itself has no name for the option.
+    /// Definition of the user class, where dhcpd itself has no name for the option.
     definition: &'static str,
     /// Bytes of a length before the user class, where a client sends one.
     length: u8,

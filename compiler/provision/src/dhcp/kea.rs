@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
-/// What differs between the versions of IP.
+/// Differences between the versions of IP.
 struct Words {
     file: &'static str,
     root: &'static str,

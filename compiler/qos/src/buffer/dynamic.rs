@@ -1,4 +1,4 @@
-//! What a dynamic threshold comes to when several users fill a pool.
+//! Effect of a dynamic threshold when several users fill a pool.
 //!
 //! In: the pool, the exponent, the number of users. Out: bytes for each. Invariants: rounded down, so that
 //! thresholds compared with it stay on the safe side.

@@ -16,9 +16,9 @@ pub enum BufferError {
     /// The headroom of one port is more than the platform grants.
     #[error("a port needs {} B of headroom and the platform grants less than {} B", total.0, max.0)]
     PortHeadroom {
-        /// What SONiC adds up for the port.
+        /// SONiC's sum for the port.
         total: Bytes,
-        /// What the platform grants.
+        /// Maximum of the platform.
         max: Bytes,
         /// Every step, in order.
         terms: Box<Breakdown>,
@@ -26,9 +26,9 @@ pub enum BufferError {
     /// A port takes more of the shared headroom pool than the ASIC lets it.
     #[error("a port needs {} B of shared headroom and the ASIC lets it use {} B", pooled.0, max.0)]
     PortSharedHeadroom {
-        /// What the groups of the port need.
+        /// Needs of the groups of the port.
         pooled: Bytes,
-        /// What the ASIC lets a port use.
+        /// Buffer that the ASIC lets a port use.
         max: Bytes,
         /// Every step, in order.
         terms: Box<Breakdown>,

@@ -17,7 +17,7 @@ pub struct Memory {
     pub total: Bytes,
     /// The allocation unit.
     pub cell: Bytes,
-    /// What is taken beforehand.
+    /// Reserved amounts.
     pub reserved: Vec<Reservation>,
     /// Headroom that is reserved for ports already and so not needed in the shared pool.
     pub private_headroom: Bytes,
@@ -26,13 +26,13 @@ pub struct Memory {
 /// Bytes that are taken beforehand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reservation {
-    /// What for.
+    /// Purpose.
     pub name: Cow<'static, str>,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
-    /// How it comes about.
+    /// Derivation.
     pub formula: String,
-    /// Who says so.
+    /// Source.
     pub source: Cow<'static, str>,
 }
 

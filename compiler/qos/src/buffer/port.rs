@@ -29,7 +29,7 @@ pub struct PortCheck<'a> {
     pub lossless: &'a [(Headroom, u32)],
     /// Its lossy groups.
     pub lossy_groups: u32,
-    /// What the platform grants a port (SONiC: `BUFFER_MAX_PARAM_TABLE|max_headroom_size`).
+    /// Maximum of the platform for a port (SONiC: `BUFFER_MAX_PARAM_TABLE|max_headroom_size`).
     pub max_headroom: Bytes,
     /// Whether ports share a headroom pool.
     pub shared_headroom: bool,

@@ -20,15 +20,15 @@ pub struct Refusal {
     pub lines: Vec<RefusalLine>,
     /// Guaranteed bytes and headroom pool together.
     pub needed: Bytes,
-    /// What is taken beforehand.
+    /// Reserved amounts.
     pub reserved: Bytes,
     /// One packet for every port, which must stay in the shared pool.
     pub floor: Bytes,
     /// The memory in whole cells.
     pub memory: Bytes,
-    /// What the profile grants headroom, where it fixes a share.
+    /// Headroom granted by the profile, where it fixes a share.
     pub share: Option<Bytes>,
-    /// What would help.
+    /// Remedy.
     pub ways: Vec<WayOut>,
 }
 
@@ -59,7 +59,7 @@ pub enum WayOut {
     Lossy {
         /// The group of ports.
         group: String,
-        /// What is in flight on the cable both ways: the least ECN minimum that keeps the link full.
+        /// Bytes in flight on the cable in both directions: the minimum ECN threshold that keeps the link full.
         ecn_min: Bytes,
     },
     /// End PFC at a box with deep buffers in front of the long cable.
@@ -78,7 +78,7 @@ pub enum WayOut {
     },
     /// Have fewer lossless classes.
     FewerClasses {
-        /// How many fit.
+        /// Number that fit.
         classes: u32,
     },
     /// Share headroom between the ports.
@@ -88,7 +88,7 @@ pub enum WayOut {
     },
     /// Use a platform with more buffer.
     DeeperBuffer {
-        /// How much it needs.
+        /// Need.
         memory: Bytes,
     },
 }

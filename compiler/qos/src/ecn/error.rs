@@ -22,9 +22,9 @@ pub enum EcnError {
     AboveLimit {
         /// The upper threshold.
         max: Bytes,
-        /// What it must stay below.
+        /// Upper bound.
         limit: Bytes,
-        /// What happens there.
+        /// Event there.
         what: &'static str,
         /// Where the threshold comes from.
         origin: String,
@@ -39,9 +39,9 @@ pub enum EcnError {
         floor: Bytes,
         /// The maximum in multiples of the minimum.
         ratio: u64,
-        /// What the maximum must stay below.
+        /// Upper bound of the maximum.
         limit: Bytes,
-        /// What happens there.
+        /// Event there.
         what: &'static str,
     },
 }

@@ -20,7 +20,7 @@ bounded! {
 }
 
 bounded! {
-    /// How many times the minimum threshold the maximum is.
+    /// Ratio of the maximum threshold to the minimum.
     MaxOverMin(u8), 2..=100, "ratio of the ECN thresholds"
 }
 
@@ -52,7 +52,7 @@ pub struct Fill {
     pub probability: Percent,
 }
 
-/// How thresholds are computed: minimum = share of the bandwidth-delay product, maximum = multiple of the
+/// Computation of thresholds: minimum = share of the bandwidth-delay product, maximum = multiple of the
 /// minimum; both shrink together where the buffer is too small for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

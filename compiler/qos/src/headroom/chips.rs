@@ -121,7 +121,7 @@ const QUMRAN_3D: [ChipRow; 3] = [
     row(800, 190_193, (13_298, 10_000), 2_908_050, -4).starting_at(2_000),
 ];
 /// Measured for each speed: the table computes differently at 800G, and has one value up to 50 m there. At 400G
-/// the published points are no line: the one at 2 km lies 1.3 % below ours.
+/// the published points are not a line: the one at 2 km lies 1.3 % below ours.
 const QUMRAN_3D_NEXTHOP: [ChipRow; 3] = [
     row(100, 179_370, (1_038, 1_000), 363_506, -6),
     row(400, 499_013, (1_036, 1_000), 1_454_025, -6),

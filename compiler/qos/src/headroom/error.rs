@@ -1,4 +1,4 @@
-//! What can be wrong with a link or with the headroom asked for it.
+//! Errors of a link or of the headroom asked for it.
 //!
 //! In: the number at fault. Out: one sentence with what it may be. Invariants: the data are in fields, so that a later stage can point at a line.
 
@@ -34,7 +34,7 @@ pub enum HeadroomError {
     MtuOutOfRange {
         /// Which packet size.
         what: &'static str,
-        /// What was asked for.
+        /// Request.
         mtu: Bytes,
         /// The least.
         min: Bytes,
@@ -44,7 +44,7 @@ pub enum HeadroomError {
     /// A gearbox is slower than any.
     #[error("a gearbox delay of {delay} is out of range: use 0ns to {longest}")]
     GearboxTooSlow {
-        /// What was asked for.
+        /// Request.
         delay: Nanoseconds,
         /// The most.
         longest: Nanoseconds,
@@ -57,7 +57,7 @@ pub enum HeadroomError {
     NicBufferTooSmall {
         /// The buffer.
         size: Bytes,
-        /// What still arrives.
+        /// Remaining arrivals.
         headroom: Bytes,
         /// The largest packet.
         mtu: Bytes,

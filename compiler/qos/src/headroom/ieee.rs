@@ -21,7 +21,7 @@ const GAP: u32 = 96;
 const PREAMBLE: u32 = 64;
 /// A PFC frame, in bit times.
 const PAUSE: u32 = 512;
-/// What a smallest frame takes on the wire, in bytes.
+/// Size of the smallest frame on the wire, in bytes.
 const SMALLEST_ON_WIRE: u32 = 84;
 
 /// Works out the headroom; `cell` is the allocation unit of the buffer, or nothing where it is not known.

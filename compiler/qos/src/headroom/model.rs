@@ -1,4 +1,4 @@
-//! Whose headroom formula a platform uses, by name.
+//! Headroom formula of a platform, by name.
 //!
 //! In: the name in a platform file. Out: a [`Model`]. Invariants: names
 //! are for ever; [`Model::all`] lists them in a fixed order.
@@ -18,7 +18,7 @@ use crate::units::Bytes;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no headroom model `{name}`: use one of {known}")]
 pub struct UnknownModel {
-    /// What was written.
+    /// Written output.
     pub name: String,
     /// The models there are.
     pub known: String,

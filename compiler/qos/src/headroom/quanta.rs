@@ -1,4 +1,4 @@
-//! How long the far end takes to stop, by speed.
+//! Time that the far end needs to stop, by speed.
 //!
 //! In: a speed. Out: pause quanta of 512 bit times (IEEE 802.3 annex 31B.3.7) and the delay of an interface.
 //! Invariants: a speed the sources do not know gives nothing rather than a guess.

@@ -186,7 +186,7 @@ mod tests {
                 let found = find(*chip, *gbps, *meters).xoff.0;
                 let what = format!("{chip:?} {gbps}G {meters} m: {found}, published {published}");
                 assert!(found >= *published, "{what}");
-                // NH-5010 at 400G is no line; all others are, within one hundredth.
+                // NH-5010 at 400G is not a line; all others are, within one hundredth.
                 let bound = if (*chip, *gbps) == (Chip::Qumran3dNexthop, 400) { 70 } else { 100 };
                 assert!((found - published) * bound <= *published, "{what}");
             }

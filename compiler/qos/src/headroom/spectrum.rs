@@ -98,7 +98,7 @@ pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroo
     }
 }
 
-/// How many times its bytes the smallest packet fills in cells, without rounding.
+/// Bytes of cells per byte of the smallest packet, without rounding.
 pub(super) fn small_packet_factor(cell: Bytes) -> (Exact, String) {
     if cell.0 > 2 * u64::from(SMALL_PACKET) {
         (exact(cell.0, SMALL_PACKET), format!("{} / {SMALL_PACKET}", cell.0))
@@ -190,7 +190,7 @@ pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static
     terms.bytes("bytes in gearboxes", value, formula, source)
 }
 
-/// What SONiC adds where the mix of packets is taken for better than the worst by more than 2 KB.
+/// SONiC's addition if the mix of packets is better than the worst by more than 2 KB.
 fn compensation(terms: &mut Breakdown, xoff: Exact, worst: Exact) -> Exact {
     let worst = terms.bytes(
         "XOFF if all packets were small",

@@ -73,7 +73,7 @@ pub(super) fn headroom(request: &Request) -> Headroom {
     }
 }
 
-/// What the far end sends until it reacts; the script's table ends at 400G, where it counts twice.
+/// Bytes that the far end sends until it reacts; the script's table ends at 400G, where it counts twice.
 fn peer(terms: &mut Breakdown, request: &Request) -> Exact {
     let speed = request.link().speed();
     match sonic_pause_quanta(speed).filter(|_| speed.mbps() <= 400_000) {

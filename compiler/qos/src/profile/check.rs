@@ -65,7 +65,7 @@ fn single(class: &Class, faults: &mut Vec<ProfileError>) {
                 faults.push(conflict("trim: true", "these packets are small and must arrive whole"));
             }
             if class.ecn != Ecn::Off {
-                faults.push(conflict("ecn", "marking these packets slows nobody down: set `ecn: off`"));
+                faults.push(conflict("ecn", "marking these packets slows no sender down: set `ecn: off`"));
             }
         }
         Role::Data | Role::Retransmit | Role::Acknowledge | Role::Cts | Role::Other => {}

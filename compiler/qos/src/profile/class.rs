@@ -10,7 +10,7 @@ use super::name::ClassName;
 use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass, Weight};
 use crate::ecn::Ecn;
 
-/// What a class is for. Only data, acknowledgements and other traffic may have several classes.
+/// Purpose of a class. Only data, acknowledgements and other traffic may have several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -64,7 +64,7 @@ impl Role {
     }
 }
 
-/// How a queue gets its turn.
+/// Scheduling of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
@@ -79,7 +79,7 @@ pub enum Scheduler {
 pub struct Class {
     /// The name.
     pub name: ClassName,
-    /// What it is for.
+    /// Purpose.
     pub role: Role,
     /// The code points that lead here; senders mark with the first. Empty for classes only the switch feeds.
     pub dscp: Vec<Dscp>,
@@ -91,7 +91,7 @@ pub struct Class {
     pub priority_group: PriorityGroup,
     /// The 802.1Q priority: what PFC frames name, and the class's priority on a host.
     pub priority: Priority,
-    /// How the queue gets its turn.
+    /// Scheduling of the queue.
     pub scheduler: Scheduler,
     /// Whether the class is lossless.
     pub pfc: bool,
@@ -99,9 +99,9 @@ pub struct Class {
     pub ecn: Ecn,
     /// Whether packets are trimmed instead of dropped.
     pub trim: bool,
-    /// What its priority group may take of the free ingress pool.
+    /// Share of the free ingress pool for its priority group.
     pub ingress_threshold: DynamicThreshold,
-    /// What its queue may take of the free egress pool.
+    /// Share of the free egress pool for its queue.
     pub egress_threshold: DynamicThreshold,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a QoS profile.
+//! Errors of a QoS profile.
 //!
 //! In: the class and the value at fault. Out: one sentence in the words of the topology author, with the fix
 //! where there is one. Invariants: the data are in fields, so that a later stage can point at a line.
@@ -15,7 +15,7 @@ pub enum ProfileError {
     /// No preset has that name.
     #[error("there is no QoS profile `{name}`: use one of {known}")]
     UnknownPreset {
-        /// What was written.
+        /// Written output.
         name: String,
         /// The presets there are.
         known: String,
@@ -23,9 +23,9 @@ pub enum ProfileError {
     /// There are more classes than code points.
     #[error("the profile has {count} classes: at most {max} can have a DSCP of their own")]
     TooManyClasses {
-        /// How many were written.
+        /// Number written.
         count: usize,
-        /// How many there may be.
+        /// Maximum count.
         max: usize,
     },
     /// A class of one's own lacks a value that has no default.
@@ -234,7 +234,7 @@ pub enum ProfileError {
     WatchdogRange {
         /// The timer.
         field: &'static str,
-        /// What was written.
+        /// Written output.
         value: Nanoseconds,
         /// The least.
         min: Nanoseconds,
@@ -246,7 +246,7 @@ pub enum ProfileError {
     WatchdogPoll {
         /// The timer.
         field: &'static str,
-        /// What was written.
+        /// Written output.
         value: Nanoseconds,
         /// The poll interval.
         poll: Nanoseconds,

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` cannot name {what}: use 1 to 32 letters, digits, `-` or `_`, and a letter or digit first")]
 pub struct BadName {
-    /// What was written.
+    /// Written output.
     pub name: String,
-    /// What it names, with its article.
+    /// Named element, with its article.
     pub what: &'static str,
 }
 

@@ -22,11 +22,11 @@ pub enum Preset {
     LossyTrim,
     /// RoCE with PFC and ECN, thresholds computed for the fabric.
     Lossless,
-    /// What SONiC does by default.
+    /// SONiC's default behaviour.
     SonicAzure,
-    /// What NVIDIA's RoCE mode sets.
+    /// Settings of NVIDIA's RoCE mode.
     NvidiaRoce,
-    /// What Juniper's DCQCN configlet sets.
+    /// Settings of Juniper's DCQCN configlet.
     JuniperDcqcn,
     /// PFC only, clear-to-send in a class of its own, no DCQCN (Meta).
     MetaRoce,

@@ -167,7 +167,7 @@ impl JsonSchema for ProfileSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSpec {
-    /// What it is for; `other` where absent.
+    /// Purpose; `other` where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The code points that lead here; senders mark with the first.
@@ -185,7 +185,7 @@ pub struct ClassSpec {
     /// The 802.1Q priority; the traffic class's number where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// How the queue gets its turn: `strict` or `{dwrr: 50}`.
+    /// Scheduling of the queue: `strict` or `{dwrr: 50}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
     /// Whether the class is lossless; no where absent.
@@ -197,11 +197,11 @@ pub struct ClassSpec {
     /// Whether packets are trimmed instead of dropped; no where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
-    /// What its priority group may take of the free ingress pool: 2^n times; 0 where absent for a lossless
+    /// Share of the free ingress pool for its priority group: 2^n times; 0 where absent for a lossless
     /// class, else 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ingress_threshold: Option<DynamicThreshold>,
-    /// What its queue may take of the free egress pool: 2^n times; 7 where absent for a lossless class, else 3.
+    /// Share of the free egress pool for its queue: 2^n times; 7 where absent for a lossless class, else 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_threshold: Option<DynamicThreshold>,
 }

@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(message("2.5"), "`2.5` has no unit: write `2.5m`");
         assert_eq!(
             message("30ft"),
-            "`ft` in `30ft` is no unit of a length: use one of `km`, `m`, `cm`, `mm`"
+            "`ft` in `30ft` is not a unit of a length: use one of `km`, `m`, `cm`, `mm`"
         );
         assert_eq!(message("-3m"), "`-3m` is not a length: write a number and a unit, as in `30m`");
         assert_eq!(message("0.0001m"), "`0.0001m` is finer than 1mm, the smallest step of a length");

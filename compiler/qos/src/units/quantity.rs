@@ -1,4 +1,4 @@
-//! What all unit types share: decimal text times a unit gives an integer, exactly or not at all.
+//! Common rule of all unit types: decimal text times a unit gives an integer, exactly or not at all.
 //!
 //! In: text such as `2.5m` and a table of units. Out: the count of base units, or a [`UnitError`] that says
 //! what to write instead. Invariants: integer arithmetic, so `0.1m` is 100 mm and nothing near it.
@@ -13,19 +13,19 @@ pub enum UnitError {
     /// There is a number and nothing behind it.
     #[error("`{text}` has no unit: write `{suggestion}`")]
     NoUnit {
-        /// What was written.
+        /// Written output.
         text: String,
         /// The same number with the likely unit.
         suggestion: String,
     },
-    /// The text behind the number is no unit of this kind.
-    #[error("`{unit}` in `{text}` is no unit of {kind}: use one of {known}")]
+    /// The text behind the number is not a unit of this kind.
+    #[error("`{unit}` in `{text}` is not a unit of {kind}: use one of {known}")]
     UnknownUnit {
-        /// What was written.
+        /// Written output.
         text: String,
         /// The part taken for the unit.
         unit: String,
-        /// What is measured: a length, a speed.
+        /// Quantity: a length, a speed.
         kind: &'static str,
         /// The units that are known.
         known: String,
@@ -33,9 +33,9 @@ pub enum UnitError {
     /// The text does not start with a plain decimal number.
     #[error("`{text}` is not {kind}: write a number and a unit, as in `{example}`")]
     NotANumber {
-        /// What was written.
+        /// Written output.
         text: String,
-        /// What is measured, with its article.
+        /// Measured quantity, with its article.
         kind: &'static str,
         /// A legal value.
         example: &'static str,
@@ -43,19 +43,19 @@ pub enum UnitError {
     /// The value is finer than what is kept.
     #[error("`{text}` is finer than {smallest}, the smallest step of {kind}")]
     TooFine {
-        /// What was written.
+        /// Written output.
         text: String,
         /// The resolution, with its unit.
         smallest: &'static str,
-        /// What is measured, with its article.
+        /// Measured quantity, with its article.
         kind: &'static str,
     },
     /// The value does not fit.
     #[error("`{text}` is too large for {kind}: the largest is {largest}")]
     TooLarge {
-        /// What was written.
+        /// Written output.
         text: String,
-        /// What is measured, with its article.
+        /// Measured quantity, with its article.
         kind: &'static str,
         /// The largest value, with its unit.
         largest: String,
@@ -63,14 +63,14 @@ pub enum UnitError {
     /// A speed of nothing carries nothing.
     #[error("`{text}` is zero: a link needs a speed above 0, as in `100G`")]
     ZeroSpeed {
-        /// What was written.
+        /// Written output.
         text: String,
     },
 }
 
 /// One kind of measure: its words and its units.
 pub(super) trait Quantity: Sized {
-    /// What is measured, with its article.
+    /// Measured quantity, with its article.
     const KIND: &'static str;
     /// A legal value for messages.
     const EXAMPLE: &'static str;

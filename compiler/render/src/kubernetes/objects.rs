@@ -268,7 +268,7 @@ pub(super) struct DevicePlugin {
     pub(super) config: String,
 }
 
-/// What a device plugin offers.
+/// Offer of a device plugin.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Resources {

@@ -43,7 +43,7 @@ struct AcceptedView {
     length: u8,
 }
 
-/// What holds for all neighbours of a side.
+/// Common values of all neighbours of a side.
 #[derive(Debug, Serialize)]
 struct SideView {
     name: &'static str,

@@ -79,7 +79,7 @@ struct PortView<'a> {
     link: Option<LinkView>,
 }
 
-/// What is plugged into a port.
+/// Connection of a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
     /// With its length; absent where both ends find each other by their link-local addresses.

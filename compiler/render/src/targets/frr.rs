@@ -85,9 +85,9 @@ struct PortView<'a> {
     peer: String,
     /// MAC address at the other end, where it is known.
     peer_mac: Option<String>,
-    /// What is at the other end, for people.
+    /// The other end, for people.
     far: &'a str,
-    /// How the kernel makes a link-local address: not at all where the port has others.
+    /// Link-local addresses made by the kernel: none where the port has others.
     link_local: &'static str,
     is_unnumbered: bool,
 }

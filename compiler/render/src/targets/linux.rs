@@ -92,6 +92,6 @@ struct Port {
     peer: String,
     /// MAC address at the other end.
     peer_mac: Option<String>,
-    /// What is at the other end, for people.
+    /// The other end, for people.
     far: String,
 }

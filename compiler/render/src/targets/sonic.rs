@@ -29,7 +29,7 @@ use self::view::View;
 use crate::targets::{Target, frr};
 use crate::{Artefact, RenderError, Templates};
 
-/// What a port takes in the file, to make room once.
+/// Size of a port in the file, to reserve room once.
 const BYTES_PER_PORT: usize = 1_536;
 
 /// The SONiC target.
@@ -48,7 +48,7 @@ impl Target for Sonic {
     }
 }
 
-/// Who writes addresses of ports, neighbours and routes.
+/// Writer of addresses of ports, neighbours and routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Routed {
     /// They are in CONFIG_DB, or in `frr.conf`.

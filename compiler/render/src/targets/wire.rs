@@ -1,4 +1,4 @@
-//! What ports of one speed and number of lanes need, whatever configures them.
+//! Needs of ports of one speed and number of lanes, independent of the configuration.
 
 use closc_platform::PhysicalPort;
 

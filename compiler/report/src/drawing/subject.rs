@@ -1,4 +1,4 @@
-//! What can be drawn: a fabric, a plane, a switch with its neighbours.
+//! Subjects of a drawing: a fabric, a plane, a switch with its neighbours.
 //!
 //! In: a plan and a subject. Out: boxes and cables. Invariants: counts are of what is there, after exceptions; neighbours of
 //! a switch are named up to a dozen, and the rest of them is one box.
@@ -14,7 +14,7 @@ use super::{Drawing, Kind, Node};
 /// Neighbours of a switch that are named.
 const NAMED_MAX: usize = 12;
 
-/// What is drawn.
+/// Subject of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// Every plane, a box a tier.

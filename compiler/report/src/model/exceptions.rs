@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::cable;
 
-/// What differs from the numbers. Every row ends in the first and the last number of a run.
+/// Differences from the numbers. Every row ends in the first and the last number of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Exceptions {
     absent: Things,

@@ -44,7 +44,7 @@ struct Block {
     ports: Vec<(String, u16, u8)>,
 }
 
-/// What makes a kind.
+/// Properties of a kind.
 type Key = (usize, Os, [PortBlock; 2]);
 
 impl Hardware {

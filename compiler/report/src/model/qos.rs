@@ -43,7 +43,7 @@ struct ClassRow {
     trim: bool,
 }
 
-/// What switches that are alike are given.
+/// Settings of equal switches.
 #[derive(Debug, Default, Serialize)]
 struct Set {
     ports: Vec<PortRow>,
@@ -124,7 +124,7 @@ fn class(class: &Class) -> ClassRow {
     }
 }
 
-/// What quality of service of a switch depends on: tier and zone (delays differ by zone), platform, ports by side, and of those in use the lengths in whole
+/// Inputs of a switch's quality of service: tier and zone (delays differ by zone), platform, ports by side, and of those
 /// metres with their number.
 type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 

@@ -1,4 +1,4 @@
-// From what somebody writes to the thing that is meant. A thing is a kind and a coordinate.
+// From typed text to the element that is meant. An element is a kind and a coordinate.
 "use strict";
 
 const CANDIDATES_MAX = 8;

@@ -144,14 +144,14 @@ fn names_of_others_are_no_code() {
     assert_eq!(browser.text("at('description').textContent"), shown);
     assert_eq!(browser.text("document.title"), format!("{}: fabric report", plan(SMALL).name()));
     assert_eq!(browser.value("document.scripts.length"), json!(2));
-    // What is asked for by somebody's link is text, too.
+    // A path requested by a foreign link is text, too.
     browser.value("location.hash = '#/switch/' + encodeURIComponent('<img src=x onerror=alert(1)>')");
     write(&mut browser, "query", "<img src=x onerror=alert(1)>");
     assert_eq!(browser.value("document.images.length"), json!(0));
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// What changes from one file to another.
+/// Changes from one file to another.
 fn changes(old: &str, new: &str) -> Report {
     let side = |source: &str, digest: &str| Side {
         source: source.to_owned(),

@@ -1,4 +1,4 @@
-//! What the script of the page computes is what the plan says: names, addresses, cables, ports, uSIDs, routes, paths and
+//! The script of the page computes the same as the plan: names, addresses, cables, ports, uSIDs, routes, paths and
 //! failures, of every file of the examples.
 
 use closc_artefacts::Routing;
@@ -287,7 +287,7 @@ fn failures(plan: &Plan, draw: &mut Draw) -> Vec<Element> {
     found
 }
 
-/// What fails, as the page takes it, and what that leaves to all pairs.
+/// Failing elements, as the page takes them, and the remaining capacity of all pairs.
 fn loss(plan: &Plan, failed: &[Element]) -> (Value, Value) {
     let (mut planes, mut own_switches, mut own_nics, mut links) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());

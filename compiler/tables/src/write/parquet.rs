@@ -23,7 +23,7 @@ use crate::table::{Kind, Table};
 /// Rows of a group: what DuckDB reads in one piece.
 const GROUP: usize = 122_880;
 
-/// What says who wrote the file.
+/// Author mark of the file.
 const CREATED_BY: &str = concat!("closc version ", env!("CARGO_PKG_VERSION"));
 
 /// The values of a column in a group.

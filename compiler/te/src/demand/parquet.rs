@@ -13,7 +13,7 @@ use super::{Columns, FaultKind, Rows};
 pub(super) fn read(bytes: Vec<u8>, rows: &mut Rows<'_>) {
     let reader = match SerializedFileReader::new(bytes::Bytes::from(bytes)) {
         Ok(reader) => reader,
-        Err(error) => return rows.fault(1, FaultKind::Form(format!("the file is no Parquet: {error}"))),
+        Err(error) => return rows.fault(1, FaultKind::Form(format!("the file is not Parquet: {error}"))),
     };
     let names: Vec<String> = {
         let schema = reader.metadata().file_metadata().schema();

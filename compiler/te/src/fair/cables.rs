@@ -10,7 +10,7 @@ use crate::load::{PerLink, Stage};
 use crate::placement::Placement;
 use crate::split::{Parts, Run, share};
 
-/// What is used of a cable: which, and the part of a commodity that is on it, in each plane of a kind.
+/// Use of a cable: which, and the part of a commodity that is on it, in each plane of a kind.
 type Use = (Stage, u32, f64);
 
 /// Where commodities run: the placement with what its hash needs.
@@ -46,7 +46,7 @@ pub(super) struct Cables<'a> {
     footprints: &'a Footprints<'a>,
     /// By kind; nothing where they are too many.
     kept: Option<Vec<Kept>>,
-    /// What those that stopped have, of each cable.
+    /// Rates of the stopped ones, of each cable.
     taken: Vec<PerLink>,
     /// Pairs that rise, of each cable.
     pairs: Vec<PerLink>,
@@ -151,7 +151,7 @@ impl<'a> Cables<'a> {
                 let (taken, pairs) = (self.taken[kind].of(*stage)[at], self.pairs[kind].of(*stage)[at]);
                 let rate = level(stage.speed(shape), taken, pairs);
                 if rate.is_finite() && is_bottleneck(rate, held[kind].of(*stage)[at]) {
-                    // A NaN is no number: the least wins.
+                    // A NaN is not a number: the least wins.
                     done[commodity] = rate.min(done[commodity]);
                 }
             }

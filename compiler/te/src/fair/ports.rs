@@ -20,7 +20,7 @@ struct Lane {
     /// By class: what every NIC of it has. By NIC: what it has besides.
     taken: [Vec<f64>; 2],
     pairs: [Vec<f64>; 2],
-    /// What each NIC gives a pair, and the least of each class.
+    /// Rate of each NIC for a pair, and the minimum of each class.
     level: [Vec<f64>; 2],
     /// The least rate of those that rise.
     held: [Vec<f64>; 2],

@@ -108,7 +108,7 @@ mod tests {
         );
     }
 
-    /// Numbers that only BGP has are no limit of a fabric without it.
+    /// Numbers that only BGP has are not a limit of a fabric without it.
     #[test]
     fn as_numbers_bound_fabrics_with_bgp_only() {
         let many = |routing: &str, more: &str| {

@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("{number} {key} entropy values cannot be shared by {planes} planes equally"),
             )
-            .at(draft.at(path), format!("{number} / {planes} is no whole number"))
+            .at(draft.at(path), format!("{number} / {planes} is not a whole number"))
             .and(draft.doc.planes.span, format!("{planes} planes"))
             .set_either(
                 path.path(),

@@ -36,7 +36,7 @@ fn compare(
     upper: &PlaceTier<'_>,
 ) -> Option<Diagnostic> {
     let (up, down) = (lower.up.breakout?, upper.down.breakout?);
-    // What two tiers say for all zones is compared once.
+    // Common statements of all zones in two tiers are compared once.
     let is_known = place.zone.is_some() && lower.is_whole() && upper.is_whole();
     if up.speed == down.speed || lower.up.count == 0 || is_known {
         return None;

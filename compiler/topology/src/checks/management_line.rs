@@ -12,10 +12,10 @@ use crate::draft::{Draft, MANAGEMENT_COLUMNS, ManagementFault, Unusable};
 use crate::field;
 use crate::model::ManagementPort;
 
-/// A line is no management port.
+/// A line is not a management port.
 pub(crate) static RULE: Rule = Rule {
     code: "E0514",
-    title: "a line is no management port",
+    title: "a line is not a management port",
     what: "The file of `addresses.management_list` starts with `switch,address,gateway`; every line names a switch, an address \
            that a host can have with the length of its subnet, and a gateway in that subnet. Subnets overlap neither each \
            other nor a pool of `addresses`, have one gateway each, and are all of one version of IP, that of the pool.",
@@ -94,7 +94,7 @@ fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String>
         .then(|| format!("the gateway {gateway} is an address of {subnet} that no host can have"))
 }
 
-/// Tells whether an address of a subnet is no host's: network and broadcast in IPv4, where a /31 has none (RFC 3021), and the
+/// Tells whether an address of a subnet is not a host's: network and broadcast in IPv4, where a /31 has none (RFC 3021), and the
 /// anycast address of routers in IPv6 (RFC 4291 section 2.6.1), which a /127 has not (RFC 6164).
 fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
     match subnet {

@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0513",
     title: "the list of management ports cannot be read",
     what: "The file that `addresses.management_list` names is there and is text; its path starts at the folder of the fabric file.",
-    why: "Switches would be configured without their management addresses, and nobody could reach them.",
+    why: "Switches would be configured without management addresses, and could not be reached.",
     example: "addresses: { management_list: not-there.csv }",
     fix: "Name a file that is there, or leave `addresses.management_list` out.",
 };

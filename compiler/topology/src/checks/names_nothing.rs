@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let diagnostic =
-            Diagnostic::error(&RULE, format!("`{}` is no name in this fabric", shorten(&entry.name)))
+            Diagnostic::error(&RULE, format!("`{}` is not a name in this fabric", shorten(&entry.name)))
                 .at(entry.span, "");
         let plane = entry.name.strip_prefix("plane").filter(|number| number.parse::<u8>().is_ok());
         let padded = draft.names.naming.nearest(&entry.name).filter(|meant| *meant != entry.name);
@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// What a name of the default patterns is called here.
+/// Display name of a name of the default patterns.
 enum Meant {
     /// This.
     Name(SmolStr),
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(codes("exceptions: { absent: [p0-t0-017] }"), Vec::<&str>::new());
         assert_eq!(
             message("exceptions: { drained: [plane x] }", "E0801"),
-            "`plane x` is no name in this fabric"
+            "`plane x` is not a name in this fabric"
         );
     }
 

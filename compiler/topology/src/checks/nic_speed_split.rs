@@ -26,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let (planes, zone) = (count(draft.planes, "plane"), place.of_zone());
         out.push(
             Diagnostic::error(&RULE, format!("{planes} cannot share a NIC{zone} of {} equally", speed.value))
-                .at(speed.span, format!("{} / {} is no whole number of Mb/s", speed.value, draft.planes))
+                .at(speed.span, format!("{} / {} is not a whole number of Mb/s", speed.value, draft.planes))
                 .and(draft.doc.planes.span, planes)
                 .help("change the NIC's speed or the number of planes"),
         );

@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("{} of a {label} cannot be bundled by {parallel}", count(up, "uplink")),
             )
-            .at(draft.at(path), format!("{up} / {parallel} is no whole number"))
+            .at(draft.at(path), format!("{up} / {parallel} is not a whole number"))
             .and(draft.ports_span(tier.id, Side::Up), count(up, "uplink"))
             .set_either(&ports, near, help),
         );

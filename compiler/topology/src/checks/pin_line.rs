@@ -1,14 +1,14 @@
-//! E0714: a line of the file of pins is no pin.
+//! E0714: a line of the file of pins is not a pin.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::{Draft, PinFault, Unusable};
 use crate::field;
 
-/// A line of the file of pins is no pin.
+/// A line of the file of pins is not a pin.
 pub(crate) static RULE: Rule = Rule {
     code: "E0714",
-    title: "a line is no pin",
+    title: "a line is not a pin",
     what: "The file of `ecmp.pins` starts with `switch,nic,uplink`; every line names a T0, a NIC on another T0 and an \
            uplink that the T0 has, from 0.",
     why: "A pin that means nothing would leave its packets to the hash, where it was to keep them away.",

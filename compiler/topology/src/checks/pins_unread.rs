@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0713",
     title: "the file of pins cannot be read",
     what: "The file that `ecmp.pins` names is there and is text; its path starts at the folder of the fabric file.",
-    why: "Switches would be configured without the pins, and nobody would see it but the fullest cable.",
+    why: "Switches would be configured without the pins, and only the fullest cable would show it.",
     example: "{ routing: ecmp-static, ecmp: { pins: not-there.csv } }",
     fix: "Name a file that is there, or leave `ecmp.pins` out.",
 };

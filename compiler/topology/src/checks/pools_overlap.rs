@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     format!("{} by default", pool.net)
                 }
             };
-            // What is written down stands first.
+            // Written values come first.
             let (first, second) = if draft.states(pool.path) { (pool, other) } else { (other, pool) };
             out.push(
                 Diagnostic::error(&RULE, format!("`{}` and `{}` overlap", first.path, second.path))

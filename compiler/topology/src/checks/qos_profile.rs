@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Err(faults) = &draft.qos else { return };
     for fault in faults {
-        // What is there and cannot be read is reported by the reader.
+        // An unreadable file is reported by the reader.
         if let ProfileError::MissingField { class, field } = fault
             && draft.states(class_field(field).keyed(class))
         {

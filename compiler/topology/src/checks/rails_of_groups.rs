@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{} do not make whole units of {rails} rails", count(groups, "T0 group")),
         )
-        .at(draft.at(field!("hosts.groups")), format!("{groups} / {rails} is no whole number"))
+        .at(draft.at(field!("hosts.groups")), format!("{groups} / {rails} is not a whole number"))
         .and(draft.at(field!("hosts.rails")), count(rails, "rail"))
         .set_either(field!("hosts.groups").path(), near, help),
     );

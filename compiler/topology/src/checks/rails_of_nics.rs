@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{} of a node cannot be spread over {}", count(nics, "NIC"), count(rails, "rail")),
         )
-        .at(draft.at(field!("hosts.rails")), format!("{nics} / {rails} is no whole number"))
+        .at(draft.at(field!("hosts.rails")), format!("{nics} / {rails} is not a whole number"))
         .and(draft.at(field!("hosts.nics_per_node")), count(nics, "NIC"))
         .set_either(field!("hosts.rails").path(), dividing, help),
     );

@@ -7,7 +7,7 @@ use closc_platform::capability::{Capability, asked};
 use crate::draft::Draft;
 use crate::field;
 
-/// What the file asks for came with a later release of an operating system.
+/// A request of the file came with a later release of an operating system.
 pub(crate) static RULE: Rule = Rule {
     code: "E0217",
     title: "the release is older than what the file asks for",

@@ -58,7 +58,7 @@ pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
 fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
     let (down, up) = (tier.down.count, tier.up.count);
     let (groups, zones) = (draft.groups, draft.zones);
-    // What a T0 delivers itself: its NICs and a blackhole for the rest of its group.
+    // Local destinations of a T0: its NICs and a blackhole for the rest of its group.
     let own = if tier.id == TierId::T0 { draft.per_group + 1 } else { 0 };
     match draft.routing {
         Routing::Srv6Static => (down + up + 1, format!("{down} below + {up} above + 1 for the block")),

@@ -26,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let value = address.value;
             if value.is_multicast() || value.is_unspecified() || value.is_loopback() {
                 out.push(
-                    Diagnostic::error(&RULE, format!("`services.{what}` names {value}, which is no host"))
+                    Diagnostic::error(&RULE, format!("`services.{what}` names {value}, which is not a host"))
                         .at(address.span, "multicast, loopback or unspecified"),
                 );
             }
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(codes("services: { syslog: [192.0.2.1, 192.0.2.2] }"), Vec::<&str>::new());
         assert_eq!(
             message("services: { ntp: [ff02::1] }", "E0512"),
-            "`services.ntp` names ff02::1, which is no host"
+            "`services.ntp` names ff02::1, which is not a host"
         );
     }
 }

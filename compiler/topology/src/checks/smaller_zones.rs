@@ -54,7 +54,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     &RULE,
                     format!("the {count} T0 groups of zone {number} make no whole units"),
                 )
-                .at(groups.span, format!("{count} / {rails} is no whole number"))
+                .at(groups.span, format!("{count} / {rails} is not a whole number"))
                 .and(draft.at(field!("hosts.rails")), format!("{rails} rails, so {rails} groups a unit")),
             );
         }

@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             &RULE,
             format!("{} of a T0 group do not make whole nodes", count(per_group, "NIC")),
         )
-        .at(draft.at(field!("hosts.per_group")), format!("{per_group} / {share} is no whole number"))
+        .at(draft.at(field!("hosts.per_group")), format!("{per_group} / {share} is not a whole number"))
         .and(
             draft.at(field!("hosts.nics_per_node")),
             format!("{} over {}", count(nics, "NIC"), count(rails, "rail")),

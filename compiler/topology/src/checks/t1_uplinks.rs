@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0312",
     title: "T1 uplinks and T2 tier do not go together",
     what: "T1s have uplinks exactly if there is a T2 tier.",
-    why: "Uplinks without a tier above lead nowhere; a tier above without uplinks is reached by nobody.",
+    why: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable.",
     example: "tiers: { t1: { up: 64 } }",
     fix: "Add `tiers.t2`, or remove `tiers.t1.up`.",
 };

@@ -8,7 +8,7 @@ use crate::field;
 /// The UDP port of the transport is 0.
 pub(crate) static RULE: Rule = Rule {
     code: "E0709",
-    title: "the UDP port is no port",
+    title: "the UDP port is not a port",
     what: "`entropy.udp_port` is not 0.",
     why: "Port 0 is reserved; NICs drop packets to it.",
     example: "entropy: { udp_port: 0 }",

@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let demand = demand(draft);
     if !draft.routing.is_source_routed() || !draft.layout.holds(&demand) {
-        return; // What does not fit its bits has a rule of its own.
+        return; // A value that does not fit its bits has a rule of its own.
     }
     for (role, index) in Role::ALL.into_iter().zip(demand.indices) {
         let largest = draft.layout.largest(role, &demand, index);

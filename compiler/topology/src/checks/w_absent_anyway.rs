@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0802",
     title: "something is absent twice over",
     what: "Nothing in `exceptions.absent` is absent already because what it is attached to is.",
-    why: "When the switch or node comes back, the second exception still holds, and nobody remembers it.",
+    why: "When the switch or node comes back, the forgotten second exception still holds.",
     example: "exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }",
     fix: "Remove the exception that adds nothing, unless it is to outlive the other.",
 };

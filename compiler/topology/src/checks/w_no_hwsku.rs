@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os.has_hwskus()) {
         let platform = &hardware.platform;
         let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
-        // What is not offered at all is said elsewhere, and what splits ports of an unknown platform is not known.
+        // Missing offers are reported elsewhere, and the breakout of an unknown platform is not known.
         let offered = tier.platform.is_some()
             && hardware.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
         let in_use = hardware.breakouts().next().is_some();

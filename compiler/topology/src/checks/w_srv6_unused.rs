@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(diagnostic.help(or_routing(advice, "set ", draft, &[Routing::Srv6Static])));
 }
 
-/// What the stated widths place without segments.
+/// Placement by the stated widths without segments.
 fn places(draft: &Draft<'_>) -> Vec<&'static str> {
     let mut places = Vec::new();
     // A plan has default widths of its own.
@@ -79,7 +79,7 @@ mod tests {
         );
     }
 
-    /// What has an effect is not said to have none.
+    /// A setting with an effect is not reported as without one.
     #[test]
     fn widths_place_numbers_without_segments() {
         let three = |srv6: &str| {

@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         };
         let mut said = Vec::new();
-        // What a system takes in part has a warning of its own.
+        // Partial support of a system has a warning of its own.
         let divides =
             |os: Os| os.renders(Capability::Pauses) && os.support(Capability::Thresholds) == Support::Whole;
         for hardware in draft.hardware.iter().filter(|hardware| divides(hardware.os)) {

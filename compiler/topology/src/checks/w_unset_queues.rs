@@ -7,7 +7,7 @@ use crate::checks::words::and;
 use crate::draft::Draft;
 use crate::field;
 
-/// How the queues of hardware are served is the site's to set.
+/// Scheduling of hardware queues is set by the site.
 pub(crate) static RULE: Rule = Rule {
     code: "W0712",
     title: "a site has to set how queues are served",
@@ -65,7 +65,7 @@ mod tests {
         );
         assert!(!codes(RULE.example).contains(&"E0716"));
         assert!(!codes(&RULE.example.replace("qos: sonic-ai-lossy", "qos: none")).contains(&"W0712"));
-        // What nobody sets is refused.
+        // A value that is never set is refused.
         assert!(codes(&RULE.example.replace("sonic-ai-lossy", "lossless")).contains(&"E0716"));
         assert!(codes(&RULE.example.replace("sonic-ai-lossy", "lossy-trim")).contains(&"E0703"));
     }

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "the watchdog acts at other times than stated",
     what: "Where a watchdog counts looks, as NVUE's does, its time to act is a multiple of its time to recover, and that is one \
            that the switch takes between two looks: 100 ms to 5 s.",
-    why: "It looks once in the time to recover. A time to act that is no multiple of it is rounded up to one, and a longer or \
+    why: "It looks once in the time to recover. A time to act that is not a multiple of it is rounded up to one, and a longer or \
           shorter time to recover is the nearest that the switch takes.",
     example: "routing: ecmp-static\n\
               qos: { base: lossless, watchdog: { detection: 500ms, restoration: 400ms } }\n\

@@ -108,7 +108,7 @@ fn sizes(draft: &Draft<'_>, out: &mut Diagnostics) {
                     &RULE,
                     format!("{} of a T0 group of zone {number} do not make whole nodes", count(size, "NIC")),
                 )
-                .at(nics.span, format!("{size} / {share} is no whole number"))
+                .at(nics.span, format!("{size} / {share} is not a whole number"))
                 .and(
                     draft.at(field!("hosts.nics_per_node")),
                     format!("each node has {} on one T0 group", count(share, "NIC")),

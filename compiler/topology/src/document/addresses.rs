@@ -42,13 +42,13 @@ document! {
         pub ntp: Option<Vec<Spanned<IpAddr>>> = "ntp",
         /// Log servers.
         pub syslog: Option<Vec<Spanned<IpAddr>>> = "syslog",
-        /// What switches say of themselves by SNMP.
+        /// SNMP identity of switches.
         pub snmp: Option<SnmpDoc> = "snmp",
     }
 }
 
 document! {
-    /// What switches say of themselves by SNMP.
+    /// SNMP identity of switches.
     #[derive(Default)]
     pub struct SnmpDoc as "Snmp" {
         /// Whom to call.

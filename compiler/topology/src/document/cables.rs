@@ -26,7 +26,7 @@ document! {
     pub struct CableDoc as "Cable" {
         /// Its length.
         pub length: Option<Spanned<Length>> = "length",
-        /// What it is made of, for example `dac`, `aoc`, `dr4` or `zr`.
+        /// Medium, for example `dac`, `aoc`, `dr4` or `zr`.
         pub medium: Option<Spanned<SmolStr>> = "medium",
     }
 }

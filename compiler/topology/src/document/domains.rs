@@ -6,22 +6,22 @@ use crate::coordinate::TierId;
 use crate::read::{Spanned, document, word};
 
 document! {
-    /// What fails together: a power feed, a rack, a row, a building, a line card. Either a function of position (`by`) or a
+    /// A failure domain: a power feed, a rack, a row, a building, a line card. Either a function of position (`by`) or a
     /// list (`members`).
     #[derive(Default)]
     pub struct DomainDoc as "Domain" {
-        /// What a switch is grouped by: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
+        /// Group key of a switch: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
         /// name of another kind of domain alone. The last one is counted, those before it tell runs of numbers apart.
         pub by: Option<Vec<Spanned<SmolStr>>> = "by",
-        /// How many numbers in a row share a domain. Default: 1.
+        /// Numbers in a row that share a domain. Default: 1.
         #[schemars(range(min = 1))]
         pub run: Option<Spanned<u16>> = "run",
-        /// How many domains there are, taken in turn. Default: as many as it takes.
+        /// Number of domains, taken in turn. Default: as many as it takes.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count",
         /// The tiers whose switches it is about. Default: all that have what `by` says.
         pub tiers: Option<Vec<Spanned<TierId>>> = "tiers",
-        /// What is in it, with the names and ranges of `exceptions`.
+        /// Contents, with the names and ranges of `exceptions`.
         pub members: Option<Vec<Spanned<SmolStr>>> = "members",
     }
 }

@@ -7,14 +7,14 @@ use super::tiers::HardwareDoc;
 use crate::read::{Named, Spanned, document};
 
 document! {
-    /// What differs from the numbers. Switches, nodes, NICs and NIC ports are named as the compiler names them; a
+    /// Differences from the numbers. Switches, nodes, NICs and NIC ports are named as the compiler names them; a
     /// link between switches is `LOWER--UPPER`, the second parallel one `LOWER--UPPER#2`; a host cable has the name
     /// of its NIC port. `[1-8]` in a name stands for each number of the range: `p3-t0-[017-024]`.
     #[derive(Default)]
     pub struct ExceptionsDoc as "Exceptions" {
-        /// What is not there: switches, nodes, NICs, links and host cables. A hole is left; nothing moves up.
+        /// Absent elements: switches, nodes, NICs, links and host cables. A hole is left; nothing moves up.
         pub absent: Option<Vec<Spanned<SmolStr>>> = "absent",
-        /// What carries no new traffic: switches, links, host cables, and planes as in `plane 3`.
+        /// Elements without new traffic: switches, links, host cables, and planes as in `plane 3`.
         pub drained: Option<Vec<Spanned<SmolStr>>> = "drained",
         /// Cables that differ from their kind, by name.
         pub cables: Option<Named<SmolStr, CableDoc>> = "cables",

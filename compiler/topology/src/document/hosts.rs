@@ -34,7 +34,7 @@ document! {
         pub nic: NicDoc = "nic" => [ALL],
         /// The NIC of single zones that have another, by zone.
         pub nic_by_zone: Option<Named<u16, NicDoc>> = "nic_by_zone" => [ALL],
-        /// What is generated for nodes besides path tables. Default: `none`.
+        /// Generated files for nodes besides path tables. Default: `none`.
         pub os: Option<Spanned<HostOs>> = "os" => [NODES],
         /// Files that are generated for every node too; `closc export host` writes them for single nodes of any
         /// fabric. Default: none, because a folder for each node is more than the rest of a large tree.

@@ -25,19 +25,19 @@ document! {
 }
 
 document! {
-    /// How devices of a kind are racked. Those of a plane, zone and tier fill racks by their index; nodes do unit by unit.
+    /// Rack positions of devices of a kind. Those of a plane, zone and tier fill racks by index; nodes by unit.
     pub struct RackDoc as "Rack" {
         /// The name of a rack: `{rack}`, and `{plane}` and `{zone}` for switches (T2s have no zone), `{zone}` and `{unit}` for nodes;
         /// with `per_row` also `{row}`. Where it does not say `{plane}`, planes share racks, the first one lowest. Capitals, `.` and
         /// `_` are allowed, numbers are written as in `naming`.
         pub name: Spanned<SmolStr> = "name" => [],
-        /// How many share a rack; of each plane, where planes share racks.
+        /// Number per rack; of each plane, where planes share racks.
         #[schemars(range(min = 1))]
         pub per_rack: Spanned<u16> = "per_rack" => [],
-        /// How many racks a row has: `{row}` counts rows, and `{rack}` the racks of a row.
+        /// Number of racks of a row: `{row}` counts rows, and `{rack}` the racks of a row.
         #[schemars(range(min = 1))]
         pub per_row: Option<Spanned<u16>> = "per_row" => [],
-        /// How many units each takes. Default: those of the tier's platform; nodes have no default.
+        /// Rack units of each. Default: those of the tier's platform; nodes have no default.
         #[schemars(range(min = 1))]
         pub units: Option<Spanned<u16>> = "units" => [],
         /// The lowest unit of the first; units count from 1 at the bottom. Default: 1.

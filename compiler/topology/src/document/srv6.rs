@@ -19,7 +19,7 @@ document! {
         /// whose number is p higher, and 16 are kept free of other pools. Default: `fcbb:bbbb::/32`.
         #[schemars(with = "Option<PrefixText>")]
         pub block: Option<Spanned<Ipv6Net>> = "block",
-        /// How the 16 bits of a uSID are cut up. Default: 2, 3, 0, 11; with a T2 tier 2, 3, 3, 8; with
+        /// Layout of the 16 bits of a uSID. Default: 2, 3, 0, 11; with a T2 tier 2, 3, 3, 8; with
         /// `plan: plane-in-block` 2, 0, 0, 14 and 2, 0, 4, 10. A change renames every segment of the fabric.
         pub widths: Option<WidthsDoc> = "widths",
         /// The code of each role. Default: T0 0, T1 1, NIC 2, T2 3.
@@ -28,7 +28,7 @@ document! {
 }
 
 document! {
-    /// How the 16 bits of a uSID are cut up, most significant bits first. What is absent keeps its default; the sum
+    /// Layout of the 16 bits of a uSID, most significant bits first. Absent fields keep their default; the sum
     /// must be 16.
     #[derive(Default)]
     pub struct WidthsDoc as "Widths" {

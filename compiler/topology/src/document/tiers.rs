@@ -113,7 +113,7 @@ document! {
         /// Ports in use.
         #[schemars(range(min = 1, max = 65535))]
         pub count: Option<Spanned<u32>> = "count",
-        /// How each cage is split, as in `8x100G`. Default: the platform's own.
+        /// Breakout of each cage, as in `8x100G`. Default: the platform's own.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
         /// Ports kept free behind them: configured and shut. Default: 0.
@@ -197,9 +197,9 @@ document! {
 }
 
 document! {
-    /// How the cages of a side are split, and where they start.
+    /// Breakout of the cages of a side, and their first cage.
     pub struct SplitDoc as "Split" {
-        /// How each cage is split, as in `4x100G`. Default: as in the tier; with another platform, that one's own.
+        /// Breakout of each cage, as in `4x100G`. Default: as in the tier; with another platform, that platform's.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout",
         /// The first cage, from 0. Default: as in the tier; with another platform, 0 for `down` and the middle of its panel
@@ -215,7 +215,7 @@ word!(Wiring, "wiring" {
     "rows" => Wiring::Rows,
 });
 
-/// How a cage is split.
+/// Breakout of a cage.
 struct BreakoutText;
 
 impl JsonSchema for BreakoutText {

@@ -11,17 +11,17 @@ document! {
     pub struct MtuDoc as "Mtu" {
         /// On fabric and NIC cables. Default: 9216, or 9214 where EOS runs on a switch.
         pub link: Option<Spanned<u16>> = "link" => [ALL],
-        /// What hosts may send inside the outer header. Default: 9000, or `link` less 40 where that is smaller.
+        /// Maximum packet inside the outer header. Default: 9000, or `link` less 40 where that is smaller.
         pub payload: Option<Spanned<u16>> = "payload" => [HOSTS],
     }
 }
 
 document! {
-    /// How traffic is spread over uplinks where switches choose the path: with `routing: ecmp-static` and
+    /// Spreading of traffic over uplinks where switches choose the path: with `routing: ecmp-static` and
     /// `bgp-unnumbered`.
     #[derive(Default)]
     pub struct EcmpDoc as "Ecmp" {
-        /// What takes one uplink as long as that leads there, and the group of all uplinks else. `downlink`: packets to
+        /// Destinations that use one uplink as long as it leads there, and the group of all uplinks else. `downlink`: packets to
         /// the NIC on downlink d of another T0 take uplink d, counted around, which costs a T0 a route for every NIC of
         /// the fabric. Needs `ecmp-static`. Default: `none`.
         pub pin: Option<Spanned<Pin>> = "pin" => [T0],

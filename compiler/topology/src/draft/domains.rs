@@ -15,7 +15,7 @@ use crate::domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 use crate::naming::NAME_MAX;
 use crate::suggest::shorten;
 
-/// How many kinds in a row may go by the next one.
+/// Number of kinds in a row that one more may pass.
 const CHAIN_MAX: usize = 16;
 
 /// The domains of a draft.
@@ -133,7 +133,7 @@ impl<'a> Stated<'a> {
         Stated(listed.iter().map(|(name, domain)| (name.value.as_str(), domain)).collect())
     }
 
-    /// Says why a name of a kind is none: it is no word, or a domain of another kind could have it.
+    /// Says why a name of a kind is none: it is not a word, or a domain of another kind could have it.
     fn name_fault(&self, name: &str) -> Option<String> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_word) {

@@ -50,9 +50,9 @@ pub(crate) struct Entry {
 pub(crate) struct DraftExceptions {
     pub(crate) absent: Vec<Entry>,
     pub(crate) drained: Vec<Entry>,
-    /// What one key names, with its description.
+    /// Meaning of one key, with its description.
     cables: Vec<(Vec<Entry>, CableDoc)>,
-    /// What one key names, with its description.
+    /// Meaning of one key, with its description.
     pub(crate) devices: Vec<(Vec<Entry>, HardwareDoc)>,
 }
 
@@ -96,7 +96,7 @@ impl DraftExceptions {
 pub(super) struct Resolver<'a> {
     shape: &'a Shape,
     pub(super) names: &'a DraftNames,
-    /// How many more names there may be.
+    /// Number of further names.
     left: u64,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct DraftLayout {
     pub(crate) codes: [u64; 4],
 }
 
-/// What a fabric asks of a layout.
+/// Requests of a fabric to a layout.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
     pub(crate) planes: u64,

@@ -19,10 +19,10 @@ use crate::shape::Shape;
 /// The columns.
 pub(crate) const COLUMNS: &str = "switch,address,gateway";
 
-/// Why a line is no management port.
+/// Why a line is not a management port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ManagementFault {
-    /// It has not three cells, or the last two are no address with a length and no address.
+    /// It has not three cells, or the last two are not address with a length and no address.
     Form,
     /// The first cell names no switch.
     Name(String),
@@ -37,7 +37,7 @@ pub(crate) struct DraftManagement {
     pub(crate) unusable: Option<Unusable>,
     /// Ports, each with its line.
     known: BTreeMap<Switch, (ManagementPort, Span)>,
-    /// Lines that are no ports.
+    /// Lines that are not ports.
     pub(crate) faults: Vec<(Span, ManagementFault)>,
 }
 

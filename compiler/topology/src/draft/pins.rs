@@ -19,10 +19,10 @@ use crate::shape::Shape;
 /// The columns.
 const COLUMNS: &str = "switch,nic,uplink";
 
-/// Why a line is no pin.
+/// Why a line is not a pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PinFault {
-    /// It has not three cells, or the third is no number.
+    /// It has not three cells, or the third is not a number.
     Form,
     /// A cell names nothing.
     Name(String),
@@ -40,7 +40,7 @@ pub(crate) struct DraftPins {
     /// Why the file gives no pins.
     pub(crate) unusable: Option<Unusable>,
     known: BTreeMap<(Switch, Nic), (u16, Span)>,
-    /// Lines that are no pins.
+    /// Lines that are not pins.
     pub(crate) faults: Vec<(Span, PinFault)>,
     /// The most pins of a T0.
     pub(crate) most: u64,

@@ -31,7 +31,7 @@ pub(crate) struct Place<'a> {
     pub(crate) tiers: [PlaceTier<'a>; 2],
 }
 
-/// What a tier is in a place.
+/// A tier in a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlaceTier<'a> {
     pub(crate) tier: &'a DraftTier,

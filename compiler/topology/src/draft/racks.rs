@@ -18,14 +18,14 @@ use crate::shape::Shape;
 /// The units of a usual rack.
 const HEIGHT: u16 = 42;
 
-/// What the name of a rack of T0s or T1s may say.
+/// Coordinates in the rack name of T0s or T1s.
 const ZONED: [Placeholder; 4] = [Placeholder::Plane, Placeholder::Zone, Placeholder::Rack, Placeholder::Row];
-/// What the name of a rack of T2s may say.
+/// Coordinates in the rack name of T2s.
 const SHARED: [Placeholder; 3] = [Placeholder::Plane, Placeholder::Rack, Placeholder::Row];
-/// What the name of a rack of nodes may say.
+/// Coordinates in the rack name of nodes.
 const NODES: [Placeholder; 4] = [Placeholder::Zone, Placeholder::Unit, Placeholder::Rack, Placeholder::Row];
 
-/// What is wrong: where, why there, where else to look, and what to do.
+/// Finding: place, reason, related places, and suggestion.
 #[derive(Debug, Clone)]
 pub(crate) struct RackFault {
     pub(crate) span: Span,
@@ -53,7 +53,7 @@ struct Kind<'a> {
     planes: u16,
     zones: u16,
     units: u16,
-    /// How many fill the racks of one of those.
+    /// Number that fill the racks of one of those.
     devices: u16,
 }
 
@@ -141,7 +141,7 @@ impl DraftRacks {
             Err(error) => {
                 self.fault(
                     doc.name.span,
-                    format!("`racks.{key}.name` is no pattern"),
+                    format!("`racks.{key}.name` is not a pattern"),
                     error.to_string(),
                     "correct the pattern",
                 );

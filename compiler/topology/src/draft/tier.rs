@@ -32,7 +32,7 @@ pub(crate) struct DraftTier {
     pub(crate) by_zone: Vec<DraftZone>,
 }
 
-/// What a tier is in a zone of other hardware.
+/// A tier in a zone of other hardware.
 #[derive(Debug, Clone)]
 pub(crate) struct DraftZone {
     pub(crate) zone: Spanned<u16>,
@@ -89,7 +89,7 @@ impl DraftBlock {
     }
 }
 
-/// What all tiers state alike.
+/// Common statements of all tiers.
 struct Common<'a> {
     id: TierId,
     name: &'a Spanned<SmolStr>,

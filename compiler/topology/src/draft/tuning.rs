@@ -11,9 +11,9 @@ use crate::model::{Addresses, Ecmp, Entropy, Mtu, Topology};
 
 /// First private number of 32 bits (RFC 6996 section 5).
 const DEFAULT_ASN: u32 = 4_200_000_000;
-/// What SONiC's ports have by default, and the most that its model allows.
+/// Port defaults of SONiC, and the maximum of its model.
 const DEFAULT_LINK_MTU: u16 = 9216;
-/// What hosts commonly use for jumbo frames.
+/// Common jumbo frame size of hosts.
 const DEFAULT_PAYLOAD: u16 = 9000;
 /// RoCEv2 (IANA: roce).
 const DEFAULT_UDP_PORT: u16 = 4791;

@@ -26,7 +26,7 @@ pub(crate) fn bad_breakout(path: &str, text: &str, error: &BreakoutError, span: 
                 .help(format!("say how many ports of {text} a cage gives, as in `1x{text}`"))
         }
         BreakoutError::Form { .. } | BreakoutError::NotOffered { .. } => {
-            start(", which is no breakout".into()).help("write ports times speed, as in `8x100G`")
+            start(", which is not a breakout".into()).help("write ports times speed, as in `8x100G`")
         }
         BreakoutError::Ports { ports, .. } => start(format!(": a cage gives 1 to 64 ports, not {ports}")),
         BreakoutError::Speed { cause, .. } => start(format!(": {cause}")),

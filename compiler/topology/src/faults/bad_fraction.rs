@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Says how a ratio is written.
 pub(crate) fn bad_fraction(path: &str, text: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is no ratio", shorten(text)))
+    Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is not a ratio", shorten(text)))
         .at(span, "")
         .help("write two whole numbers above 0, as in `\"1:1\"` or `\"7:1\"`")
 }

@@ -1,10 +1,10 @@
-//! E0121: a text is no PCI address.
+//! E0121: a text is not a PCI address.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::pci::PciAddressError;
 
-/// A text is no PCI address.
+/// A text is not a PCI address.
 pub(crate) static RULE: Rule = Rule {
     code: "E0121",
     title: "a PCI address cannot be read",
@@ -14,9 +14,9 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write the whole address, as `lspci -D` shows it: `0000:18:00.0`.",
 };
 
-/// Says that a text is no PCI address.
+/// Says that a text is not a PCI address.
 pub(crate) fn bad_pci(path: &str, written: &str, error: PciAddressError, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{path}`: `{written}` is no PCI address"))
+    Diagnostic::error(&RULE, format!("`{path}`: `{written}` is not a PCI address"))
         .at(span, "")
         .note(error.to_string())
         .help("`lspci -D` shows whole addresses")

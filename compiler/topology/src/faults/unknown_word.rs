@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0112",
     title: "a word is not one of the list",
     what: "Where a key takes one word of a list, the word is on it.",
-    why: "A word that nobody knows would have to be ignored or guessed.",
+    why: "An unknown word would have to be ignored or guessed.",
     example: "routing: srv6-dynamic",
     fix: "Use one of the words that the message lists.",
 };

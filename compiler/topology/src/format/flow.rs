@@ -1,6 +1,6 @@
 //! Values in brackets and quotes, which may go on over lines.
 
-/// What is open at the end of a line.
+/// Open brackets at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct State {
     /// Brackets.

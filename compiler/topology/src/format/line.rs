@@ -2,7 +2,7 @@
 
 use super::{Inside, flow};
 
-/// What a line starts with.
+/// First word of a line.
 pub(super) struct Head<'a> {
     /// Spaces before it.
     pub(super) indent: usize,
@@ -10,7 +10,7 @@ pub(super) struct Head<'a> {
     pub(super) dashes: Vec<usize>,
     /// The key, as it is written.
     pub(super) key: Option<&'a str>,
-    /// What is behind it.
+    /// The part behind it.
     pub(super) value: &'a str,
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<
         let source = sources.add(name, "");
         return refuse(faults::too_large(name, Span::new(source, 0..0)));
     }
-    // A byte order mark is no part of the text; offsets and columns count from behind it.
+    // A byte order mark is not a part of the text; offsets and columns count from behind it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -37,7 +37,7 @@ fn is_binary(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
-/// Refuses bytes that are no text, showing the line up to the first of them.
+/// Refuses bytes that are not text, showing the line up to the first of them.
 fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> Result<SourceId, Diagnostics> {
     let byte = bytes[offset];
     // Lines before the place keep its line number right; a long first line is cut.

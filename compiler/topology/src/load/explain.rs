@@ -296,7 +296,7 @@ fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place>
     found.into_iter().take(CANDIDATES).find(same_mapping)
 }
 
-/// How many places of a key above its second one may be its first one.
+/// Number of places of a key above its second one that may be its first one.
 const CANDIDATES: usize = 32;
 
 fn keys(item: &Item, key: &str, found: &mut Vec<Place>) {

@@ -107,7 +107,10 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
             return Err(wrong(&format!("`[{text}]` has a number of more than {DIGITS_MAX} digits")));
         }
         let (Some(first), Some(last)) = (number(first), number(last)) else {
-            return Err(wrong(&format!("`[{}]` is no range: write `[017-024]` or `[1,3,5]`", shorten(text))));
+            return Err(wrong(&format!(
+                "`[{}]` is not a range: write `[017-024]` or `[1,3,5]`",
+                shorten(text)
+            )));
         };
         if first > last {
             return Err(wrong(&format!("`[{}]` runs backwards", shorten(text))));

@@ -2,7 +2,7 @@
 //!
 //! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads
 //! them back. Invariants: a name that is read gives the numbers it was written from, because a hole is followed by
-//! the end or by a character that is no digit, and only the padding that would be written is accepted.
+//! the end or by a character that is not a digit, and only the padding that would be written is accepted.
 
 mod begun;
 
@@ -114,7 +114,7 @@ pub struct Pattern {
     parts: Vec<Part>,
 }
 
-/// Says why a text is no pattern.
+/// Says why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// There is nothing.
@@ -135,11 +135,11 @@ pub enum PatternError {
     #[error("`{{` and `}}` do not pair")]
     Brace,
     /// A hole that names nothing.
-    #[error("`{{{found}}}` is no number of this device: use {known}")]
+    #[error("`{{{found}}}` is not a number of this device: use {known}")]
     UnknownField {
-        /// What stands between the braces.
+        /// Text between the braces.
         found: String,
-        /// What could stand there.
+        /// Possible values.
         known: String,
     },
     /// A number directly behind a number.
@@ -156,7 +156,7 @@ pub enum PatternError {
     },
 }
 
-/// What names may be made of.
+/// Characters of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letters {
     /// Host names (RFC 1123 section 2.1), small.
@@ -444,7 +444,7 @@ mod tests {
         assert_eq!(error("a{index"), PatternError::Brace);
         assert_eq!(
             error("a{rack}").to_string(),
-            "`{rack}` is no number of this device: use `{plane}`, `{zone}`, `{index}`"
+            "`{rack}` is not a number of this device: use `{plane}`, `{zone}`, `{index}`"
         );
     }
 

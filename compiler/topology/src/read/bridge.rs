@@ -116,7 +116,7 @@ fn json(item: &Item) -> serde_json::Value {
     }
 }
 
-/// What went wrong, and where.
+/// Error, with its place.
 #[derive(Debug)]
 struct Fault {
     kind: Kind,

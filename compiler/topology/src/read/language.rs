@@ -6,7 +6,7 @@
 use super::Reader;
 use crate::yaml::Item;
 
-/// What can be written behind a key.
+/// Possible values of a key.
 pub(crate) enum Kind {
     /// A single value.
     Value,
@@ -35,9 +35,9 @@ pub(crate) struct Mapping {
 pub(crate) struct Key {
     /// The key.
     pub(crate) name: &'static str,
-    /// What a change of its value touches; nothing where the key above says it.
+    /// Parts that a change of its value touches; none where the key above states it.
     pub(crate) touches: Option<Touches>,
-    /// What is written behind it.
+    /// Text after it.
     pub(crate) kind: &'static Kind,
 }
 
@@ -58,7 +58,7 @@ impl Touches {
     pub const NODES: Touches = Touches(1 << 3);
     /// The path tables of T0 groups.
     pub const TABLES: Touches = Touches(1 << 4);
-    /// What hosts send by: the files of nodes, and path tables.
+    /// Inputs of senders: the files of nodes, and path tables.
     pub const HOSTS: Touches = Touches(0b11 << 3);
     /// The lists of cables.
     pub const LISTS: Touches = Touches(1 << 5);
@@ -109,11 +109,11 @@ impl Touches {
     }
 }
 
-/// What is at a path.
+/// Value at a path.
 pub(crate) struct Found {
-    /// What can be written there.
+    /// Possible values there.
     pub(crate) kind: &'static Kind,
-    /// What a change touches, as the nearest key says it.
+    /// Parts that a change touches, as the nearest key states it.
     pub(crate) touches: Option<Touches>,
 }
 

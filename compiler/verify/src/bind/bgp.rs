@@ -1,4 +1,4 @@
-//! What a switch shows alone: whom it speaks to and what it announces.
+//! Only a switch itself shows its sessions and announcements.
 //!
 //! In: a switch as its files say, laid over the cable lists. Out: a [`Speaker`]. Invariants: only sessions over cables are kept.
 
@@ -150,5 +150,5 @@ fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> O
     if !neighbour.terms.active {
         return Some("has a session that carries no IPv6 prefixes");
     }
-    (!port.discovery.advertises).then_some("has a session and tells nobody its address")
+    (!port.discovery.advertises).then_some("has a session and does not send its address")
 }

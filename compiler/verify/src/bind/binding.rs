@@ -19,15 +19,15 @@ use crate::model::segment::{Layout, Tier};
 use crate::model::switch::ways::Lists;
 use crate::model::switch::{Facts, FactsId, Pairs, Pool};
 
-/// What is needed to bind switches to the cable lists.
+/// Requirements for binding switches to the cable lists.
 pub(crate) struct Context<'a> {
     /// The cable lists.
     pub(crate) cabling: &'a Cabling,
     /// Tier and plane of each switch, by its cables.
     pub(crate) positions: &'a HashMap<SwitchId, (Tier, u8)>,
-    /// How uSIDs are cut up; absent where hosts do not write the path.
+    /// Layout of uSIDs; absent where hosts do not write the path.
     pub(crate) layout: Option<&'a Layout>,
-    /// What many ports share.
+    /// Common values of many ports.
     pub(crate) facts: &'a Pool<Facts>,
     /// Quality of service that many ports share.
     pub(crate) qos: &'a Pool<PortQos>,
@@ -35,13 +35,13 @@ pub(crate) struct Context<'a> {
     pub(crate) pairs: &'a Pool<Pairs>,
     /// Lanes as ports were written that have them.
     pub(crate) lanes: &'a Lanes,
-    /// What holds for all sessions of a switch, shared.
+    /// Common values of all sessions of a switch, shared.
     pub(crate) processes: &'a Pool<Process>,
-    /// What is agreed with neighbours, shared.
+    /// Agreements with neighbours, shared.
     pub(crate) terms: &'a Pool<Terms>,
     /// Next hops that many routes share.
     pub(crate) ways: &'a Lists,
-    /// How packets find their way.
+    /// Routing mode.
     pub(crate) routing: Routing,
     /// Planes of switches without a cable, by name.
     pub(crate) uncabled: &'a BTreeMap<String, u8>,
@@ -51,7 +51,7 @@ pub(crate) struct Context<'a> {
     pub(crate) nics: &'a NicCables,
 }
 
-/// What facts of a port are made of, quality of service by its number on the switch.
+/// Parts of the facts of a port, quality of service by its number on the switch.
 pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<u16>);
 
 /// The work on one switch.

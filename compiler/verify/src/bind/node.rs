@@ -173,7 +173,7 @@ impl Binding<'_> {
                 None => self.broken(
                     &FIRST,
                     &format!("route replace {} ", way.text),
-                    &format!("`{}` is no segment of the block `{}`", way.text, layout.block(plane)),
+                    &format!("`{}` is not a segment of the block `{}`", way.text, layout.block(plane)),
                 ),
             }
         }
@@ -230,7 +230,7 @@ impl Binding<'_> {
                 segments.push(*prefix);
             } else {
                 let what = if layout.in_block { "the blocks" } else { "the block" };
-                let message = format!("`{text}` is no segment of {what} {}", layout.named_blocks());
+                let message = format!("`{text}` is not a segment of {what} {}", layout.named_blocks());
                 self.broken(&DECAPSULATION, &format!("route replace {text} "), &message);
             }
         }

@@ -82,7 +82,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
 }
 
-/// What is routed is dropped when its routes are gone, for packets from each address and for those that have none yet:
+/// Routed packets are dropped when their routes are gone, for packets from each address and for those that have none yet:
 /// nothing falls to a default route of the site.
 fn dropped_in_the_end(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
     let sources: BTreeSet<Option<Ipv6Net>> = host.routes.iter().map(|route| route.scope.from).collect();

@@ -119,7 +119,7 @@ impl Binding<'_, '_> {
         }
     }
 
-    /// What comes in is checked as fits what is plugged, where the language checks it.
+    /// Arriving packets are checked by what is plugged, where the language checks it.
     fn role(&mut self, port: &Port<'_>, far: End, cable: CableId) {
         let Some(faces_nic) = port.faces_nic else { return };
         self.findings.checked(&ROLE, 1);
@@ -271,7 +271,7 @@ impl Binding<'_, '_> {
         hops.filter_map(|hop| Some((self.slots[usize::from(hop.port)]?, hop.mac?))).collect()
     }
 
-    /// What NICs may send.
+    /// Packets that NICs may send.
     pub(crate) fn ingress(&self) -> Option<Box<IngressFilter>> {
         let (plain, denied) = self.device.plain.clone()?;
         let ports = self.device.ports.iter().zip(&self.slots);

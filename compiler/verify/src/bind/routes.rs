@@ -35,7 +35,7 @@ pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
     }
     binding.findings.checked(&BLACKHOLE, 1);
     if !routes.blackhole {
-        let message = format!("`{}` is no blackhole", layout.block(binding.plane()));
+        let message = format!("`{}` is not a blackhole", layout.block(binding.plane()));
         binding.broken(&BLACKHOLE, About::Routes, &message);
     }
     routes.segments.sort_unstable();

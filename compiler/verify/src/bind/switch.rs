@@ -78,7 +78,7 @@ pub(crate) fn bind(
     switch
 }
 
-/// How much of what hardware limits there is.
+/// Use of hardware limits.
 fn sizes(device: &Device<'_>) -> Sizes {
     Sizes {
         segments: device.segments.len(),

@@ -78,7 +78,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Who has what.
+/// Owners.
 struct Owners<K>(HashMap<K, SwitchId>);
 
 impl<K> Default for Owners<K> {

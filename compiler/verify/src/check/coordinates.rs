@@ -270,12 +270,12 @@ fn each<'f>(
     }
 }
 
-/// What the addresses of a switch say.
+/// Addresses of a switch.
 struct Said {
     count: u64,
     /// Whether all say the same.
     alike: bool,
-    /// What most say, and of equally many the first.
+    /// Majority value, and of equally frequent ones the first.
     meant: Option<Spot>,
 }
 
@@ -318,7 +318,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
         let Address { what, text, about } = said();
         let says = match spot {
             Some(spot) => format!("which is that of {spot}"),
-            None => "which is nobody's in the pools that the manifest states".to_owned(),
+            None => "which has no owner in the pools of the manifest".to_owned(),
         };
         let is = meant
             .map_or_else(|| "and no address says where it is".to_owned(), |spot| format!("and it is {spot}"));

@@ -209,7 +209,7 @@ pub(crate) fn lengths(cabling: &Cabling, stated: Option<&Stated>) -> Lengths {
     })
 }
 
-/// How far apart two NICs can be.
+/// Distances between two NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Extent {
     /// On one T0.

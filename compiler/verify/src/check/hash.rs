@@ -20,7 +20,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let seed = switch.kind.as_deref().and_then(seed);
         tiers.entry(tier).or_default().entry(seed).or_default().push(id);
     }
-    // What most switches of a tier have is what was meant.
+    // The majority value of switches of a tier is the intended one.
     let mut meant: Vec<(Tier, u8, SwitchId)> = Vec::new();
     for (tier, seeds) in &tiers {
         let most = seeds.iter().filter(|(seed, _)| seed.is_some()).max_by_key(|(_, ids)| ids.len());

@@ -154,12 +154,12 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     let is_own = |nic: &GroupNic| nic.node == Some(id) && Some(nic.address) == spray.source;
     let own = |group: &&Group| group.nics.iter().any(is_own);
     let Some(group) = fabric.groups.iter().find(own) else {
-        return vec![(spray.line, "the source is no address of one of its NICs".to_owned())];
+        return vec![(spray.line, "the source is not an address of one of its NICs".to_owned())];
     };
     let table = group.table();
     let to = table.destination(spray.to.addr().octets()).filter(|_| spray.to.prefix_len() == 128);
     let Some(to) = to else {
-        return vec![(spray.line, format!("`{}` is no NIC of this fabric", spray.to))];
+        return vec![(spray.line, format!("`{}` is not a NIC of this fabric", spray.to))];
     };
     let Some(nic) = group.nics.iter().find(|nic| is_own(nic)) else { return Vec::new() };
     let h = *table.header();
@@ -176,7 +176,7 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
         let port = member.port.strip_prefix(&format!("nic{}p", nic.number));
         let Some(plane) = port.and_then(|plane| plane.parse().ok()).filter(|plane: &u8| *plane < h.planes)
         else {
-            faults.push((member.line, format!("`{}` is no port of `{}`", member.port, nic.name)));
+            faults.push((member.line, format!("`{}` is not a port of `{}`", member.port, nic.name)));
             continue;
         };
         *weights.entry(plane).or_default() += u64::from(member.weight);
@@ -187,7 +187,7 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
         };
         let uplinks = (0..h.t0_uplinks).flat_map(|t0| (0..h.t1_uplinks.max(1)).map(move |t1| (t0, t1)));
         match uplinks.into_iter().find_map(|(t0, t1)| names(t0, t1)) {
-            None => faults.push((member.line, format!("{} is no path of plane {plane}", member.segments))),
+            None => faults.push((member.line, format!("{} is not a path of plane {plane}", member.segments))),
             Some(true) => faults.push((member.line, format!("{} is a path that is denied", member.segments))),
             Some(false) => {}
         }

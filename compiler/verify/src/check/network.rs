@@ -253,12 +253,12 @@ impl<'a> Work<'a> {
             let interface = described.get(given.name.as_str());
             let twice = !names.insert(&given.name) || slots.insert(&given.pci, &given.name).is_some();
             let fault = match interface {
-                None => Some(format!("a slot is called `{}`, which is no port with a cable", given.name)),
+                None => Some(format!("a slot is called `{}`, which is not a port with a cable", given.name)),
                 Some(own) if given.mtu.is_some() && given.mtu != own.mtu => {
                     Some(format!("`{}` has another MTU in `{}`", given.name, own.file))
                 }
                 Some(_) if twice => Some(format!("`{}` or its slot is there twice", given.name)),
-                Some(_) if !is_pci(&given.pci) => Some(format!("`{}` is no PCI address", given.pci)),
+                Some(_) if !is_pci(&given.pci) => Some(format!("`{}` is not a PCI address", given.pci)),
                 Some(_) => None,
             };
             if let Some(message) = fault {
@@ -279,7 +279,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What the loopback drops: the blocks of the segments, and nothing else.
+    /// Drops of the loopback: the blocks of the segments, and nothing else.
     fn dropped(&mut self, layout: &Layout) {
         self.findings.checked(&FIRST, 1);
         let routes = &self.network.dropped;

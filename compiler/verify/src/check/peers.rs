@@ -33,7 +33,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// What is wrong with a row.
+/// Error of a row.
 fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
     let name = &peer.name;
     let Some(other) = fabric.cabling.switch_named(name) else {
@@ -63,7 +63,7 @@ fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
         .flatten()
 }
 
-/// What a switch would be stated as.
+/// Statement for a switch.
 fn of(name: &str, switch: &Switch) -> Peer {
     let loopback = switch.loopbacks.first().map(Ipv6Net::addr);
     let management = switch.management.first().map(|(net, _)| net.addr());

@@ -42,7 +42,7 @@ fn cable(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
 /// An end of a cable with how the device there is configured, where the tree says.
 type Stated = (End, Option<EndState>);
 
-/// What of an end of a cable is meant.
+/// Meant part of a cable's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aspect {
     Port,
@@ -104,7 +104,7 @@ fn wire(fabric: &Fabric, cable: &Cable, (lower, upper): (EndState, EndState), fi
     }
 }
 
-/// What both ends say and do not say alike; what one end does not say at all is left to the other.
+/// Contradictions of both ends; a missing statement of one end is left to the other.
 fn differences(lower: &Facts, upper: &Facts) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let (a, b) = (lower.wire, upper.wire);

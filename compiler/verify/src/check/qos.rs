@@ -88,7 +88,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     }
 }
 
-/// What a path table says of classes, and the manifest otherwise: hosts mark packets by it, and switches queue by the
+/// Classes of a path table compared with the manifest: hosts mark packets by the first, and switches queue by the
 /// other.
 fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
     if group.profile != stated.name {
@@ -143,7 +143,7 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
     sorts
 }
 
-/// What most ports have in common: code points and pauses.
+/// Common values of most ports: code points and pauses.
 fn common(fabric: &Fabric, sorts: &[&Sort]) -> Option<Arc<PortQos>> {
     /// Traffic class of each code point, and paused priorities.
     type Common<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
@@ -203,7 +203,7 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.sort.qos);
         self.code_points(&qos);
-        // What a language has no words for is named when the fabric is checked.
+        // Settings without a keyword in a language are named when the fabric is checked.
         let says_all = pauses_and_trims(self.fabric, self.sort);
         if says_all {
             self.pauses(&qos);
@@ -365,10 +365,10 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     }
 }
 
-/// What makes ports alike: language and hardware, place, what both ends share, length of the cable.
+/// Properties of equal ports: language and hardware, place, shared values of both ends, length of the cable.
 type Like<'a> = (&'static Language, &'a str, Place, Wire, u32);
 
-/// What makes switches alike: how many ports of each kind they have. Buffers are shared out among those.
+/// Properties of equal switches: the number of ports of each kind. Buffers are shared out among those.
 type Build = Vec<(Place, Wire, u32, u64)>;
 
 /// Ports that are alike are given the same: what most of them are given is what was meant.

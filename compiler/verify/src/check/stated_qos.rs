@@ -62,7 +62,7 @@ struct Sort {
     quality: Quality,
     ranked: bool,
     last_hop: bool,
-    /// What is stated of the port and of its switch; each is there once.
+    /// Statements about the port and its switch; each is there once.
     of_port: Option<*const StatedPort>,
     of_switch: Option<*const StatedSwitch>,
     room: Option<Room>,
@@ -172,11 +172,11 @@ struct Compared<'a> {
     of_port: Option<&'a StatedPort>,
     last_hop: bool,
     of_switch: Option<&'a StatedSwitch>,
-    /// What the buffer of the switch leaves.
+    /// Remaining buffer of the switch.
     room: Option<Room>,
     /// Whether classes are numbered by rank.
     ranked: bool,
-    /// How far the language states it.
+    /// Extent to which the language states it.
     quality: Quality,
 }
 
@@ -228,7 +228,7 @@ impl Compared<'_> {
         faults
     }
 
-    /// What the manifest does not state of a port, so that nothing would be compared with it.
+    /// Properties of a port that the manifest does not state, so that nothing would be compared with them.
     fn unstated(&self, has_pools: bool) -> Option<&'static str> {
         if self.ranked {
             return None;
@@ -343,7 +343,7 @@ impl Compared<'_> {
         faults
     }
 
-    /// How much of its pool a queue or group may take: exactly what is stated, and nothing else.
+    /// Share of its pool that a queue or group may take: exactly the stated one, and nothing else.
     fn threshold(&self, what: &str, meant: &str) -> Option<String> {
         let found = self.qos.settings.get(what).filter(|_| self.buffered());
         let thresholds = |text: &str| {

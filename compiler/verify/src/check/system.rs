@@ -7,10 +7,10 @@ use crate::model::switch::Switch;
 use crate::read::sonic::metadata::MEANT;
 use crate::rules::files::SETTINGS;
 
-/// What tells flows apart (RoCE has its entropy in the source port of UDP).
+/// Fields that distinguish flows (RoCE has its entropy in the source port of UDP).
 const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
 
-/// What SONiC can hash by (`sonic-hash.yang`): orchagent refuses all fields of a hash where one is none of these.
+/// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects all fields of a hash if one is not listed.
 const HASH_FIELDS: [&str; 19] = [
     "IN_PORT",
     "DST_MAC",

@@ -289,7 +289,7 @@ impl Work<'_> {
     }
 }
 
-/// How far two groups are apart.
+/// Distance between two groups.
 pub(crate) fn kind(from: At, to: At) -> Kind {
     if from.0 != to.0 {
         Kind::Far

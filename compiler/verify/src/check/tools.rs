@@ -98,7 +98,7 @@ fn ports(fabric: &Fabric, node: NodeId, qos: &NicQos) -> Faults {
     let mut faults = Faults::new();
     for (name, meters, line) in &qos.ports {
         let message = match left.remove(name.as_str()) {
-            None => format!("`{name}` is no port with a cable, or is there twice"),
+            None => format!("`{name}` is not a port with a cable, or is there twice"),
             Some(length) if length != *meters => {
                 format!("the cable of `{name}` has {length} m in the cable list, and not {meters} m")
             }
@@ -243,7 +243,7 @@ fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeM
     wanted
 }
 
-/// What VCCL wants besides, for a port that fails.
+/// VCCL's settings for a port that fails.
 fn failover(devices: &str) -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("NCCL_ENABLE_FAULT_TOLERANCE", "1".to_owned()),

@@ -25,7 +25,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let wire = alike(ours.wire.speed, theirs.wire.speed)
         && alike(ours.wire.mtu, theirs.wire.mtu)
         && alike(ours.wire.fec, theirs.wire.fec);
-    // What comes in by a port of another role is checked by the wrong rules, and dropped.
+    // A packet that arrives by a port of another role is checked by the wrong rules, and dropped.
     let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;

@@ -34,7 +34,7 @@ pub(crate) struct Hop {
     pub(crate) out: Option<(CableId, Side)>,
 }
 
-/// How a walk ends.
+/// End of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// At a NIC, by a cable, with the list that is left.
@@ -53,7 +53,7 @@ pub(crate) enum Ending {
     Loop,
 }
 
-/// What a switch does with a packet.
+/// Treatment of a packet by a switch.
 enum Decision {
     Over(u16, Gateway),
     Drop(Ending),

@@ -16,7 +16,7 @@ pub(crate) const NICS_MAX: u64 = 1 << 24;
 /// Digits of a number in a name.
 const DIGITS_MAX: usize = 18;
 
-/// What NICs of a run have alike: the name before the number, the digits of the number, the name behind it.
+/// Common parts of the NICs of a run: the name before the number, the digits of the number, the name behind it.
 type Family = (String, usize, String);
 
 /// Addresses of NICs.
@@ -135,7 +135,7 @@ impl Nics {
                 while own.get(at).is_some_and(|own| own.end() <= run.first) {
                     at += 1;
                 }
-                // What is between runs that are known is new.
+                // Devices between known runs are new.
                 let mut from = run.first;
                 for known in own[at..].iter().take_while(|known| known.first < run.end()) {
                     if from < known.first {
@@ -216,7 +216,7 @@ impl TryFrom<Vec<String>> for Nics {
         let mut all: BTreeMap<Family, Vec<Run>> = BTreeMap::new();
         let mut total = 0u64;
         for line in lines {
-            let (family, run) = parse(&line).ok_or_else(|| format!("`{line}` is no run of NICs"))?;
+            let (family, run) = parse(&line).ok_or_else(|| format!("`{line}` is not a run of NICs"))?;
             total = total.saturating_add(run.count);
             let runs = all.entry(family).or_default();
             if runs.last().is_some_and(|last| last.end().cmp(&run.first) == Ordering::Greater) {

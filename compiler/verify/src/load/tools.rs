@@ -101,7 +101,7 @@ fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {
     Ok(delay)
 }
 
-/// What is wrong with settings of the kernel; nothing where they are read with `ip.batch`.
+/// Errors of kernel settings; none where they are read with `ip.batch`.
 fn kernel(
     files: &Files<'_>,
     cabling: &Cabling,

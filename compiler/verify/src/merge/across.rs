@@ -1,4 +1,4 @@
-//! What spans parts: facts that no part can judge, by what the interfaces of all say.
+//! Facts that span parts: no part can judge them, only the interfaces of all.
 //!
 //! In: summaries that are of one fabric and cover it. Out: findings. Invariants: no rule is judged here that is judged inside of a
 //! part, and none that spans planes is left out: values that are used once, gateways, what most have, planes without their plane,
@@ -113,7 +113,7 @@ fn gateways(parts: Named<'_>, findings: &mut Findings) {
     }
 }
 
-/// What most switches of a kind have is the same in all parts.
+/// The majority value of switches of a kind is the same in all parts.
 fn alike(parts: Named<'_>, findings: &mut Findings) {
     let known: BTreeMap<&str, &'static Rule> = rules().into_iter().map(|rule| (rule.code, rule)).collect();
     let mut first: BTreeMap<&str, (&str, &str)> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! What a violation on a switch is about, whatever language the switch speaks.
+//! Subject of a violation on a switch, independent of its language.
 
-/// What a violation on a switch is about, so that its line can be found in whatever language it is written.
+/// Subject of a violation on a switch, to find its line in any language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About<'a> {
     /// The device as a whole.
@@ -11,7 +11,7 @@ pub(crate) enum About<'a> {
     Address(&'a str),
     /// The device that a port is asked to expect.
     Peer(&'a str),
-    /// What is stated of a neighbour, by its name.
+    /// Statements about a neighbour, by its name.
     Stated(&'a str),
     /// The description of a port.
     Description(&'a str),
@@ -49,12 +49,12 @@ pub(crate) enum About<'a> {
     Management,
     /// BGP as a whole.
     Bgp,
-    /// How soon silence is noticed.
+    /// Time of failure detection.
     Timers,
     /// The session over a port.
     Session(&'a str),
     /// A prefix that is announced.
     Network(&'a str),
-    /// What is taken and announced.
+    /// Accepted and announced routes.
     Filters,
 }

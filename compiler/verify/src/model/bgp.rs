@@ -16,11 +16,11 @@ pub(crate) struct Config<'a> {
     pub(crate) asn: u32,
     /// Router id, where it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
-    /// What it announces of its own.
+    /// Its own announcements.
     pub(crate) networks: Vec<Ipv6Net>,
-    /// What holds for all sessions.
+    /// Common values of all sessions.
     pub(crate) process: Process,
-    /// What holds for single sessions.
+    /// Values of single sessions.
     pub(crate) neighbours: Vec<Neighbour<'a>>,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Neighbour<'a> {
     pub(crate) name: Cow<'a, str>,
     /// Its autonomous system.
     pub(crate) remote: Remote,
-    /// What is agreed with it.
+    /// Agreement with it.
     pub(crate) terms: Terms,
 }
 
-/// Who a neighbour may be.
+/// Possible neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Remote {
     /// One autonomous system.
@@ -44,7 +44,7 @@ pub(crate) enum Remote {
     Any,
 }
 
-/// What holds for all sessions of a switch.
+/// Common values of all sessions of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Process {
     /// Seconds between keepalives, and of silence until a session is down.
@@ -55,13 +55,13 @@ pub(crate) struct Process {
     pub(crate) strict: bool,
     /// Whether sessions carry IPv4 by themselves.
     pub(crate) ipv4: bool,
-    /// What happens when the daemon restarts.
+    /// Behaviour when the daemon restarts.
     pub(crate) restart: Restart,
     /// Paths to one prefix that are used at a time.
     pub(crate) width: Option<u16>,
 }
 
-/// What happens when the daemon restarts (RFC 4724).
+/// Behaviour when the daemon restarts (RFC 4724).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Restart {
     /// Whether neighbours keep forwarding.
@@ -74,22 +74,22 @@ pub(crate) struct Restart {
     pub(crate) stale_s: Option<u16>,
 }
 
-/// What is agreed with a neighbour.
+/// Agreement with a neighbour.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Terms {
     /// Whether IPv6 prefixes are exchanged.
     pub(crate) active: bool,
     /// Whether nobody but a link-local address is talked to.
     pub(crate) link_local_only: bool,
-    /// How silence is noticed.
+    /// Failure detection.
     pub(crate) bfd: Option<Bfd>,
     /// Seconds between announcements.
     pub(crate) interval_s: Option<u16>,
     /// Seconds between attempts to connect.
     pub(crate) connect_s: Option<u16>,
-    /// What is accepted.
+    /// Accepted values.
     pub(crate) accepted: Option<Policy>,
-    /// What is announced.
+    /// Announcements.
     pub(crate) announced: Option<Policy>,
     /// Prefixes beyond which the session is ended.
     pub(crate) limit: Option<u32>,
@@ -99,7 +99,7 @@ pub(crate) struct Terms {
     pub(crate) accepts_own: bool,
 }
 
-/// How silence is noticed (RFC 5880).
+/// Failure detection (RFC 5880).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Bfd {
     /// Packets that may be missing.
@@ -144,7 +144,7 @@ pub(crate) struct Clause {
 pub(crate) struct Entry {
     /// Whether what matches is in the list.
     pub(crate) permit: bool,
-    /// What matches.
+    /// Matches.
     pub(crate) matched: Matched,
 }
 
@@ -199,11 +199,11 @@ pub(crate) struct Speaker {
     pub(crate) asn: u32,
     /// Router id, where it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
-    /// What it announces of its own.
+    /// Its own announcements.
     pub(crate) networks: Vec<Ipv6Net>,
-    /// What holds for all sessions.
+    /// Common values of all sessions.
     pub(crate) process: Arc<Process>,
-    /// What is agreed with neighbours, each once.
+    /// Agreements with neighbours, each once.
     pub(crate) terms: Vec<Arc<Terms>>,
     /// Sessions by the slot of their cable.
     pub(crate) sessions: Vec<Option<Session>>,
@@ -212,7 +212,7 @@ pub(crate) struct Speaker {
 /// A session over a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Who the other end may be.
+    /// Possible far end.
     pub(crate) remote: Remote,
     /// Index in [`Speaker::terms`].
     pub(crate) terms: u16,

@@ -1,4 +1,4 @@
-//! Who is connected with whom, as the cable lists say.
+//! Connections, as in the cable lists.
 //!
 //! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order, by which everything
 //! about a port is kept later (its *slot*). Invariants: memory grows with cables, not with text. `cables` is how they are kept,
@@ -40,7 +40,7 @@ pub(crate) enum Party {
     Node(NodeId),
 }
 
-/// What a cable connects.
+/// Ends of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
     /// A NIC and a T0.
@@ -89,7 +89,7 @@ pub(crate) struct Cable {
     pub(crate) meters: u32,
     /// The plane.
     pub(crate) plane: u8,
-    /// What it connects.
+    /// Connected ends.
     pub(crate) kind: Kind,
     /// Whether it carries no new traffic.
     pub(crate) drained: bool,

@@ -86,7 +86,7 @@ impl ClassSet {
 /// those of longer ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// What it decides about.
+    /// Subject of the decision.
     pub(crate) classes: ClassSet,
     /// The cables it uses, each with its weight; none: it drops.
     pub(crate) ways: Ways,
@@ -94,7 +94,7 @@ pub(crate) struct Row {
     pub(crate) prefix: Ipv6Net,
 }
 
-/// What a switch does with each class; a class that is in nothing here is dropped.
+/// Treatment of each class by a switch; an unlisted class is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Choice {
     /// Classes whose every NIC gets its packets over its own cable from here.

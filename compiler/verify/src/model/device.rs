@@ -52,7 +52,7 @@ pub(crate) struct Device<'a> {
     pub(crate) kind: Option<Cow<'a, str>>,
     /// Hardware, by which limits are looked up.
     pub(crate) hardware: Option<Cow<'a, str>>,
-    /// What it calls the box, where it says.
+    /// Its name of the box, if any.
     pub(crate) platform: Option<Cow<'a, str>>,
     /// MAC address of the switch, where it has one for all ports.
     pub(crate) mac: Option<Mac>,
@@ -60,7 +60,7 @@ pub(crate) struct Device<'a> {
     pub(crate) loopbacks: Vec<Ipv6Net>,
     /// Management addresses, each with its gateway.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
-    /// What it states of its neighbours besides their names.
+    /// Statements about its neighbours besides their names.
     pub(crate) peers: Arc<[Peer]>,
     /// Own segments.
     pub(crate) segments: Vec<Segment<'a>>,
@@ -82,26 +82,26 @@ pub(crate) struct Device<'a> {
     pub(crate) plain: Option<(Vec<Ipv6Net>, Vec<Ipv6Net>)>,
     /// Counters that are switched on, where the language says.
     pub(crate) counters: Vec<Cow<'a, str>>,
-    /// What is none of the fabric's business, by name: a site sets it as it likes.
+    /// Settings outside the fabric, by name: a site sets them freely.
     pub(crate) not_judged: Vec<String>,
-    /// What is said and must not be, or is not said and must be.
+    /// Forbidden statements, and missing ones.
     pub(crate) faults: Vec<Fault>,
 }
 
 /// Something in a file that no rule about the fabric covers: unknown words, references that lead nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// What kind of fault.
+    /// Kind of error.
     pub(crate) kind: FaultKind,
     /// One line.
     pub(crate) message: String,
     /// File in the switch's folder.
     pub(crate) file: &'static str,
-    /// What to look for to find the line.
+    /// Text to look for to find the line.
     pub(crate) needles: Vec<String>,
 }
 
-/// What kind of fault a reader met.
+/// Kind of error of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// A word or table that the proof does not know.
@@ -134,11 +134,11 @@ pub(crate) struct Route<'a> {
     pub(crate) prefix: Ipv6Net,
     /// As it is written.
     pub(crate) text: Cow<'a, str>,
-    /// What happens.
+    /// Event.
     pub(crate) via: Via,
 }
 
-/// What a route does.
+/// Effect of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Via {
     /// Drops.
@@ -173,7 +173,7 @@ pub(crate) struct Port<'a> {
     pub(crate) commanded: bool,
     /// Whether it is switched on.
     pub(crate) up: bool,
-    /// What people read.
+    /// Text for people.
     pub(crate) description: Option<Cow<'a, str>>,
     /// Own addresses.
     pub(crate) addresses: Vec<Ipv6Net>,
@@ -181,17 +181,17 @@ pub(crate) struct Port<'a> {
     pub(crate) peer: Option<(Cow<'a, str>, Cow<'a, str>)>,
     /// Static neighbours.
     pub(crate) neighbours: Vec<(Ipv6Addr, Mac)>,
-    /// What both ends must have alike.
+    /// Values that both ends must share.
     pub(crate) wire: Wire,
-    /// How many serial lanes the port has, where the language says that beside its speed.
+    /// Number of serial lanes of the port, if the language states it beside the speed.
     pub(crate) lane_count: Option<u8>,
     /// Serial lanes behind the port, where the language says.
     pub(crate) lanes: Option<Cow<'a, str>>,
-    /// What its cage is called: alias, number of the cage, part of it; where the language says.
+    /// Names of its cage: alias, number of the cage, part of it; where the language states them.
     pub(crate) cage: Option<[Cow<'a, str>; 3]>,
     /// Length of the cable in whole metres, where buffers depend on it.
     pub(crate) length_m: Option<u32>,
-    /// How it finds its neighbour by itself.
+    /// Its neighbour discovery.
     pub(crate) discovery: NeighbourDiscovery,
     /// Own MAC address, where it is set.
     pub(crate) mac: Option<Mac>,
@@ -205,7 +205,7 @@ pub(crate) struct Port<'a> {
     pub(crate) inner_sources: Vec<Ipv6Addr>,
 }
 
-/// How a port finds its neighbour by itself.
+/// Neighbour discovery of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct NeighbourDiscovery {
     /// Whether a link-local address is made, where the language says so.
@@ -214,7 +214,7 @@ pub(crate) struct NeighbourDiscovery {
     pub(crate) advertises: bool,
 }
 
-/// What both ends of a cable must have alike. Absent: the language does not say.
+/// Values that both ends of a cable must share. Absent: not stated by the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Wire {
     /// Speed in Mb/s.

@@ -17,9 +17,9 @@ use crate::slice::Slice;
 /// Everything that was read.
 #[derive(Debug)]
 pub(crate) struct Fabric {
-    /// Who is connected with whom.
+    /// Connections.
     pub(crate) cabling: Cabling,
-    /// How uSIDs are cut up; absent where hosts do not write the path.
+    /// Layout of uSIDs; absent where hosts do not write the path.
     pub(crate) layout: Option<Layout>,
     /// Switches by number; absent where the files do not parse.
     pub(crate) switches: Vec<Option<Switch>>,
@@ -31,9 +31,9 @@ pub(crate) struct Fabric {
     pub(crate) sprays: Vec<bool>,
     /// Path tables, zone by zone.
     pub(crate) groups: Vec<Group>,
-    /// What many ports share.
+    /// Common values of many ports.
     pub(crate) facts: Vec<Arc<Facts>>,
-    /// What of the fabric is judged. Tables of all groups are here: paths lead to their NICs.
+    /// Judged parts of the fabric. Tables of all groups are here: paths lead to their NICs.
     pub(crate) slice: Slice,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Group {
     pub(crate) zone: u16,
     /// Group in the zone, from 0.
     pub(crate) group: u16,
-    /// How uSIDs are cut up.
+    /// Layout of uSIDs.
     pub(crate) layout: Layout,
     /// The T0 of the group in each plane.
     pub(crate) planes: Vec<GroupPlane>,

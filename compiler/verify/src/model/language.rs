@@ -19,21 +19,21 @@ pub(crate) struct Language {
     pub(crate) wire: [bool; 3],
     /// Whether every port with a cable states the neighbour that it expects.
     pub(crate) states_peers: bool,
-    /// Whose MAC address is asked for where it is not stated.
+    /// Owner of the requested MAC address where it is not stated.
     pub(crate) asks: Asks,
-    /// How far it states quality of service.
+    /// Extent to which it states quality of service.
     pub(crate) quality: Quality,
-    /// What a port with link-local addresses does.
+    /// Behaviour of a port with link-local addresses.
     pub(crate) link_local: LinkLocal,
-    /// How traffic classes are numbered.
+    /// Numbering of traffic classes.
     pub(crate) classes: Numbering,
-    /// How traffic is spread over next hops.
+    /// Spreading of traffic over next hops.
     pub(crate) spreading: Spreading,
     /// The seed that the image gives its hashes by the type of a switch, where it does so.
     pub(crate) seed: Option<fn(&str) -> Option<u8>>,
-    /// What of sessions of BGP it has no word for.
+    /// BGP settings without a keyword.
     pub(crate) unsaid: &'static [Unsaid],
-    /// What it calls a port of the cable lists.
+    /// Its name of a port of the cable lists.
     pub(crate) port: for<'a> fn(&'a str) -> &'a str,
     /// The file in which something is said, and what to look for, outermost first. Whether routes are in the
     /// configuration of the routing suite is said besides.
@@ -73,7 +73,7 @@ pub(crate) enum Unsaid {
     Forwarding,
 }
 
-/// Whose MAC address is asked for where it is not stated.
+/// Owner of the requested MAC address where it is not stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
     /// Nobody's: every neighbour is static.
@@ -84,18 +84,18 @@ pub(crate) enum Asks {
     Everybody,
 }
 
-/// How far a language states quality of service.
+/// Extent to which a language states quality of service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Quality {
     /// Not at all, or by rank alone.
     Unstated,
-    /// What ports are given, and bounds of queues; how the buffer is shared out is the switch's business.
+    /// Settings of ports, and bounds of queues; the division of the buffer belongs to the switch.
     Ports(Bounds),
     /// With the pools of the buffer and the counters.
     Whole,
 }
 
-/// How a language bounds queues.
+/// Queue bounds of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
     /// Each group and queue has a share of the buffer, pauses have room in bytes, and the watchdog has times.
@@ -117,7 +117,7 @@ impl Quality {
     }
 }
 
-/// What a port with link-local addresses does.
+/// Behaviour of a port with link-local addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkLocal {
     /// It forwards by them.
@@ -126,7 +126,7 @@ pub(crate) enum LinkLocal {
     Talks,
 }
 
-/// How traffic classes are numbered.
+/// Numbering of traffic classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
     /// As the profile states.
@@ -135,7 +135,7 @@ pub(crate) enum Numbering {
     Ranked,
 }
 
-/// How traffic is spread over next hops.
+/// Spreading of traffic over next hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spreading {
     /// By weights, which add up to at most so much.

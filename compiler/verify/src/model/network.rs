@@ -1,6 +1,6 @@
 //! The network of a node, as files for netplan or systemd-networkd say it: interfaces with addresses, routes and rules.
 //!
-//! What a reader does not know is an error, and what is said and must not be is a fault.
+//! An unknown statement is an error of a reader, and a forbidden one a fault.
 
 use std::net::Ipv6Addr;
 
@@ -30,7 +30,7 @@ pub(crate) struct NodeNetwork {
     pub(crate) devices_file: String,
     /// Whether rules can be by outgoing interface.
     pub(crate) binds: bool,
-    /// What is wrong with single lines: file, what to look for, message.
+    /// Errors of single lines: file, text to look for, message.
     pub(crate) faults: Vec<(String, String, String)>,
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct Interface {
     pub(crate) name: String,
     /// The file in the folder of the node.
     pub(crate) file: String,
-    /// What is before everything of it in the file.
+    /// Bytes before all of it in the file.
     pub(crate) anchor: String,
     /// Largest packet.
     pub(crate) mtu: Option<u32>,
     /// MAC address that it takes.
     pub(crate) mac: Option<Mac>,
-    /// What others may change in it: by DHCP, router advertisements, or addresses of its own making.
+    /// Parts that others may change: by DHCP, router advertisements, or addresses of their own making.
     pub(crate) open: Vec<&'static str>,
     /// Own addresses.
     pub(crate) addresses: Vec<Ipv6Net>,
@@ -62,7 +62,7 @@ pub(crate) struct Interface {
 pub(crate) struct TableRoute {
     /// Where to.
     pub(crate) to: Ipv6Net,
-    /// What happens.
+    /// Event.
     pub(crate) does: Does,
     /// Which of several comes first.
     pub(crate) metric: u32,
@@ -70,7 +70,7 @@ pub(crate) struct TableRoute {
     pub(crate) table: u32,
 }
 
-/// What a route of a table does.
+/// Effect of a table's route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Sends to a next hop.
@@ -107,7 +107,7 @@ pub(crate) struct GivenName {
     pub(crate) mtu: Option<u32>,
 }
 
-/// What a node does with packets from a NIC's address, by the tables of its ports.
+/// Treatment of packets from a NIC's address by a node, by the tables of its ports.
 #[derive(Debug, Clone)]
 pub(crate) struct NicTables {
     /// The file in the folder of the node.

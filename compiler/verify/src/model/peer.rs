@@ -1,11 +1,11 @@
-//! What a switch states of its neighbours besides their names: as numbers, since millions of rows are kept.
+//! Statement of a switch about its neighbours besides their names: as numbers, since millions of rows are kept.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::net::{IpAddr, Ipv6Addr};
 
 use smol_str::SmolStr;
 
-/// What a switch states of another one.
+/// Statement of a switch about another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Peer {
     /// The other one.

@@ -16,7 +16,7 @@ pub struct Place {
     pub file: Utf8PathBuf,
     /// The line, from 1; absent where the whole file is meant.
     pub line: Option<usize>,
-    /// What to look for to find the line, outermost first.
+    /// Texts to look for to find the line, outermost first.
     #[serde(skip)]
     pub(crate) needles: Vec<String>,
 }

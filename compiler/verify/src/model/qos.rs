@@ -6,24 +6,24 @@ use std::sync::Arc;
 /// Quality of service of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct QosConfig {
-    /// What ports are given; ports that are given the same share one.
+    /// Settings of ports; ports with equal settings share one.
     pub(crate) ports: Vec<PortQos>,
     /// The buffer, where the language shares it out.
     pub(crate) pools: Option<Pools>,
 }
 
-/// What tables of quality of service come to, whichever switch has them.
+/// Meaning of tables of quality of service, for any switch.
 #[derive(Debug)]
 pub(crate) struct NamedQos {
     /// Ports in the order in which they are named, each with its index in the configuration.
     pub(crate) ports: Vec<(String, Option<u16>)>,
     /// The configuration.
     pub(crate) config: Arc<QosConfig>,
-    /// What leads nowhere: needles and message.
+    /// Dangling references: needles and message.
     pub(crate) faults: Vec<(Vec<String>, String)>,
 }
 
-/// How the buffer of a switch is shared out.
+/// Division of a switch's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pools {
     /// Bytes of all ingress pools, and of the headroom beside them.
@@ -32,7 +32,7 @@ pub(crate) struct Pools {
     pub(crate) headroom: Option<u64>,
 }
 
-/// What one port is given.
+/// Settings of one port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct PortQos {
     /// Traffic class of each code point.
@@ -63,7 +63,7 @@ pub(crate) struct PortQos {
     pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
     /// Everything it is given, the above included, by a name for people.
     pub(crate) settings: BTreeMap<String, String>,
-    /// What depends on the room that the other ports of the switch leave: buffer pools, and thresholds below them.
+    /// Checks that depend on the room that the other ports of the switch leave: buffer pools, and thresholds below them.
     pub(crate) sized: BTreeMap<String, String>,
 }
 

@@ -47,7 +47,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// How uSIDs are cut up, as the path tables state it.
+/// Layout of uSIDs, as the path tables state it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Planes of the fabric.
@@ -140,7 +140,7 @@ impl Layout {
         self.t2_rows.and_then(|rows| t1.checked_rem(rows)).unwrap_or(t1)
     }
 
-    /// How far left the plane is in a uSID.
+    /// Shift of the plane in a uSID.
     pub(crate) fn plane_shift(&self) -> u32 {
         u32::from(self.zone_bits) + u32::from(self.index_bits)
     }

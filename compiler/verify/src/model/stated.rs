@@ -1,4 +1,4 @@
-//! What the fabric states of itself in the manifest: what must be in the files, whatever all of them say alike.
+//! Statements of the manifest about the fabric: required contents of the files, independent of their agreement.
 
 pub(crate) use closc_artefacts::{
     BgpTimers, Counts, Stated, StatedAddresses, StatedBuffer, StatedClass, StatedHosts, StatedManagement,

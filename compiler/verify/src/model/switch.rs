@@ -1,4 +1,4 @@
-//! What is kept of a switch or node when its file is dropped: enough to forward packets by, and no text.
+//! State of a switch or node that is kept when its file is dropped: enough to forward packets, and no text.
 //!
 //! Everything about a port is kept by the slot of its cable (see [`super::cabling`]), so a port takes some twenty-five
 //! bytes and nothing has to be looked up by name any more. `ends` is how ports are kept, and `ways` how next hops are.
@@ -55,13 +55,13 @@ pub(crate) struct Switch {
     pub(crate) kind: Option<SmolStr>,
     /// Hardware, by which limits are looked up.
     pub(crate) hardware: Option<SmolStr>,
-    /// What it calls the box, where it says.
+    /// Its name of the box, if any.
     pub(crate) platform: Option<SmolStr>,
     /// Loopback addresses.
     pub(crate) loopbacks: Vec<Ipv6Net>,
     /// Management addresses with their gateways.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
-    /// What it states of its neighbours besides their names.
+    /// Statements about its neighbours besides their names.
     pub(crate) peers: Arc<[Peer]>,
     /// Numbers of entries in tables that hardware limits.
     pub(crate) sizes: Sizes,
@@ -73,11 +73,11 @@ pub(crate) struct Switch {
     pub(crate) counters: Arc<Pairs>,
     /// Serial lanes of ports by name, and what their cages are called, where the language says.
     pub(crate) lanes: Arc<Pairs>,
-    /// What NICs may send, where switches choose the way and the language says.
+    /// Packets that NICs may send, where switches choose the path and the language states it.
     pub(crate) ingress: Option<Box<IngressFilter>>,
 }
 
-/// What NICs may send.
+/// Packets that NICs may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IngressFilter {
     /// Destinations.
@@ -109,11 +109,11 @@ pub(crate) struct SegmentRoute {
     pub(crate) usid: Usid,
     /// Slot of the cable.
     pub(crate) slot: u16,
-    /// What it names as next hop.
+    /// Named next hop.
     pub(crate) gateway: Gateway,
 }
 
-/// What a route names as next hop.
+/// Next hop named by a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Gateway {
     /// The other address of the port's /127.
@@ -129,7 +129,7 @@ pub(crate) enum Gateway {
 pub(crate) struct OtherRoute {
     /// Where to.
     pub(crate) prefix: Ipv6Net,
-    /// What it forwards over; none: it drops.
+    /// Next hops; none: it drops.
     pub(crate) ways: Ways,
 }
 
@@ -138,20 +138,20 @@ pub(crate) struct OtherRoute {
 pub(crate) struct NextHop {
     /// Slot of the cable; absent where the port has none.
     pub(crate) slot: Option<u16>,
-    /// What is named as next hop.
+    /// Named next hop.
     pub(crate) gateway: Gateway,
     /// Share of the traffic.
     pub(crate) weight: u32,
 }
 
-/// What is the same at many ports.
+/// Common values of many ports.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Facts {
     /// Whether the port is on.
     pub(crate) up: bool,
-    /// What both ends must have alike.
+    /// Values that both ends must share.
     pub(crate) wire: Wire,
-    /// How many serial lanes the port has, where the language says.
+    /// Number of serial lanes of the port, if the language states it.
     pub(crate) lane_count: Option<u8>,
     /// Length of the cable, where the device is given.
     pub(crate) length_m: Option<u32>,

@@ -14,17 +14,17 @@ pub(crate) struct NodeTools {
     pub(crate) node: NodeId,
     /// Quality of service of its NICs.
     pub(crate) qos: Option<NicQos>,
-    /// What it is given of the longest path.
+    /// Data of the longest path.
     pub(crate) delay: Option<NodeDelay>,
     /// The environment of NCCL, by name: value and line.
     pub(crate) nccl: Option<Settings>,
-    /// What VCCL wants besides.
+    /// Additional VCCL settings.
     pub(crate) vccl: Option<Settings>,
     /// Whether a topology file is beside `nccl.conf`.
     pub(crate) has_topology: bool,
     /// What the agent of each NIC is started with, by number; nothing of a file that does not parse.
     pub(crate) agents: BTreeMap<u8, Option<Settings>>,
-    /// What is wrong with settings of its kernel, where no `ip.batch` is beside them: text to look for and message.
+    /// Errors of its kernel settings, where no `ip.batch` is beside them: text to look for and message.
     pub(crate) kernel: Option<Vec<(String, String)>>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Denials {
     boxes: HashSet<Box6>,
     /// For each field, whether any denial fixes it.
     fixes: [bool; FIELDS],
-    /// How many values each field has.
+    /// Number of values of each field.
     domain: [u16; FIELDS],
 }
 

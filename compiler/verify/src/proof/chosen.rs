@@ -30,7 +30,7 @@ use crate::model::segment::Tier;
 use counts::DeliveryCounts;
 use network::{Network, Reach};
 
-/// What a plane comes to: counts, violations, and where cables lead from each T0.
+/// Summary of a plane: counts, violations, and the ends of cables from each T0.
 type Done = (DeliveryCounts, Findings, Vec<(SwitchId, Reach)>);
 
 /// Proves delivery: counts what arrives, and reports what does not.

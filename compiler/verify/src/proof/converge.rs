@@ -64,7 +64,7 @@ pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
 /// Routes by switch.
 pub(crate) type Settled = Vec<(SwitchId, Vec<OtherRoute>)>;
 
-/// How good a path is: whether it is marked as drained, and the number of autonomous systems in it. Less is better.
+/// Preference of a path: the drained mark, then the length of its AS path. Less is better.
 type Rank = (bool, u8);
 
 /// The autonomous systems of a path but the first: those that are in it, whichever of several equal paths was received
@@ -99,7 +99,7 @@ impl Transit {
     }
 }
 
-/// What a switch tells its neighbours at once.
+/// Information that a switch sends to its neighbours at once.
 #[derive(Debug, Clone)]
 struct Announcement {
     prefixes: Bits,
@@ -110,7 +110,7 @@ struct Announcement {
     from_above: bool,
 }
 
-/// What a switch receives over a cable at once, filtered by both ends.
+/// Traffic that a switch receives over a cable at once, filtered by both ends.
 #[derive(Debug, Clone)]
 struct Offer {
     /// The switch, by its place in the plane, and the slot of the cable there.
@@ -123,7 +123,7 @@ struct Offer {
     from_above: bool,
 }
 
-/// What passes a filter.
+/// Packets that pass a filter.
 #[derive(Debug, Clone)]
 struct Passed {
     prefixes: Bits,
@@ -131,10 +131,10 @@ struct Passed {
     bandwidth: Option<Bandwidth>,
 }
 
-/// What comes through the filters of both ends: how good it is there, and its bandwidth.
+/// Paths that pass the filters of both ends: their preference there, and their bandwidth.
 type Received = (Rank, Arc<Bits>, Option<u64>);
 
-/// What a switch has received so far.
+/// Packets received by a switch so far.
 #[derive(Debug, Clone)]
 struct State {
     /// Prefixes whose best paths are known.

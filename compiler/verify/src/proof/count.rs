@@ -1,4 +1,4 @@
-//! How many paths arrive.
+//! Number of paths that arrive.
 //!
 //! In: the ways. Out: [`PathCounts`]: of all (sending NIC, plane, uplinks, receiving NIC) how many arrive and
 //! how many of those are in use. Invariants: counted over groups of equal ways, so that a whole fabric takes no

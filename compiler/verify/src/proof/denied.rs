@@ -1,4 +1,4 @@
-//! What a path table denies, compared with what is missing and what is drained.
+//! Denials of a path table, compared with missing and drained elements.
 //!
 //! A path between two groups is as bad as the worst of its parts, and the parts are independent: the sender's
 //! cable, the uplinks, the receiver's cable. So a denial (a box of paths) is right if in one of the parts
@@ -93,7 +93,7 @@ impl Work<'_> {
         kind((self.group.zone, self.group.group), (to.zone, to.group))
     }
 
-    /// What is bad between the T1s of two zones.
+    /// Faults between the T1s of two zones.
     fn middle(&mut self) {
         let ways = self.ways;
         let numbers = ways.numbers;
@@ -127,7 +127,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is bad near a destination.
+    /// Faults near a destination.
     fn towards(&mut self, to: usize) {
         let (ways, target) = (self.ways.group(to, self.plane), &self.fabric.groups[to]);
         if ways.whole || target.nics.is_empty() {
@@ -200,7 +200,7 @@ impl Work<'_> {
             && (s.t1_uplinks.is_none() || kind == Kind::Far)
     }
 
-    /// How bad the best path of a denial towards a group is. Parts are independent, so the best path takes the
+    /// Severity of the best path of a denial towards a group. Parts are independent, so the best path takes the
     /// best of each part, and is as bad as the worst of those.
     fn worst(&self, denied: &Denied, to: usize) -> Level {
         let s = denied.scope;

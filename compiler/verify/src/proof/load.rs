@@ -1,4 +1,4 @@
-//! How load is stated: of each tier and direction the busiest and the idlest cable, compared with the mean.
+//! Statement of load: the busiest and the idlest cable of each tier and direction, compared with the mean.
 //!
 //! In: what each cable in use carries when every NIC sends to every other one, by path tables or by the choices of
 //! switches. Out: [`LoadCounts`]. Invariants: planes are added up in whole numbers, so that parts come to what the whole
@@ -21,7 +21,7 @@ pub struct LoadCounts {
     /// Why it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
-    /// What it follows from.
+    /// Inputs.
     #[serde(skip)]
     pub(crate) sums: LoadSums,
 }
@@ -35,13 +35,13 @@ pub struct CableLoad {
     pub direction: &'static str,
     /// Cables in use.
     pub used: u64,
-    /// How much the busiest carries, in thousandths of the mean, rounded up.
+    /// Load of the busiest, in thousandths of the mean, rounded up.
     pub busiest_to_mean: u64,
-    /// How much the idlest carries, in thousandths of the mean, rounded down.
+    /// Load of the idlest, in thousandths of the mean, rounded down.
     pub idlest_to_mean: u64,
 }
 
-/// What load is stated from, plane by plane: planes are added up.
+/// Inputs of load, plane by plane: planes are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LoadSums {
     /// Steps that it takes.

@@ -39,7 +39,7 @@ pub(crate) struct Direction {
     pub(crate) drained: Bits,
 }
 
-/// How bad something is for a path.
+/// Severity for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// It carries packets and may.
@@ -138,7 +138,7 @@ impl PathCables {
     }
 }
 
-/// What one cable does in one direction.
+/// One direction of a cable.
 #[derive(Debug, Clone, Copy, Default)]
 struct Hop {
     carries: bool,

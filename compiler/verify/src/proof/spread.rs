@@ -1,4 +1,4 @@
-//! What every cable between switches carries when each NIC sends to each other one, by the path tables.
+//! Load of every cable between switches when each NIC sends to each other one, by the path tables.
 //!
 //! In: the tables and the ways. Out: [`LoadCounts`]: of each tier and direction how much the busiest cable carries
 //! compared with the mean of those in use, and V0904 where nothing is denied. Invariants: counted in whole numbers, so
@@ -20,7 +20,7 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::rules::load::T1_UPLINKS;
 
-/// What a NIC sends to another over a plane, in parts: every number of values up to 16 divides it, and most others
+/// Traffic of a NIC to another over a plane, in parts: every number of values up to 16 divides it, and most others
 /// leave a rest that does not show.
 const WHOLE: u128 = 720_720 << 12;
 
@@ -32,7 +32,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     }
     let senders = |plane: usize, at: usize| Senders::new(fabric, plane, at, &fabric.groups[at]);
     let groups = || (0..fabric.groups.len()).into_par_iter();
-    // What a group sends is worked out when it is asked for: of all groups it is more than the fabric.
+    // The traffic of a group is computed on request: of all groups it is more than the fabric.
     let of_plane =
         |plane: usize| groups().map(|at| senders(plane, at).choices()).reduce(|| 0, u64::saturating_add);
     let planes = ways.judged.iter().filter(|_| !open);
@@ -187,7 +187,7 @@ impl<'a> Senders<'a> {
             for value in &open {
                 let choice = self.table.choice(*value);
                 let t1 = if *far == 1 { choice.t1_uplink } else { 0 };
-                // What names no uplink was left out.
+                // Denials that name no uplink were skipped.
                 if let Some(share) = shares.get_mut(usize::from(choice.t0_uplink) * width + usize::from(t1)) {
                     *share += WHOLE / open.len() as u128;
                 }
@@ -244,7 +244,7 @@ impl<'a> Senders<'a> {
     }
 }
 
-/// What cables of a plane carry.
+/// Load of cables of a plane.
 struct Load {
     uplinks: usize,
     t1_uplinks: usize,

@@ -1,4 +1,4 @@
-//! What text says of BGP, by name: lists, filters, groups and neighbours; and how the names are resolved.
+//! BGP statements of a text, by name: lists, filters, groups and neighbours; and how the names are resolved.
 //!
 //! In: what readers of single languages fill in. Out: a [`Config`] in which names are resolved. Invariants: a name that nothing
 //! bears is lost, and said so.
@@ -61,7 +61,7 @@ pub(crate) struct Known<'a> {
     pub(crate) link_local_only: bool,
 }
 
-/// What is said of a neighbour or a group, with names.
+/// Statements about a neighbour or a group, with names.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Agreed<'a> {
     pub(crate) remote: Option<Remote>,
@@ -84,7 +84,7 @@ pub(crate) struct Agreed<'a> {
     pub(crate) strict: [bool; 2],
 }
 
-/// What is referred to and is not there: its kind and name.
+/// Undefined reference: its kind and name.
 pub(crate) type Lost<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Names<'a> {
@@ -165,7 +165,7 @@ impl<'a> Names<'a> {
         Policy(map.values().map(|said| self.clause(said, own, lost)).collect())
     }
 
-    /// What a clause refers to and is not there matches nothing.
+    /// A clause that refers to something undefined matches nothing.
     fn clause(&self, said: &Said<'a>, own: &[Ipv6Net], lost: &mut Lost<'a>) -> Clause {
         let prefixes = said.prefixes.map(|name| self.prefixes.get(name));
         let paths = said.path.map(|name| self.paths.get(name));
@@ -205,7 +205,7 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Who a neighbour may be by its group.
+    /// Possible neighbours by their group.
     fn of_group(&self, name: &str) -> Option<Remote> {
         self.groups.get(self.agreed.get(name)?.group?)?.remote
     }

@@ -100,7 +100,7 @@ pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
 }
 
 struct Reader<'s> {
-    /// What the manifest states of the fabric.
+    /// Statements of the manifest about the fabric.
     stated: Option<&'s Stated>,
     names: Names,
     parties: HashMap<SmolStr, Party>,
@@ -108,7 +108,7 @@ struct Reader<'s> {
     known: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
     cables: Cables,
-    /// How many cables each device has: switches, and nodes in the order in which they were met.
+    /// Number of cables of each device: switches, and nodes in the order in which they were met.
     ends: [Vec<u32>; 2],
 }
 
@@ -178,11 +178,11 @@ impl<'s> Reader<'s> {
             Some(cables::Kind::NicT0) => Kind::NicT0,
             Some(cables::Kind::T0T1) => Kind::T0T1,
             Some(cables::Kind::T1T2) => Kind::T1T2,
-            None => return Err(format!("`{}` is no kind of cable", row.kind).into()),
+            None => return Err(format!("`{}` is not a kind of cable", row.kind).into()),
         };
         let drained = match State::from_word(row.state) {
             Some(state) => state == State::Drained,
-            None => return Err(format!("`{}` is no state of a cable", row.state).into()),
+            None => return Err(format!("`{}` is not a state of a cable", row.state).into()),
         };
         let meters = self.meters(row.length)?;
         findings.checked(&REACH, 1);
@@ -218,7 +218,7 @@ impl<'s> Reader<'s> {
         Ok(Cable { meters, plane: row.plane, kind, drained, lower, upper })
     }
 
-    /// How many cables a device has.
+    /// Number of cables of a device.
     fn count(&mut self, party: Party) -> &mut u32 {
         let (kind, at) = match party {
             Party::Switch(id) => (0, id.0 as usize),

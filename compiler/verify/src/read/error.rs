@@ -9,7 +9,7 @@ use crate::model::place::line_of;
 pub(crate) struct ReadError {
     /// The line, where it is known.
     pub(crate) line: Option<usize>,
-    /// What is wrong with it.
+    /// The error.
     pub(crate) message: String,
     /// The file beside the one that was read, if it is in that.
     pub(crate) file: Option<&'static str>,

@@ -163,7 +163,7 @@ impl<'a> MapAccess<'a> for Value<'_, 'a> {
     }
 }
 
-/// How much blank space a text begins with.
+/// Indentation of a text.
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\n', '\t', '\r']).len()
 }
@@ -175,11 +175,11 @@ fn after(text: &str, at: usize, mark: char) -> Option<usize> {
     rest[blanks..].starts_with(mark).then_some(at + blanks + mark.len_utf8())
 }
 
-/// Why a text is no file of tables.
+/// Why a text is not a file of tables.
 fn syntax(text: &str) -> ReadError {
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Rows::new(&mut |_, _: IgnoredAny| Ok(())).deserialize(&mut json).and_then(|()| json.end());
-    read.err().map_or_else(|| ReadError::whole("this is no file of tables"), ReadError::from)
+    read.err().map_or_else(|| ReadError::whole("this is not a file of tables"), ReadError::from)
 }
 
 /// An error in the text from some place on, with the line and column that it has in the whole.

@@ -1,4 +1,4 @@
-//! How far media carry, by the standards that define them, and which cables a fabric states.
+//! Reach of media by their standards, and the cables that a fabric states.
 
 use crate::model::cabling::Kind;
 use crate::model::stated::Stated;
@@ -75,7 +75,7 @@ pub(super) fn too_long(medium: &str, meters: u32, mbps: Option<u32>) -> Option<S
     }
     let kind = medium.trim_end_matches(|c: char| c.is_ascii_digit());
     match REACH.into_iter().find(|(word, _)| *word == kind) {
-        None => Some(format!("`{medium}` is no medium that is known")),
+        None => Some(format!("`{medium}` is not a medium that is known")),
         Some((_, Some(most))) if meters > most => {
             Some(format!("{meters} m of `{medium}`, which carries {most} m at the most"))
         }

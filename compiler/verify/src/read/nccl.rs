@@ -6,7 +6,7 @@ use crate::model::tools::Settings;
 /// The environment of NCCL, below the folder of a node.
 pub(crate) const FILE: &str = "nccl.conf";
 
-/// What VCCL wants besides.
+/// Additional VCCL settings.
 pub(crate) const VCCL: &str = "vccl.conf";
 
 /// Where GPUs and NICs are plugged in.

@@ -147,7 +147,7 @@ fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
     Ok(TableRule { from, out: None, table: policy.table, priority: policy.priority })
 }
 
-/// What a route does, by its next hop and its type.
+/// Effect of a route, by its next hop and its type.
 pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<Does, ReadError> {
     match (via, kind.unwrap_or("unicast")) {
         (Some(via), "unicast") => Ok(Does::Via(value(via)?)),

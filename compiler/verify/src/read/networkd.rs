@@ -73,7 +73,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
         }
         let pair = line.split_once('=').zip(sections.last_mut());
         let Some(((key, value), section)) = pair else {
-            return Err(ReadError::at(at, format!("`{line}` is no setting of a section")));
+            return Err(ReadError::at(at, format!("`{line}` is not a setting of a section")));
         };
         let (key, value) = (key.trim_end(), value.trim_start());
         // Another pattern of a match is added to the first.
@@ -109,7 +109,7 @@ pub(crate) fn read(network: &mut NodeNetwork, file: &str, text: &str) -> Result<
 
 fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {
     let mut own = Interface { file: file.to_owned(), anchor: "[Match]".to_owned(), ..Interface::default() };
-    // What networkd does where nothing is said.
+    // Defaults of networkd.
     let (mut dhcp, mut advertised, mut link_local) = (false, true, true);
     for mut section in sections(text)? {
         match section.name {
@@ -246,7 +246,7 @@ fn rules(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadEr
         let (pci, program) = (take("KERNELS=="), take("PROGRAM="));
         let name = program.and_then(|program| program.strip_prefix("rdma_rename %k NAME_FIXED "));
         let Some((pci, name)) = pci.zip(name).filter(|_| fixed && words.is_empty()) else {
-            return Err(ReadError::at(at + 1, format!("`{line}` is no rule that names an RDMA device")));
+            return Err(ReadError::at(at + 1, format!("`{line}` is not a rule that names an RDMA device")));
         };
         network.devices.push((pci.to_owned(), name.to_owned()));
     }

@@ -21,7 +21,7 @@ enum At {
     Loop,
 }
 
-/// What every port has to be given, each once.
+/// Settings of every port, each once.
 const WANTED: [&str; 11] = [
     "set -eu",
     "-d",
@@ -185,7 +185,7 @@ impl Reader {
 }
 
 fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number of its kind"))
+    text.parse().map_err(|_| format!("`{text}` is not a number of its kind"))
 }
 
 fn numbers(list: &str) -> Result<Vec<u8>, String> {

@@ -27,7 +27,7 @@ pub(crate) static LANGUAGE: Language = Language {
     ..Language::TEXT
 };
 
-/// How it is read.
+/// Reading.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: place::FILE, with: always }],

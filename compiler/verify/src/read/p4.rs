@@ -24,7 +24,7 @@ const TABLES: [&str; 4] = ["ingress.port_role", "ingress.my_sid", "ingress.ipv6_
 /// The table by which a switch checks where packets of NICs come from.
 pub(crate) const SOURCES: &str = "ingress.nic_source";
 
-/// How its entries differ from those of others with the same tables.
+/// Difference of its entries from others with the same tables.
 static DIALECT: Dialect =
     Dialect { language: &LANGUAGE, file: FILE, needles: place::needles, thresholds: switch::thresholds };
 
@@ -44,7 +44,7 @@ pub(crate) static LANGUAGE: Language = Language {
     ..Language::TEXT
 };
 
-/// How it is read.
+/// Reading.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }],

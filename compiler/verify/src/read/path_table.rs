@@ -31,11 +31,11 @@ const VERSION: usize = 4;
 pub(crate) struct Unreadable {
     /// Whether it is the binary.
     pub(crate) binary: bool,
-    /// What is wrong.
+    /// The error.
     pub(crate) error: ReadError,
 }
 
-/// What becomes of the destinations in the form for people.
+/// Destinations in the form for people.
 pub(crate) trait Destinations: DeserializeOwned {
     /// Holds them and the probes against the form for hosts.
     fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut Compare<'_>);
@@ -46,7 +46,7 @@ pub(crate) trait Destinations: DeserializeOwned {
     }
 }
 
-/// Who judges a table compares them.
+/// The judge of a table compares them.
 impl Destinations for Vec<form::Destination> {
     fn compare(document: &Document, table: &Table<'_>, compare: &mut Compare<'_>) {
         compare.destinations(document, table);
@@ -54,7 +54,7 @@ impl Destinations for Vec<form::Destination> {
     }
 }
 
-/// Who only has to know the group does not: somebody else judges the table.
+/// A caller that only needs the group does not: another one judges the table.
 impl Destinations for IgnoredAny {
     fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut Compare<'_>) {}
 
@@ -106,7 +106,7 @@ pub(crate) fn read<D: Destinations>(
         let message = "the orders of uplinks reach into the denials (FORMAT.md)".to_owned();
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
     }
-    // What a table that says none is of, its JSON says.
+    // The JSON form names the fabric of a table that names none.
     if let Some(other) = table.fabric().filter(|other| *other != fabric) {
         let message = format!("the table is of fabric `{}`", other.escape_default());
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
@@ -212,7 +212,7 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
 }
 
 fn usid(text: &str) -> Result<Usid, String> {
-    let fault = || format!("`{text}` is no uSID of four hexadecimal digits");
+    let fault = || format!("`{text}` is not a uSID of four hexadecimal digits");
     if text.len() != 4 {
         return Err(fault());
     }

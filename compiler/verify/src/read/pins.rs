@@ -47,7 +47,7 @@ pub(crate) static LANGUAGE: Language = Language {
     place: find,
 };
 
-/// How it is read.
+/// Reading.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }, Wanted { name: sonic::place::FILE, with: always }],
@@ -87,7 +87,7 @@ fn second_router(device: &mut Device<'_>) {
     }
 }
 
-/// What is about routes is in the entries.
+/// Routes are in the entries.
 fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
     match place::needles(about) {
         Some(needles) => (FILE, needles),

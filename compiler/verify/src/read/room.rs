@@ -1,4 +1,4 @@
-//! What a language of switches offers: which files it has, and how they are read.
+//! Properties of a switch language: its files, and their readers.
 
 use closc_artefacts::Routing;
 
@@ -54,9 +54,9 @@ pub(crate) fn always(_: Routing) -> bool {
     true
 }
 
-/// What reading depends on besides the files of the switch.
+/// Inputs of reading besides the files of the switch.
 pub(crate) struct Circumstances<'a> {
-    /// How packets find their way.
+    /// Routing mode.
     pub(crate) routing: Routing,
     /// Names of the pipelines that the tree has.
     pub(crate) pipelines: &'a Pipelines,

@@ -25,14 +25,14 @@ pub(crate) struct Section {
     number: u64,
 }
 
-/// What was read of earlier switches.
+/// Readings of earlier switches.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     tables: RwLock<HashMap<Box<str>, Vec<Arc<Section>>>>,
     outcomes: Mutex<Vec<(Vec<u64>, Arc<NamedQos>)>>,
     peers: Mutex<Vec<(u64, Arc<[Peer]>)>>,
     numbers: AtomicU64,
-    /// How many ports the last switch has: the next one mostly has as many.
+    /// Number of ports of the last switch: the next one mostly has as many.
     ports: AtomicUsize,
 }
 
@@ -47,7 +47,7 @@ impl Known {
     pub(crate) fn keep(&self, name: &str, text: &str) -> Arc<Section> {
         let section =
             Arc::new(Section { text: text.into(), number: self.numbers.fetch_add(1, Ordering::Relaxed) });
-        // A number, which goes on where its text ends, is no table.
+        // A number, which goes on where its text ends, is not a table.
         if text.len() <= LONGEST && text.starts_with('{') {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
             insert(tables.entry(name.into()).or_default(), Arc::clone(&section));
@@ -55,7 +55,7 @@ impl Known {
         section
     }
 
-    /// How many ports to make room for.
+    /// Number of ports to reserve.
     pub(crate) fn ports(&self) -> usize {
         self.ports.load(Ordering::Relaxed)
     }

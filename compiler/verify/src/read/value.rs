@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(crate) fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| {
         let kind = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
-        format!("`{text}` is no {kind}")
+        format!("`{text}` is not a {kind}")
     })
 }
 

@@ -17,14 +17,14 @@ pub(crate) static UNIQUE: Rule = Rule {
 pub(crate) static MANAGEMENT: Rule = Rule {
     code: "V0402",
     title: "a management address without a way",
-    what: "A management address has the gateway that the manifest states. The gateway is in the same subnet and is no switch's own \
+    what: "A management address has the gateway that the manifest states. The gateway is in the same subnet and is not a switch's own \
            address, and either all switches of one language have a management address or none has.",
     why: "A switch that cannot be reached is not repaired.",
     example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
     fix: "Compile again; the gateway is set in `addresses.management_gateway`.",
 };
 
-/// Addresses of devices are no segments.
+/// Addresses of devices are not segments.
 pub(crate) static BLOCK: Rule = Rule {
     code: "V0403",
     title: "an address inside the block of segments",
@@ -48,7 +48,7 @@ pub(crate) static PLACE: Rule = Rule {
     fix: "Compile again.",
 };
 
-/// What switches say of each other.
+/// Statements of switches about each other.
 pub(crate) static PEER: Rule = Rule {
     code: "V0405",
     title: "a switch is wrong about a neighbour",

@@ -29,9 +29,9 @@ pub(crate) static REMOTE: Rule = Rule {
 /// Nobody else.
 pub(crate) static STRANGER: Rule = Rule {
     code: "V1803",
-    title: "a session with nobody of the fabric",
+    title: "a session with an unknown peer",
     what: "Every neighbour is known by a port with a cable to a switch, each port by one neighbour.",
-    why: "Whoever is at the other end could announce anything: nothing of it is in the tree.",
+    why: "The peer could announce anything: nothing of it is in the tree.",
     example: "`neighbor 2001:db8::1 remote-as 65000`",
     fix: "Take it out, or describe what is there in the fabric file.",
 };
@@ -74,7 +74,7 @@ pub(crate) static OWNED: Rule = Rule {
     code: "V1807",
     title: "a prefix that is announced and not owned, or owned and not announced",
     what: "What a switch announces of its own is its loopback, or has a route of exactly this prefix; no other switch \
-           of the plane announces it, and it is no default route. Every loopback is announced, and so is a prefix \
+           of the plane announces it, and it is not a default route. Every loopback is announced, and so is a prefix \
            around each NIC that a switch has a route to.",
     why: "Packets for a prefix that two announce are delivered by turns; one that nobody announces is reached by \
           nobody.",
@@ -85,7 +85,7 @@ pub(crate) static OWNED: Rule = Rule {
 /// Filters of what comes in.
 pub(crate) static TAKEN: Rule = Rule {
     code: "V1808",
-    title: "a filter takes what nobody should announce",
+    title: "a filter accepts routes that no peer should announce",
     what: "What is taken from a neighbour passes a filter by prefixes, none of them shorter than the shortest that \
            the fabric announces, and is refused if the own autonomous system is in its path.",
     why: "A default route or a summary from one misled neighbour would draw the traffic of the whole plane.",

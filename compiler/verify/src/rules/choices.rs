@@ -40,7 +40,7 @@ pub(crate) static ASTRAY: Rule = Rule {
 pub(crate) static ROUND: Rule = Rule {
     code: "V1704",
     title: "packets go round",
-    what: "No packet comes to a switch twice, whatever the switches choose and whoever it is for.",
+    what: "No packet visits a switch twice, whatever the switches choose and for every destination.",
     why: "It goes round until its hop limit is used up, and takes the capacity of the cables with it.",
     example: "no blackhole for the rest of a T0 group on its T0: up by the route of the zone, and down again",
     fix: "Compile again; every route that leads up must be covered by a blackhole where it ends.",
@@ -71,9 +71,9 @@ pub(crate) static DEAD_END: Rule = Rule {
 /// Routes are for NICs.
 pub(crate) static NOBODY: Rule = Rule {
     code: "V1707",
-    title: "a route to addresses that nobody has",
+    title: "a route to unused addresses",
     what: "Routes over cables are for addresses inside the hosts' pool; over the cable of a NIC, for addresses of NICs.",
-    why: "What nobody is known to have may be anybody's: a default route leads packets out that should die.",
+    why: "An unknown destination may exist elsewhere: a default route leads packets out that should be dropped.",
     example: "\"default|::/0\": { \"ifname\": \"Ethernet256\", ... }",
     fix: "Compile again.",
 };
@@ -81,9 +81,9 @@ pub(crate) static NOBODY: Rule = Rule {
 /// Everything else dies.
 pub(crate) static POOL: Rule = Rule {
     code: "V1708",
-    title: "the rest of the hosts' pool is no blackhole",
+    title: "the rest of the hosts' pool is not a blackhole",
     what: "Every switch has one blackhole for the pool of all NICs' addresses, the same on all switches.",
-    why: "Addresses that nobody has follow whatever route comes later, to the management network or round.",
+    why: "Unused addresses would follow any later route, to the management network or in a loop.",
     example: "no \"default|2001:db8:1000::/36\": { \"blackhole\": \"true\" }",
     fix: "Compile again.",
 };

@@ -13,7 +13,7 @@ pub(crate) static LOST: Rule = Rule {
     fix: "Declare what is absent under `exceptions`, or compile again.",
 };
 
-/// What is denied as absent is absent.
+/// Elements denied as absent are absent.
 pub(crate) static WASTED: Rule = Rule {
     code: "V0802",
     title: "a path that arrives and is denied as absent",
@@ -23,7 +23,7 @@ pub(crate) static WASTED: Rule = Rule {
     fix: "Compile again.",
 };
 
-/// What is drained is denied.
+/// A drained element is denied.
 pub(crate) static UNDRAINED: Rule = Rule {
     code: "V0803",
     title: "a drained cable that paths still use",
@@ -33,7 +33,7 @@ pub(crate) static UNDRAINED: Rule = Rule {
     fix: "Compile again.",
 };
 
-/// What is denied as drained is drained.
+/// Elements denied as drained are drained.
 pub(crate) static IDLE: Rule = Rule {
     code: "V0804",
     title: "a path that is denied as drained and is not",
@@ -48,7 +48,7 @@ pub(crate) static UNUSED: Rule = Rule {
     code: "V0805",
     title: "a cable that no path uses",
     what: "Every cable of the lists is named by the uSIDs of at least one path.",
-    why: "A cable that no list names carries nothing; planes are then unequal without anybody having said so.",
+    why: "A cable that no list names carries nothing; planes are then unequal by accident.",
     example: "a T1 whose uSID no uplink number leads to",
     fix: "Compile again.",
 };

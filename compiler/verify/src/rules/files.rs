@@ -71,9 +71,9 @@ pub(crate) static SAME: Rule = Rule {
 /// Nothing is there that nobody knows.
 pub(crate) static EXTRA: Rule = Rule {
     code: "V0107",
-    title: "a file that nobody reads",
+    title: "an unread file",
     what: "Every file of the tree is in the manifest, and every file of the manifest is read by the proof or named in the report as not judged.",
-    why: "A file that nobody looked at is pushed all the same, and a folder of a device that does not exist was forgotten or slipped in.",
+    why: "An unchecked file is pushed all the same, and a folder of an unknown device was forgotten or added.",
     example: "switches/p0-t0-001/boot.sh",
     fix: "Remove it, or compile again.",
 };
@@ -93,7 +93,7 @@ pub(crate) static COUNTS: Rule = Rule {
     code: "V0109",
     title: "a manifest that does not fit the tree",
     what: "Planes, NICs, T0s, T1s, T2s and cables are as many as the manifest counts.",
-    why: "Whoever plans by the manifest plans for another fabric; a list that lost its last rows still parses.",
+    why: "Plans made from the manifest would be for another fabric. A list that lost its last rows still parses.",
     example: "\"t1\": 31 with 32 T1s",
     fix: "Compile again.",
 };

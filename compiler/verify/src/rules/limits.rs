@@ -8,7 +8,7 @@ pub(crate) static FIT: Rule = Rule {
     title: "a table is larger than the hardware's",
     what: "Own segments, IPv6 routes and neighbours of a switch are at most as many as its hardware takes, \
            where the limits of the hardware are given.",
-    why: "What does not fit is left out by the switch, in an order that nobody chose.",
+    why: "The switch drops entries that do not fit, in an arbitrary order.",
     example: "513 routes on a switch that takes 512",
     fix: "Use a larger platform, or fewer ports.",
 };

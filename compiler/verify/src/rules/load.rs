@@ -5,7 +5,7 @@ use closc_diagnostics::Rule;
 /// Orders are permutations.
 pub(crate) static ORDER: Rule = Rule {
     code: "V0901",
-    title: "an order of uplinks is no order",
+    title: "an order of uplinks is not order",
     what: "For each plane a table's order of uplinks names every uplink exactly once.",
     why: "An uplink that is named twice carries twice its share, and one that is left out carries nothing.",
     example: "\"uplink_order\": [0, 1, 1, 3]",

@@ -56,7 +56,7 @@ pub(crate) static ALIKE: Rule = Rule {
     title: "two ports that are alike have different settings",
     what: "Ports of the same place on the path, hardware, speed, packet size and cable length have the same \
            queues, schedulers, thresholds, buffers and maps, on all switches.",
-    why: "A port with other weights or buffers is the one that loses packets, and nobody looks for it.",
+    why: "A port with other weights or buffers loses packets, and is hard to find.",
     example: "one QUEUE row with another scheduler",
     fix: "Compile again; a template overlay may not change single ports.",
 };

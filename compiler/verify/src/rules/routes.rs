@@ -7,7 +7,7 @@ pub(crate) static FOREIGN: Rule = Rule {
     code: "V0601",
     title: "a route that leads to no neighbour",
     what: "The routes of a switch are one /48 for every neighbour's uSID and the blackhole of the block; there \
-           is no default route and no prefix of another length.",
+           is not a default route and no prefix of another length.",
     why: "A packet whose uSID is unknown must die at the first switch. With any wider route it goes on, and a \
           swapped cable misdelivers instead of losing packets.",
     example: "\"STATIC_ROUTE\": { \"default|::/0\": { \"ifname\": \"Ethernet256\", ... } }",
@@ -30,7 +30,7 @@ pub(crate) static HOP: Rule = Rule {
     code: "V0603",
     title: "a next hop is not the other end of the port's cable",
     what: "The next hop of a route is the other address of the port's /127, and the port has a cable and is on.",
-    why: "A next hop that nobody answers for drops every packet of the route.",
+    why: "A next hop without an owner drops every packet of the route.",
     example: "\"default|fcbb:bbbb:5802::/48\": { \"ifname\": \"Ethernet256\", \"nexthop\": \"2001:db8::1\" }",
     fix: "Compile again.",
 };

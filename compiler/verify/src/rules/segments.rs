@@ -5,7 +5,7 @@ use closc_diagnostics::Rule;
 /// A segment is a uN.
 pub(crate) static UN: Rule = Rule {
     code: "V0501",
-    title: "a segment is no uN of this fabric",
+    title: "a segment is not a uN of this fabric",
     what: "Every own segment of a switch is a uN: a /48 behind the block of the path tables, bound to the \
            right locator and device, with 32 bits of block, 16 of uSID and none of function.",
     why: "Anything else takes the outer header off, cuts the list at another place, or is dropped by hardware \

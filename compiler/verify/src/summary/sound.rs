@@ -1,4 +1,4 @@
-//! What a summary says is possible: for whoever puts parts together, and believes nobody.
+//! Plausible values of a summary: `merge` does not trust it.
 
 use std::collections::BTreeSet;
 
@@ -207,7 +207,7 @@ impl Summary {
         Ok(())
     }
 
-    /// What is compared with other parts has its form.
+    /// Values compared with other parts have their form.
     fn shared(&self) -> Result<(), Fault> {
         let interface = &self.interface;
         for (kind, runs) in &interface.once {
@@ -218,15 +218,15 @@ impl Summary {
                 is_number(first) && is_number(last) && number(first) <= number(last)
             };
             if let Some([first, last]) = runs.iter().find(|run| !fits(run)) {
-                return fault("interface.once", format!("`{first}` to `{last}` is no run of a {kind}"));
+                return fault("interface.once", format!("`{first}` to `{last}` is not a run of a {kind}"));
             }
         }
         let gateways = interface.gateways.iter().all(|text| is_number(text));
-        expect(gateways, "interface.gateways", "a gateway is no hexadecimal number")?;
+        expect(gateways, "interface.gateways", "a gateway is not a hexadecimal number")?;
         if let Some(tables) = &interface.tables {
             let sums = [Some(&tables.judged), tables.all.as_ref()];
             let fits = sums.into_iter().flatten().all(|text| is_number(text));
-            expect(fits, "interface.tables", "a sum of digests is no hexadecimal number")?;
+            expect(fits, "interface.tables", "a sum of digests is not a hexadecimal number")?;
         }
         let rises = interface
             .lengths

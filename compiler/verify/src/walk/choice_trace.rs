@@ -117,7 +117,7 @@ fn fine(network: &Network<'_>, step: Step, address: Ipv6Addr) -> bool {
     false
 }
 
-/// What a switch does, with the route that says so.
+/// Action of a switch, with its route.
 fn line(network: &Network<'_>, at: SwitchId, address: Ipv6Addr, step: Option<Step>) -> Line {
     let fabric = network.fabric;
     let name = fabric.cabling.switch(at);

@@ -15,7 +15,7 @@ use crate::model::destinations::Destination;
 use crate::model::switch::{OtherRoute, Switch};
 use crate::proof::chosen::network::{Network, Step};
 
-/// What walking every way found.
+/// Result of walking every path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct ChoiceWalk {
     /// Deliveries walked.

@@ -17,7 +17,7 @@ use crate::model::group::{Group, destination, length, list};
 use crate::model::segment::Usid;
 use crate::proof::nodes::{accepts, sends};
 
-/// What walking every path found.
+/// Result of walking every path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct WalkCounts {
     /// Paths walked.
@@ -63,7 +63,7 @@ struct Walk<'a> {
     planes: usize,
 }
 
-/// What became of one packet.
+/// Fate of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Arrives { drained: bool },

@@ -6,7 +6,7 @@ use closc_plan::{PathTable, Plan};
 use closc_render::path_table;
 use serde_json::Value;
 
-/// What happens to a file.
+/// Change of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Damage {
     /// A text becomes another, where it stands first.

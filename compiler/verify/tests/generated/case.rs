@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::Base;
 
-/// What happens to a field, a row or a line.
+/// Change of a field, a row or a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum How {
     /// It is not there any more.
@@ -19,7 +19,7 @@ pub(crate) enum How {
     Larger,
     /// A line is there twice.
     Twice,
-    /// What another device of the tier has.
+    /// Contents of another device of the tier.
     Foreign,
     /// Not there any more, on all devices at once.
     LostEverywhere,
@@ -62,7 +62,7 @@ impl How {
         }
     }
 
-    /// What becomes of a value; nothing where it is lost, or as it was.
+    /// Result for a value; none where it is lost, or as it was.
     pub(crate) fn of(self, value: &Value, foreign: Option<&Value>) -> Option<Value> {
         match self {
             How::Lost | How::LostEverywhere => None,
@@ -101,7 +101,7 @@ fn larger(value: &Value) -> Value {
     }
 }
 
-/// What damages a tree.
+/// Kinds of damage to a tree.
 type Damage = Box<dyn Fn(&mut Memory) + Send + Sync>;
 
 /// One way of damage.
@@ -112,7 +112,7 @@ pub(crate) struct Case {
     pub(crate) section: String,
     /// The field, or the line without its numbers.
     pub(crate) field: String,
-    /// What happens to it.
+    /// Change.
     pub(crate) how: How,
     /// Where, for people.
     pub(crate) at: String,

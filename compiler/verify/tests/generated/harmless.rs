@@ -1,4 +1,4 @@
-//! What need not be found, each with the reason why it does no harm.
+//! Damages that need not be found, each with the reason why it does no harm.
 
 use crate::case::{Case, How};
 
@@ -9,7 +9,7 @@ pub(crate) struct Reason {
     pub(crate) section: &'static str,
     /// The field or kind of line; all where empty, a `*` at an end stands for anything.
     pub(crate) field: &'static str,
-    /// What may happen to it; anything where empty.
+    /// Allowed actions; any where empty.
     pub(crate) hows: &'static [How],
     /// Why.
     pub(crate) why: &'static str,
@@ -38,7 +38,7 @@ const fn because(
     Reason { section, field, hows, why }
 }
 
-/// What is not there any more, on one device or on all.
+/// Missing elements, on one device or on all.
 const GONE: &[How] = &[How::Lost, How::LostEverywhere];
 
 /// A number that is larger, on one device or on all.
@@ -78,7 +78,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "entries.txtpb ingress.nic_source",
         "the entity",
         GONE,
-        "nobody in the fabric sends from the address of a cable",
+        "no device of the fabric sends from the address of a cable",
     ),
     because("frr.conf", "", &[How::Twice], "vtysh takes a line again, but for `exit`, which is found"),
     because("frr.conf", "description *", &[], "a text for people"),
@@ -113,7 +113,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "ip.batch*",
         "link set dev sr# addrgenmode none",
         GONE,
-        "a link-local address that nobody uses; of a device that is not there it is found",
+        "an unused link-local address; of a missing device it is found",
     ),
     because(
         "ip.batch of nodes",
@@ -134,7 +134,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "entries.txtpb ingress.nic_source",
         "value: *",
         LARGER,
-        "nobody in the fabric sends from the address of a cable",
+        "no device of the fabric sends from the address of a cable",
     ),
     because("entries.txtpb ingress.punt", "priority: #", LARGER, "the only entry of its table"),
     because("entries.txtpb ingress.punt", "value: *", LARGER, "why the CPU is given a packet"),

@@ -8,7 +8,7 @@ use closc_artefacts::Memory;
 use crate::base::Base;
 use crate::case::{Case, How, meant};
 
-/// What happens to a line.
+/// Change of a line.
 const LINE: [How; 6] =
     [How::Lost, How::Twice, How::Larger, How::Foreign, How::LostEverywhere, How::LargerEverywhere];
 
@@ -183,7 +183,7 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
     let path = Utf8PathBuf::from(file);
     let language = path.file_name().expect("a file has a name").to_owned();
     let text = String::from_utf8(tree.files[&path].clone()).expect("the file is text");
-    // What an entity is, is said in the comment above it.
+    // The comment above an entity describes it.
     let named = |block: &str| block.lines().find(|line| line.starts_with("# + ")).map(kind);
     let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, block) in text.split("\n\n").enumerate() {

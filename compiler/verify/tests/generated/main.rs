@@ -1,7 +1,7 @@
 //! Damage that nobody chose: each field of each table and each kind of line, lost, emptied, doubled, changed, another
 //! device's, and the same everywhere at once.
 //!
-//! What forwards, marks, pauses or drops is found whatever happens to it. What is not found is in a list with the reason
+//! Damage to anything that forwards, marks, pauses or drops is found. Exceptions are in a list with the reason
 //! why it does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged or has a reason (`kinds.rs`).
 //! A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes everything, looks for reasons that nothing needs any more, and compares
 //! the table in docs/kill-rates.md, which `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` takes another sample,
@@ -110,7 +110,7 @@ const ENTRIES: [(Base, &str); 6] = [
     (Base::ChosenTofino, "tna.txtpb"),
 ];
 
-/// How damage to a file is counted: that to ports of systemd-networkd together.
+/// Counting of damage to a file: ports of systemd-networkd count together.
 fn section(folder: &str, name: &str) -> String {
     let name = match name.strip_prefix("networkd/") {
         Some(unit) => format!("networkd {}", self::unit(unit)),
@@ -201,7 +201,7 @@ fn found(trees: &Trees, case: &Case) -> Option<bool> {
         return None;
     }
     sign(&mut tree);
-    // Whatever a file says, nobody may fall over it: that counts as missed.
+    // No file may crash a reader: that counts as missed.
     let judged = panic::catch_unwind(|| verify(&tree, base::options()));
     Some(judged.is_ok_and(|judged| judged.map_or(true, |report| !report.holds())))
 }

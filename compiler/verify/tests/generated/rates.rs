@@ -1,4 +1,4 @@
-//! How much of the damage to each table is found, as a table for people.
+//! Share of damages of each table that is found, as a table for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::harmless::{REASONS, reason};
 use crate::kinds::NOT_DAMAGED;
 
-/// How much of a table is found.
+/// Share of damages of a table that is found.
 #[derive(Debug, Default, Clone, Copy)]
 struct Rate {
     tried: usize,
@@ -17,7 +17,7 @@ struct Rate {
     harmless: usize,
 }
 
-/// How much of each table is found.
+/// Share of damages of each table that is found.
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
     sections: BTreeMap<String, Rate>,

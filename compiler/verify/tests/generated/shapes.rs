@@ -12,7 +12,7 @@ use crate::base::{Base, Trees, options};
 use crate::case::{parsed, sign};
 use crate::steps::{files, scopes};
 
-/// What becomes of a table.
+/// Result for a table.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Gone,
@@ -100,7 +100,7 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// What becomes of a file of lines.
+/// Result for a file of lines.
 type Rewrite = fn(&str) -> String;
 
 const TEXTS: [(&str, Rewrite); 8] = [
@@ -116,7 +116,7 @@ const TEXTS: [(&str, Rewrite); 8] = [
     }),
 ];
 
-/// What changes: a name for people, the files, and what happens to each.
+/// A change: a name for people, the files, and the effect on each.
 type Change = (String, Vec<Utf8PathBuf>, Box<dyn Fn(&[u8]) -> Vec<u8>>);
 
 fn changes(tree: &Memory) -> Vec<Change> {

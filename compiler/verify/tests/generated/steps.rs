@@ -1,6 +1,6 @@
 //! Numbers that move a little: by one, by a tenth, by half, on one device, on all of a tier, or everywhere.
 //!
-//! What is compared with a band of values, or with what other devices have, is found where a number becomes far larger,
+//! A value compared with a range, or with other devices, is found where a number becomes far larger,
 //! and is not found here.
 
 use std::collections::BTreeSet;

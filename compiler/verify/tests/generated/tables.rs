@@ -10,7 +10,7 @@ use crate::base::Base;
 use crate::case::{Case, How, meant, parsed};
 use crate::lines::kind;
 
-/// What happens to a field.
+/// Change of a field.
 const FIELD: [How; 8] = [
     How::Lost,
     How::Empty,
@@ -22,7 +22,7 @@ const FIELD: [How; 8] = [
     How::LargerEverywhere,
 ];
 
-/// What happens to a row or a table.
+/// Change of a row or a table.
 const ROW: [How; 2] = [How::Lost, How::LostEverywhere];
 
 /// Damages every kind of field and row of every table of a switch, and the tables whole.
@@ -136,7 +136,7 @@ pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases
         let number =
             |part: &String| if part.parse::<usize>().is_ok() { "#".to_owned() } else { part.clone() };
         let field = pointer.iter().map(number).collect::<Vec<_>>().join(".");
-        // What files a tree has is listed anew.
+        // The files of a tree are listed anew.
         if pointer[0] == "files" || !seen.insert(field.clone()) {
             continue;
         }

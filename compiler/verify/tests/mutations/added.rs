@@ -1,4 +1,4 @@
-//! What SONiC knows and the fabric does not state, added to all switches at once: no peer shows it. What forwards, marks,
+//! SONiC settings outside the fabric model, added to all switches at once: no peer shows them. What forwards, marks,
 //! pauses or drops is found, and what does not is named as not judged.
 
 use camino::Utf8PathBuf;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::base::{self, Base, Trees};
 use crate::common;
 
-/// What must come of it.
+/// Expected result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comes {
     /// A rule finds it.
@@ -123,7 +123,7 @@ fn everywhere(trees: &Trees, base: Base, change: &dyn Fn(&mut Value)) -> Report 
     verify(&tree, base::options()).expect("the tree can be read")
 }
 
-/// What is not as it must be, as a line for people.
+/// Deviation from the expected state, as a line for people.
 fn wrong(what: &str, name: &str, report: &Report, comes: Comes) -> Option<String> {
     let codes: Vec<&str> = report.violations.iter().map(|violation| violation.rule.code).collect();
     let fits = match comes {
@@ -191,7 +191,7 @@ fn what_is_added_everywhere_is_found_or_named() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// What a site adds to all switches of a system in lines of its own: file, where, what, and its name in the report.
+/// Site additions to all switches of a system: file, place, contents, and name in the report.
 #[rustfmt::skip] // A table: one row a line.
 const LINES: [(Base, &str, &str, &str, &str); 13] = [
     (Base::ChosenEos, "eos.conf", "end\n", "sflow sample 100000\nsflow vrf MGMT destination 192.0.2.9\nsflow run\nend\n", "`sflow`"),

@@ -112,7 +112,7 @@ impl Base {
         Base::ChosenTools,
     ];
 
-    /// How packets find their way.
+    /// Routing mode.
     pub(crate) fn routing(self) -> &'static str {
         match self {
             Base::Sonic
@@ -147,7 +147,7 @@ impl Base {
         }
     }
 
-    /// What its switches speak, and its numbers.
+    /// Language of its switches, and its numbers.
     fn shape(self) -> (Target, Shape) {
         let small = Shape::SMALL;
         let chosen = Shape { groups: 3, ..small.clone() };
@@ -291,7 +291,7 @@ impl Trees {
     }
 }
 
-/// How trees are verified: with what is known of hardware, and every violation shown.
+/// Verification of trees: with the known hardware, and every violation shown.
 pub(crate) fn options() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
     OPTIONS.get_or_init(|| Options {

@@ -16,7 +16,7 @@ pub(crate) const FRR: &[Mutation] = &[
     ("no session over a cable", Bgp, T0, Lost("neighbor eth501 interface"), "V1801"),
     ("a session without IPv6", Bgp, T0, Lost("neighbor ABOVE activate"), "V1801"),
     ("a session that is in no group", Bgp, T0, Lost("neighbor eth501 peer-group"), "V1801"),
-    ("a port that tells nobody its address", Bgp, T0, Behind("interface eth501", "no ipv6 nd suppress-ra", "ipv6 nd ra-interval 10"), "V1801"),
+    ("a port that does not send its address", Bgp, T0, Behind("interface eth501", "no ipv6 nd suppress-ra", "ipv6 nd ra-interval 10"), "V1801"),
     ("a port without a link-local address", Bgp, PORTS, Behind("dev eth501 address", "eui64", "none"), "V1801"),
     ("number of another T1", Bgp, T0, Text("remote-as 4216777217", "remote-as 4216781313"), "V1802"),
     ("number of the same tier of another plane", Bgp, T1, Text("eth501 interface v6only remote-as 4233554433", "eth501 interface v6only remote-as 4234603009"), "V1802"),

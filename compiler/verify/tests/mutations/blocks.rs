@@ -39,7 +39,7 @@ pub(crate) const TREES: &[Mutation] = &[
     ("plane in uSIDs too", Blocks, JSON, Text("\"plane_bits\": 0", "\"plane_bits\": 1"), "V0102"),
     ("template in the block of another plane", Blocks, JSON, Set(&["destinations", "1", "template"], "\"fcbb:bbbc:1:4001:2:8001::\""), "V0701"),
     ("plane in the uSIDs of the binary", Blocks, BINARY, Byte(124, 0), "V0102"),
-    ("plane in a place that nobody knows", Blocks, BINARY, Byte(124, 2), "V0102"),
+    ("plane in an unknown place", Blocks, BINARY, Byte(124, 2), "V0102"),
     ("binary of version 1", Blocks, BINARY, Byte(4, 1), "V0102"),
     ("bits of the plane beside the block", Blocks, BINARY, Byte(17, 11), "V0102"),
     ("template of the binary in the next block", Blocks, BINARY, Byte(155, 0xbc), "V0701"),

@@ -47,8 +47,8 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("a default route", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", "default|::/0"], UP), "V1707"),
     ("a route out of the pool", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", "default|fd00:c105::/32"], UP), "V1707"),
     ("a route of another VRF", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", "Vrf1|fd00:c105:1:2::/64"], UP), "V0102"),
-    ("a field of a route that nobody knows", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", ZONE, "track"], "\"5\""), "V0102"),
-    ("a table that nobody knows", ChosenSonic, SONIC_T0, Set(&["BGP_NEIGHBOR"], "{}"), "V0103"),
+    ("an unknown field of a route", ChosenSonic, SONIC_T0, Set(&["STATIC_ROUTE", ZONE, "track"], "\"5\""), "V0102"),
+    ("an unknown table", ChosenSonic, SONIC_T0, Set(&["BGP_NEIGHBOR"], "{}"), "V0103"),
     ("a hash of something else", ChosenSonic, SONIC_T0, Set(&["SWITCH_HASH", "GLOBAL", "lag_hash"], "[]"), "V0102"),
     ("a hash field that SONiC lacks", ChosenSonic, SONIC_T0, Set(&["SWITCH_HASH", "GLOBAL", "ecmp_hash"], "[\"DST_IP\", \"L4_SRC_PORT\", \"L5_DST_PORT\", \"SRC_IP\"]"), "V0105"),
     ("no route to a group", ChosenSonic, SONIC_T1, Unset(&["STATIC_ROUTE", SECOND]), "V1702"),
@@ -79,7 +79,7 @@ pub(crate) const FRR: &[Mutation] = &[
     ("two groups exchanged", ChosenFrr, FRR_T1, Exchange("route fd00:c105:1:1::/64", "route fd00:c105:1:2::/64"), "V1706"),
     ("no route to a group", ChosenFrr, FRR_T1, Lost("1:2::/64"), "V1702"),
     ("a blackhole for a NIC", ChosenFrr, FRR_T1, More("ipv6 route fd00:c105:1:2::1/128 blackhole\n"), "V1702"),
-    ("a next hop that nobody has", ChosenFrr, FRR_T1, Behind("route fd00:c105:1:2::/64", "2:1:0:a", "2:1:0:c"), "V0603"),
+    ("a next hop without an owner", ChosenFrr, FRR_T1, Behind("route fd00:c105:1:2::/64", "2:1:0:a", "2:1:0:c"), "V0603"),
 ];
 
 #[rustfmt::skip] // A table: one row a line.
@@ -159,6 +159,6 @@ pub(crate) const NODES: &[Mutation] = &[
     ("another address", ChosenLinux, NODE, All("fd00:c105:1:1::1", "fd00:c105:1:1::9"), "V1701"),
     ("a port is not switched on", ChosenLinux, NODE, Lost("link set dev nic0p0 up"), "V0204"),
     ("an address of another length", ChosenLinux, NODE, Text("1:1:0:a/127", "1:1:0:a/64"), "V0301"),
-    ("a command that nobody knows", ChosenLinux, NODE, More("rule add from all table 7\n"), "V0102"),
+    ("an unknown command", ChosenLinux, NODE, More("rule add from all table 7\n"), "V0102"),
     ("a node that forwards", ChosenLinux, "hosts/su001-n001/sysctl.conf", Text("all.forwarding = 0", "all.forwarding = 1"), "V0105"),
 ];

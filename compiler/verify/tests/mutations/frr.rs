@@ -14,7 +14,7 @@ pub(crate) const CONF: &[Mutation] = &[
     ("routes to two T1s exchanged", Frr, T0, Exchange("route fcbb:bbbb:4001::/48", "route fcbb:bbbb:4002::/48"), "V0605"),
     ("routes to two T0s exchanged", Frr, T1, Exchange("route fcbb:bbbb:1::/48", "route fcbb:bbbb:2::/48"), "V0605"),
     ("route over another port", Frr, T0, Behind("route fcbb:bbbb:4001::/48", "eth501", "eth502"), "V0603"),
-    ("next hop that nobody has", Frr, T0, Behind("route fcbb:bbbb:4001::/48", "1:1:0:b", "1:1:0:c"), "V0603"),
+    ("next hop without an owner", Frr, T0, Behind("route fcbb:bbbb:4001::/48", "1:1:0:b", "1:1:0:c"), "V0603"),
     ("no route to a T1", Frr, T0, Lost("route fcbb:bbbb:4001::/48"), "V0606"),
     ("no route to a NIC", Frr, T0, Lost("route fcbb:bbbb:8001::/48"), "V0606"),
     ("two next hops for a uSID", Frr, T0, Text("ipv6 route fcbb:bbbb:4002::/48", "ipv6 route fcbb:bbbb:4001::/48"), "V0604"),

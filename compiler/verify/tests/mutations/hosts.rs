@@ -44,7 +44,7 @@ pub(crate) const NODES: &[Mutation] = &[
     ("no static neighbour", Linux, NODE, Lost("neighbour replace fd00:c105:2:0:1:1:0:b"), "V0304"),
     ("static neighbour of another switch", Linux, NODE, Text("lladdr 02:c1:00:00:00:01", "lladdr 02:c1:01:00:00:01"), "V0304"),
     ("files of another node", Linux, NODE, Same("hosts/su001-n002/ip.batch"), "V1302"),
-    ("a word that nobody knows", Linux, NODE, More("maddress add 33:33:00:00:00:01 dev nic0p0\n"), "V0102"),
+    ("an unknown word", Linux, NODE, More("maddress add 33:33:00:00:00:01 dev nic0p0\n"), "V0102"),
     ("the node forwards", Linux, SETTINGS, Text("all.forwarding = 0", "all.forwarding = 1"), "V0105"),
     ("no IPv6", Linux, SETTINGS, Text("all.disable_ipv6 = 0", "all.disable_ipv6 = 1"), "V0105"),
     ("groups hash addresses only", Linux, SETTINGS, Text("fib_multipath_hash_policy = 1", "fib_multipath_hash_policy = 0"), "V0105"),

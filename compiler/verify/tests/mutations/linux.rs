@@ -54,7 +54,7 @@ pub(crate) const SWITCHES: &[Mutation] = &[
     ("the kernel does not forward", Linux, SETTINGS, Text("all.forwarding = 1", "all.forwarding = 0"), "V0105"),
     ("no IPv6", Linux, SETTINGS, Text("all.disable_ipv6 = 0", "all.disable_ipv6 = 1"), "V0105"),
     ("addresses go when a port goes down", Linux, SETTINGS, Text("all.keep_addr_on_down = 1", "all.keep_addr_on_down = 0"), "V0105"),
-    ("routes are accepted from whoever offers them", Linux, SETTINGS, Text("all.accept_ra = 0", "all.accept_ra = 2"), "V0105"),
+    ("routes are accepted from any peer", Linux, SETTINGS, Text("all.accept_ra = 0", "all.accept_ra = 2"), "V0105"),
     ("one port takes redirects", Linux, SETTINGS, Text("eth501.accept_redirects = 0", "eth501.accept_redirects = 1"), "V0105"),
     ("settings of another kind", Linux, SETTINGS, More("net.ipv6.conf.all.proxy_ndp = 1\n"), "V0105"),
     ("the segments' device is not made", Linux, DEVICES, Lost("link add"), "V0105"),
@@ -157,5 +157,5 @@ pub(crate) const QUEUES_BESIDE_FRR: &[Mutation] = &[
     ("no marks beside FRR", Frr, QUEUES_FRR, Text(" ecn nodrop", ""), "V1105"),
     ("a code point of another class beside FRR", Frr, QUEUES_FRR, Text("priority 0x10", "priority 0x14"), "V1101"),
     ("control is not strict beside FRR", Frr, QUEUES_FRR, Text("bands 5 strict 1 quanta", "bands 5 quanta 9216"), "V1106"),
-    ("a word of `tc` that nobody knows beside FRR", Frr, QUEUES_FRR, Text("bfifo", "pfifo_fast"), "V0102"),
+    ("an unknown word of `tc` beside FRR", Frr, QUEUES_FRR, Text("bfifo", "pfifo_fast"), "V0102"),
 ];

@@ -87,7 +87,7 @@ const TABLES: [&[Mutation]; 44] = [
     tools::FILES,
 ];
 
-/// What keeps a mutation from counting as found: nothing, or a line for people.
+/// Reason that a mutation does not count as found: none, or a line for people.
 fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     let (name, base, file, what, rule) = mutation;
     let mut tree = trees.tree(*base).clone();
@@ -102,7 +102,7 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
         Ok(report) => report,
         Err(error) => return Some(line + &error.to_string()),
     };
-    // Whatever is wrong, walking every way comes to the same numbers.
+    // For any damage, walking every path comes to the same numbers.
     let agrees = base.routing() == "srv6-static" || !report.violations.iter().any(|v| v.rule.code == "V0806");
     if found(&report, file, rule) && agrees {
         return None;
@@ -161,7 +161,7 @@ fn every_damage_is_found_and_its_file_named() {
     }
     println!("{} of {count} found, by {} rules", count - missed.len(), rules.len());
     let known: BTreeSet<&str> = closc_verify::rules().into_iter().map(|rule| rule.code).collect();
-    assert!(rules.is_subset(&known), "rules that nobody can look up: {:?}", rules.difference(&known));
+    assert!(rules.is_subset(&known), "rules without a page: {:?}", rules.difference(&known));
     assert!(missed.is_empty(), "{} of {count} missed:\n{}", missed.len(), missed.join("\n"));
     assert!(count >= 200, "there are {count} ways of damage");
 }

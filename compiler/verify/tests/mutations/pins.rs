@@ -29,7 +29,7 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("a member without weight", P, T0, Behind(GROUP, "weight: 1", "weight: 0"), "V0102"),
     ("a member that is not there", P, T0, Behind(GROUP, "value: \"Ethernet256\"", "value: \"Ethernet300\""), "V0102"),
     ("a member over a NIC's port", P, T0, Behind(GROUP, "value: \"Ethernet256\"", "value: \"Ethernet0\""), "V1703"),
-    ("a port that nobody watches", P, T0, Behind(GROUP, "watch_port: \"257\"", ""), "V0103"),
+    ("an unwatched port", P, T0, Behind(GROUP, "watch_port: \"257\"", ""), "V0103"),
     ("another port is watched", P, T0, Behind(GROUP, "watch_port: \"257\"", "watch_port: \"258\""), "V0103"),
     ("no groups", P, T0, Cut(GROUP, ROUTES), "V0102"),
     ("no route to the zone", P, T0, Cut(ZONE, POOL), "V1702"),
@@ -60,7 +60,7 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("a group over the T0 of another", P, T1, Behind(FAR, "value: \"Ethernet1\"", "value: \"Ethernet0\""), "V1706"),
     ("a next hop that is not there", P, T1, Behind(FAR, "value: \"Ethernet1\"", "value: \"Ethernet9\""), "V0102"),
     ("entries of another switch", P, T0, Same("switches/p0-t0-002/pins.txtpb"), "V0304"),
-    ("what is no entry", P, T0, More("sizes: 1\n"), "V0102"),
+    ("what is not an entry", P, T0, More("sizes: 1\n"), "V0102"),
     ("another pipeline", P, "p4/sai.p4info.txtpb", Text("routing_lookup.ipv6_table", "routing_lookup.ipv6_lpm"), "V0103"),
     ("no pipeline", P, "p4/sai.p4info.txtpb", Gone, "V0104"),
 ];

@@ -14,7 +14,7 @@ pub(crate) const LOSSY: &[Mutation] = &[
     ("trimmed packets in the class of data", Sonic, T0, Set(&["DSCP_TO_TC_MAP", "lossy-trim", "12"], "\"1\""), "V1101"),
     ("a port without a map of code points", Sonic, T0, Unset(&["PORT_QOS_MAP", "Ethernet256", "dscp_to_tc_map"]), "V1101"),
     ("a port with a map that is not there", Sonic, T0, Set(&["PORT_QOS_MAP", "Ethernet256", "dscp_to_tc_map"], "\"AZURE\""), "V0103"),
-    ("a map of the port that nobody knows", Sonic, T0, Set(&["PORT_QOS_MAP", "Ethernet256", "mpls_tc_to_tc_map"], "\"AZURE\""), "V0103"),
+    ("an unknown map of the port", Sonic, T0, Set(&["PORT_QOS_MAP", "Ethernet256", "mpls_tc_to_tc_map"], "\"AZURE\""), "V0103"),
     ("a port without maps", Sonic, T0, Unset(&["PORT_QOS_MAP", "Ethernet256"]), "V1101"),
     ("a pause in a fabric that trims", Sonic, T0, Set(&["PORT_QOS_MAP", "Ethernet256", "pfc_enable"], "\"1\""), "V1102"),
     ("NIC port trims as the fabric does", Sonic, T0, Set(&["PORT_QOS_MAP", "Ethernet0", "tc_to_dscp_map"], "\"edge\""), "V1103"),
@@ -44,7 +44,7 @@ pub(crate) const LOSSY: &[Mutation] = &[
     ("a buffer of a profile that is not there", Sonic, T0, Text("\"profile\": \"ingress_lossy_profile\"", "\"profile\": \"gone\""), "V0103"),
     ("a pool larger than the chip's buffer", Sonic, T0, Set(&["BUFFER_POOL", "ingress_lossy_pool", "size"], "\"999999999\""), "V1501"),
     ("a smaller pool", Sonic, T0, Set(&["BUFFER_POOL", "ingress_lossy_pool", "size"], "\"1000\""), "V1105"),
-    ("fields that are no text", Sonic, T0, Set(&["QUEUE", "Ethernet256|1", "scheduler"], "7"), "V0103"),
+    ("fields that are not text", Sonic, T0, Set(&["QUEUE", "Ethernet256|1", "scheduler"], "7"), "V0103"),
 ];
 
 #[rustfmt::skip] // A table: one row a line.

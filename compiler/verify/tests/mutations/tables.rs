@@ -76,7 +76,7 @@ pub(crate) const FORMS: &[Mutation] = &[
     ("another round-trip time", Linux, JSON, Set(&["delay", "base_rtt_ns"], "1"), "V0702"),
     ("data of a SONiC fabric in another class", Sonic, JSON, Set(&["qos", "classes", "1", "dscp"], "[46]"), "V1101"),
     ("data of a lossless fabric in another class", Lossless, JSON, Set(&["qos", "classes", "1", "traffic_class"], "0"), "V1101"),
-    ("a word that nobody knows", Linux, JSON, Set(&["weights"], "[1]"), "V0102"),
+    ("an unknown word", Linux, JSON, Set(&["weights"], "[1]"), "V0102"),
     ("no table", Linux, JSON, Gone, "V0104"),
     ("table of another group's NICs", Linux, JSON, Same("path-tables/group-0002.json"), "V0701"),
     ("cut off", Linux, JSON, Text("\"delay\"", "\"del"), "V0102"),

@@ -60,7 +60,7 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("marks from fewer cells", S, T0, Behind(MARK, "value: \"\\004q\"", "value: \"\\004p\""), "V0102"),
     ("marks of all from fewer cells", S, T0, Behind(MARK, "value: \"\\010\\341\"", "value: \"\\007\\341\""), "V0102"),
     ("a ramp of half the cells", S, T0, Behind(MARK, "value: \"\\007\\377\"", "value: \"\\003\\377\""), "V0102"),
-    ("a ramp that is no power of two", S, T0, Behind(MARK, "value: \"\\007\\377\"", "value: \"\\007\\376\""), "V0102"),
+    ("a ramp that is not a power of two", S, T0, Behind(MARK, "value: \"\\007\\377\"", "value: \"\\007\\376\""), "V0102"),
     ("a share that is one too many", S, T0, Behind(MARK, "value: \"\\027\\023\"", "value: \"\\027\\024\""), "V0102"),
     ("marks of twice the probability", S, T0, Behind(MARK, "value: \"\\027\\023\"", "value: \"\\056\\047\""), "V1105"),
     ("a table that is not there", S, T0, Behind(UP, "table_id: ", "table_id: 9"), "V0102"),

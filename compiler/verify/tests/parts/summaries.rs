@@ -1,4 +1,4 @@
-//! What is changed in a summary is refused, whoever changed it.
+//! A changed summary is refused, independent of the author.
 
 use closc_verify::{Summary, merge};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// What else a leaf may be: other numbers and texts, the greatest there are, nothing, and what the same place of another part has.
+/// Other values of a leaf: other numbers and texts, the greatest there are, nothing, and the value at the same place of another part.
 fn others(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
     let mut all = vec![
         json!(null),
@@ -84,7 +84,7 @@ fn with_more(whole: &Value, leaf: &str) -> Value {
     whole
 }
 
-/// What stands for the greatest number of 16 bytes, which a value has no room for.
+/// Stand-in for the greatest number of 16 bytes, which does not fit a value.
 const GREATEST: &str = "2^128-1";
 
 /// Writes a document.
@@ -102,7 +102,7 @@ pub(super) fn sealed(mut document: Value) -> Vec<u8> {
     written(&document).into_bytes()
 }
 
-/// Whatever is changed in a summary, it is refused; with a digest that fits it is refused by name or added up, and never more
+/// Any changed summary is refused; with a digest that fits it is refused by name or added up, and never more
 /// than there is, and what was broken stays so.
 #[test]
 fn no_leaf_of_a_summary_is_believed() {
@@ -191,7 +191,7 @@ fn no_number_of_a_summary_is_believed() {
     }
 }
 
-/// What cannot be is refused by name and field, whoever wrote it.
+/// Impossible values are refused by name and field, independent of the author.
 #[test]
 fn what_cannot_be_is_refused_by_field() {
     let [source_routed, chosen, _] = <[_; 3]>::try_from(summaries()).expect("there are three");

@@ -11,7 +11,7 @@ use crate::element::{Elements, Kind};
 /// A figure of both designs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// What is counted.
+    /// Counted values.
     pub what: &'static str,
     /// Of the first design.
     pub ours: u64,
@@ -24,15 +24,15 @@ pub struct Row {
     pub per_nic: bool,
 }
 
-/// What one failure of a kind costs in both designs.
+/// Impact of one failure of a kind in both designs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Blast {
     /// The kind.
     pub kind: Kind,
-    /// What it costs in the first design.
+    /// Impact in the first design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<Cost>,
-    /// What it costs in the second design.
+    /// Impact in the second design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theirs: Option<Cost>,
 }
@@ -46,7 +46,7 @@ pub struct Against {
     pub theirs: String,
     /// Figures of both.
     pub figures: Vec<Row>,
-    /// What one failure costs, kind by kind.
+    /// Impact of one failure, kind by kind.
     pub failures: Vec<Blast>,
 }
 

@@ -12,12 +12,12 @@ use crate::outcome::Outcome;
 pub struct Answer {
     /// The fabric.
     pub fabric: String,
-    /// What fails.
+    /// Failing elements.
     pub failed: Failed,
     /// The seed of random failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// What is left.
+    /// Remaining capacity.
     pub left: Left,
 }
 

@@ -1,4 +1,4 @@
-//! What failures of one class cost.
+//! Impact of failures of one class.
 //!
 //! In: a class. Out: [`Cost`], and in answers for shards what it follows from in whole numbers. Invariants: answers are put
 //! together by whole numbers alone, and fractions are worked out from them, so that it makes no difference where.
@@ -12,10 +12,10 @@ use crate::each::Class;
 use crate::element::{Elements, Kind};
 use crate::outcome::{mean, part};
 
-/// What failures of one class cost.
+/// Impact of failures of one class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// What fails together.
+    /// Failure domains.
     pub kinds: Vec<Kind>,
     /// Failures of this cost.
     pub failures: u128,
@@ -25,9 +25,9 @@ pub struct Cost {
     pub pairs_touched: u64,
     /// What the worst pair loses of its paths, as a part.
     pub loss_max: f64,
-    /// What it loses in the plane that loses most, as a part of the plane.
+    /// Loss in the plane that loses most, as a part of the plane.
     pub plane_loss_max: f64,
-    /// What pairs lose on average.
+    /// Average loss of pairs.
     pub loss_mean: f64,
     /// The least bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
@@ -37,12 +37,12 @@ pub struct Cost {
     pub nics_cut_off: usize,
     /// Nodes none of whose NICs reach anybody.
     pub nodes_cut_off: u64,
-    /// What it follows from; in answers for shards alone.
+    /// Inputs; in answers for shards alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<Exact>,
 }
 
-/// What the cost of a class follows from, in whole numbers.
+/// Inputs of the impact of a class, in whole numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exact {
     /// Parts that make up all paths of a pair.
@@ -51,9 +51,9 @@ pub struct Exact {
     pub planes: u64,
     /// What the worst pair loses, in parts of the whole.
     pub loss_max: u64,
-    /// What it loses in the plane that loses most.
+    /// Loss in the plane that loses most.
     pub plane_loss_max: u64,
-    /// What all pairs lose together.
+    /// Total loss of all pairs.
     pub loss_sum: u128,
     /// The least bandwidth of a pair that sends alone, in Mb/s.
     pub alone_min_mbps: u64,

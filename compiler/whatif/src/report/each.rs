@@ -19,9 +19,9 @@ pub struct Each {
     /// Which part of the fabric failed; absent where all of it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartOf>,
-    /// What has failed before.
+    /// Earlier failures.
     pub given: Failed,
-    /// How many fail at a time.
+    /// Simultaneous failures.
     pub together: usize,
     /// Whether no kind was asked for.
     pub overview: bool,
@@ -41,26 +41,26 @@ pub struct PartOf {
     pub selection: String,
 }
 
-/// What was asked, besides kinds.
+/// Question, besides kinds.
 #[derive(Debug, Clone)]
 pub struct Asked<'a> {
     /// BLAKE3 of the fabric and of everything that was asked.
     pub question: String,
     /// Which part failed.
     pub part: Option<PartOf>,
-    /// What has failed before.
+    /// Earlier failures.
     pub given: &'a [Element],
-    /// How many fail at a time.
+    /// Simultaneous failures.
     pub together: usize,
     /// Whether no kind was asked for.
     pub overview: bool,
 }
 
-/// Why answers are no parts of one.
+/// Why answers are not parts of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoWhole {
     /// An answer is not that of a shard.
-    #[error("`{0}` is no answer for a shard: write each with `closc whatif --shard I/N --format json`")]
+    #[error("`{0}` is not an answer for a shard: write each with `closc whatif --shard I/N --format json`")]
     NoShard(String),
     /// Two answers are to other questions.
     #[error(
@@ -99,7 +99,7 @@ pub enum NoWhole {
         name: String,
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
     /// No shard has anything that fails.
@@ -107,7 +107,7 @@ pub enum NoWhole {
     Nothing {
         /// The fabric.
         fabric: String,
-        /// How many fail at a time.
+        /// Simultaneous failures.
         together: usize,
     },
 }

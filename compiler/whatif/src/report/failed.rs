@@ -1,4 +1,4 @@
-//! What fails, counted and named.
+//! Failing elements, counted and named.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::NAMES_MAX;
 use crate::element::{Element, Elements, Kind};
 
-/// What fails.
+/// Failing elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
-    /// How many.
+    /// Count.
     pub count: usize,
-    /// How many of each kind.
+    /// Number of each kind.
     pub kinds: Vec<(Kind, usize)>,
     /// Names, where they are few enough to be read.
     pub names: Vec<String>,

@@ -1,4 +1,4 @@
-//! What is left after a failure.
+//! Remaining capacity after a failure.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, kind_word};
 /// Pairs that are equally far apart.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Apart {
-    /// How far apart.
+    /// Distance.
     pub kind: &'static str,
     /// Ordered pairs of NICs.
     pub pairs: u64,
@@ -41,7 +41,7 @@ pub struct Worst {
     pub pairs: u64,
 }
 
-/// What is left.
+/// Remaining capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Left {
     /// Ordered pairs of NICs.

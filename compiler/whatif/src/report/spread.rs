@@ -10,17 +10,17 @@ use crate::distribution::Distribution;
 pub struct Spread {
     /// The least.
     pub minimum: f64,
-    /// What one pair in a thousand is below.
+    /// First permille of pairs.
     pub thousandth: f64,
-    /// What one pair in a hundred is below.
+    /// First percentile of pairs.
     pub hundredth: f64,
-    /// What one pair in ten is below.
+    /// First decile of pairs.
     pub tenth: f64,
-    /// What half of the pairs are below.
+    /// Median over pairs.
     pub median: f64,
     /// The mean.
     pub mean: f64,
-    /// What every pair has when nothing fails.
+    /// Capacity of every pair without failures.
     pub planned: f64,
 }
 

@@ -7,14 +7,14 @@ use super::{Failed, nic_gbps};
 use crate::element::{Element, Elements};
 use crate::trace::{Change, Moment};
 
-/// What is left from one moment to the next.
+/// Remaining capacity from one moment to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// The time as the trace has it.
     pub time: String,
     /// The time in seconds.
     pub seconds: f64,
-    /// What goes down and comes up.
+    /// Elements that go down and come up.
     pub changes: Vec<(Change, String)>,
     /// Elements that are down then.
     pub down: usize,
@@ -41,7 +41,7 @@ pub struct Step {
 pub struct Trace {
     /// The fabric.
     pub fabric: String,
-    /// What has failed before.
+    /// Earlier failures.
     pub given: Failed,
     /// Bandwidth of a pair when nothing fails, in Gb/s.
     pub gbps_planned: f64,
@@ -53,7 +53,7 @@ pub struct Trace {
     pub gbps_loaded_mean: f64,
     /// The least of all moments.
     pub gbps_loaded_min: f64,
-    /// How long some pair was without a path.
+    /// Time for which some pair was without a path.
     pub seconds_cut_off: f64,
     /// The moments.
     pub moments: Vec<Step>,

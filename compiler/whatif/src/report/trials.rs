@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 pub struct Trial {
     /// The seed.
     pub seed: u64,
-    /// How many elements fail.
+    /// Number of failing elements.
     pub failed: usize,
     /// Least share of a pair's paths that is left, of its planned rate in Gb/s; the capacity of cables does not count.
     pub gbps_loaded_min: f64,

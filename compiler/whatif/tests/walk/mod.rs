@@ -7,7 +7,7 @@ use closc_tests::spread::Spread;
 use closc_topology::{Link, Nic};
 use closc_whatif::Losses;
 
-/// What is left to a pair.
+/// Remaining capacity of a pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Left {
     /// Paths of each plane before, and after: there, and back.

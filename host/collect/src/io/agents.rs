@@ -16,7 +16,7 @@ use super::reading::Reading;
 use crate::report::{ANSWER_MAX, answer};
 use crate::{Order, Report};
 
-/// How long an agent may take for all of its answers.
+/// Time limit for all answers of an agent.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer to an order.
 const SHORT_MAX: usize = 4096;

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::Denials;
 
-/// What the file is.
+/// Kind of the file.
 const SCHEMA: &str = "closc-collect-state/1";
 /// It has at most 256 denials and what is remembered of as many.
 const STATE_MAX: u64 = 16 << 20;
@@ -25,8 +25,8 @@ pub enum StateFault {
     /// It cannot be read or written.
     #[error("cannot use the state `{0}`: {1}")]
     Io(Utf8PathBuf, io::Error),
-    /// It is no state.
-    #[error("`{0}` is no state of a collector: {1}")]
+    /// It is not a state.
+    #[error("`{0}` is not a state of a collector: {1}")]
     Unreadable(Utf8PathBuf, String),
     /// It is of another fabric.
     #[error("`{path}` is the state of fabric `{theirs}`, and this is `{ours}`")]
@@ -107,7 +107,7 @@ fn sweep(path: &Utf8Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How files end that are not whole yet (`closc_artefacts::disk`).
+/// File name extension of incomplete files (`closc_artefacts::disk`).
 const PART: &str = ".closc-new";
 
 fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
@@ -159,7 +159,7 @@ mod tests {
         std::os::unix::fs::symlink(at("nothing"), at("link")).expect("it can be linked");
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket can be made");
         assert!(says("link").ends_with("it is a symbolic link"), "{}", says("link"));
-        assert!(says("socket").ends_with("it is no regular file"), "{}", says("socket"));
+        assert!(says("socket").ends_with("it is not a regular file"), "{}", says("socket"));
         assert!(Disk::open(&at("new"), "x").is_ok());
     }
 }

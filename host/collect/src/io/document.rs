@@ -28,10 +28,10 @@ pub mod names {
     pub(crate) const ERROR: &str = "closc-error/1";
 }
 
-/// What a page has to know before it may order anything.
+/// Data that a page needs before it may order anything.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Session {
-    /// What orders have to say.
+    /// Contents of orders.
     pub token: String,
     /// Whether denials are applied.
     pub apply: bool,

@@ -17,12 +17,12 @@ use crate::ban::ban;
 use crate::collector::{DRAIN, nic_of};
 use crate::{Element, Order};
 
-/// What became of an agent that was asked.
+/// Result of asking an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// Its socket.
     pub socket: PathBuf,
-    /// How many denials began or ended; or what is wrong.
+    /// Number of denials that began or ended, or an error.
     pub done: Result<usize, String>,
 }
 

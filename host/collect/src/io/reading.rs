@@ -1,4 +1,4 @@
-//! What answers take of memory: all agents are asked at the same time, and few of their answers are read at a time.
+//! Memory of answers: all agents are asked at the same time, and few of their answers are read at a time.
 //!
 //! In: lines that come. Out: who may read now. Invariants: nobody holds a place while it waits for bytes, so an agent that answers
 //! nothing, or stops in the middle, delays no other; what is kept of answers that stopped is bounded over all agents.

@@ -22,26 +22,26 @@ use super::shared::{Event, Observer, Shared, now_ms};
 use super::switches;
 use crate::{Collector, Options};
 
-/// How a collector runs.
+/// Operation of a collector.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Sockets of agents: paths, or patterns with `*` and `?`.
     pub nics: Vec<String>,
     /// Switches whose counters are read.
     pub switches: Vec<Target>,
-    /// How often each agent and switch is asked.
+    /// Poll interval of each agent and switch.
     pub poll: Duration,
     /// Where denials are kept; nowhere means that they are forgotten with the process.
     pub state: Option<Utf8PathBuf>,
     /// Where it is served.
     pub listen: Option<SocketAddr>,
-    /// Who may read it, and by which certificate; anybody, without encryption, where there is none.
+    /// Reader access, and the certificate; without one, any reader without encryption.
     pub tls: Option<Certificates>,
     /// Whether a page is served for people.
     pub web: bool,
     /// Whether the log of changes can be written, where there is one.
     pub log: Option<LogState>,
-    /// How it judges and denies.
+    /// Settings of judging and denying.
     pub options: Options,
 }
 
@@ -102,7 +102,7 @@ struct Silent {
     until: Instant,
 }
 
-/// What an agent is asked for.
+/// Request to an agent.
 #[derive(Debug, Clone, Copy)]
 enum Errand {
     /// A report, and to carry the orders that there are.

@@ -1,4 +1,4 @@
-//! What is served: metrics, JSON, and a page for people.
+//! Served pages: metrics, JSON, and a page for people.
 //!
 //! Invariants: what changes something needs a token that only a page of this address can read, and comes as JSON; nothing
 //! of what is asked is put into an answer as more than text.
@@ -14,10 +14,10 @@ use super::shared::{Shared, now_ms};
 use crate::collector::{Collector, Next, OrderFault};
 use crate::view::{detail, metrics, switch_metrics};
 
-/// What answers need.
+/// Needs of answers.
 pub(super) struct Page {
     web: bool,
-    /// How addresses of it begin.
+    /// Prefix of its addresses.
     scheme: &'static str,
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -55,7 +55,7 @@ impl Desk {
     }
 }
 
-/// What keeps a browser from doing more with an answer than to show it.
+/// Headers that keep a browser from doing more with an answer than to show it.
 const HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
     ("cache-control", "no-store"),
@@ -200,7 +200,7 @@ fn details(page: &Page, request: &Request) -> Answer {
     }
 }
 
-/// What a page may order.
+/// Orders that a page may give.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {

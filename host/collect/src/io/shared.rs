@@ -1,4 +1,4 @@
-//! What all tasks share: the collector, the disk, who is notified. Everything that is decided goes through here.
+//! Shared state of all tasks: the collector, the disk, the notifications. Every decision goes through here.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::reading::Reading;
 use crate::element::nic_name;
 use crate::{Change, Collector, Denial, Next, Order, Source};
 
-/// What happens.
+/// Event.
 #[derive(Debug)]
 pub enum Event {
     /// It is served here.
@@ -40,7 +40,7 @@ pub enum Event {
 /// Receives what happens; where denials are about to change it may refuse.
 pub type Observer = Arc<dyn Fn(Event) -> Result<(), String> + Send + Sync>;
 
-/// What all tasks share.
+/// Shared state of all tasks.
 pub(super) struct Shared {
     collector: Mutex<Collector>,
     disk: Option<Disk>,

@@ -1,4 +1,4 @@
-//! What the counters of switches add: which direction of a cable loses, cables that nobody probes, cables that carry
+//! Evidence of switch counters: which direction of a cable loses, cables without probes, cables that carry
 //! frames and no probe.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::chance::{BACKGROUND, at_least};
 use crate::element::{Element, ends};
 use crate::switches::{Direction, Flow};
 
-/// How one direction of a cable fails.
+/// Failure of one direction of a cable.
 struct Failing {
     kind: Kind,
     counted: Counted,

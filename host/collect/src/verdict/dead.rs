@@ -1,4 +1,4 @@
-//! What carries nothing: ports without a carrier, cables and switches that no probe comes back over.
+//! Elements that carry nothing: ports without a carrier, cables and switches over which no probe returns.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What loses packets now and then.
+//! A cable that loses packets now and then.
 //!
 //! A cable is judged by the probes that turn behind it, compared with those of the same NICs over the same time that share
 //! all of their way but this cable. Invariants: neither how often nor how long it is looked at accuses a good cable more often
@@ -15,7 +15,7 @@ use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean};
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, last_link, needed};
 
-/// How often a good fabric may be accused, over all of its cables.
+/// Probability that a good fabric is accused, over all of its cables.
 pub(super) const FALSE: f64 = 0.01;
 /// Losses that an agent should have seen, after which one that saw none contradicts the others.
 const CONTRADICTS: f64 = 10.0;
@@ -27,7 +27,7 @@ const BUSY: f64 = 0.002;
 pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     let is_known = |link: Link| known.iter().any(|element| element.covers(scene.topology(), link));
     let mut gray: BTreeMap<Link, Verdict> = BTreeMap::new();
-    // What is named is compared with nothing any more, so that of two that lose the worse does not hide the other.
+    // A named cable is no longer compared, so that of two lossy ones the worse does not hide the other.
     loop {
         let is_named = |link: Link| gray.contains_key(&link) || is_known(link);
         let suspects = scene.evidence.suspects.iter().filter(|(link, _)| !is_named(**link));
@@ -229,7 +229,7 @@ fn whole_nic(
     if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < CLEARS {
         return None;
     }
-    // What its machine loses, it loses on all ports at once: that counts once.
+    // Losses of its machine occur on all ports at once: that counts once.
     let sure = evidence_above(each, sent / ports.len() as u64, BUSY);
     (sure >= wanted(scene) && good < needed(scene.enough, lost, sent)).then(|| Verdict {
         element: Element::Nic(nic),
@@ -245,7 +245,7 @@ fn whole_nic(
     })
 }
 
-/// Who is to blame for cables that lose.
+/// Elements to blame for lossy cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Blame {
     Cables,

@@ -16,7 +16,7 @@ use crate::collector::{Collector, nic_of};
 use crate::element::{Element, nic_name};
 use crate::verdict::{Kind, Verdict};
 
-/// How something is, the worst last.
+/// States, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
@@ -37,7 +37,7 @@ pub enum Health {
 pub struct Item {
     /// Its name.
     pub name: String,
-    /// How it is.
+    /// Its state.
     pub health: Health,
 }
 
@@ -46,7 +46,7 @@ pub struct Item {
 pub struct TierItems {
     /// `t0`, `t1` or `t2`.
     pub tier: &'static str,
-    /// How many there are.
+    /// Count.
     pub switches: usize,
     /// Of each, or of the worst thousand, how it and the cables below it are.
     pub items: Vec<Item>,
@@ -70,7 +70,7 @@ pub struct PathItem {
     pub worst: Option<String>,
 }
 
-/// What an address is.
+/// Kind of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Decoded {
     /// In words.
@@ -80,7 +80,7 @@ pub struct Decoded {
     pub segments: Vec<String>,
 }
 
-/// What is known to be out of order, looked up once for an answer.
+/// Known reordering, looked up once for an answer.
 struct Known<'a> {
     collector: &'a Collector,
     verdicts: Vec<&'a Verdict>,
@@ -133,7 +133,7 @@ impl Collector {
             let all: Vec<Switch> = plan.fabric().tier_switches(PlaneId(plane), tier).collect();
             let item = |switch: &Switch| {
                 let all = cables(plan, *switch).map(|link| known.link(link));
-                // What nobody probes says nothing of a switch that others get through.
+                // An element without probes is not evidence against a switch that others get through.
                 let health = all.filter(|health| *health != Health::Unknown).max().unwrap_or(Health::Unknown);
                 Item { name: plan.topology().naming.switch(*switch).to_string(), health }
             };

@@ -68,7 +68,7 @@ function tier(plane, view) {
   const line = make("div", undefined, "tier");
   line.append(make("b", view.tier));
   const worst = view.dead > 0 ? "dead" : view.gray > 0 ? "gray" : "good";
-  // As long as the share of cables that are known: what nobody probes is neither good nor bad.
+  // As long as the share of cables that are known: cables without probes are neither good nor bad.
   const known = Math.min(view.cables, view.probed + view.dead + view.gray);
   const bar = make("span", undefined, "bar unknown");
   const part = make("span", "", worst);
@@ -125,7 +125,7 @@ function drawLists(now) {
     ["proposed", "applied"].includes(d.stage) ? button("Lift", d.id + ", " + d.element, () => order("/api/lift", { id: d.id })) : ""]);
 }
 
-// Draws anew, and the focus stays where it was, or nobody could work here with keys.
+// Draws anew, and the focus stays where it was, which keyboard users need.
 function keepingFocus(draw) {
   const key = document.activeElement?.dataset.key;
   draw();

@@ -66,7 +66,7 @@ impl Numbers {
     }
 }
 
-/// What is broken in the fabric.
+/// Faults of the fabric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
     /// Nothing comes through; ports keep their carrier.
@@ -94,7 +94,7 @@ struct Agent {
     silent: usize,
 }
 
-/// How often agents probe and are asked, and how busy their machines are.
+/// Intervals of probes and polls, and the load of their machines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     /// Time between two reports.
@@ -116,7 +116,7 @@ pub(crate) struct Fabric {
     numbers: Numbers,
 }
 
-/// What a NIC probes: its T0s, with another NIC of its group each uplink, with one of the zone each T1 uplink.
+/// Probes of a NIC: its T0s, with another NIC of its group each uplink, with one of the zone each T1 uplink.
 fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
@@ -202,7 +202,7 @@ impl Fabric {
         }
     }
 
-    /// What a busy machine does to an agent: whether it runs, and the uplinks of which one probe each comes back too late,
+    /// Effect of a busy machine on an agent: whether it runs, and the uplinks of which one probe each comes back too late,
     /// in all planes; the one before the first stands for T0s.
     fn busy(&mut self, nic: Nic) -> (bool, std::ops::Range<usize>) {
         if !self.pace.is_busy {

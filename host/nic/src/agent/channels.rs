@@ -88,7 +88,7 @@ impl Index<usize> for Channels {
     }
 }
 
-/// Who may change a channel wakes it.
+/// Every writer of a channel wakes it.
 impl IndexMut<usize> for Channels {
     fn index_mut(&mut self, at: usize) -> &mut Channel {
         self.due_ns[at] = NOW;

@@ -1,4 +1,4 @@
-//! What people, jobs and collectors ask for: denials and writes.
+//! Requests of people, jobs and collectors: denials and writes.
 
 use std::net::Ipv6Addr;
 
@@ -44,7 +44,7 @@ pub struct Ban {
     /// Downlink of the destination, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub downlink: Option<u16>,
-    /// Who denies: `administrator`, `drain`, `gray-loss`, `fault`.
+    /// Origin of the denial: `administrator`, `drain`, `gray-loss`, `fault`.
     pub reason: String,
     /// When it ends by itself, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16)
     }
 }
 
-/// What outlives the process.
+/// State that outlives the process.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bans {
     /// The number of the next one.
@@ -81,7 +81,7 @@ pub struct Bans {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BanFault {
     /// The word is none of the four.
-    #[error("{}: administrator, drain, gray-loss or fault is", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is no reason", .0.escape_default()) })]
+    #[error("{}: administrator, drain, gray-loss or fault is", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is not a reason", .0.escape_default()) })]
     Reason(String),
     /// Nothing narrows it.
     #[error("a denial names a plane, an uplink or a destination; this one names everything")]
@@ -94,16 +94,16 @@ pub enum BanFault {
         /// The last one there is.
         last: u8,
     },
-    /// What it names is not there.
+    /// The named element is missing.
     #[error("{what} {number}, counted from 0, is not there: a {of} has {count}")]
     Missing {
-        /// What it names.
+        /// Named element.
         what: &'static str,
         /// The first of them.
         number: u16,
-        /// Whose they are.
+        /// Owner.
         of: &'static str,
-        /// How many there are.
+        /// Count.
         count: u16,
     },
     /// A range ends before it begins, and would deny nothing.
@@ -273,7 +273,7 @@ impl Agent {
             return Err(WriteFault::Region { has: self.region.len(), local, total });
         }
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
-        // What is left over is for writes that come: where all NICs of a job have as many writes as they have room for, none of
+        // The rest is for writes that come: where all NICs of a job have as many writes as they have room for, none of
         // them could take one, and none would end.
         let sends = |c: &&Channel| c.address != address && c.is_writing();
         let sending = self.channels.iter().filter(sends).count();

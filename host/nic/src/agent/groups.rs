@@ -1,4 +1,4 @@
-//! What was sent to and came from NICs of each T0 group, whichever of them have a channel now.
+//! Packets to and from NICs of each T0 group, whichever of them have a channel now.
 //!
 //! In: verdicts, channels that are closed. Out: counters by destination group and plane, by own uplink, by change of state.
 //! Invariants: a counter never goes back, also when a channel is closed; there are so many groups at most, and the rest are

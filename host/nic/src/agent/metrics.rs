@@ -1,4 +1,4 @@
-//! What an agent says of itself to Prometheus.
+//! Prometheus metrics of an agent.
 //!
 //! In: counters, channels, results of probes. Out: text. Invariants: rows are by plane, switch and group of NICs, never by NIC or
 //! path, so a large fabric has no more of them than [`super::groups::GROUPS_MAX`] groups.
@@ -78,7 +78,7 @@ impl Agent {
             };
             turns.0.push((labels.clone(), record.sent as f64));
             turns.1.push((labels.clone(), record.lost as f64));
-            // What a dead way or a port without a carrier answered before says nothing of now.
+            // An old answer over a dead path or a port without a carrier proves nothing about now.
             let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
             if record.rtt_ns > 0 && carrier && !record.is_dead() {
                 turns.2.push((labels, record.rtt_ns as f64 / 1e9));
@@ -131,7 +131,7 @@ impl Metrics {
     }
 
     fn planes(&mut self, planes: &[PlaneView]) {
-        // What is not known has no sample.
+        // Unknown values have no sample.
         let rows = |of: &dyn Fn(&PlaneView) -> Option<f64>| -> Vec<Row> {
             let row = |p: &PlaneView| Some((format!("{{plane=\"{}\"}}", p.plane), of(p)?));
             planes.iter().filter_map(row).collect()
@@ -204,7 +204,7 @@ impl Metrics {
         );
         self.counter(
             "packets_forgotten_total",
-            "Packets of which nobody said what became of them",
+            "Packets without any later information",
             rows(&|g| g.forgotten),
         );
     }

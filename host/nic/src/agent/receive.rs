@@ -1,4 +1,4 @@
-//! What comes: sprayed packets, pieces of writes, messages.
+//! Arrivals: sprayed packets, pieces of writes, messages.
 
 use std::net::Ipv6Addr;
 
@@ -110,7 +110,7 @@ impl Agent {
         };
         let port = &mut self.ports[plane];
         port.strays += 1;
-        // Whose downlink it came from says where the cable is plugged in.
+        // The downlink it came from shows where the cable is plugged in.
         let first = u128::from_be_bytes(at.table.t0_probe(plane as u8, 0)) >> 64;
         let downlink = to.usid.wrapping_sub(first as u16);
         if port.t0_dead && downlink < at.table.header().nics {

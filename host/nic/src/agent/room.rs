@@ -1,4 +1,4 @@
-//! How many far NICs there is room for, and who makes room for whom.
+//! Room for far NICs, and the order of replacement.
 //!
 //! In: an address. Out: its channel, or why there is none. Invariants: the far NIC that was used least lately makes room, but
 //! none that somebody waits for; writes that leave never take all channels, so that those that come can end; memory beyond
@@ -54,7 +54,7 @@ pub(super) struct Room {
     /// Bytes of writes that arrive, by far NIC.
     arriving: Account<[u8; 16]>,
     narrowed_ns: u64,
-    /// How often a channel was opened: numbers of each begin again, and the epoch says so.
+    /// Number of times that a channel was opened: numbers of each begin again, and the epoch distinguishes them.
     opened: u16,
     /// Writes that came whole from NICs that made room.
     past: VecDeque<([u8; 16], u64, u64)>,
@@ -80,7 +80,7 @@ impl Room {
         self.channels - (self.channels / 4).max(1)
     }
 
-    /// What is remembered of an own write whose channel is gone.
+    /// Memory of an own write whose channel is gone.
     pub(super) fn done(&self, id: u64) -> Option<&(WriteView, Tally)> {
         self.done.iter().find(|(write, _)| write.write == id)
     }

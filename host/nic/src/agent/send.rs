@@ -1,4 +1,4 @@
-//! What leaves: packets of the node, pieces of writes, messages.
+//! Departures: packets of the node, pieces of writes, messages.
 
 use closc_paths_engine::Pick;
 

@@ -1,4 +1,4 @@
-//! What time brings: probes, verdicts on what is overdue, packets that waited long enough, acknowledgements.
+//! Timer work: probes, retransmission timeouts, reordering deadlines, acknowledgements.
 
 use closc_paths::{Choice, Destination, Kind};
 use closc_paths_engine::{PathId, State, ValueView};
@@ -45,7 +45,7 @@ impl Agent {
         while let Some((target, sent_ns)) = self.probes.missed(ran_ns) {
             self.probe_missed(at, target, sent_ns);
         }
-        // Who is owed one is, and not only the first.
+        // Acknowledge every peer that is owed one, not only the first.
         let affords = self.pace.acknowledge_at(self.ports_up(), at.now_ns) <= at.now_ns;
         let mut from = 0;
         while let Some(channel) = self.channels.due_from(from, at.now_ns) {
@@ -279,7 +279,7 @@ impl Agent {
     fn own_port(&mut self, at: &At<'_>, plane: u8) {
         let (was_up, is_up) = (self.engine.own_ports() >> plane & 1 == 1, self.is_up(plane));
         if is_up && !was_up {
-            // Who has no agent answers no probe, and would be doubted for ever.
+            // A NIC without an agent answers no probe, and would be doubted for ever.
             for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
                 self.engine.doubt(c.path, plane, at.now_ns);
             }

@@ -1,4 +1,4 @@
-//! What an agent says of itself.
+//! Status of an agent.
 
 use std::net::Ipv6Addr;
 
@@ -63,9 +63,9 @@ pub struct ChangeView {
     pub to: Ipv6Addr,
     /// Its entropy value.
     pub entropy: u32,
-    /// What it was.
+    /// Earlier value.
     pub from: String,
-    /// What it is.
+    /// Kind.
     pub now: String,
     /// Why.
     pub cause: String,
@@ -98,7 +98,7 @@ pub struct PlaneView {
     pub t0_answers: Option<bool>,
     /// Round trip to the T0 and back; nothing where it does not answer.
     pub t0_rtt_us: Option<f64>,
-    /// How long ago the T0 answered last; nothing where it never did.
+    /// Age of the last answer of the T0; none if it never answered.
     pub t0_answered_ms_ago: Option<f64>,
     /// Frames for other NICs that came, as they do where cables are swapped: ignored.
     pub strays: u64,
@@ -163,14 +163,14 @@ pub struct OvertakenView {
     pub plane: u8,
     /// Packets that came behind one that was sent later.
     pub packets: u32,
-    /// How many of these may be another path's.
+    /// Number that may be another path's.
     pub uncertain: u32,
     /// The most packets that one of them was behind.
     pub behind_most: u32,
 }
 
 /// Round trips of probes over the paths to a NIC: there over the path, back over any; how long probes and answers waited to be
-/// read is no part of them.
+/// read is not a part of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RttView {
     /// The shortest.
@@ -217,7 +217,7 @@ pub struct StatusView {
     pub nic: Ipv6Addr,
     /// The path table in force.
     pub table: TableView,
-    /// How paths are chosen.
+    /// Path selection.
     pub transport: Transport,
     /// The clock.
     pub now_ns: u64,
@@ -227,9 +227,9 @@ pub struct StatusView {
     pub channels_max: usize,
     /// Far NICs.
     pub channels: Vec<ChannelView>,
-    /// What is broken.
+    /// Faults.
     pub findings: Vec<Finding>,
-    /// What is denied.
+    /// Denials.
     pub denials: Vec<Ban>,
     /// Counters.
     pub counters: Counters,
@@ -273,7 +273,7 @@ pub struct WriteView {
     /// Why it ended otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// How long it took, or takes so far.
+    /// Duration, or the time so far.
     pub elapsed_us: f64,
     /// Pieces sent.
     pub sent: u64,

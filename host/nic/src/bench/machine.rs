@@ -1,4 +1,4 @@
-//! What the kernel says of this process and of the machine.
+//! Kernel's information about this process and the machine.
 //!
 //! In: `/proc`. Out: memory, who else had the processors. Invariants: what cannot be read counts as zero.
 
@@ -13,7 +13,7 @@ pub(crate) fn memory() -> f64 {
     kilobytes.unwrap_or(0.0) / 1024.0
 }
 
-/// Who had the processors, in ticks since the machine started.
+/// Use of the processors, in ticks since the machine started.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shares {
     all: f64,

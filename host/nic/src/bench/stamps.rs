@@ -1,4 +1,4 @@
-//! What the kernel's stamps of frames that come cost: the same with and without them, in turns.
+//! Cost of the kernel's timestamps of arriving frames: the same with and without them, in turns.
 //!
 //! In: what to measure. Out: a line for each size of packets, and one for probes. Invariants: turns of both alternate, and the
 //! middle one of their ratios is stated, so that what else the machine does falls on both alike. While any socket of the

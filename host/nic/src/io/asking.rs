@@ -7,7 +7,7 @@
 const WAIT_MAX_NS: u64 = 8_000_000_000;
 const WAIT_MIN_NS: u64 = 1_000_000_000;
 
-/// What is known of a port.
+/// State of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Neighbour {
     /// None.

@@ -21,7 +21,7 @@ pub struct Check {
     pub what: String,
     /// Whether it is as it has to be.
     pub good: bool,
-    /// What was found, or what to do.
+    /// Finding, or remedy.
     pub said: String,
 }
 

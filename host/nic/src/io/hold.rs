@@ -1,4 +1,4 @@
-//! What one process alone may have: a NIC, the file of its denials.
+//! Exclusive resources of one process: a NIC, the file of its denials.
 //!
 //! In: what is held. Out: a [`Hold`], or that another process has it. Invariants: the kernel gives it back when the process ends,
 //! however it ends; a NIC is held in its network namespace, as nodes that are namespaces have addresses of their own.

@@ -18,7 +18,7 @@ use crate::io::setup::{self, SetupFault};
 /// Names of a NIC's ports, plane by plane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Names {
-    /// What addresses and routes say.
+    /// Statements of addresses and routes.
     #[default]
     Found,
     /// One name with `{plane}` in place of the number of the plane.
@@ -27,7 +27,7 @@ pub enum Names {
     List(Vec<String>),
 }
 
-/// What stands for the number of the plane.
+/// Stand-in for the number of the plane.
 const PLANE: &str = "{plane}";
 
 impl FromStr for Names {
@@ -118,7 +118,7 @@ struct Address {
 /// NICs of this machine that are on the same T0s, as far as addresses say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Sharers {
-    /// How many.
+    /// Count.
     count: usize,
     /// The place of this one among them, by downlink.
     place: usize,
@@ -385,7 +385,7 @@ mod tests {
         ports.learn(&sharers, &one);
         assert_eq!(device(choose(&one[0], &sharers, ports.metric)).as_deref(), Some("nic1p0"));
         assert_eq!(ports.doubt(), None);
-        // The other one's port is no substitute.
+        // The other one's port is not a substitute.
         assert_eq!(choose(&[route("nic0p0", 1024)], &sharers, ports.metric), None);
         // Two of one metric do not say which it is.
         let same = [route("a", 1025), route("b", 1025)];

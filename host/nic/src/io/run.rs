@@ -43,7 +43,7 @@ const SPARE: usize = 4;
 /// costs several times as much as the answer.
 pub const GATHER_NS: u64 = 50_000;
 
-/// How to set up.
+/// Setup.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The table's file.
@@ -88,7 +88,7 @@ pub struct Machine {
     ways: Vec<Option<NextHop>>,
     asking: Vec<Asking>,
     looked_ns: u64,
-    /// How frames leave, if not by the socket.
+    /// Transmission of frames, if not by the socket.
     xdp: Option<Xdp>,
 }
 
@@ -502,7 +502,7 @@ fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
         say(format_args!("no interface {names} of `--ports` is there now: nothing leaves by it before"));
     }
     if !is_here(setup.nic) {
-        say(format_args!("{} is no address of this machine: is it the NIC of another node?", setup.nic));
+        say(format_args!("{} is not an address of this machine: is it the NIC of another node?", setup.nic));
     }
     Ok(())
 }
@@ -528,7 +528,7 @@ fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
     sys::become_user(uid, gid).map_err(|error| SetupFault::Become(user.to_owned(), error))
 }
 
-/// What outlives a table.
+/// State that outlives a table.
 struct Stage<'a> {
     setup: &'a Setup,
     tun: Option<Tun>,
@@ -586,7 +586,7 @@ impl Stage<'_> {
             if ready.get(2).copied().unwrap_or(false) {
                 busy |= self.node(&at, machine, &mut batch);
             }
-            // What took time so far is no part of the round trip of what leaves now.
+            // Elapsed time is not part of the round trip of the next packet.
             let at = At { table, now_ns: clock() };
             let probes = self.agent.counters().probes;
             self.tick(&at, &mut batch);
@@ -629,7 +629,7 @@ impl Stage<'_> {
         inbox: &mut Inbox,
     ) -> bool {
         let n = inbox.fill(machine.packets.as_fd());
-        // How long they had waited is counted from here.
+        // Start of their waiting time.
         let at = &At { table, now_ns: clock() };
         for frame in 0..n {
             if batch.room() < SPARE {

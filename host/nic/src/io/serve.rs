@@ -26,7 +26,7 @@ const TAKEN_MAX: usize = SILENT_MAX / 2;
 /// Bytes of answers that wait for their clients, of all of them together.
 const OUT_MAX: usize = 4 << 20;
 
-/// How far a connection is.
+/// Progress of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// More may come.
@@ -48,7 +48,7 @@ struct Client {
     asked: Option<u64>,
 }
 
-/// Who asks.
+/// Caller.
 pub struct Server {
     requests: UnixListener,
     clients: Vec<Client>,
@@ -56,7 +56,7 @@ pub struct Server {
     asked: u64,
 }
 
-/// What came of a round.
+/// Result of a round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
     /// Somebody asks for the table to be read again.
@@ -74,7 +74,7 @@ impl Server {
     /// Returns what to wait for.
     pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
         out.push(Wanted::read(self.requests.as_raw_fd()));
-        // What did not fit into a socket leaves as soon as there is room; what nobody reads on wakes nobody.
+        // Data that did not fit into a socket leaves as soon as there is room; unread data wakes no one.
         let of = |client: &Client| Wanted {
             fd: client.stream.as_raw_fd(),
             read: client.reads(),
@@ -150,7 +150,7 @@ impl Server {
     /// Parts from those that have asked nothing for longest, where more than there is room for have asked something.
     fn make_room(&mut self) {
         while self.clients.iter().filter(|client| client.asked.is_some()).count() > CLIENTS_MAX {
-            // Who waits for an answer of the agent is kept, unless all do.
+            // A client that waits for an answer of the agent is kept, unless all do.
             let key = |client: &Client| (client.waits_for.is_some() || client.wants_reload, client.asked);
             let asked = self.clients.iter().enumerate().filter(|(_, client)| client.asked.is_some());
             let Some((oldest, _)) = asked.min_by_key(|(_, client)| key(client)) else { return };
@@ -197,7 +197,7 @@ fn requests(socket: &Path) -> io::Result<UnixListener> {
     }
     match std::fs::symlink_metadata(socket) {
         Ok(found) if found.file_type().is_socket() => std::fs::remove_file(socket)?,
-        // What is there is named by the error of the bind.
+        // The error of the bind names the existing file.
         Ok(_) | Err(_) => {}
     }
     let requests = UnixListener::bind(socket)?;

@@ -1,4 +1,4 @@
-//! What the kernel has to know, and what it knows of the ports.
+//! Kernel state: required, and of the ports.
 //!
 //! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route that is made is of the
 //! TUN device, so the kernel takes it away when the agent ends, however it ends, and receives by itself again. Rules

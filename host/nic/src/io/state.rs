@@ -16,10 +16,10 @@ use thiserror::Error;
 
 use crate::agent::{Ban, Bans};
 
-/// What the file is. Files of before say nothing, and hold no fabric and no NIC.
+/// Kind of the file. Files from older versions name no fabric and no NIC.
 const SCHEMA: &str = "closc-nic-state/1";
 
-/// What outlives the agent.
+/// State that outlives the agent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     /// The fabric that the denials are of, once one is known.
@@ -54,7 +54,7 @@ pub enum Stranger {
     Fabric {
         /// The file.
         path: String,
-        /// How many denials it has.
+        /// Number of denials.
         n: usize,
         /// Their fabric.
         theirs: String,
@@ -69,7 +69,7 @@ pub enum Stranger {
     Nic {
         /// The file.
         path: String,
-        /// How many denials it has.
+        /// Number of denials.
         n: usize,
         /// Their NIC.
         theirs: Ipv6Addr,
@@ -113,7 +113,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    // What an agent left that was killed while it wrote, or what somebody put there.
+    // Remains of an agent that was killed while it wrote, or foreign files.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -174,7 +174,7 @@ pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<
 /// The most bytes that are read: some hundred for each of the denials that an agent takes.
 const STATE_MAX: u64 = 4 << 20;
 
-const NOT_REGULAR: &str = "it is no regular file";
+const NOT_REGULAR: &str = "it is not a regular file";
 
 fn wrong(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!([says("pipe"), says("socket"), says("")], [NOT_REGULAR; 3]);
         fs::write(at("large"), vec![b' '; STATE_MAX as usize + 1]).unwrap();
         assert_eq!(says("large"), "it has more than 4 MiB");
-        // What is beside is not written through, and what is at the place is replaced.
+        // The neighbours are not written through, and the contents of the place are replaced.
         fs::rename(at("link"), at("state")).unwrap();
         save(&at("state"), &State::default()).unwrap();
         assert_eq!(fs::read_to_string(at("other")).unwrap(), r#"{"next":9,"bans":[]}"#);

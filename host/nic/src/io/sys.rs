@@ -342,7 +342,7 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
     Ok((mac, flags & up == up))
 }
 
-/// What is waited for: that something can be read from a descriptor, if it is read, or that there is room, if there is something to
+/// Awaited events: data to read from a descriptor, if it is read, or room to write, if there is somethin
 /// write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {

@@ -24,7 +24,7 @@ const PROTO_IPV6: u8 = 41;
 const PROTO_OPTIONS: u8 = 60;
 const HOP_LIMIT: u8 = 64;
 
-/// What a packet has to be to be ours.
+/// Conditions for a packet of ours.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
     /// The first 32 bits of segments in plane 0.
@@ -37,7 +37,7 @@ pub struct Identity {
     pub pool_len: u8,
     /// UDP port of messages.
     pub udp_port: u16,
-    /// What all agents of a fabric know.
+    /// Shared knowledge of all agents of a fabric.
     pub cookie: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct Sequence {
     pub entropy: u32,
 }
 
-/// What is in a packet.
+/// Contents of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// An IPv6 packet of the node.
@@ -101,7 +101,7 @@ pub struct Packet<'a> {
     pub cut: bool,
     /// Its number, of sprayed packets and writes.
     pub sequence: Option<Sequence>,
-    /// What is in it.
+    /// Contents.
     pub payload: Payload<'a>,
 }
 
@@ -222,7 +222,7 @@ pub fn write_outer(
     start
 }
 
-/// What follows the outer headers.
+/// Bytes after the outer headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Next {

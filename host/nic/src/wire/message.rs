@@ -52,11 +52,11 @@ pub struct PairProbe {
     pub twice: bool,
     /// Ports of the sender of this message that are up, a bit for each plane.
     pub ports: u32,
-    /// How long the probe had waited for who answers, in nanoseconds: no part of the round trip. Agents before did not say.
+    /// Time that the probe waited at the answering agent, in nanoseconds, not part of the round trip. Older agents do not report it.
     pub held_ns: u32,
 }
 
-/// What arrived.
+/// Arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sack {
     /// Epoch of the sender of the packets.
@@ -90,7 +90,7 @@ pub struct Chunk<'a> {
     pub data: &'a [u8],
 }
 
-/// How much of a write arrived.
+/// Part of a write that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
     /// The write.
@@ -134,11 +134,11 @@ pub enum Message<'a> {
     PairProbe(PairProbe),
     /// The answer to one.
     PairAnswer(PairProbe),
-    /// What arrived.
+    /// Arrivals.
     Sack(Sack),
     /// A piece of a write.
     Chunk(Chunk<'a>),
-    /// How much of a write arrived.
+    /// Part of a write that arrived.
     Status(Status),
     /// A packet was cut.
     Cut(Cut),

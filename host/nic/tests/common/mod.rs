@@ -115,7 +115,7 @@ pub(crate) struct Net<'a> {
     pub(crate) swapped: BTreeMap<(usize, u8), u8>,
     /// T0s of planes that were replaced by others, which have another MAC address.
     pub(crate) replaced: Vec<u8>,
-    /// What each node got.
+    /// Files of each node.
     pub(crate) got: [Vec<Vec<u8>>; 2],
     /// Agents whose process gets no processor: what comes for them waits in their socket.
     frozen: [bool; 2],
@@ -127,7 +127,7 @@ pub(crate) struct Net<'a> {
     options: Options,
 }
 
-/// What is left of a packet that is cut.
+/// Rest of a trimmed packet.
 const CUT_BYTES: usize = 128;
 const STEP_NS: u64 = 20_000;
 
@@ -281,7 +281,7 @@ impl<'a> Net<'a> {
             let there = self.swapped.get(&(from, plane)).copied().unwrap_or(plane);
             let is_for_another = frame[..6] != self.mac(there);
             if is_for_another || usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
-                // What is not for it or what it has no segment for a T0 drops; agents send that to find out where they are.
+                // A T0 drops packets that are not for it or for which it has no segment; agents send such packets to find out where they are.
                 assert!(self.agents[from].ports()[usize::from(plane)].carrier, "a port without a carrier");
                 continue;
             }

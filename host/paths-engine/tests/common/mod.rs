@@ -4,7 +4,7 @@
 use closc_paths::write::{Body, write};
 use closc_paths::{Denied, Header, Kind, PlaneAt};
 
-/// What of a table matters here.
+/// Relevant parts of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) planes: u8,

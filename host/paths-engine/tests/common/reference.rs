@@ -201,7 +201,7 @@ impl Reference {
         count
     }
 
-    /// What is in use, from the definitions.
+    /// Names in use, from the definitions.
     pub(crate) fn settle(&mut self) {
         let n = self.planes.len();
         let mut used = Vec::new();
@@ -231,7 +231,7 @@ impl Reference {
             let best = rest.min_by_key(|(p, m)| {
                 let path = &self.planes[*p][*m];
                 let bad = path.health == Health::Bad;
-                // Who kept the floor before stays.
+                // Earlier members of the floor stay.
                 let rank = if bad { path.changed } else { u64::from(!self.used[*p].contains(m)) };
                 (bad, used[*p].len(), *p, rank, *m)
             });

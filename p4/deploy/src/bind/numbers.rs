@@ -130,6 +130,9 @@ mod tests {
     #[test]
     fn a_port_is_the_number_that_it_says() {
         assert_eq!(port(b"17"), Ok(17));
-        assert_eq!(port(b"Ethernet0").expect_err("no number").to_string(), "port `Ethernet0` is no number");
+        assert_eq!(
+            port(b"Ethernet0").expect_err("no number").to_string(),
+            "port `Ethernet0` is not a number"
+        );
     }
 }

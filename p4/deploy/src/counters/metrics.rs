@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::{Cell, Counters};
 
-/// What a switch counted, over all of its ports.
+/// Counters of a switch, over all of its ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Packets that came in.
@@ -80,7 +80,7 @@ struct Text<'a> {
     prefix: &'a str,
     /// The label that names the switch.
     own: String,
-    /// What is written so far.
+    /// Output so far.
     lines: String,
 }
 

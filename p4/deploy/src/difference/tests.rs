@@ -90,7 +90,7 @@ fn closed(picks: &[usize]) -> Vec<v1::Entity> {
     picked.collect()
 }
 
-/// What a target holds that insists on references.
+/// State of a target that insists on references.
 #[derive(Default)]
 struct Strict(BTreeMap<EntityKey, v1::Entity>);
 

@@ -41,13 +41,13 @@ const UPDATES: u32 = 4;
 /// The most bytes of memory that one update takes.
 const UPDATE_BYTES: usize = 1 << 20;
 
-/// A file that is no plan.
+/// A file that is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanFileError {
-    /// It is no JSON of this form.
+    /// It is not a JSON of this form.
     #[error("not a plan: {reason}")]
     Form {
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// It is of another version.
@@ -61,7 +61,7 @@ pub enum PlanFileError {
     Program {
         /// The program.
         program: String,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A switch in it cannot be used.
@@ -69,19 +69,19 @@ pub enum PlanFileError {
     Device {
         /// The switch.
         device: String,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
 }
 
-/// What is looked at first; the rest is passed over, and takes no memory.
+/// Inspected first; the rest is skipped, and takes no memory.
 #[derive(Deserialize)]
 struct HeadFile<'t> {
     #[serde(borrow)]
     format: Option<Cow<'t, str>>,
 }
 
-/// What the file says.
+/// Contents of the file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
@@ -119,7 +119,7 @@ struct DeviceFile {
     set_pipeline: bool,
     live: StateDigest,
     desired: StateDigest,
-    /// What will be done, by names.
+    /// Planned actions, by names.
     changes: Vec<String>,
     /// The updates as a `p4.v1.WriteRequest`, base64.
     request: String,
@@ -130,18 +130,18 @@ struct DeviceFile {
 struct SonicFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plane: Option<u8>,
-    /// How it is applied.
+    /// Its application.
     how: Method,
     /// The name of what applies it, where that is a patch.
     patched_by: String,
     /// The ports that go down and come up again.
     bounces: Vec<Bounce>,
-    /// How long it takes.
+    /// Duration.
     estimate: Estimate,
     /// Of each table that closc looks at.
     live: StateDigest,
     desired: StateDigest,
-    /// What will be done, by names.
+    /// Planned actions, by names.
     changes: Vec<String>,
     /// The same as a JSON patch (RFC 6902).
     patch: Vec<serde_json::Value>,

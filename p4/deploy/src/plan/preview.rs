@@ -1,4 +1,4 @@
-//! What a push would do, for programs: the same as [`super::show`] says to people.
+//! Preview of a push, for programs: the same as [`super::show`] prints for people.
 //!
 //! In: a plan. Out: each switch with what will be done to it, those that do not change included.
 
@@ -15,7 +15,7 @@ use crate::left_alone::LeftAlone;
 use crate::sonic::RoutingMethod;
 use crate::uncarried::Uncarried;
 
-/// What a push would do.
+/// Preview of a push.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Preview {
     /// Name of the fabric.
@@ -34,7 +34,7 @@ pub struct Preview {
     uncarried: Vec<Uncarried>,
 }
 
-/// What a push would do to a switch that speaks P4Runtime.
+/// Preview of a push to a P4Runtime switch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct DevicePreview {
     /// Its plane, where that is known.
@@ -46,11 +46,11 @@ struct DevicePreview {
     set_pipeline: bool,
     /// Updates by what they do.
     updates: Counts,
-    /// What will be done, by names, in the order in which it is sent.
+    /// Planned actions, by names, in the order in which they are sent.
     changes: Vec<String>,
 }
 
-/// What a push would do to a switch that runs SONiC.
+/// Preview of a push to a SONiC switch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct SonicPreview {
     /// `nothing`, `patch` or `reload`.
@@ -72,7 +72,7 @@ struct SonicPreview {
 /// What a push would do about `frr.conf`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct RoutingPreview {
-    /// How it is applied.
+    /// Its application.
     how: RoutingMethod,
     /// The lines for `vtysh`.
     commands: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a push would do to switches that run SONiC, for people: how each change is applied, what it interrupts, how
+//! Preview of a push to SONiC switches, for people: how each change is applied, its interruption, how
 //! long it takes, and what differs.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What differs on a SONiC switch, for people.
+//! Differences of a SONiC switch, for people.
 //!
 //! In: operations of a patch, and what the switch does not do. Out: [`Difference`]s by names.
 

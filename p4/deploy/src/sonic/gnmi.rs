@@ -12,7 +12,7 @@ use closc_runtime::proto::gnmi::{
 };
 use closc_sonic::{Action, Bounds, ConfigDb, Operation, Patch};
 
-/// How a switch is reached.
+/// Connection to a switch.
 #[derive(Clone)]
 pub(crate) struct GnmiLink {
     pub(crate) endpoint: Endpoint,
@@ -28,7 +28,7 @@ const HERE: &str = "localhost";
 /// The most bytes of a Set: what the server takes where nobody set it otherwise.
 pub(super) const SET_MAX: usize = 4 << 20;
 
-/// What one Set may have. A path is longer in gNMI than in a JSON patch, so a quarter of the bytes is enough for any; the
+/// Size limit of one Set. A path is longer in gNMI than in a JSON patch, so a quarter of the bytes is enough for any; the
 /// server waits 600 s for the updater, and the estimate may be half of what it takes.
 pub(super) const BOUNDS: Bounds = Bounds { bytes: 1 << 20, seconds: 300 };
 
@@ -125,9 +125,9 @@ pub(super) fn json(answer: &GetResponse, memory_limit: usize) -> Result<Option<&
     }
     let Some(typed_value::Value::JsonIetfVal(bytes)) = update.val.as_ref().and_then(|val| val.value.as_ref())
     else {
-        return Err("its value is no JSON_IETF".to_owned());
+        return Err("its value is not JSON_IETF".to_owned());
     };
-    let text = std::str::from_utf8(bytes).map_err(|_| "its value is no UTF-8".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "its value is not UTF-8".to_owned())?;
     weigh(bytes, memory_limit)?;
     Ok(Some(text))
 }

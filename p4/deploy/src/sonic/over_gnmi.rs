@@ -21,7 +21,7 @@ use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
 
-/// How long a Set may take: 600 s for the updater, and 60 s each for a checkpoint and for saving, which the server waits.
+/// Time limit of a Set: 600 s for the updater, and 60 s each for a checkpoint and for saving, which the server waits for.
 const SET_LIMIT: Duration = Duration::from_mins(15);
 
 /// Sets of one attempt; a switch that needs more never comes to an end.
@@ -42,10 +42,10 @@ const APPLIED: [(&str, &str, &str); 11] = [
     ("STATE_DB", "BUFFER_MAX_PARAM_TABLE", "|"),
 ];
 
-/// How often a switch is read back that is not there: its server may start again after a Set.
+/// Number of reads of a switch that does not answer: its server may restart after a Set.
 const READ_BACK: u32 = 8;
 
-/// How often a switch is looked at that answers with what was before a Set; the pauses are some 40 s together.
+/// Number of reads of a switch that still answers with the state before a Set; the pauses are some 40 s together.
 const LOOKS: u32 = 12;
 
 /// Tables whose changes may cut the connection that a push is made over, or end the server.
@@ -265,7 +265,7 @@ impl OverGnmi<'_> {
             line.database = database;
             let Some(text) = line.value(gnmi::path(line.database, &[table])).await? else { continue };
             let entries: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
-                .map_err(|error| line.invalid(&format!("table `{table}` is no object: {error}")))?;
+                .map_err(|error| line.invalid(&format!("table `{table}` is not an object: {error}")))?;
             for (key, fields) in entries {
                 dump.insert(
                     format!("{table}{separator}{key}"),
@@ -307,7 +307,7 @@ impl Line<'_> {
     }
 
     fn invalid(&self, reason: &str) -> Fault {
-        let reason = format!("the answer is no {}: {reason}", self.database);
+        let reason = format!("the answer is not an {}: {reason}", self.database);
         Fault::Remote { operation: self.reading(), reason, is_transient: false }
     }
 
@@ -417,7 +417,7 @@ fn is_at_work(message: &str) -> bool {
     message.contains("checkpoint") && message.contains("exist")
 }
 
-/// What to do about a checkpoint that nobody removes.
+/// Remedy for a checkpoint that stays.
 const REMEDY: &str =
     "where none is, take its checkpoint away with `sudo config delete-checkpoint /etc/sonic/config`";
 

@@ -16,7 +16,7 @@ use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
 
-/// How a switch is reached.
+/// Connection to a switch.
 #[derive(Clone)]
 pub(crate) struct SshLink {
     pub(crate) ssh: Ssh,
@@ -26,7 +26,7 @@ pub(crate) struct SshLink {
     pub(crate) frr: String,
 }
 
-/// What a switch holds.
+/// State of a switch.
 pub(super) struct Held {
     pub(super) config: ConfigDb,
     /// The digest of it that the switch computed.
@@ -133,7 +133,7 @@ impl OverSsh<'_> {
         let dump = line();
         gnmi::weigh(dump.as_bytes(), options.client.memory_limit).map_err(&invalid)?;
         let config = ConfigDb::parse_dump(dump)
-            .map_err(|error| invalid(format!("sonic-db-dump printed what is no CONFIG_DB: {error}")))?;
+            .map_err(|error| invalid(format!("sonic-db-dump printed what is not CONFIG_DB: {error}")))?;
         Ok(Held { config, digest, is_pending: first == "pending", routing })
     }
 
@@ -209,13 +209,13 @@ fn read_limit(options: &PushOptions) -> Duration {
     READ_LIMIT.max(options.client.deadlines.read).min(options.timeout)
 }
 
-/// How long reading or confirming may take: the slowest switches print their configuration in some seconds.
+/// Time limit for reading or confirming: the slowest switches print their configuration in some seconds.
 const READ_LIMIT: Duration = Duration::from_mins(1);
 
 /// How often daemons that took commands are looked at before what they run is judged.
 const LOOKS: u32 = 3;
 
-/// How long rolling back may take.
+/// Time limit of a rollback.
 const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
 
 /// Returns the digest that `sha256sum` printed.

@@ -1,4 +1,4 @@
-//! What a saved plan brings a SONiC switch to.
+//! Target state of a SONiC switch in a saved plan.
 //!
 //! In: the difference that was shown and saved, and what the switch holds when it is pushed. Out: what is wanted of the switch, as a
 //! tree and an overlay say it, so that a push of a plan is a push like any other. Invariants: a switch that is neither as it was
@@ -16,7 +16,7 @@ use super::routing::RoutingPlan;
 use crate::fault::Fault;
 use crate::state::{ObjectDigest, StateDigest};
 
-/// What a push would do to a switch.
+/// Preview of a push to a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SonicPlan {
     /// Its plane, where that is known.
@@ -25,17 +25,17 @@ pub(crate) struct SonicPlan {
     pub(crate) patched_by: String,
     /// Whether the switch has a number by which controllers know it.
     pub(crate) has_number: bool,
-    /// How it is applied.
+    /// Its application.
     pub(crate) method: Method,
     /// The ports that go down and come up again.
     pub(crate) bounces: Vec<Bounce>,
-    /// How long it takes.
+    /// Duration.
     pub(crate) estimate: Estimate,
-    /// What differs.
+    /// Differences.
     pub(crate) patch: Patch,
-    /// What the switch holds, table by table.
+    /// State of the switch, table by table.
     pub(crate) live: StateDigest,
-    /// What it will hold.
+    /// Future contents.
     pub(crate) desired: StateDigest,
     /// What is done about `frr.conf`, where that differs.
     pub(crate) routing: Option<RoutingPlan>,
@@ -43,12 +43,12 @@ pub(crate) struct SonicPlan {
     pub(crate) missed: Vec<Missed>,
 }
 
-/// What is wanted of a switch.
+/// Target state of a switch.
 #[derive(Debug, Clone)]
 pub(crate) struct Resolved {
     /// closc's part.
     pub(crate) tree: ConfigDb,
-    /// What else the plan sets.
+    /// Other settings of the plan.
     pub(crate) overlay: Overlay,
 }
 
@@ -90,7 +90,7 @@ impl SonicPlan {
         matches!(&self.method, Method::Reload { reasons } if reasons.contains(&Reason::Asked))
     }
 
-    /// Returns what of the plan is no part of closc's, as an overlay says it.
+    /// Returns what of the plan is not a part of closc's, as an overlay says it.
     pub(crate) fn overlay(&self) -> Overlay {
         let mut site = ConfigDb::default();
         for operation in &self.patch.operations {

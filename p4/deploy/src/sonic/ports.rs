@@ -17,7 +17,7 @@ use crate::progress::Progress;
 /// Ports that are named in messages.
 const NAMED: usize = 4;
 
-/// What a change does to the ports that entries may name.
+/// Effect of a change on the ports that entries may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PortMoves {
     /// Ids that go, or belong to another port.

@@ -74,7 +74,7 @@ impl HeldRouting {
                 return Ok(None);
             }
             let bytes = STANDARD.decode(encoded).map_err(|error| format!("`{FRR_CONF}`: {error}"))?;
-            // A byte that is no text is a statement that is not wanted.
+            // A byte that is not text is a statement that is not wanted.
             Ok::<_, String>(Some(String::from_utf8_lossy(&bytes).into_owned()))
         };
         let [file, running] = texts;
@@ -212,7 +212,7 @@ impl RoutingChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoutingPlan {
-    /// How it is applied.
+    /// Its application.
     pub(crate) how: RoutingMethod,
     /// The file.
     pub(crate) text: String,

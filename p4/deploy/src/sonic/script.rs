@@ -1,4 +1,4 @@
-//! What a switch runs: to be read, to apply a change that it takes back by itself, to confirm it.
+//! Commands run on a switch: to read it, to apply a change that rolls back by itself, to confirm it.
 //!
 //! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives in part runs not at
 //! all; names in it were checked, everything else is base64; one push at a time works on a switch; the state before the
@@ -196,7 +196,7 @@ const AGAIN_S: u64 = 60;
 /// Seconds for which one that goes back waits for another, or for a confirmation.
 const LOCK_S: u64 = 1200;
 
-/// What goes back: a push that hangs is ended with the command that it waits for, if the process is still the one that holds the
+/// Rollback: a push that hangs is ended with the command that it waits for, if the process is still the one that holds the
 /// lock. Run by the timer, at boot, or by a push that failed; what fails leaves the timer. A file and a reload where SONiC's own way fails: its rollback obeys the rules of patches. The file
 /// comes by a pipe: SONiC refuses one by name that has a table without a model, and a site may have such.
 fn way_back(link: &SshLink) -> String {
@@ -219,7 +219,7 @@ fn way_back(link: &SshLink) -> String {
     )
 }
 
-/// What goes back at boot. A switch that started warm still runs what nobody confirmed; one that started cold runs what was saved.
+/// Rollback at boot. A switch that started warm still runs the unconfirmed change; one that started cold runs the saved state.
 fn unit(state: &str) -> String {
     format!(
         "[Unit]\nDescription=Take back what closc pushed and nobody confirmed\n\

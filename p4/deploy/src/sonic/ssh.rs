@@ -80,7 +80,7 @@ impl Ssh {
         if let Some(user) = &self.user {
             command.args(["-l", user]);
         }
-        // What follows `--` is no option; the command is the same text for every switch.
+        // Arguments after `--` are not options; the command is the same text for every switch.
         command.args(["--", &self.host, "sudo -n sh -s"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -1,4 +1,4 @@
-//! What is known about each switch that is watched.
+//! State of each watched switch.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub enum Role {
     Watching,
 }
 
-/// How a switch is.
+/// State of a switch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DeviceStatus {
@@ -35,32 +35,32 @@ pub struct DeviceStatus {
     pub plane: Option<u8>,
     /// What this controller is to it.
     pub role: Role,
-    /// Whether it was as it should be when it was last looked at; always false without primacy.
+    /// Whether it was up to date when it was last looked at; always false without primacy.
     pub in_sync: bool,
     /// Entities that it holds, when it was last in sync.
     pub entities: usize,
     /// Entries of each table that differed when it was last looked at, where it is not repaired.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub differences: BTreeMap<String, u64>,
-    /// How often it was read and compared.
+    /// Number of reads and comparisons.
     pub checks: u64,
-    /// How often something had to be sent.
+    /// Number of times that something had to be sent.
     pub repairs: u64,
-    /// What was sent.
+    /// Sent data.
     pub updates: Counts,
-    /// How often its pipeline was set.
+    /// Number of times that its pipeline was set.
     pub pipelines_set: u64,
-    /// How often a connection was opened.
+    /// Number of times that a connection was opened.
     pub connections: u64,
-    /// How often something went wrong.
+    /// Number of errors.
     pub failures: u64,
-    /// What went wrong last, until it is in sync again or stands by.
+    /// Last error, until it is in sync again or stands by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// Seconds since it was last found, or brought, to where it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_sync_age_seconds: Option<f64>,
-    /// What it counted when it was last looked at, where that is read. Gone with the connection, so what is old is not served.
+    /// Counters at the last read, if they are read. Gone with the connection, so old values are not served.
     #[serde(skip)]
     pub counters: Option<Arc<Counters>>,
 }
@@ -76,7 +76,7 @@ impl DeviceStatus {
     }
 }
 
-/// How every switch is.
+/// State of every switch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct WatchStatus {
@@ -99,7 +99,7 @@ impl WatchStatus {
     }
 }
 
-/// What is known, under one lock a switch.
+/// State, under one lock per switch.
 #[derive(Debug)]
 pub(super) struct Board {
     devices: BTreeMap<String, Mutex<Entry>>,
@@ -140,7 +140,7 @@ impl Board {
         self.with(device, |entry| change(&mut entry.status));
     }
 
-    /// Takes note that a switch is as it should be.
+    /// Takes note that a switch is up to date.
     pub(super) fn in_sync(&self, device: &str, entities: usize) {
         self.with(device, |entry| {
             entry.status.in_sync = true;

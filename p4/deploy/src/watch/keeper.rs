@@ -85,7 +85,7 @@ struct Keeper<'s> {
     counting: Counting,
 }
 
-/// What is known of the counters of the program that a switch runs.
+/// State of the counters of the program that a switch runs.
 enum Counting {
     /// The switch was not asked since it was connected, or got another program.
     Unasked,
@@ -226,7 +226,7 @@ impl Keeper<'_> {
                 Ok(Some(interval))
             }
             Err(fault) if fault.kind() == "not-primary" => Ok(None),
-            // What was refused or differs is tried again over the same connection.
+            // Refused or different updates are tried again over the same connection.
             Err(fault @ (Fault::Write(_) | Fault::Differs { .. })) => Ok(Some(self.retry(fault))),
             Err(fault) if fault.is_transient() => Err(fault),
             Err(fault) => Ok(Some(self.retry(fault))),
@@ -242,7 +242,7 @@ impl Keeper<'_> {
         pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
     }
 
-    /// Reads what the switch counts over the connection that there is. A failure is no fault of what the switch holds: it shows in
+    /// Reads what the switch counts over the connection that there is. A failure is not a fault of what the switch holds: it shows in
     /// the metrics, and as an event where the program cannot be asked at all.
     async fn count(&mut self, session: &Session) {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");

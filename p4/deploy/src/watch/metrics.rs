@@ -31,7 +31,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "closc_device_in_sync",
-        help: "1 if the switch was as it should be when this controller last looked.",
+        help: "1 if the switch was in sync at the last check of this controller.",
         kind: "gauge",
         value: |device| Some(flag(device.in_sync)),
     },
@@ -143,7 +143,7 @@ fn text(status: &WatchStatus) -> String {
     text
 }
 
-/// What of the sums a family is, by class.
+/// Family of sums, by class.
 type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
 
 /// Sums of what switches count; what a port or a segment counts is asked for switch by switch.

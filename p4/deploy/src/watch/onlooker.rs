@@ -51,7 +51,7 @@ pub(super) async fn look(
     shared.board.change(&onlooker.row, |status| (status.role, status.in_sync) = (Role::Away, false));
 }
 
-/// What differs: how many entries of each table.
+/// Differences: the number of entries of each table.
 type Objects = BTreeMap<String, u64>;
 
 struct Onlooker<'s> {
@@ -62,7 +62,7 @@ struct Onlooker<'s> {
     progress: Progress,
     /// Looks that failed, since the last one that did not.
     failed_in_a_row: u32,
-    /// What was found last.
+    /// Last finding.
     seen: Option<Objects>,
 }
 

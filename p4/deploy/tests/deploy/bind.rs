@@ -165,7 +165,7 @@ async fn a_p4info_with_other_numbers_and_without_trim_and_ecn_is_pushed_with_a_n
             "{note}"
         );
     }
-    // What a switch returns has its own numbers, and the entries of the tree but those.
+    // A switch returns its own numbers, and the other entries of the tree.
     let own = Info::new(p4info).expect("it holds together");
     assert!(own.table("ingress.my_sid").expect("it is there").preamble.id != info_id("ingress.my_sid"));
     let again = site.push(&beside).await;

@@ -34,7 +34,7 @@ fn planned() -> Plan {
     closc_tests::shape::plan(&yaml.replace("qos: lossy-trim", "qos: lossless"))
 }
 
-/// What tells the packets of a queue pair from those of another.
+/// Fields that distinguish the packets of a queue pair from those of another.
 #[derive(Clone, Copy)]
 struct Flow {
     source_port: u16,
@@ -254,7 +254,7 @@ async fn a_lossless_fabric_marks_before_it_loses() {
     );
     assert_eq!(delivered.len(), 60, "nothing is lost below the depth of the queue");
     assert!((1..60).contains(&marks), "the first ones find an empty queue: {marks}");
-    // What cannot carry a mark has none, and is not dropped for it.
+    // A packet that cannot carry a mark has none, and is not dropped for it.
     let (delivered, _) = ends.send(&plan, &mut site, burst(DATA & !0b11));
     assert_eq!((delivered.len(), marked(&delivered)), (60, 0));
 }

@@ -167,7 +167,7 @@ async fn eight_planes_are_pushed_and_every_path_is_walked() {
         let expected = seen.get(&switch).copied().unwrap_or_default();
         assert_eq!(site.hits(switch).await, expected, "{}", site.name(switch));
     }
-    // Counters move and are no drift.
+    // Counters move and are not a drift.
     assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
 }
 

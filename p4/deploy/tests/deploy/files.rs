@@ -106,7 +106,7 @@ fn a_tree_without_its_pipeline() {
     assert_eq!(error.to_string(), "`p4/fabric.p4info.txtpb`: no such file");
     files.remove("manifest.json");
     let error = Tree::open(reader(files)).err().expect("it is missing");
-    assert_eq!(error.to_string(), "`manifest.json` is missing: this is no artefact tree");
+    assert_eq!(error.to_string(), "`manifest.json` is missing: this is not an artefact tree");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn hardware_has_artefacts_of_its_own() {
     assert_eq!(error.expect("missing").to_string(), "`hw/fabric.p4info.txtpb`: no such file");
 }
 
-/// What an inventory names may be anybody's file: where it is no P4Info, nothing of it is shown.
+/// An inventory may name a foreign file: if it is not a P4Info, nothing of it is shown.
 #[test]
 fn foreign_artefacts_are_not_quoted() {
     let files = compiled(1, 1, 1);
@@ -166,9 +166,9 @@ fn foreign_artefacts_are_not_quoted() {
     {
         let beside = Files::from([("of-others".to_owned(), secret.as_bytes().to_vec())]);
         let refused = Fleet::new(&inventory, &*reader(beside), &tree(&files), |name| name == T0).err();
-        let said = refused.expect("it is no P4Info").to_string();
+        let said = refused.expect("it is not a P4Info").to_string();
         assert!(
-            said.starts_with("`of-others`:1:") && said.ends_with("it is no P4Info in protobuf text"),
+            said.starts_with("`of-others`:1:") && said.ends_with("it is not a P4Info in protobuf text"),
             "{said}"
         );
     }

@@ -19,7 +19,7 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use crate::support::{Files, add_manifest, eventually, once, options, reader};
 use server::GnmiSwitch;
 
-/// What a switch runs at first: closc's part of an old tree, and what is the site's.
+/// Initial configuration of a switch: closc's part of an old tree, and the site's part.
 const OLD: &str = r#"{
     "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "hwsku": "x", "timezone": "UTC" } },
     "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "1500", "tpid": "0x8100" } },
@@ -256,7 +256,7 @@ async fn a_set_that_died_is_seen_and_said() {
     switches[NAME].lock().dies = true;
     let report = pushed(&switches, NEW, &once()).await;
     assert!(!report.is_good(), "{report:?}");
-    // The switch answers with what was before, which is what this tree wants: that is no proof of anything.
+    // The switch answers with what was before, which is what this tree wants: that is not proof of anything.
     switches[NAME].lock().running["PORT"]["Ethernet0"]["mtu"] = Value::from("4000");
     for tree in [OLD_TREE, NEW] {
         let report = pushed(&switches, tree, &once()).await;
@@ -352,7 +352,7 @@ async fn what_is_too_large_for_one_answer_is_read_table_by_table() {
     assert!(report.is_good(), "what is large is not read: {report:?}");
 }
 
-/// What a tree says of a switch that is as at first.
+/// Tree statement for a switch in its initial state.
 const OLD_TREE: &str = r#"{
     "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "hwsku": "x" } },
     "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "1500" } },
@@ -460,7 +460,7 @@ fn what_an_inventory_says_is_checked() {
         fleet_of(&inventory, beside, NEW, SonicOptions::default()).err().expect("refused").to_string()
     };
     for (rule, why) in [
-        ("transport: sonic-gnmi, address: 'a b'", "is no host name and no address"),
+        ("transport: sonic-gnmi, address: 'a b'", "is not a host name and no address"),
         ("transport: sonic-gnmi, address: a, state: /etc/x", "nothing waits for a confirmation"),
         ("transport: sonic-gnmi, address: a, user: admin", "goes with a `password_file`"),
         ("transport: sonic-gnmi, address: a, password_file: empty", "goes with a `user`"),
@@ -485,7 +485,7 @@ fn what_an_inventory_says_is_checked() {
     assert!(said.contains("and a password need `tls`") && !said.contains("not-a-secret"), "{said}");
 }
 
-/// What daemons make of the old tree.
+/// State of the daemons with the old tree.
 fn up() -> Value {
     serde_json::json!({
         "PORT_TABLE": { "Ethernet0": { "oper_status": "up" } },
@@ -507,7 +507,7 @@ async fn a_watch_says_what_differs_and_writes_nothing() {
         "nothing is programmed: {status:?}"
     );
     switches[NAME].lock().applied = up();
-    eventually("it is as it should be", || watch.status().is_good()).await;
+    eventually("it is up to date", || watch.status().is_good()).await;
     switches[NAME].lock().running["STATIC_ROUTE"]["fd00:1::/48"]["nexthop"] = Value::from("fe80::7");
     eventually("it differs", || !watch.status().is_good()).await;
     assert_eq!(of_switch().differences, BTreeMap::from([("STATIC_ROUTE".to_owned(), 1)]));
@@ -532,7 +532,7 @@ async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for(
     assert!(shown.contains("the route of STATIC_ROUTE|fd00:1::/48"), "{shown}");
     assert!(shown.contains("BUFFER_POOL_TABLE:egress"), "{shown}");
     assert!(look(up()).await.is_clean());
-    // How much room there is comes from another database.
+    // The amount of room comes from another database.
     let mut small = up();
     small["BUFFER_MAX_PARAM_TABLE"] = serde_json::json!({ "global": { "mmu_size": "0" } });
     assert!(look(small).await.show().contains("room for 0 bytes of pools"));

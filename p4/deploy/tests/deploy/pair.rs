@@ -195,7 +195,7 @@ impl Site {
     }
 }
 
-/// What may change: a port comes, one goes, one comes and another goes.
+/// Possible changes: a port is added, one is removed, one is added and another removed.
 fn changes() -> [(Side, Side); 3] {
     let (all, one, other) = (side(""), side(ONE), side(OTHER));
     [(one.clone(), all.clone()), (all, one.clone()), (one, other)]
@@ -286,13 +286,13 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
     // Nothing was touched.
     assert_eq!(site.target.entities(), entities);
     assert!(site.at_sets.lock().expect("no test panics in here").is_empty());
-    // What is the site's may move.
+    // The site's part may move.
     let _ = site.gnmi.lock().running["PORT"].as_object_mut().expect("ports").remove("Ethernet9999");
     site.gnmi.lock().running["TACPLUS"] = json!({ "global": { "passkey": "not-a-secret" } });
     let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
     assert!(report.is_good(), "{report:#?}");
     assert_eq!(site.gnmi.lock().running["TACPLUS"]["global"]["passkey"], "not-a-secret");
-    // What is shown is what is done, or the file is refused.
+    // The displayed text is the applied one, or the file is refused.
     let text = made.to_json();
     let other = text.replacen("+ PORT|", "+ PORT|x", 1);
     assert!(other != text && PushPlan::from_json(&other).is_err(), "{text}");

@@ -340,7 +340,7 @@ async fn a_saved_plan_reconciles_hardware_that_runs_another_program() {
         assert_eq!(target.entities(), wanted(&lab, name), "{name}: the stray route is gone");
         assert_eq!(target.n_pipelines(), 2, "asked to commit, then to reconcile");
     }
-    // What it runs is not set again: by the same plan, a new one, or a push of the tree.
+    // A running program is not set again: by the same plan, a new one, or a push of the tree.
     let report = pushed_plan(&lab, &saved).await;
     assert!(report.is_good() && report.updates().total() == 0, "{report:#?}");
     let again = planned_push(&lab).await;

@@ -31,7 +31,7 @@ async fn a_plan_is_saved_loaded_and_pushed() {
     assert!(report.is_good(), "{report:#?}");
     for (name, target) in &lab.targets {
         assert_eq!(held(target), lab.wanted(name));
-        // What was shown is what came.
+        // The displayed preview equals the result.
         assert_eq!(target.n_updates() as usize, loaded.devices[name].updates.len());
     }
     let again = made(&lab).await;
@@ -120,7 +120,7 @@ async fn a_file_that_was_tampered_with_is_refused() {
     assert!(Plan::from_json(&other).is_err());
 }
 
-/// What nobody is shown is refused before it fills the memory, and numbers without measure are only numbers.
+/// Hidden text is refused before it fills the memory, and numbers without a unit are only numbers.
 #[tokio::test]
 async fn a_file_that_grows_when_it_is_read_is_refused() {
     use base64::Engine as _;

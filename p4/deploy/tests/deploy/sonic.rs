@@ -41,7 +41,7 @@ const NEW: &str = r#"{
     "SWITCH_HASH": { "GLOBAL": { "ecmp_hash": ["DST_IP", "SRC_IP"] } }
 }"#;
 
-/// What its daemons make of that.
+/// Result of its daemons.
 const UP: &str =
     r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "up" }, "BUFFER_POOL_TABLE:egress": { "size": "1" } }"#;
 
@@ -389,7 +389,7 @@ async fn what_nobody_confirmed_is_gone_after_a_boot_and_what_was_confirmed_is_th
         switch.boot(is_warm);
         assert_eq!(switch.config("db.json"), old, "it is taken back once: {}", switch.log());
     }
-    // What was taken back once before blocks nothing.
+    // An earlier rollback blocks nothing.
     put(&switch.path("failed"), "", 0o600);
     let report = switch.push(NEW).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
@@ -536,6 +536,6 @@ fn no_address_becomes_an_option() {
     let Some(switch) = FakeSwitch::new() else { return };
     for address in ["-oProxyCommand=id", "{name} id", "$(id)", ""] {
         let error = switch.try_fleet(NEW, SonicOptions::default(), address).err().expect("refused");
-        assert!(error.to_string().contains("is no host name and no address"), "{error}");
+        assert!(error.to_string().contains("is not a host name and no address"), "{error}");
     }
 }

@@ -12,7 +12,7 @@ use closc_tests::shape::{self, Shape};
 use crate::bind::numbered_anew;
 use crate::support::{Files, Lab, T0, options, reader, tree_of};
 
-/// What a site's compiler made, as far as anybody here can tell.
+/// A tree that appears to be from a site's compiler.
 const CHIP: &[u8] = b"\x0a\x00\x00\x00fabric_tna and what only the chip reads";
 
 fn compiled(routing: &str) -> Files {

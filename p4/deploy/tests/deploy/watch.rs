@@ -266,7 +266,7 @@ async fn a_stop_ends_everything() {
     lab.converge().await;
 }
 
-/// What is compiled anew below a watch is another state, which somebody has to push.
+/// A tree compiled anew below a watch is another state, which has to be pushed.
 #[tokio::test]
 async fn a_watch_keeps_to_the_tree_it_was_started_with() {
     use std::sync::{Arc, Mutex};

@@ -22,7 +22,7 @@ use crate::error::{EntriesError, Fault};
 use groups::{Forwarding, Groups};
 pub(super) use qos::{Marks, state};
 
-/// What pipelines with these tables do not have in common.
+/// Differences between pipelines with these tables.
 pub(super) struct Form {
     /// The name, for messages.
     pub(super) name: &'static str,

@@ -120,7 +120,7 @@ fn expect(what: &str, found: usize, wanted: usize) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) }
 }
 
-/// How often each rule was applied.
+/// Number of applications of each rule.
 type Found = BTreeMap<&'static str, usize>;
 
 /// Literals of the program by what they mean.
@@ -129,7 +129,7 @@ struct Literals {
     found: Found,
 }
 
-/// What is found in a program whose ports are numbers to controllers.
+/// Names in a program whose ports are numbers to controllers.
 fn numbered_rules() -> Found {
     Found::from([
         ("ports", 3),
@@ -144,7 +144,7 @@ fn numbered_rules() -> Found {
     ])
 }
 
-/// What is found in one whose ports are text.
+/// Names in one whose ports are text.
 fn named_rules() -> Found {
     Found::from([("ports", 4), ("parameters", 2), ("masks of ports", 2)])
 }

@@ -1,4 +1,4 @@
-//! What the entries of random small fabrics do to packets: every path of the plan, over exactly its cables; what
+//! Effect of the entries of random small fabrics on packets: every path of the plan, over exactly its cables; what
 //! a NIC may not send; weights of groups. The entries are read back from their file.
 
 use std::collections::BTreeMap;

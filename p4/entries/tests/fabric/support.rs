@@ -35,7 +35,7 @@ impl Call {
     }
 }
 
-/// What a hit leads to.
+/// Effect of a hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Call(Call),
@@ -199,7 +199,7 @@ fn matches(value: &FieldMatchType, (width, key): (u32, u128)) -> bool {
             shift >= 128 || number(&lpm.value) >> shift == key >> shift
         }
         FieldMatchType::Ternary(ternary) => number(&ternary.value) == key & number(&ternary.mask),
-        other => panic!("{other:?} is no kind of match that this pipeline has"),
+        other => panic!("{other:?} is not a kind of match that this pipeline has"),
     }
 }
 

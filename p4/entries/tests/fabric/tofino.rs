@@ -52,7 +52,7 @@ fn next_hops_lead_to_device_ports_and_neighbours_have_other_polynomials() {
     assert!(!functions.is_empty());
 }
 
-/// What the dice come to is the line of the profile, at every depth, to the 65,536th.
+/// The distribution of the dice is the line of the profile, at every depth, to the 65,536th.
 #[test]
 fn the_dice_make_the_line_of_the_profile() {
     for (min, max, percent) in

@@ -10,7 +10,7 @@ use p4_bitstring_like_type_spec::TypeSpec as Bits;
 use p4_data_type_spec::TypeSpec;
 use v1::p4_data::Data;
 
-/// How deep types may nest; the decoder of messages has a limit of the same order.
+/// Maximum nesting of types; the decoder of messages has a limit of the same order.
 const MAX_DEPTH: u32 = 64;
 
 type Types<'t> = Option<&'t config::P4TypeInfo>;

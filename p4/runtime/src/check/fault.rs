@@ -1,4 +1,4 @@
-//! What can be wrong with an entity, and which canonical code says so to a client.
+//! Errors of an entity, and their canonical codes for a client.
 
 use std::fmt;
 
@@ -90,9 +90,9 @@ pub enum Fault {
     /// A field is compared in another way than the value says.
     #[error("the value is given as {given}, the field is compared as {wanted}")]
     WrongMatch {
-        /// How it was given.
+        /// Form in which it was given.
         given: &'static str,
-        /// How the table compares.
+        /// Comparison of the table.
         wanted: String,
     },
     /// The prefix is longer than the field.
@@ -137,7 +137,7 @@ pub enum Fault {
     /// The table wants another form of action.
     #[error("the action is given as {given}, the table wants {wanted}")]
     WrongActionForm {
-        /// How it was given.
+        /// Form in which it was given.
         given: &'static str,
         /// What the table wants.
         wanted: &'static str,
@@ -220,7 +220,7 @@ pub enum Fault {
     NegativeRate {
         /// Which.
         field: &'static str,
-        /// What it is.
+        /// Kind.
         value: i64,
     },
 
@@ -292,7 +292,7 @@ pub enum Fault {
     /// A value has another type than the P4Info says.
     #[error("the value is {given}, the type is {wanted}")]
     DataType {
-        /// What was given.
+        /// Given value.
         given: &'static str,
         /// What the type is.
         wanted: String,
@@ -300,9 +300,9 @@ pub enum Fault {
     /// A composite value has another number of parts.
     #[error("the value has {given} parts, the type has {wanted}")]
     DataParts {
-        /// How many were given.
+        /// Number given.
         given: usize,
-        /// How many there are.
+        /// Count.
         wanted: usize,
     },
     /// A copy is there twice.
@@ -315,7 +315,7 @@ pub enum Fault {
     #[error("a replica has no port")]
     NoPort,
     /// A copy names the port that is none.
-    #[error("port 0 is no port of a replica; ports are numbered from 1")]
+    #[error("port 0 is not a port of a replica; ports are numbered from 1")]
     ZeroPort,
     /// A backup is where what it is in for is.
     #[error("a backup of the replica with instance {instance} is on the same port")]
@@ -337,9 +337,9 @@ pub enum Fault {
     /// More values than the set holds.
     #[error("{given} values are more than the {size} that the value set holds")]
     ValueSetSize {
-        /// How many were given.
+        /// Number given.
         given: usize,
-        /// How many fit.
+        /// Number that fit.
         size: u64,
     },
     /// A value is there twice.
@@ -350,7 +350,7 @@ pub enum Fault {
     Negative {
         /// Which number.
         what: &'static str,
-        /// What it is.
+        /// Kind.
         value: i64,
     },
     /// The extern type does not have the instance.

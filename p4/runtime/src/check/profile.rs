@@ -60,7 +60,7 @@ pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGrou
     }
     let weights: Vec<(u32, i32)> =
         group.members.iter().map(|member| (member.member_id, member.weight)).collect();
-    // What the group was made for is its limit; left open, what the selector was made for.
+    // The limit of the group is that of its creation; left open, that of the selector.
     let size = if group.max_size > 0 { group.max_size.unsigned_abs() } else { limit };
     check_weights(profile, profile.semantics, &weights, u64::from(size)).map_err(err)
 }

@@ -1,4 +1,4 @@
-//! How long to wait before the next attempt: longer each time, up to a limit.
+//! Delay before the next attempt: longer each time, up to a limit.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub struct Backoff {
     pub initial: Duration,
     /// The longest wait.
     pub max: Duration,
-    /// What keeps many clients from coming back at the same moment.
+    /// Random delay, so that clients do not reconnect at the same moment.
     pub jitter: Jitter,
 }
 

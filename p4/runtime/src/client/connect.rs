@@ -29,7 +29,7 @@ pub struct Client {
     pub(super) target: Arc<Target>,
 }
 
-/// What every call needs to know.
+/// Context of every call.
 #[derive(Debug)]
 pub(super) struct Target {
     /// The address, for messages.

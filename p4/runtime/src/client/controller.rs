@@ -1,17 +1,17 @@
-//! Who a controller is, and what it is to a target.
+//! Identity of a controller, and its role for a target.
 
 use std::fmt;
 
 use crate::election::{ElectionId, RoleName};
 
-/// Who a controller is.
+/// Identity of a controller.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Controller {
     /// The id that decides who is primary; `None` never becomes primary.
     pub election: Option<ElectionId>,
     /// The role.
     pub role: RoleName,
-    /// What the role may do, in a message that the target understands.
+    /// Role rights, in a message that the target understands.
     pub role_config: Option<prost_types::Any>,
 }
 
@@ -22,7 +22,7 @@ impl Controller {
     }
 }
 
-/// What a controller is at the moment.
+/// Current role of a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Primacy {
     /// Not known yet: the stream is being opened.

@@ -28,7 +28,7 @@ impl fmt::Debug for ClientTls {
     }
 }
 
-/// What an address begins with that is a socket of this machine, as gRPC writes it.
+/// Prefix of the address of a local socket, as gRPC writes it.
 const UNIX: &str = "unix:";
 
 /// The address of a target.

@@ -1,4 +1,4 @@
-//! What can go wrong between a client and a target. Every error names the target.
+//! Errors between a client and a target. Every error names the target.
 
 use std::fmt;
 use std::time::Duration;
@@ -74,7 +74,7 @@ pub enum ClientError {
     Address {
         /// The text.
         address: String,
-        /// What is wrong with it.
+        /// The error.
         reason: &'static str,
     },
     /// Certificates or keys that cannot be read.
@@ -82,7 +82,7 @@ pub enum ClientError {
     Credentials {
         /// The target.
         endpoint: String,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// There is no connection.
@@ -122,7 +122,7 @@ pub enum ClientError {
         code: Code,
         /// What the target says.
         message: String,
-        /// What it says about each part of the request, where it does.
+        /// Its answer to each part of the request, if any.
         details: Vec<Outcome>,
     },
     /// The target answered something that makes no sense.
@@ -132,7 +132,7 @@ pub enum ClientError {
         endpoint: String,
         /// The call.
         rpc: Rpc,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a target sends of its own accord, and what of it waits to be fetched.
+//! Unsolicited messages of a target, and those that wait to be fetched.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use super::controller::Primacy;
 use crate::proto::v1;
 
-/// What a target sends of its own accord.
+/// Unsolicited messages of a target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A packet; see [`crate::packet`] for its metadata by name.
@@ -22,11 +22,11 @@ pub enum Event {
     Other(prost_types::Any),
 }
 
-/// What the session and its stream share.
+/// Shared state of the session and its stream.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) primacy: watch::Sender<Primacy>,
-    /// What waits to be fetched, each with what it takes in memory.
+    /// Items waiting to be fetched, each with its memory.
     pub(super) events: mpsc::Sender<(Event, usize)>,
     pub(super) queued_bytes: AtomicUsize,
     pub(super) n_dropped: AtomicU64,

@@ -27,7 +27,7 @@ pub enum ConnectFault {
     /// The peer speaks something else.
     #[error("the peer does not speak gRPC: {reason}")]
     NotGrpc {
-        /// What was wrong with its first bytes.
+        /// Error of its first bytes.
         reason: String,
     },
     /// The connection ended.

@@ -1,11 +1,11 @@
-//! What a client can be set to do otherwise.
+//! Options of a client.
 
 use std::time::Duration;
 
 use super::Backoff;
 use crate::proto::v1::write_request::Atomicity;
 
-/// How long each call may take.
+/// Time limit of each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
     /// To connect, TLS included.
@@ -46,7 +46,7 @@ impl Default for Deadlines {
     }
 }
 
-/// How updates are cut into requests.
+/// Division of updates into requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOptions {
     /// The most updates in a request. A refused one is answered with a detail for each of its updates, which
@@ -56,7 +56,7 @@ pub struct WriteOptions {
     pub max_bytes: usize,
     /// Requests that may wait for their answer at once, within one wave.
     pub in_flight: usize,
-    /// What a target does with the others when one fails. Most have only `ContinueOnError`.
+    /// Handling of the other updates when one fails. Most targets have only `ContinueOnError`.
     pub atomicity: Atomicity,
     /// Whether to go on with the next request after some updates were refused.
     pub continue_after_refusal: bool,
@@ -77,15 +77,15 @@ impl Default for WriteOptions {
 /// The options of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How long each call may take.
+    /// Time limit of each call.
     pub deadlines: Deadlines,
-    /// How updates are cut into requests.
+    /// Division of updates into requests.
     pub write: WriteOptions,
-    /// How to come back after the stream broke; `None` to stay away.
+    /// Reconnection after the stream broke; `None` for no reconnection.
     pub reconnect: Option<Backoff>,
     /// The greatest message to take, in bytes. Some targets return a whole table in one.
     pub decode_limit: usize,
-    /// What a message, or everything that is read from a device at once, may take in memory. An entry takes some
+    /// Memory limit of a message, or of everything read from a device at once. An entry takes some
     /// hundred bytes.
     pub memory_limit: usize,
     /// The greatest list of headers to take, in bytes: the outcomes of a failed Write travel in them.
@@ -94,7 +94,7 @@ pub struct Options {
     pub event_queue: usize,
     /// What they may take in memory all together; more are dropped and counted as well.
     pub event_bytes: usize,
-    /// How often to ask a silent connection whether it lives; `None` leaves it to TCP. Targets built on gRPC's
+    /// Keep-alive interval of a silent connection; `None` leaves it to TCP. Targets built on gRPC's
     /// C core hang up on those who ask more often than every five minutes.
     pub keep_alive: Option<Duration>,
 }

@@ -22,7 +22,7 @@ pub struct Pipeline {
     cookie: u64,
 }
 
-/// How a pipeline that differs is brought into force.
+/// Activation of a pipeline that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
     /// With empty tables; where the target empties none for a pipeline that is not its first, with the entries of now.
@@ -34,7 +34,7 @@ pub enum Commit {
     SaveThenCommit,
 }
 
-/// What became of a pipeline that was to be in force.
+/// Result of activating a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipelineChange {
     /// It was in force already.
@@ -222,7 +222,7 @@ impl Session {
     }
 
     /// SONiC hardware takes the first pipeline by `VERIFY_AND_COMMIT`, and every further one by `RECONCILE_AND_COMMIT` alone.
-    /// What it says to that is the reason that counts.
+    /// Its answer to that is the reason that counts.
     async fn change_first(
         &self,
         pipeline: &Pipeline,

@@ -22,7 +22,7 @@ const BYTES_AT_ONCE: usize = 64 << 10;
 /// The field `entities` of `ReadResponse`.
 const ENTITIES: u32 = 1;
 
-/// What a target holds.
+/// State of a target.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct State {
     /// The entities, in the order in which they were asked for and came.

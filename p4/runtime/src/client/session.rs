@@ -17,7 +17,7 @@ use super::stream::{Command, Stream};
 use crate::election::{ElectionId, RoleName};
 use crate::proto::v1;
 
-/// What a target sent of its own accord and nobody has fetched yet.
+/// Unsolicited messages of a target that wait to be fetched.
 #[derive(Debug)]
 pub struct Events {
     receiver: mpsc::Receiver<(Event, usize)>,

@@ -20,7 +20,7 @@ use crate::wire::{self, RawCodec};
 use v1::stream_message_request::Update;
 use v1::stream_message_response::Update as Response;
 
-/// What a session wants of its stream.
+/// Requests of a session to its stream.
 #[derive(Debug)]
 pub(super) enum Command {
     Send(Box<v1::StreamMessageRequest>),
@@ -36,7 +36,7 @@ enum End {
     Broken(ClientError),
 }
 
-/// Who waits for the first result of the arbitration.
+/// Clients that wait for the first result of the arbitration.
 type First = Option<oneshot::Sender<Result<(), ClientError>>>;
 
 pub(super) struct Stream {

@@ -61,7 +61,7 @@ pub struct WriteError {
     pub in_doubt: Vec<Range<usize>>,
     /// Updates that were not sent, or not looked at.
     pub n_unsent: usize,
-    /// What ended the write before its end.
+    /// Reason for an early end of the write.
     pub cause: Option<Box<ClientError>>,
 }
 
@@ -110,7 +110,7 @@ impl WriteError {
 /// another one that is refused, and thousands that are wrong need not all be named.
 const FRUITLESS_ROUNDS: usize = 16;
 
-/// How far a write has come.
+/// Progress of a write.
 #[derive(Debug, Default)]
 struct Progress {
     n_applied: usize,
@@ -333,7 +333,7 @@ impl Progress {
     }
 }
 
-/// What became of a request that was not answered with success.
+/// Result of a request that failed.
 #[derive(Debug)]
 enum Sent {
     /// The target says what became of each update.

@@ -181,7 +181,7 @@ fn members_groups_and_sets_are_built_by_name() {
     let hop = |id: u16| [("id", id.into())];
     let built = member(&info, "wcmp", 1, "set_next_hop", &hop(9)).expect("right");
     assert_eq!(check_update(&info, &v1::Update::insert(built)), Ok(()));
-    assert!(member(&info, "wcmp", 0, "set_next_hop", &hop(9)).is_err(), "0 is no id");
+    assert!(member(&info, "wcmp", 0, "set_next_hop", &hop(9)).is_err(), "0 is not an id");
     assert!(member(&info, "wcmp", 1, "uN", &[]).is_err(), "not an action of the table");
 
     let of = |id, weight| GroupMember { id, weight, watch_port: Some(3) };

@@ -1,4 +1,4 @@
-//! What can be wrong with a P4Info, and with a name that is looked up in one.
+//! Errors of a P4Info, and of a name that is looked up in one.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ pub enum LookupError {
     /// Nothing has the name.
     #[error("no {kind} `{name}`{}{}", in_scope(within.as_deref()), did_you_mean(suggestion.as_deref()))]
     Unknown {
-        /// What was looked for.
+        /// Expected text.
         kind: ObjectKind,
         /// The table, action or header that it was looked for in.
         within: Option<String>,
@@ -81,7 +81,7 @@ pub enum LookupError {
     /// Several have it.
     #[error("{kind} `{name}` is ambiguous: {}", either(candidates))]
     Ambiguous {
-        /// What was looked for.
+        /// Expected text.
         kind: ObjectKind,
         /// The name.
         name: String,
@@ -91,7 +91,7 @@ pub enum LookupError {
     /// Nothing has the id.
     #[error("no {kind} has the id {id} (0x{id:08x}){}", in_scope(within.as_deref()))]
     UnknownId {
-        /// What was looked for.
+        /// Expected text.
         kind: ObjectKind,
         /// The table, action or header that it was looked for in.
         within: Option<String>,
@@ -151,7 +151,7 @@ pub enum InfoFault {
         kind: ObjectKind,
         /// The name of the referrer.
         name: String,
-        /// What it refers to.
+        /// Reference.
         wanted: ObjectKind,
         /// By this id.
         id: u32,

@@ -20,7 +20,7 @@ pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, Inf
     let types = message.type_info.as_ref();
     let mut loader = Loader { types, restricts, ids: BTreeMap::new(), faults: Vec::new() };
     let mut info = Info::default();
-    // What others refer to comes first.
+    // Referenced objects come first.
     loader.actions(&mut info, &message.actions);
     loader.profiles(&mut info, &message.action_profiles);
     loader.counters(&mut info, &message);
@@ -33,11 +33,11 @@ pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, Inf
     if faults.is_empty() { Ok(Info { message, text_ports, ..info }) } else { Err(InfoError { faults }) }
 }
 
-/// What is known while a P4Info is read.
+/// State while a P4Info is read.
 pub(super) struct Loader<'m> {
     pub(super) types: Option<&'m config::P4TypeInfo>,
     restricts: bool,
-    /// Who has an id; ids are unique over all kinds.
+    /// Owner of an id; ids are unique over all kinds.
     ids: BTreeMap<u32, String>,
     pub(super) faults: Vec<InfoFault>,
 }

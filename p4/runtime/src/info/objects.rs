@@ -13,7 +13,7 @@ use crate::proto::config;
 use crate::restriction::Restriction;
 use crate::value::Width;
 
-/// What every object has.
+/// Fields of every object.
 #[derive(Debug, Clone)]
 pub struct Preamble {
     /// The id on the wire.
@@ -37,7 +37,7 @@ impl Preamble {
     }
 }
 
-/// How a field of a key is compared.
+/// Comparison of a key field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchKind {
     /// Equal.
@@ -74,13 +74,13 @@ pub struct MatchField {
     pub id: u32,
     /// The name within the table.
     pub name: String,
-    /// How wide the controller sees it.
+    /// Width for the controller.
     pub width: Width,
     /// The declared type, where it is one that the target translates from text.
     pub text: Option<Arc<str>>,
     /// Whether the target translates the type, so that the data plane may have another width.
     pub translated: bool,
-    /// How it is compared.
+    /// Its comparison.
     pub kind: MatchKind,
     /// Entries that must exist before one with this value.
     pub refers_to: Vec<Reference>,
@@ -93,7 +93,7 @@ pub struct Param {
     pub id: u32,
     /// The name within the action.
     pub name: String,
-    /// How wide the controller sees it.
+    /// Width for the controller.
     pub width: Width,
     /// The declared type, where it is one that the target translates from text.
     pub text: Option<Arc<str>>,
@@ -129,7 +129,7 @@ pub struct Action {
     /// Id and names.
     pub preamble: Preamble,
     pub(super) params: Parts<Param>,
-    /// What its arguments must fulfil.
+    /// Conditions of its arguments.
     pub restriction: Option<Restriction>,
 }
 
@@ -189,7 +189,7 @@ pub struct Table {
     pub direct_counter: Option<Arc<Counter>>,
     /// The meter of each entry.
     pub direct_meter: Option<Arc<Meter>>,
-    /// How many entries the target promises to hold; 0 says nothing.
+    /// Number of entries that the target promises to hold; 0 promises nothing.
     pub size: u64,
     /// Whether entries may have an idle timeout.
     pub idle_timeout: bool,
@@ -197,7 +197,7 @@ pub struct Table {
     pub is_const: bool,
     /// Whether the program comes with entries.
     pub has_initial_entries: bool,
-    /// What its entries must fulfil.
+    /// Conditions of its entries.
     pub restriction: Option<Restriction>,
 }
 
@@ -241,7 +241,7 @@ impl Table {
     }
 }
 
-/// How the size of a group is counted.
+/// Counting of a group's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeSemantics {
     /// A member of weight 3 counts 3.
@@ -266,13 +266,13 @@ pub struct ActionProfile {
     pub size: u64,
     /// The greatest group; 0 leaves it open.
     pub max_group_size: u32,
-    /// How sizes are counted.
+    /// Counting of sizes.
     pub semantics: SizeSemantics,
     /// Whether weights must be left out.
     pub weights_disallowed: bool,
 }
 
-/// What a counter counts.
+/// Unit of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CounterUnit {
     /// Bytes.
@@ -288,7 +288,7 @@ pub enum CounterUnit {
 pub struct Counter {
     /// Id and names.
     pub preamble: Preamble,
-    /// What it counts.
+    /// Counted unit.
     pub unit: CounterUnit,
     /// Places; 0 for a direct one.
     pub size: u64,
@@ -296,7 +296,7 @@ pub struct Counter {
     pub table_id: Option<u32>,
 }
 
-/// What a meter measures.
+/// Unit of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeterUnit {
     /// Bytes per second.
@@ -310,9 +310,9 @@ pub enum MeterUnit {
 pub struct Meter {
     /// Id and names.
     pub preamble: Preamble,
-    /// What it measures.
+    /// Measured quantity.
     pub unit: MeterUnit,
-    /// How it colours.
+    /// Use of colours.
     pub kind: config::meter_spec::Type,
     /// Places; 0 for a direct one.
     pub size: u64,
@@ -325,7 +325,7 @@ pub struct Meter {
 pub struct Register {
     /// Id and names.
     pub preamble: Preamble,
-    /// What a place holds.
+    /// Contents of a place.
     pub spec: config::P4DataTypeSpec,
     /// Places.
     pub size: u64,
@@ -336,7 +336,7 @@ pub struct Register {
 pub struct ValueSet {
     /// Id and names.
     pub preamble: Preamble,
-    /// What a value consists of.
+    /// Parts of a value.
     pub fields: Vec<MatchField>,
     /// Values that fit.
     pub size: u64,
@@ -347,7 +347,7 @@ pub struct ValueSet {
 pub struct Digest {
     /// Id and names.
     pub preamble: Preamble,
-    /// What it carries.
+    /// Load.
     pub spec: config::P4DataTypeSpec,
 }
 
@@ -358,7 +358,7 @@ pub struct Metadata {
     pub id: u32,
     /// The name within the header.
     pub name: String,
-    /// How wide the controller sees it.
+    /// Width for the controller.
     pub width: Width,
     /// The declared type, where it is one that the target translates from text.
     pub text: Option<Arc<str>>,

@@ -5,7 +5,7 @@
 
 use crate::proto::config;
 
-/// What a value refers to.
+/// References of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reference {
     /// A field of a table, both by the names in the annotation.

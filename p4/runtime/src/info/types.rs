@@ -1,4 +1,4 @@
-//! How wide the controller sees something: by its bit width, or as its declared type is translated.
+//! Width for the controller: the bit width, or that of the translated type.
 
 use std::sync::Arc;
 

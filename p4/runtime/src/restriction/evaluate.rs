@@ -10,7 +10,7 @@ use crate::proto::v1;
 use crate::value::Width;
 use v1::field_match::FieldMatchType;
 
-/// What an expression comes to.
+/// Value of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Result<'r> {
     Bool(bool),
@@ -138,7 +138,7 @@ fn matched(value: Number<'_>, of: Type) -> Result<'_> {
 fn compare(how: Comparison, left: &Result<'_>, right: &Result<'_>) -> bool {
     let order = match (left, right) {
         (Result::Number(left), Result::Number(right)) => left.compare(right),
-        // What has no order is only compared for equality.
+        // Values without an order are only compared for equality.
         (left, right) if left == right => Ordering::Equal,
         _ => Ordering::Less,
     };

@@ -104,7 +104,7 @@ impl<'s> Lexer<'s> {
             return Err(self.wrong("the number has more than 1024 digits"));
         }
         let number = Number::from_digits(digits, base).filter(|_| !digits.is_empty());
-        let number = number.ok_or_else(|| self.wrong(&format!("`{word}` is no number")))?;
+        let number = number.ok_or_else(|| self.wrong(&format!("`{word}` is not a number")))?;
         self.at += word.len();
         Ok(Token::Number(number))
     }

@@ -8,7 +8,7 @@ use super::number::Number;
 use super::{MAX_DEPTH, MAX_PARTS, RestrictionError};
 use crate::value::{Value, Width};
 
-/// How two values are compared.
+/// Comparison of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -284,7 +284,7 @@ impl<'s> Parser<'s> {
                 Value::Number(_) | Value::Bytes(_) | Value::Text(_) => None,
             },
         };
-        let wrong = || RestrictionError::at(self.source, place, format!("`{text}` is no {kind} address"));
+        let wrong = || RestrictionError::at(self.source, place, format!("`{text}` is not a {kind} address"));
         let bytes = Width::Bits(128).encode(&number.ok_or_else(wrong)?.into()).unwrap_or_default();
         self.take()?;
         self.expect(")")?;

@@ -9,7 +9,7 @@ use super::parser::{Comparison, Expression, Form};
 use super::{Kind, Names, RestrictionError};
 use crate::value::Width;
 
-/// What an expression is.
+/// Kind of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,

@@ -1,4 +1,4 @@
-//! Who is primary: the state machine of P4Runtime's client arbitration, for each device and role on its own.
+//! Primary election: the state machine of P4Runtime's client arbitration, for each device and role on its own.
 //!
 //! In go the messages of controllers and the ends of their streams, out come the notifications to send, or the
 //! status to end a stream with. No clock, no network: the caller holds it under the lock under which it also
@@ -28,7 +28,7 @@ pub struct StreamId(pub u64);
 pub struct Notification {
     /// The stream.
     pub stream: StreamId,
-    /// Who is primary now.
+    /// Current primary.
     pub update: v1::MasterArbitrationUpdate,
 }
 
@@ -80,7 +80,7 @@ pub enum Refusal {
         device: DeviceId,
         /// The role.
         role: RoleName,
-        /// How many.
+        /// Count.
         limit: usize,
     },
     /// There are as many roles as there may be, and each has a controller.
@@ -88,7 +88,7 @@ pub enum Refusal {
     TooManyRoles {
         /// The device.
         device: DeviceId,
-        /// How many.
+        /// Count.
         limit: usize,
     },
     /// The name of the role is too long.
@@ -152,7 +152,7 @@ struct Group {
     /// The highest election id ever seen; only a restart forgets it.
     highest: Option<ElectionId>,
     primary: Option<StreamId>,
-    /// What the last primary said the role may do.
+    /// Role rights as stated by the last primary.
     config: Option<prost_types::Any>,
 }
 
@@ -161,7 +161,7 @@ struct Group {
 pub struct Arbitration {
     devices: BTreeMap<DeviceId, BTreeMap<RoleName, Group>>,
     streams: BTreeMap<StreamId, (DeviceId, RoleName)>,
-    /// How many controllers one role of one device may have.
+    /// Maximum number of controllers of one role of one device.
     limit: usize,
     /// Whether a role may come with a configuration.
     accept_role_config: bool,

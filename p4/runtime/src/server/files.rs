@@ -48,7 +48,7 @@ pub enum TlsFileError {
         /// Its mode.
         mode: u32,
     },
-    /// What is in the files does not do.
+    /// The contents of the files do not suffice.
     #[error("certificates cannot be used: {0}")]
     Tls(#[from] TlsError),
 }
@@ -67,7 +67,7 @@ fn read_key(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     read(file)
 }
 
-/// What of a file changes when it is written or replaced.
+/// Changes of a file when it is written or replaced.
 type Stamp = (u64, i64, i64, u64);
 
 impl TlsFiles {

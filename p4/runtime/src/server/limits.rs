@@ -1,4 +1,4 @@
-//! How much of a server its clients may take.
+//! Limits of a server for its clients.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ pub struct Limits {
     /// Requests and streams at a time of all connections. One more ends the connection of the request that has stood
     /// still for longest, at once where many of one connection stand still.
     pub requests: usize,
-    /// How long what stands still keeps its place when others want it.
+    /// Time that an idle entry keeps its place when others want it.
     pub grace: Duration,
     /// From the accepted connection to its first request over HTTP/2, TLS included; and from an opened stream to its
     /// arbitration.
     pub handshake: Duration,
-    /// How long a request may take to arrive, or an answer to be taken, without any progress.
+    /// Time limit without progress for a request to arrive, or an answer to be taken.
     pub stall: Duration,
     /// Silence after which a client is asked whether it is still there.
     pub keep_alive: Duration,
-    /// How long it may take to answer that.
+    /// Time limit for that answer.
     pub keep_alive_timeout: Duration,
     /// Bytes of a Write, a Read and of other requests.
     pub message_bytes: usize,

@@ -72,7 +72,7 @@ impl Listener {
     /// Listens at the path of a socket. A socket there that nobody serves any more is replaced.
     pub async fn unix(path: &Path) -> io::Result<Self> {
         let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        // Any other file refuses connections, too, and is no socket that nobody serves.
+        // Any other file refuses connections, too, and is not a socket that nobody serves.
         let is_socket = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
         if is_socket && UnixStream::connect(path).await.is_err_and(refused) {
             std::fs::remove_file(path)?;
@@ -170,7 +170,7 @@ impl Places {
     }
 }
 
-/// What a server has to do with every connection.
+/// Connection handling of a server.
 struct Server<S> {
     service: S,
     tls: Option<Acceptor>,
@@ -222,7 +222,7 @@ pub async fn serve<S>(
 
 /// Waits until the server is asked to stop; dropping the sender tells it as well.
 async fn until_closed(closing: &mut watch::Receiver<bool>) {
-    // What it receives is known, so the value is not looked at.
+    // The received packet is known, so the value is not looked at.
     let _ = closing.wait_for(|closing| *closing).await;
 }
 

@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-/// What comes from the client, which stands still while nothing comes, or what goes to it, which stands still while a
+/// Bytes from the client, which stops while none arrive, or bytes to it, which stops while a
 /// part of it is not taken.
 pub(super) struct Watched {
     pub(super) place: Place,

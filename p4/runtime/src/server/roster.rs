@@ -1,4 +1,4 @@
-//! Who has a place at a server, and who loses it when others want one: whoever has stood still for longest.
+//! Places of clients at a server, and their replacement: the longest idle client first.
 //!
 //! Invariants: there are never more places taken than the limit; a place is free as soon as its [`Seat`] is dropped.
 

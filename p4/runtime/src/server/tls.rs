@@ -32,7 +32,7 @@ impl std::fmt::Debug for ServerTls {
     }
 }
 
-/// What is spoken over an encrypted connection.
+/// Protocol of an encrypted connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.1: metrics and pages.

@@ -1,4 +1,4 @@
-//! What a fake target is asked to do wrong.
+//! Misbehaviour of a fake target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use crate::client::Rpc;
 use crate::proto::v1;
 use crate::proto::v1::set_forwarding_pipeline_config_request::Action;
 
-/// What happens to one Write.
+/// Handling of one Write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteFault {
     /// The connection breaks after some of its updates were applied, and before the answer.
     Disconnect {
-        /// How many are applied.
+        /// Number applied.
         after_updates: usize,
     },
     /// Another controller becomes primary just before it.
@@ -43,7 +43,7 @@ pub struct Script {
     pub aborts_rest: bool,
     /// Writes to fail, by their number, from 0.
     pub write_faults: BTreeMap<u64, WriteFault>,
-    /// How long to think before each answer.
+    /// Delay before each answer.
     pub delays: BTreeMap<Rpc, Duration>,
     /// Pipeline actions that the target does not know, by their numbers.
     pub unimplemented_actions: BTreeSet<i32>,

@@ -20,7 +20,7 @@ pub(super) struct Store {
     entities: BTreeMap<EntityKey, v1::Entity>,
 }
 
-/// What a store is asked to look at.
+/// Requests to a store.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rules {
     pub(super) table_limit: Option<usize>,

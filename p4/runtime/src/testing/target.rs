@@ -20,12 +20,12 @@ use crate::server::{P4RuntimeServer, ServerTls};
 use v1::stream_message_request::Update as FromController;
 use v1::stream_message_response::Update as ToController;
 
-/// How a fake target is set up.
+/// Setup of a fake target.
 #[derive(Debug, Clone, Default)]
 pub struct FakeOptions {
     /// Its device.
     pub device: DeviceId,
-    /// What it does wrong.
+    /// Misbehaviour.
     pub script: Script,
     /// Its certificates; without them it speaks plainly.
     pub tls: Option<ServerTls>,

@@ -1,4 +1,4 @@
-//! What is wrong with a text, and where.
+//! Error of a text, with its place.
 
 use thiserror::Error;
 
@@ -10,11 +10,11 @@ pub struct TextError {
     pub line: u32,
     /// The character in the line, from 1.
     pub column: u32,
-    /// What is wrong there.
+    /// The error there.
     pub fault: TextFault,
 }
 
-/// What can be wrong with a text.
+/// Errors of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TextFault {
     /// A character that starts nothing.
@@ -32,9 +32,9 @@ pub enum TextFault {
     /// Something else was expected.
     #[error("expected {wanted}, found {found}")]
     Unexpected {
-        /// What was expected.
+        /// Expected value.
         wanted: &'static str,
-        /// What is there.
+        /// Contents.
         found: String,
     },
     /// The message does not have the field.
@@ -79,7 +79,7 @@ pub enum TextFault {
         /// The type.
         ty: &'static str,
     },
-    /// A string is no UTF-8.
+    /// A string is not UTF-8.
     #[error("the string is not UTF-8")]
     Utf8,
     /// `[type]` names a message that P4Runtime does not have.

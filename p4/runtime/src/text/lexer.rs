@@ -135,7 +135,7 @@ impl<'t> Lexer<'t> {
         loop {
             match bytes.get(end) {
                 None | Some(b'\n') => return Err(self.error(start, TextFault::OpenString)),
-                // What comes after a backslash belongs to it, be it a quote; a line end is found next time.
+                // The character after a backslash belongs to it, even a quote; a line end is found next time.
                 Some(b'\\') if bytes.get(end + 1).is_some_and(|byte| byte.is_ascii() && *byte != b'\n') => {
                     end += 2;
                 }

@@ -8,7 +8,7 @@ use super::lexer::{Lexer, Token, unquote};
 use super::schema::{Field, MessageId, Schema, Type};
 use super::wire;
 
-/// How deep messages may nest; the decoder of messages stops at 100.
+/// Maximum nesting of messages; the decoder stops at 100.
 pub(super) const MAX_DEPTH: u32 = 64;
 
 /// Reads a text as a message.

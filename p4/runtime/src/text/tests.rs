@@ -153,7 +153,7 @@ fn update() -> impl Strategy<Value = v1::Update> {
 }
 
 proptest! {
-    /// What is written is read again, here and by prost-reflect; what that writes is read here.
+    /// Written text is read again, here and by prost-reflect; the output of the latter is read here.
     #[test]
     fn messages_survive_and_another_implementation_agrees(
         updates in proptest::collection::vec(update(), 0..4),

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// A value that its width refuses.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ValueError {
-    /// A byte string without bytes is no value; 0 is one byte.
+    /// A byte string without bytes is not a value; 0 is one byte.
     #[error("the value is empty; 0 is written as one byte")]
     Empty,
     /// More bits than there is room for.

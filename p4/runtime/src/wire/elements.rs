@@ -23,7 +23,7 @@ pub struct Elements<M> {
     element: PhantomData<M>,
 }
 
-/// Fields that are no elements and that a message may have: known ones, and some of later versions. Skipping millions takes
+/// Fields that are not elements and that a message may have: known ones, and some of later versions. Skipping millions takes
 /// long.
 const OTHERS_MAX: usize = 4096;
 

@@ -11,7 +11,7 @@ pub(super) struct Field<'b> {
     pub(super) content: &'b [u8],
 }
 
-/// Bytes that are no message.
+/// Bytes that are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Malformed;
 

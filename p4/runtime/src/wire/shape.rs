@@ -1,4 +1,4 @@
-//! What a decoded message takes in memory, from its descriptor: the bytes of the struct itself, and for each field what
+//! Memory of a decoded message, from its descriptor: the bytes of the struct itself, and for each field those that
 //! comes to it on the heap.
 //!
 //! The sizes are bounds from above: a struct is the sum of its fields, each rounded up to words, and a test compares
@@ -20,7 +20,7 @@ pub(super) const BYTES: usize = 32;
 /// Levels of messages within messages whose sizes are added up; deeper ones are behind a pointer.
 const MAX_LEVELS: usize = 12;
 
-/// What a field with a length holds.
+/// Contents of a field with a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// Bytes or text, and whether there may be many, each with a place of its own in a list.

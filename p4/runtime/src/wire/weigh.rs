@@ -11,7 +11,7 @@ use super::shape::{BYTES, Content, Shapes};
 /// Messages within messages that are decoded, as many as prost decodes.
 const MAX_DEPTH: usize = 100;
 
-/// What the allocator adds to each piece of the heap, and rounds it up by.
+/// Overhead of the allocator per piece of the heap, and its rounding.
 const PIECE: usize = 32;
 
 /// A list that grows doubles, so up to twice its elements is reserved.
@@ -35,7 +35,7 @@ pub enum WireError {
         limit: usize,
     },
     /// It is no such message.
-    #[error("{bytes} bytes are no {message}")]
+    #[error("{bytes} bytes are not a {message}")]
     Malformed {
         /// The message.
         message: String,

@@ -1,4 +1,4 @@
-//! What a future takes of its thread each time that it is polled.
+//! Stack use of a future each time that it is polled.
 //!
 //! In: a future. Out: its output, and the longest time that one poll kept the processor. Invariants: what the thread waits
 //! for others is not counted, so that a busy machine changes nothing.
@@ -32,7 +32,7 @@ impl<F: Future> Future for Metered<F> {
     }
 }
 
-/// What this thread has had of a processor.
+/// Processor time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every system counts it");
     Duration::from(time)

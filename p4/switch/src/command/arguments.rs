@@ -18,7 +18,7 @@ pub enum UsageError {
     /// A short form could be several options.
     #[error("option `{given}` could be `{first}` or `{second}`")]
     Ambiguous {
-        /// What was given.
+        /// Given value.
         given: String,
         /// One option.
         first: String,
@@ -36,9 +36,9 @@ pub enum UsageError {
     Value {
         /// The option.
         option: String,
-        /// What was given.
+        /// Given value.
         value: String,
-        /// What it should be.
+        /// Expected value.
         wanted: &'static str,
     },
     /// The switch does not do it.
@@ -58,9 +58,9 @@ pub enum UsageError {
     /// An option that needs another.
     #[error("option `{option}` needs `{needed}`")]
     Needs {
-        /// What was given.
+        /// Given value.
         option: &'static str,
-        /// What is missing.
+        /// Missing parts.
         needed: &'static str,
     },
     /// There is neither a program nor `--no-p4`.
@@ -129,7 +129,7 @@ const TARGET: [(&str, Option<char>, Takes); 18] = [
     ("enforce-restrictions", None, Takes::Nothing),
 ];
 
-/// What has been read so far, besides the options themselves.
+/// Input read so far, besides the options themselves.
 #[derive(Default)]
 struct Reader {
     options: Options,
@@ -142,7 +142,7 @@ struct Reader {
     revoked: Option<PathBuf>,
 }
 
-/// What the arguments ask for.
+/// Request of the arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// A switch.

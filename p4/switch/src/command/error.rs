@@ -39,7 +39,7 @@ pub enum CommandError {
     Info {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: TextError,
     },
     /// A program cannot be run.
@@ -47,16 +47,16 @@ pub enum CommandError {
     Program {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: PipelineError,
     },
     /// Certificates cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsFileError),
     /// An address means nothing.
-    #[error("`{address}` is no address to listen on: {error}")]
+    #[error("`{address}` is not an address to listen on: {error}")]
     Address {
-        /// What was given.
+        /// Given value.
         address: String,
         /// Why.
         error: io::Error,

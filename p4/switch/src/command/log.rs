@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(says(), format!("`{}` cannot be written: it is a symbolic link", name.display()));
         std::fs::remove_file(&name).expect("it is ours");
         nix::unistd::mkfifo(&name, nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
-        assert_eq!(says(), format!("`{}` cannot be written: it is no regular file", name.display()));
+        assert_eq!(says(), format!("`{}` cannot be written: it is not a regular file", name.display()));
         assert_eq!(std::fs::read_to_string(&other).expect("it is there"), "of somebody else");
     }
 }

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! Request of the command line.
 
 use std::path::PathBuf;
 
@@ -16,11 +16,11 @@ pub(crate) enum Level {
     Trace,
     /// Every packet.
     Debug,
-    /// What happens once.
+    /// Event that happens once.
     Info,
-    /// What looks wrong.
+    /// Suspicious values.
     Warn,
-    /// What is wrong.
+    /// The error.
     Error,
     /// None.
     Off,

@@ -164,7 +164,7 @@ impl Served {
             let address = resolve(address)?;
             if tls.is_none() && !address.ip().is_loopback() {
                 tracing::warn!(
-                    "{address} serves P4Runtime without TLS: whoever reaches it controls the switch"
+                    "{address} serves P4Runtime without TLS: any client that reaches it controls the switch"
                 );
             }
             return Ok(Self::Network(Endpoint::serve_with(service, address, tls).await?));

@@ -1,4 +1,4 @@
-//! What v1model does with a packet around the two control flows: parse, clone, learn, resubmit, replicate, queue,
+//! Steps of v1model around the two control flows: parse, clone, learn, resubmit, replicate, queue,
 //! deparse, recirculate, send. Step for step as simple_switch does it.
 
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use super::{Engine, PACKETS, Sink};
 use crate::program::Program;
 use crate::state::{Arrays, Profile, Replica, Table, ValueSet};
 
-/// What kind of packet the program sees, numbered as by simple_switch.
+/// Packet kind for the program, numbered as by simple_switch.
 mod instance {
     /// As it came.
     pub(super) const NORMAL: u128 = 0;
@@ -38,7 +38,7 @@ struct Again {
     packet: PacketState,
 }
 
-/// What is left to do for an arrival.
+/// Remaining work for an arrival.
 #[derive(Debug)]
 enum Task {
     Ingress(Again),
@@ -426,7 +426,7 @@ impl Engine {
     }
 }
 
-/// What is known of a packet on its way to egress.
+/// Metadata of a packet on its way to egress.
 struct Wait {
     port: u32,
     priority: usize,

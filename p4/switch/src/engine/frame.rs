@@ -6,7 +6,7 @@ use crate::program::{Field, Program};
 use crate::state::Arrays;
 use crate::{bits, program};
 
-/// What is known of a packet besides its words.
+/// Metadata of a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct PacketState {
     /// Port it came from.
@@ -55,7 +55,7 @@ impl PacketState {
     }
 }
 
-/// What does not change while a packet is worked on.
+/// Constants while a packet is processed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     /// Time in nanoseconds since the switch started.
@@ -81,9 +81,9 @@ pub(crate) struct Frame<'f> {
     pub(crate) args: &'f [u64],
     /// Counters, meters and registers.
     pub(crate) arrays: &'f mut Arrays,
-    /// What is known of the packet.
+    /// Metadata of the packet.
     pub(crate) packet: &'f mut PacketState,
-    /// What the parser left.
+    /// Rest of the parser.
     pub(crate) payload: &'f [u8],
     /// Time and ports.
     pub(crate) around: Surroundings,

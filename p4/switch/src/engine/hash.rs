@@ -8,15 +8,15 @@ use super::frame::PacketState;
 use crate::program::{Algorithm, Calculation, Crc, Field, HashInput, Program, get_bits, put_bits};
 use crate::state::Counting;
 
-/// What a hash is computed from.
+/// Inputs of a hash.
 pub(crate) struct HashSource<'h> {
     /// The program.
     pub(crate) program: &'h Program,
     /// Headers and metadata of the packet.
     pub(crate) words: &'h [u64],
-    /// What follows the headers.
+    /// Bytes after the headers.
     pub(crate) payload: &'h [u8],
-    /// What is known of the packet.
+    /// Metadata of the packet.
     pub(crate) packet: &'h PacketState,
 }
 

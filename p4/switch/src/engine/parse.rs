@@ -131,7 +131,7 @@ impl Frame<'_> {
         Some(self.part_field(part).map_or(0, |field| load(self.words, &field) & bits::mask128(field.bits)))
     }
 
-    /// Finds the field of a part; none where it is no field or its stack is empty.
+    /// Finds the field of a part; none where it is not a field or its stack is empty.
     fn part_field(&self, part: &KeyPart) -> Option<Field> {
         match part {
             KeyPart::Field(field) => Some(*field),

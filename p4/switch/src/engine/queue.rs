@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::frame::PacketState;
 
-/// How fast a port sends.
+/// Send rate of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// Packets a second, whatever their length.
@@ -19,7 +19,7 @@ pub enum Rate {
 /// Queues of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueConfig {
-    /// How fast the port sends.
+    /// Send rate of the port.
     pub rate: Rate,
     /// Packets that each of its queues holds; more are dropped.
     pub depth: usize,
@@ -41,9 +41,9 @@ impl QueueConfig {
 pub(crate) struct QueuedPacket {
     /// Headers and metadata.
     pub(crate) words: Box<[u64]>,
-    /// What the parser left.
+    /// Rest of the parser.
     pub(crate) payload: Vec<u8>,
-    /// What is known of it.
+    /// State.
     pub(crate) packet: PacketState,
     /// Port it leaves by.
     pub(crate) port: u32,

@@ -176,7 +176,7 @@ pub(super) fn words(
             | Data::Enum(_)
             | Data::Error(_),
         )
-        | None => return Err(Fault::unsupported(format!("{}: a value that is no number", place()))),
+        | None => return Err(Fault::unsupported(format!("{}: a value that is not a number", place()))),
     }
     Ok(words)
 }

@@ -40,9 +40,9 @@ pub enum Fault {
     MixedProfile {
         /// The profile.
         profile: String,
-        /// What is in it.
+        /// Contents.
         used: &'static str,
-        /// What was to come.
+        /// Expected events.
         given: &'static str,
     },
     /// An object with a number exists.
@@ -61,8 +61,8 @@ pub enum Fault {
         /// Its number.
         id: u32,
     },
-    /// A name that is no port.
-    #[error("`{name}` is no port: ports are numbers from 0 to {most}")]
+    /// A name that is not a port.
+    #[error("`{name}` is not a port: ports are numbers from 0 to {most}")]
     NoSuchPort {
         /// The name.
         name: String,
@@ -80,9 +80,9 @@ pub enum Fault {
     /// A name that is too long.
     #[error("a name has {bytes} bytes, it may have {most}")]
     LongName {
-        /// How many it has.
+        /// Number that it has.
         bytes: usize,
-        /// How many it may have.
+        /// Number that it may have.
         most: usize,
     },
     /// There are no more numbers for names.
@@ -90,7 +90,7 @@ pub enum Fault {
     NamesFull {
         /// The type.
         of: String,
-        /// How many there can be.
+        /// Maximum count.
         most: u32,
     },
     /// A value does not fit what the data plane has for it.
@@ -104,7 +104,7 @@ pub enum Fault {
     /// A number is out of its range.
     #[error("{what} is {value}, it must be from {least} to {most}")]
     Range {
-        /// What it is.
+        /// Kind.
         what: &'static str,
         /// Its value.
         value: i64,
@@ -118,7 +118,7 @@ pub enum Fault {
     Meter {
         /// The meter, or the table of a direct one.
         meter: String,
-        /// What is wrong.
+        /// The error.
         problem: &'static str,
     },
     /// A defect of the switch.
@@ -127,7 +127,7 @@ pub enum Fault {
     /// The specification allows it, this switch does not do it.
     #[error("{what} is not supported by this switch")]
     Unsupported {
-        /// What was asked for.
+        /// Request.
         what: String,
     },
 }

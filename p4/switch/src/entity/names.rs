@@ -2,7 +2,7 @@
 //!
 //! In: the types of a pipeline that are translated from text, names, and which numbers entities begin and cease to use.
 //! Out: numbers, and the names they were given for. Units: numbers of at most 32 bits, as wide as the data plane has
-//! room for. Errors: a name that is too long, one that is no port, no number left. Invariants: two names never have one
+//! room for. Errors: a name that is too long, one that is not a port, no number left. Invariants: two names never have one
 //! number; a name keeps its number for as long as an entity uses it; the empty string is 0 and nothing else is; a port
 //! is the number that its name says. Nothing is kept of a name that no entity uses.
 
@@ -37,7 +37,7 @@ struct Space {
 #[derive(Debug)]
 pub(super) struct Names {
     spaces: BTreeMap<Arc<str>, Space>,
-    /// What may be unused: looked at when a batch ends.
+    /// Possibly unused names: checked when a batch ends.
     idle: Vec<Use>,
 }
 

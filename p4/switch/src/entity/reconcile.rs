@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-/// What to read of the old state, in the order in which it can be written.
+/// Parts of the old state to read, in the order in which they can be written.
 fn requests() -> Vec<(&'static str, Type, v1::Entity)> {
     let table_entry = |is_default_action| {
         Entity::TableEntry(v1::TableEntry {

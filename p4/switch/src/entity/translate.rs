@@ -19,7 +19,7 @@ use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Spot, Store};
 
-/// What is done with each value of a type that is translated from text.
+/// Translation of each value of a type that is translated from text.
 type See<'s> = dyn FnMut(&Arc<str>, &mut Vec<u8>) -> Result<(), Fault> + 's;
 
 /// Shows every value of an entity that is translated from text.
@@ -214,7 +214,7 @@ impl Store {
         if let (Some(entity), Some(names)) = (&mut update.entity, &mut self.names) {
             Walk::new(pipeline.info()).entity(entity, &mut |of, value| {
                 let found = match kind {
-                    // What is not known is not there; it is the table that says so.
+                    // An unknown field is missing; the table reports that.
                     Type::Delete => names.find(of, value).map_or_else(|| names.assign(of, value), Ok),
                     Type::Insert | Type::Modify | Type::Unspecified => names.assign(of, value),
                 };

@@ -1,4 +1,4 @@
-//! What takes back an update of a batch that fails.
+//! Undo of an update of a failing batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::copies::{MulticastGroup, Session};
 use super::names::Use;
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
 
-/// What an update replaced.
+/// Object replaced by an update.
 #[derive(Debug)]
 pub(super) enum Undo {
     /// An entry was inserted.
@@ -44,7 +44,7 @@ pub(super) enum Undo {
     Digest { number: u32, config: Option<DigestConfig> },
 }
 
-/// What takes back the updates of a batch.
+/// Undo of the updates of a batch.
 #[derive(Debug, Default)]
 pub(super) struct UndoLog {
     /// The last step last.

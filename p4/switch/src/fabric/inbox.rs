@@ -17,7 +17,7 @@ pub struct Injection {
     pub frame: Vec<u8>,
 }
 
-/// What came in.
+/// Arrivals.
 #[derive(Debug)]
 pub(super) enum Mail {
     /// A packet goes into a port.

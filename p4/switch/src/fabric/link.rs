@@ -34,7 +34,7 @@ pub enum LinkError {
     Loop(LinkEnd),
 }
 
-/// What a port sent over its link.
+/// Packets that a port sent over its link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCount {
     /// Packets.
@@ -56,7 +56,7 @@ struct Half {
 /// A link that loses packets by chance.
 #[derive(Clone, Debug)]
 struct Loss {
-    /// How many of a million.
+    /// Per million.
     ppm: u32,
     random: Random,
 }

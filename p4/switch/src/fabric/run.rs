@@ -22,7 +22,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 /// Time between two looks of a driver for idle entries.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunCount {
     /// Packets that entered a switch.
@@ -31,7 +31,7 @@ pub struct RunCount {
     pub(crate) delivered: u64,
 }
 
-/// What one switch has to do in a window.
+/// Work of one switch in a window.
 struct Work {
     node: u32,
     arrivals: Vec<Arrival>,

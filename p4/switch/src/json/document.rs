@@ -173,10 +173,10 @@ pub(crate) struct Parser {
 pub(crate) struct ParseState {
     /// Name.
     pub(crate) name: String,
-    /// What it does.
+    /// Effect.
     #[serde(default)]
     pub(crate) parser_ops: Vec<ParserOp>,
-    /// What it selects on.
+    /// Selector fields.
     #[serde(default)]
     pub(crate) transition_key: Vec<Value>,
     /// Where it goes.
@@ -295,7 +295,7 @@ pub(crate) struct Calculation {
     pub(crate) name: String,
     /// Algorithm.
     pub(crate) algo: String,
-    /// What is hashed.
+    /// Hashed fields.
     #[serde(default)]
     pub(crate) input: Vec<Value>,
 }
@@ -323,7 +323,7 @@ pub(crate) struct Action {
     /// Parameters that the control plane gives.
     #[serde(default)]
     pub(crate) runtime_data: Vec<Parameter>,
-    /// What it does.
+    /// Effect.
     #[serde(default)]
     pub(crate) primitives: Vec<Primitive>,
 }
@@ -392,17 +392,17 @@ pub(crate) struct ActionProfile {
     /// Number of members.
     #[serde(default)]
     pub(crate) max_size: u64,
-    /// How a member of a group is chosen.
+    /// Selection of a member of a group.
     #[serde(default)]
     pub(crate) selector: Option<Selector>,
 }
 
-/// How an action selector chooses.
+/// Selection by an action selector.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Selector {
     /// Hash algorithm.
     pub(crate) algo: String,
-    /// What is hashed.
+    /// Hashed fields.
     #[serde(default)]
     pub(crate) input: Vec<Value>,
 }
@@ -432,7 +432,7 @@ pub(crate) struct Table {
     /// Meter of each entry.
     #[serde(default)]
     pub(crate) direct_meters: Option<String>,
-    /// What is matched.
+    /// Matched value.
     #[serde(default)]
     pub(crate) key: Vec<KeyField>,
     /// Actions by number.
@@ -489,9 +489,9 @@ pub(crate) struct DefaultEntry {
 /// An entry written in the program.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
-    /// What it matches.
+    /// Match.
     pub(crate) match_key: Vec<EntryKey>,
-    /// What it does.
+    /// Effect.
     pub(crate) action_entry: ActionEntry,
     /// Order among overlapping entries, smallest first.
     #[serde(default)]

@@ -142,7 +142,7 @@ impl Bindings {
         proof.finish(this)
     }
 
-    /// The compiler removes a profile together with its tables, so one that is missing is no fault.
+    /// The compiler removes a profile together with its tables, so one that is missing is not a fault.
     fn bind_profile(&mut self, profile: &ActionProfile, program: &Program, proof: &mut Proof) {
         let name = &profile.preamble.name;
         let Some(index) = program.profiles.iter().position(|target| target.name == *name) else { return };

@@ -21,7 +21,7 @@ pub(super) fn unwrap(device_config: &[u8]) -> Cow<'_, [u8]> {
     }
     match <Envelope as prost::Message>::decode(device_config) {
         Ok(envelope) if !envelope.device_data.is_empty() => Cow::Owned(envelope.device_data),
-        // What is neither is reported by the reader of the program.
+        // Anything else is reported by the reader of the program.
         Ok(_) | Err(_) => Cow::Borrowed(device_config),
     }
 }

@@ -1,7 +1,7 @@
 //! The P4Info of a program for a switch that translates no types.
 //!
 //! In: a pipeline whose controllers see some types as text. Out: the same P4Info with numbers in their place, each as wide as
-//! the program has it. Invariants: ids, names and all that is no translated type stay.
+//! the program has it. Invariants: ids, names and all that is not a translated type stay.
 
 use std::collections::HashMap;
 

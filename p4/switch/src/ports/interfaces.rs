@@ -243,7 +243,7 @@ mod tests {
         std::os::unix::fs::symlink(at("other"), at("s1-eth1_in.pcap")).expect("it can be linked");
         nix::unistd::mkfifo(&at("s1-eth1_out.pcap"), nix::sys::stat::Mode::S_IRWXU)
             .expect("a pipe can be made");
-        for (direction, why) in [("in", "it is a symbolic link"), ("out", "it is no regular file")] {
+        for (direction, why) in [("in", "it is a symbolic link"), ("out", "it is not a regular file")] {
             let said = open(folder.path(), "s1-eth1", direction).map(drop).expect_err("it is refused");
             assert!(said.to_string().ends_with(&format!("cannot be written: {why}")), "{said}");
         }

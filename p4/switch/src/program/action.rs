@@ -15,7 +15,7 @@ pub(crate) struct Action {
     pub(crate) offsets: Vec<u16>,
     /// Words that an entry's arguments take.
     pub(crate) words: usize,
-    /// What it does.
+    /// Effect.
     pub(crate) primitives: Vec<Primitive>,
 }
 

@@ -67,7 +67,7 @@ impl<K: Hash + Eq + ToString> Index<K> {
     }
 }
 
-/// What has been resolved so far.
+/// Names resolved so far.
 struct Builder<'a> {
     document: &'a Document,
     words: u32,

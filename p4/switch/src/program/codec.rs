@@ -1,4 +1,4 @@
-//! How fields lie in a header's bytes.
+//! Positions of fields in a header's bytes.
 //!
 //! Fields are read and written in groups that start and end on a byte and span at most eight, so that one load and a
 //! shift a field are enough. Fields wider than that, or placed so that no such group exists, go bit by bit.

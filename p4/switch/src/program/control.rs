@@ -32,11 +32,11 @@ pub(crate) struct Conditional {
 pub(crate) struct ActionCall {
     /// The action.
     pub(crate) action: u16,
-    /// What follows.
+    /// The rest.
     pub(crate) next: Node,
 }
 
-/// How a table looks up.
+/// Lookup of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableMatch {
     /// All fields exact.
@@ -58,7 +58,7 @@ pub(crate) enum TableKind {
     Indirect(u16),
 }
 
-/// How one field of a key matches.
+/// Match of one field of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchKind {
     /// Equal.
@@ -105,7 +105,7 @@ pub(crate) enum KeySource {
 pub(crate) struct KeyField {
     /// Name in the P4 program.
     pub(crate) name: String,
-    /// How it matches.
+    /// Match kind.
     pub(crate) kind: MatchKind,
     /// Where it comes from.
     pub(crate) source: KeySource,
@@ -124,7 +124,7 @@ pub(crate) struct KeyField {
 pub(crate) struct Table {
     /// Name.
     pub(crate) name: String,
-    /// How it looks up.
+    /// Lookup.
     pub(crate) matching: TableMatch,
     /// Where its actions live.
     pub(crate) kind: TableKind,
@@ -142,11 +142,11 @@ pub(crate) struct Table {
     pub(crate) meter: Option<MeterTarget>,
     /// Actions and what follows each.
     pub(crate) actions: Vec<(u16, Node)>,
-    /// What follows a hit, whatever the action.
+    /// Control flow after a hit, independent of the action.
     pub(crate) on_hit: Option<Node>,
-    /// What follows a miss, whatever the action.
+    /// Control flow after a miss, independent of the action.
     pub(crate) on_miss: Option<Node>,
-    /// What follows a miss while no default action is set.
+    /// Control flow after a miss while no default action is set.
     pub(crate) base_next: Node,
     /// Default action.
     pub(crate) default: Option<DefaultEntry>,
@@ -198,7 +198,7 @@ pub(crate) struct DefaultEntry {
 /// An entry written in the program.
 #[derive(Debug)]
 pub(crate) struct ConstEntry {
-    /// What it matches, field by field.
+    /// Match, field by field.
     pub(crate) matches: Vec<ConstMatch>,
     /// Its action.
     pub(crate) action: u16,
@@ -226,11 +226,11 @@ pub(crate) struct Profile {
     pub(crate) name: String,
     /// Number of members.
     pub(crate) size: u32,
-    /// How a member of a group is chosen.
+    /// Selection of a member of a group.
     pub(crate) selector: Option<Selector>,
 }
 
-/// How a member of a group is chosen.
+/// Selection of a member of a group.
 #[derive(Debug)]
 pub(crate) struct Selector {
     /// Index of its calculation.
@@ -248,7 +248,7 @@ pub(crate) struct Checksum {
     pub(crate) kind: ChecksumKind,
 }
 
-/// How a checksum is computed.
+/// Computation of a checksum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChecksumKind {
     /// By a calculation.

@@ -12,11 +12,11 @@ use super::field::Field;
 pub(crate) struct Value {
     /// The tree.
     pub(crate) expr: Expr,
-    /// How it may be computed.
+    /// Context of evaluation.
     pub(crate) mode: Mode,
 }
 
-/// How an expression may be computed.
+/// Context in which an expression is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// In 128 bits; the result, read without sign, is exact.

@@ -46,7 +46,7 @@ pub(crate) struct Crc {
     pub(crate) reflected: bool,
 }
 
-/// What is hashed.
+/// Hashed fields.
 #[derive(Debug)]
 pub(crate) enum HashInput {
     /// A field, where its header is valid.

@@ -22,7 +22,7 @@ pub(crate) struct HeaderType {
     pub(crate) max_bytes: u32,
     /// Words of an instance, without validity.
     pub(crate) words: usize,
-    /// How the fixed fields are read from and written to bytes.
+    /// Reading and writing of fixed fields.
     pub(crate) codec: Codec,
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct Parser {
 /// A parser state.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// What it does.
+    /// Effect.
     pub(crate) ops: Vec<ParserOp>,
-    /// What it selects on, each part padded to bytes.
+    /// Selector fields, each part padded to bytes.
     pub(crate) key: Vec<KeyPart>,
     /// Bytes of the key.
     pub(crate) key_bytes: usize,
@@ -28,7 +28,7 @@ pub(crate) struct State {
     pub(crate) default: Option<u32>,
 }
 
-/// What an extraction fills.
+/// Target of an extraction.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// A header.

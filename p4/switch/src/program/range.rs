@@ -17,7 +17,7 @@ type Span = (BigInt, BigInt);
 /// Span of a value; `None` where unknown.
 type Range = Option<Span>;
 
-/// What is known of a subtree.
+/// State of a subtree.
 struct Known {
     range: Range,
     /// Whether computing it in 128 bits gives its low 128 bits.

@@ -119,7 +119,7 @@ impl Device {
     }
 }
 
-/// What a switch knows of its controllers, without keeping them alive.
+/// A switch's view of its controllers, without keeping them alive.
 struct Listener(Weak<Device>);
 
 impl Controller for Listener {

@@ -33,7 +33,7 @@ use crate::switch::{NoPipeline, Outbox, Switch};
 /// Read.
 pub(super) const SHORT: usize = 16 << 10;
 
-/// What a decoded request and the outcomes of its updates take, in the weight of the request alone: every update may be
+/// Memory of a decoded request and the outcomes of its updates, in the weight of the request alone: every update may be
 /// refused with a reason of its own.
 const ANSWERED: usize = 2;
 
@@ -60,7 +60,7 @@ impl Budget {
     }
 }
 
-/// What requests of all connections share.
+/// Shared state of the requests of all connections.
 struct Shared {
     streams: AtomicU64,
     limits: Limits,
@@ -77,7 +77,7 @@ struct Shared {
     looking: Semaphore,
 }
 
-/// What clients hold of a service.
+/// Resources of a service held by clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Connections.
@@ -105,7 +105,7 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// What a Write says before its updates, and what a pipeline says before its content: everything but what is long.
+/// Fields of a Write before its updates, and of a pipeline before its content: everything that is short.
 #[derive(Clone, PartialEq, Message)]
 struct Head {
     #[prost(uint64, tag = "1")]
@@ -118,7 +118,7 @@ struct Head {
     role: String,
 }
 
-/// What a Read says before its entities.
+/// Fields of a Read before its entities.
 #[derive(Clone, PartialEq, Message)]
 struct ReadHead {
     #[prost(uint64, tag = "1")]

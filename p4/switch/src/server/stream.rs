@@ -20,7 +20,7 @@ use super::leaders::Leaders;
 use super::outlet::{Outlet, encoded};
 use crate::switch::PacketOutError;
 
-/// What a message may take in memory, for each byte that it may have.
+/// Memory limit of a message, per byte of its size limit.
 const DECODED_FACTOR: usize = 16;
 
 /// A stream that is open.

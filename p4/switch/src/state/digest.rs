@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-/// How a digest is sent.
+/// Form in which a digest is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DigestConfig {
     /// Longest time a sample waits, in nanoseconds; 0 sends at once.

@@ -113,7 +113,7 @@ impl Meter {
     }
 }
 
-/// What a packet is to a meter.
+/// Colour of a packet for a meter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketSize {
     /// Tokens it costs.

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::port::Port;
 use super::table::ActionRef;
 
-/// What a member does.
+/// Action of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemberAction {
     /// The action.
@@ -34,7 +34,7 @@ pub(crate) struct GroupMember {
 /// An action of a set that a table entry brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetMember {
-    /// What it does.
+    /// Effect.
     pub(crate) action: MemberAction,
     /// Its share of the set.
     pub(crate) weight: u32,
@@ -73,7 +73,7 @@ struct Member {
     action: MemberAction,
     /// Its slots, the first its own, the others for weights.
     slots: Vec<u32>,
-    /// How many groups give it each weight.
+    /// Number of groups with each weight.
     weights: BTreeMap<u32, u32>,
     /// Table entries that name it.
     entries: u32,
@@ -88,7 +88,7 @@ struct Group {
     entries: u32,
 }
 
-/// What the data plane sees of a group.
+/// Group as seen by the data plane.
 #[derive(Clone, Debug, Default)]
 struct Choice {
     /// Slots of members that take part, in order.
@@ -136,7 +136,7 @@ pub(crate) struct Profile {
     /// Group that owns a choice.
     choice_owners: BTreeMap<u32, u32>,
     choice_slots: Slots,
-    /// How many choices are sets.
+    /// Number of choices that are sets.
     sets: usize,
     down: BTreeSet<u32>,
 }

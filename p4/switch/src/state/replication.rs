@@ -11,7 +11,7 @@ pub(crate) struct Replica {
     pub(crate) port: u32,
 }
 
-/// What becomes of a clone.
+/// Fate of a clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CloneSession {
     /// Copies to make, in order.

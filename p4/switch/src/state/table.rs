@@ -15,7 +15,7 @@ use super::meter::Meter;
 use super::ternary::{Stored, TernaryIndex};
 use crate::program::{self, Node, TableMatch};
 
-/// What an entry does.
+/// Effect of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ActionRef {
     /// An action with its arguments.
@@ -24,7 +24,7 @@ pub(crate) enum ActionRef {
         action: u16,
         /// Its arguments.
         args: Box<[u64]>,
-        /// What follows.
+        /// The rest.
         next: Node,
     },
     /// A member of the table's profile, by slot.
@@ -33,7 +33,7 @@ pub(crate) enum ActionRef {
     Group(u32),
 }
 
-/// What an entry matches.
+/// Match of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key {
     /// Words of the value; of a range field the first value.
@@ -46,21 +46,21 @@ pub(crate) struct Key {
     pub(crate) priority: i32,
 }
 
-/// What the control plane keeps with an entry and the data plane never reads.
+/// Control-plane data of an entry, which the data plane never reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryMeta {
     /// Number of the controller.
     pub(crate) controller: u64,
     /// Text of the controller.
     pub(crate) metadata: Vec<u8>,
-    /// How a set that the entry brings along picks, and how its size is counted, as the controller wrote it.
+    /// Selection and size of a one-shot action set, as written by the controller.
     pub(crate) selection: (i32, i32),
 }
 
 /// An entry.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// What it does.
+    /// Effect.
     pub(crate) action: ActionRef,
     /// Packets and bytes that hit it.
     pub(crate) counter: Counter,
@@ -74,7 +74,7 @@ pub(crate) struct Entry {
     pub(crate) reported_ns: u64,
     /// Whether the program wrote it.
     pub(crate) constant: bool,
-    /// What the controller keeps with it.
+    /// Controller data of it.
     pub(crate) meta: Option<Box<EntryMeta>>,
 }
 
@@ -93,9 +93,9 @@ pub(crate) struct DefaultAction {
     pub(crate) action: Option<u16>,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
-    /// What follows.
+    /// The rest.
     pub(crate) next: Node,
-    /// What the controller keeps with it.
+    /// Controller data of it.
     pub(crate) meta: EntryMeta,
     /// Packets and bytes that missed.
     pub(crate) counter: Counter,

@@ -21,7 +21,7 @@ struct Group {
     ranks: BTreeSet<Rank>,
 }
 
-/// What the index reads of stored entries.
+/// Fields of stored entries that the index reads.
 pub(super) struct Stored<'s> {
     /// Value words of all entries.
     pub(super) keys: &'s [u64],

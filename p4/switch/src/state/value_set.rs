@@ -1,6 +1,6 @@
 //! Parser value sets.
 
-/// How one part of a key matches a member.
+/// Match of one part of a key with a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SetMatch {
     /// Equal under a mask.

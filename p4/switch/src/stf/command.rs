@@ -33,7 +33,7 @@ impl Args<'_> {
     fn rates(&self, at: usize) -> Result<MeterConfig, String> {
         let one = |at| {
             let text = self.text(at)?;
-            let problem = || format!("`{text}` is no rate with a burst");
+            let problem = || format!("`{text}` is not a rate with a burst");
             let (rate, burst) = text.split_once(':').ok_or_else(problem)?;
             let per_us: f64 = rate.parse().map_err(|_| problem())?;
             if !per_us.is_finite() || per_us < 0.0 {

@@ -1,7 +1,7 @@
 //! Splits one line into words and punctuation.
 //!
 //! In: a line. Out: its tokens up to a comment. A name may be in quotes, whole or in part: what they enclose is taken
-//! as it is, and the quotes are no part of the name.
+//! as it is, and the quotes are not part of the name.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -26,7 +26,7 @@ pub enum Watched {
 pub struct ScriptFault {
     /// The line, or the last one where a packet came that nobody expected.
     pub(crate) line: usize,
-    /// What is wrong.
+    /// The error.
     pub(crate) problem: String,
 }
 
@@ -124,7 +124,7 @@ fn compare(
             let found = digits(frames[0]);
             Err(ScriptFault {
                 line: last,
-                problem: format!("port {port} sent a packet that nobody expects:\n  {found}"),
+                problem: format!("port {port} sent an unexpected packet:\n  {found}"),
             })
         }
         None => Ok(()),

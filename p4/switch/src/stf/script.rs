@@ -42,7 +42,7 @@ pub(crate) struct Field {
     pub(crate) value: String,
 }
 
-/// What a packet must look like.
+/// Form of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
     /// Digits, `*` for any.
@@ -60,7 +60,7 @@ pub(crate) enum Statement {
         table: String,
         /// Greatest wins.
         priority: Option<i32>,
-        /// What it matches; fields left out match everything.
+        /// Match; absent fields match everything.
         fields: Vec<Field>,
         /// The action.
         action: String,
@@ -134,13 +134,13 @@ pub(crate) enum CounterIndex {
     Entry(String),
 }
 
-/// A line that is no statement.
+/// A line that is not a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct SyntaxFault {
     /// The line.
     pub(crate) line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub(crate) problem: String,
 }
 
@@ -233,7 +233,7 @@ fn add(rest: &str) -> Result<Statement, String> {
         } else if line.take(&Token::Colon) {
             fields.push(Field { name: word, value: line.word("a value")? });
         } else if priority.is_none() {
-            priority = Some(word.parse().map_err(|_| format!("`{word}` is no priority"))?);
+            priority = Some(word.parse().map_err(|_| format!("`{word}` is not a priority"))?);
         } else {
             return Err(format!("`{word}` is too much"));
         }
@@ -251,7 +251,7 @@ fn add(rest: &str) -> Result<Statement, String> {
 fn profile_of(line: &mut Line) -> Result<(String, u32), String> {
     let profile = line.word("a profile")?;
     let id = line.word("a number")?;
-    let id = id.parse().map_err(|_| format!("`{id}` is no number"))?;
+    let id = id.parse().map_err(|_| format!("`{id}` is not a number"))?;
     Ok((profile, id))
 }
 
@@ -266,7 +266,7 @@ fn member(rest: &str) -> Result<Statement, String> {
 fn group(rest: &str) -> Result<Statement, String> {
     let mut line = Line::of(rest)?;
     let (profile, id) = profile_of(&mut line)?;
-    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number"));
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number"));
     let mut members = Vec::new();
     while let Some(text) = line.word_if_any() {
         members.push(match text.split_once('*') {
@@ -297,7 +297,7 @@ fn args_of(line: &mut Line) -> Result<Vec<Field>, String> {
         }
         let name = line.word("a parameter or `)`")?;
         if !line.take(&Token::Colon) {
-            return Err(format!("`{name}` is no `name:value`"));
+            return Err(format!("`{name}` is not a `name:value`"));
         }
         args.push(Field { name, value: line.word("a value")? });
     }
@@ -305,13 +305,13 @@ fn args_of(line: &mut Line) -> Result<Vec<Field>, String> {
 
 fn port_of(rest: &str) -> Result<(u32, String), String> {
     let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let port = port.parse().map_err(|_| format!("`{port}` is no port"))?;
+    let port = port.parse().map_err(|_| format!("`{port}` is not a port"))?;
     Ok((port, data.split_whitespace().collect()))
 }
 
 fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     if !digits.len().is_multiple_of(2) {
-        return Err("an odd number of digits is no whole bytes".to_owned());
+        return Err("an odd number of digits is not a whole bytes".to_owned());
     }
     if digits.is_empty() {
         return Ok(Vec::new());
@@ -339,7 +339,7 @@ fn check_counter(rest: &str) -> Result<Statement, String> {
         return Err(problem());
     }
     let index = line.word("an index")?;
-    // `$` marks the name, and is no part of it.
+    // `$` marks the name, and is not a part of it.
     let index = match index.parse() {
         Ok(number) => CounterIndex::Number(number),
         Err(_) => CounterIndex::Entry(index.strip_prefix('$').unwrap_or(&index).to_owned()),
@@ -430,8 +430,8 @@ mod tests {
 
     #[test]
     fn faults_name_the_line() {
-        let fault = Script::parse("\npacket x 00").expect_err("x is no port");
-        assert_eq!(fault.to_string(), "line 2: `x` is no port");
+        let fault = Script::parse("\npacket x 00").expect_err("x is not a port");
+        assert_eq!(fault.to_string(), "line 2: `x` is not a port");
         assert!(Script::parse("packet 1 000").is_err());
         assert!(Script::parse("add t f:1 act").is_err());
     }

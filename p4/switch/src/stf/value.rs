@@ -89,7 +89,7 @@ fn prefix_mask(prefix: u32, bits: u32) -> Result<BigInt, String> {
 
 fn given_prefix(text: &str, bits: u32) -> Result<Option<(BigInt, BigInt)>, String> {
     let Some((value, prefix)) = text.split_once('/') else { return Ok(None) };
-    let prefix: u32 = prefix.parse().map_err(|_| format!("`{prefix}` is no prefix length"))?;
+    let prefix: u32 = prefix.parse().map_err(|_| format!("`{prefix}` is not a prefix length"))?;
     Ok(Some((number(value)?, prefix_mask(prefix, bits)?)))
 }
 
@@ -125,7 +125,7 @@ pub(super) fn number(text: &str) -> Result<BigInt, String> {
         Some((shift, digits)) => BigInt::parse_bytes(digits.as_bytes(), 1 << shift),
         None => BigInt::parse_bytes(text.as_bytes(), 10),
     };
-    parsed.ok_or_else(|| format!("`{text}` is no number"))
+    parsed.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
 /// Puts a number into words, cut to its width.

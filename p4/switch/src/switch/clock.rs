@@ -11,7 +11,7 @@ pub enum Clock {
     Wall {
         /// When it showed zero.
         start: Instant,
-        /// What the machine's calendar showed then, in nanoseconds since 1970.
+        /// Wall-clock time of the machine then, in nanoseconds since 1970.
         epoch_ns: u64,
     },
     /// One that stands still until it is moved.

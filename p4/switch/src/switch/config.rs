@@ -50,7 +50,7 @@ impl From<ConfigError> for Status {
     }
 }
 
-/// What a switch shows of its pipeline.
+/// Pipeline as shown by a switch.
 pub(crate) type Requested = ResponseType;
 
 impl Switch {
@@ -67,7 +67,7 @@ impl Switch {
             Action::VerifyAndSave => {
                 let loaded = self.load(config)?;
                 let replaced = lock(&self.state).saved.replace(loaded);
-                // What is replaced can be large; it is dropped without the lock.
+                // The replaced state can be large; it is dropped without the lock.
                 drop(replaced);
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! What a switch sends while it is locked, delivered once it is not.
+//! Messages that a switch sends while it is locked, delivered afterwards.
 
 use std::ops::Range;
 

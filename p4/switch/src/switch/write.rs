@@ -17,7 +17,7 @@ use crate::entity::{Fault, Page, Spot};
 /// Updates that are applied before packets get their turn again.
 const UPDATES_AT_ONCE: usize = 64;
 
-/// What a switch without a pipeline says.
+/// Answers of a switch without a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the switch has no pipeline yet")]
 pub struct NoPipeline;
@@ -31,7 +31,7 @@ const MOST_OUTCOMES: usize = 4096;
 /// Requests of one read that are looked at before other reads and writes get their turn: most find nothing.
 const REQUESTS_AT_ONCE: usize = 256;
 
-/// How far a read has come.
+/// Progress of a read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadState {
     /// The request that is being read, and where it goes on.
@@ -53,7 +53,7 @@ impl ReadState {
     }
 }
 
-/// What a read found, and what became of each request.
+/// Result of a read, and of each request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// The entities.

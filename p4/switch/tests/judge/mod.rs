@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// Packets that go in together. BMv2 drops what does not fit its queues of 64.
 const TOGETHER: usize = 24;
 
-/// What each packet that went in became: ports and packets that came out, in the order of each port.
+/// Fate of each packet: ports and packets that came out, in the order of each port.
 pub type Results = BTreeMap<u64, BTreeMap<u32, Vec<Vec<u8>>>>;
 
 /// A running BMv2. Dropping it ends it.

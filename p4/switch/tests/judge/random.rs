@@ -131,7 +131,7 @@ impl Keys {
     }
 }
 
-/// What entries may name.
+/// Names of entries.
 pub struct Names {
     /// Members by profile.
     pub members: BTreeMap<u32, Vec<u32>>,

@@ -188,7 +188,7 @@ fn parse_gnmi_port(text: &str) -> Result<(Os, u16), String> {
     Ok((os, port))
 }
 
-/// What `--image` calls nodes.
+/// Word of `--image` for nodes.
 pub(crate) const NODE: &str = "node";
 
 fn parse_image(text: &str) -> Result<(String, String), String> {

@@ -37,7 +37,7 @@ fn commands(words: &[String], command: &clap::Command, found: &mut Vec<(Vec<Stri
     }
 }
 
-/// What an argument makes of a value, whatever else the command line lacks.
+/// Effect of an argument on a value, independent of the rest of the command line.
 fn refused(words: &[String], arg: &Arg, value: &str) -> bool {
     let name = arg.get_long().expect("numbers have long names");
     let line = words.iter().cloned().chain([format!("--{name}={value}")]);

@@ -2,7 +2,7 @@
 //!
 //! In: an overlay, and the configurations of a tree. Out: a refusal with the switch and what the models say; warnings of tables that
 //! have no model, and of models that are not there. Invariants: of the switches that the same files apply to, the first is
-//! judged; what the models refuse without the overlay too is no fault of it. The models are read by SONiC's Python module
+//! judged; what the models refuse without the overlay too is not a fault of it. The models are read by SONiC's Python module
 //! `sonic_yang`, which a `python3` of the search path has or has not.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use camino::Utf8Path;
 use closc_sonic::{ConfigDb, Overlay};
 use serde::Deserialize;
 
-/// What reads the models, and answers a line of JSON for each configuration.
+/// Reader of the models, which answers a line of JSON for each configuration.
 const JUDGE: &str = include_str!("models/judge.py");
 
 /// Where SONiC installs its models; [`FOLDER_VARIABLE`] names another place.
@@ -78,7 +78,7 @@ pub(in crate::commands) fn check(
     Ok(())
 }
 
-/// What the judge prints.
+/// Output of the judge.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {

@@ -223,7 +223,7 @@ mod tests {
         args
     }
 
-    /// What is selected, by an inventory that says no plane.
+    /// Selection, by an inventory without planes.
     fn selected(args: &FleetArgs, planes: &[u8]) -> Result<Vec<&'static str>, String> {
         let (files, manifest) = tree(planes);
         let inventory = Inventory::default();

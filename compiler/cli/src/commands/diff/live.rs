@@ -16,7 +16,7 @@ use crate::args::Args;
 use crate::args::diff::DiffArgs;
 use crate::commands::control;
 
-/// What stands for the switches themselves.
+/// Keyword for the switches themselves.
 pub const LIVE: &str = "live";
 
 /// Compares switches with a side; nothing if the side has faults, which were shown.
@@ -26,7 +26,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
-    // What moves between the two is refused later, as the digest is of what was there before.
+    // A change between the two is refused later, as the digest is of the earlier state.
     let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (found, held) = read(args, &programmed, &fleet)?;
     let own = closc_diff::Side {
@@ -101,7 +101,7 @@ fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(Drift
     Ok((found, held))
 }
 
-/// What the CONFIG_DBs of switches hold, table by table.
+/// Contents of the CONFIG_DBs of switches, table by table.
 pub(crate) type Configurations = BTreeMap<String, StateDigest>;
 
 /// Reads the CONFIG_DBs of a fleet.

@@ -27,7 +27,7 @@ use crate::output::{self, Document};
 /// The index of patches.
 pub(crate) const PATCHES: Document<Index<'static>> = Document::new("closc-patches/1");
 
-/// What changes on some switches, all alike.
+/// Equal changes on some switches.
 #[derive(Serialize, JsonSchema)]
 struct Group {
     switches: Vec<String>,
@@ -41,7 +41,7 @@ struct Group {
     operations: usize,
     /// The ports that go down and come up again.
     bounces: Vec<String>,
-    /// How long a switch takes.
+    /// Duration on one switch.
     seconds: u64,
     /// How `frr.conf` changes, where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ struct Routing {
     resets: Vec<String>,
 }
 
-/// What `patches.json` says.
+/// Contents of `patches.json`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Index<'a> {
     old: &'a closc_diff::Side,
@@ -254,7 +254,7 @@ impl Sides<'_> {
     }
 }
 
-/// What is to be done to a switch.
+/// Task for a switch.
 #[derive(PartialEq)]
 struct Work {
     steps: Vec<Patch>,

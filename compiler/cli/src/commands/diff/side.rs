@@ -126,10 +126,10 @@ pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
 
 /// Reads a side of a saved difference, and refuses one that is no longer what it was.
 pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
-    // What a saved file names may be any file of this machine: its faults would quote it, and a pipe would never end.
+    // A saved file may name any file of this machine: its errors would quote it, and a pipe would never end.
     let is_object = then.source.starts_with("git:");
     if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
-        bail!("`{}` of the saved difference is no file or tree", then.source.escape_debug());
+        bail!("`{}` of the saved difference is not a file or tree", then.source.escape_debug());
     }
     let reading = read(&input::options(args), &then.source)?;
     let Some(side) = reading.side.filter(|_| !reading.diagnostics.has_errors()) else {
@@ -157,7 +157,7 @@ pub fn without(side: &Side, names: &[String]) -> anyhow::Result<Side> {
         switch.or_else(|| topology.parse_link(name).map(Place::Link))
     };
     let named =
-        |name| place(name).with_context(|| format!("`{}` is no switch or cable", name.escape_debug()));
+        |name| place(name).with_context(|| format!("`{}` is not a switch or cable", name.escape_debug()));
     let places = names.iter().map(named).collect::<anyhow::Result<BTreeSet<Place>>>()?;
     let plan = Plan::new(closc_diff::rollout::without(planned.plan.fabric(), &places));
     Ok(Side::Plan(Box::new(Planned { plan, side: planned.side.clone() })))
@@ -172,7 +172,7 @@ pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Planne
     }
 }
 
-/// What reading a side came to.
+/// Result of reading a side.
 pub(crate) struct Reading {
     side: Option<Side>,
     diagnostics: Diagnostics,

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::output;
 
-/// How long a collector may take to answer.
+/// Time limit for an answer of the collector.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer of a collector.
 const ANSWER_MAX: u64 = 16 << 20;

@@ -13,7 +13,7 @@ use crate::args::Args;
 use crate::output::{self, Document, Outcome};
 use crate::{input, names};
 
-/// What a switch is given.
+/// Configuration of a switch.
 pub(crate) const DEVICE: Document<Explanation> = Document::new("closc-device/1");
 
 #[derive(Serialize, JsonSchema)]
@@ -72,7 +72,7 @@ struct Hop {
     port: String,
     /// Its share of the traffic; 0 where it is left out.
     weight: u16,
-    /// What is left of the planned capacity over its neighbour, for example `1/2`.
+    /// Remaining share of the planned capacity over its neighbour, for example `1/2`.
     left: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use closc_topology::Switch;
 
 use crate::commands::control;
 
-/// What the files of switches are made of.
+/// Parts of the files of switches.
 pub(super) struct Source<'p> {
     plan: &'p Plan,
     templates: Templates,

@@ -34,6 +34,6 @@ fn subject(plan: &Plan, name: &str) -> anyhow::Result<Subject> {
     let Some(number) = name.strip_prefix("plane ").or_else(|| name.strip_prefix("plane=")) else {
         return Ok(Subject::Switch(names::switch(plan, name)?));
     };
-    let number = number.parse().with_context(|| format!("`{name}` is no plane: write `plane 0`"))?;
+    let number = number.parse().with_context(|| format!("`{name}` is not a plane: write `plane 0`"))?;
     Ok(Subject::Plane(names::plane(plan, number)?))
 }

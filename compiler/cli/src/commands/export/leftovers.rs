@@ -59,7 +59,7 @@ pub(super) fn find(out: &Utf8Path, written: &[String]) -> io::Result<Vec<String>
     Ok(found)
 }
 
-/// What names of one kind have in common: `links.csv` and `links-3.csv` are of two kinds, `a-1.csv` and `a-12.csv` of one. What has two
+/// Common parts of names of one kind: `links.csv` and `links-3.csv` are of two kinds, `a-1.csv` and `a-12.csv` of one. What
 /// endings is known by them, as in `pod.clab.yml`.
 fn kind(name: &str) -> String {
     if let Some((_, endings)) = name.split_once('.')
@@ -119,7 +119,7 @@ mod tests {
         let found = |files: &[&str]| find(out, &written(files)).unwrap();
         assert_eq!(found(&["cables/a-0.csv"]), written(&["cables/a-1.csv"]));
         assert_eq!(found(&["cables/a-0.csv", "cables/a-1.csv"]), [""; 0]);
-        assert_eq!(found(&["links.csv"]), [""; 0], "files that somebody has beside it are theirs");
+        assert_eq!(found(&["links.csv"]), [""; 0], "foreign files beside it stay");
         assert_eq!(found(&["links-2.csv"]), written(&["links-3.csv"]));
         assert_eq!(kind("pod.clab.yml"), kind("tri.clab.yml"));
     }

@@ -17,7 +17,7 @@ use crate::{input, names};
 /// Ranks of a job, and how its pairs lie.
 pub(crate) const RANKS: Document<Report> = Document::new("closc-ranks/1");
 
-/// What was placed, and what crosses.
+/// Placed ranks, and the traffic across zones.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Report {
     ranks: u32,

@@ -12,7 +12,7 @@ use closc_platform::capability::{Capability, Support};
 use closc_platform::{Breakout, Catalogue, Os, Platform, SkuFeature, Standing};
 use closc_qos::units::Speed;
 
-/// What is wanted.
+/// Target state.
 #[derive(Clone)]
 pub(super) struct Want {
     pub(super) name: String,
@@ -44,7 +44,7 @@ pub(super) struct Shape<'a> {
     pub(super) groups: u32,
     /// Cables from a T0 to each T1.
     pub(super) parallel: u32,
-    /// What is above the T1s.
+    /// Switches above the T1s.
     pub(super) third: Option<Third>,
     /// Ports of a switch of the last tier that are kept free.
     pub(super) spare: u32,
@@ -135,7 +135,7 @@ pub(super) fn platforms<'a>(
     named: Option<&str>,
 ) -> anyhow::Result<Vec<Choice<'a>>> {
     let Some(speed) = want.port_speed() else {
-        bail!("{} are no whole Mb/s in each of {} planes", want.speed, want.planes);
+        bail!("{} are not whole Mb/s in each of {} planes", want.speed, want.planes);
     };
     let choice = |platform: &'a Platform| {
         let os = want.os.or(platform.oses.first().copied())?;
@@ -254,7 +254,7 @@ fn most(want: &Want, ports: u32) -> u32 {
     if want.tiers == Some(2) { ports * half } else { half.saturating_mul(half).saturating_mul(ZONES_MAX) }
 }
 
-/// How many sizes above what is wanted are tried.
+/// Number of larger sizes that are tried.
 const SIZES: usize = 48;
 
 /// Numbers of NICs above what is wanted that make whole T0s and nodes: the nearest ones, then those that grow by powers of two.

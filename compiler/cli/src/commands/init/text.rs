@@ -5,7 +5,7 @@ use closc_diagnostics::figures::number;
 
 use super::shape::{Shape, Want};
 
-/// What the file says of a routing that hashes, where switches cannot hash queue pairs.
+/// Message of the file about a routing that hashes, where switches cannot hash queue pairs.
 pub(super) const HASHED: &str = "
 warnings:
   W0901: allow  # switches hash flows without their queue pair: let hosts use several UDP source ports
@@ -81,11 +81,11 @@ fn down_of_t1(shape: &Shape<'_>, below: u32, split: &str) -> String {
     }
 }
 
-/// How uSIDs are cut up in three tiers, so that they name more switches than by default.
+/// Layout of uSIDs in three tiers, so that they name more switches than by default.
 const SEGMENTS: &str =
     "srv6: { plan: plane-in-block }  # each plane has a block of its own: uSIDs name more switches\n\n";
 
-/// What a third tier adds, line by line.
+/// Additions of a third tier, line by line.
 #[derive(Default)]
 struct Above {
     zones: String,

@@ -18,7 +18,7 @@ use crate::args::{Args, Format};
 use crate::labs;
 use crate::output::{self, Document, Outcome};
 
-/// What jobs came to.
+/// Results of jobs.
 pub(crate) const JOBS: Document<Jobs<'static>> = Document::new("closc-lab-job/1");
 
 /// Line rate of a NIC port on the kernel: low enough that processors are not what is measured.

@@ -20,10 +20,10 @@ use crate::commands::{control, push as pushing};
 use crate::limits;
 use crate::output::{self, Document, Outcome};
 
-/// What one run did.
+/// Result of one run.
 pub(crate) const RUN: Document<Report> = Document::new("closc-lab-run/1");
 
-/// What was done.
+/// Action.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Report {
     up: UpReport,
@@ -128,7 +128,7 @@ fn summary(report: &Report, fine: bool) -> String {
     let memory = report
         .peak_memory_bytes
         .map_or_else(String::new, |bytes| format!(", {} MiB of memory at most", number(bytes >> 20)));
-    let word = if fine { "everything is as it should be" } else { "something is wrong" };
+    let word = if fine { "everything works" } else { "something is wrong" };
     format!("{word}: {:.2} s{memory}\n", report.seconds)
 }
 

@@ -44,7 +44,7 @@ impl<'o> Place<'o> {
         if purpose != Purpose::Process {
             return Place::within(options, fabric, &trees);
         }
-        // Who was killed left a tree, which is removed.
+        // A killed process left a tree, which is removed.
         for left in own_places(&trees) {
             unless_busy(Place::within(options, fabric, &left))?.map_or(Ok(()), Place::clear)?;
         }

@@ -177,7 +177,7 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
     let mut moved = Vec::new();
     for (name, device) in plan.devices.iter().filter(|(_, device)| device.changes()) {
         let wanted: Vec<&Member> = fleets.iter().filter_map(|members| members.get(name)).collect();
-        // What comes may hold anything.
+        // Incoming data may hold anything.
         if !fleets[0].contains_key(name) {
             continue;
         }
@@ -218,7 +218,7 @@ fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Op
     Ok(Some(!device.set_pipeline && device.live == held))
 }
 
-/// The stage that each switch has reached, where a push before came so far; that after the last where it is as it should be.
+/// The stage that each switch has reached, where a push before came so far; that after the last where it is up to date.
 fn reached(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<String, usize>> {
     let mut found = BTreeMap::new();
     for (name, _) in plan.devices.iter().filter(|(_, device)| !device.changes()) {

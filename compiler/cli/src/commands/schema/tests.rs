@@ -75,7 +75,7 @@ fn every_command_has_its_documents() {
     assert!(leaves.len() > 30, "{leaves:?}");
 }
 
-/// What is named as a document anywhere in this crate is in the list, once.
+/// Each document named in this crate is in the list, once.
 #[test]
 fn every_document_is_listed() {
     let mut listed: Vec<&str> = ALL.iter().map(|described| described.name).collect();

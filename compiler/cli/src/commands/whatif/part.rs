@@ -14,7 +14,7 @@ use closc_whatif::{Domain, Element, Elements};
 use crate::args::whatif::WhatifArgs;
 use crate::output::Usage;
 
-/// What fails of a fabric.
+/// Failing elements of a fabric.
 pub(super) struct Chosen {
     part: Part,
     shard: Option<(u32, u32)>,

@@ -22,7 +22,7 @@ use crate::backend::p4::{self, SpecialPorts};
 use crate::progress::Watch;
 use crate::tree::{Program, Tree};
 
-/// How long a switch may take until it listens.
+/// Time limit until a switch listens.
 const PATIENCE: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(20);
 

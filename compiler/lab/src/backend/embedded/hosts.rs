@@ -91,7 +91,7 @@ pub(super) fn tag(frame: &[u8]) -> Option<Tag> {
     packet::tag(packet::payload(frame.get(ETHERNET..)?))
 }
 
-/// What a command of a node's files says of where packets go.
+/// Statement of a node's command about the path of packets.
 fn forwarding(command: Command) -> Option<(u32, Forwarding)> {
     let Command::Route(route) = command else { return None };
     let hops = match &route.action {

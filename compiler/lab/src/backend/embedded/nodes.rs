@@ -26,9 +26,9 @@ pub(super) struct Nodes {
     ports: HashMap<PortId, Macs>,
     /// Node of each inner address.
     addresses: HashMap<Ipv6Addr, DeviceId>,
-    /// What passed ports of nodes.
+    /// Packets at ports of nodes.
     passed: HashMap<PortId, PortCounter>,
-    /// What segments of nodes have handled.
+    /// Packets handled by segments of nodes.
     handled: HashMap<(DeviceId, Segment), SegmentCounter>,
     /// Whether frames for other MAC addresses are dropped.
     pub(super) strict: bool,

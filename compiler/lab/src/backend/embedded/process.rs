@@ -19,7 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::wire::{Answer, Request};
 use crate::LabError;
 
-/// How often and at what distance it is looked whether a process has ended.
+/// Number and interval of checks that a process has ended.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 

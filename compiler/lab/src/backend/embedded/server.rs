@@ -38,7 +38,7 @@ const P4RUNTIME: &str = "p4runtime.sock";
 /// Longest time that a packet of a controller waits until the fabric moves it on, in milliseconds.
 const TICK_MS: u16 = 10;
 
-/// How often it is looked whether the lab is to end.
+/// Interval of checks that the lab is to end.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Longest time for the rest of a message that has begun.
@@ -168,7 +168,7 @@ struct Site {
     /// Ports of switches by the number of the port; nothing for those of NICs.
     ends: Vec<Option<LinkEnd>>,
     numbers: HashMap<LinkEnd, u32>,
-    /// What is plugged into each port, by its number.
+    /// Connection of each port, by its number.
     mates: Vec<Option<u32>>,
 }
 
@@ -273,7 +273,7 @@ impl Site {
         out
     }
 
-    /// What enters ports, and what leaves those of switches.
+    /// Packets that enter ports, and packets that leave those of switches.
     fn follow(&mut self, frames: Vec<Frame>) -> Answer {
         self.fabric.keep_entered();
         let mut left = self.carry(frames);
@@ -282,7 +282,7 @@ impl Site {
         let out =
             left.iter().filter_map(|frame| Some(Frame { port: self.mate(frame.port)?, ..frame.clone() }));
         let out: Vec<Frame> = out.collect();
-        // What came in by a port has left the one that is plugged in there, which nodes know of their own.
+        // A packet that came in by a port left the one that is plugged in there, as nodes know themselves.
         let sender = |frame: &Frame| {
             let mate = self.mate(frame.port).filter(|mate| self.ends[*mate as usize].is_some())?;
             Some(Frame { port: mate, ..frame.clone() })
@@ -329,7 +329,7 @@ impl Site {
     }
 }
 
-/// What comes after a request.
+/// Event after a request.
 enum Turn {
     Next,
     Gone,

@@ -1,4 +1,4 @@
-//! What is said over the socket of a lab: a kind, a length, and so many bytes.
+//! Message of the socket of a lab: a kind, a length, and so many bytes.
 //!
 //! In: a stream. Out: requests and answers. Invariants: an answer to each request, in order; ports are the numbers that
 //! both sides give them from the same cable lists.
@@ -17,7 +17,7 @@ pub(super) struct Frame {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What is asked of a lab.
+/// Requests to a lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Request {
     /// Puts packets into the cables of NIC ports; the answer is what comes out of such cables.
@@ -37,7 +37,7 @@ pub(super) enum Request {
     Stop,
 }
 
-/// What a lab answers.
+/// Answer of a lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Packets.

@@ -1,4 +1,4 @@
-//! Who carries packets, and whether they have any in hand.
+//! Carrier of packets, and whether it has any in hand.
 //!
 //! In: `/proc`. Out: when nothing is on its way any more. Invariants: a wait is bounded, for machines that never rest.
 //!
@@ -17,7 +17,7 @@ const QUEUES: &str = "/proc/net/softnet_stat";
 /// Packets in a queue are in this column, in hexadecimal, since Linux 5.10.
 const LENGTH: usize = 11;
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long to wait for a rest before going on as it is.
+/// Time to wait for a pause before going on.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A packet that is just being handed on is in no queue, but soon in the next.
 const IN_A_ROW: u32 = 2;

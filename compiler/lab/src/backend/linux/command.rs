@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 
 use crate::LabError;
 
-/// How often a batch tries the same line again after the kernel had no memory at hand for a counter.
+/// Attempts of a batch at one line after the kernel lacked memory for a counter.
 const PATIENCE: usize = 200;
 
 /// Runs lines of `ip` commands in the namespace of the calling thread.

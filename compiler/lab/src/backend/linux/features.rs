@@ -1,4 +1,4 @@
-//! What a lab needs of the machine, tried out in a namespace that nobody sees.
+//! Requirements of a lab on the machine, tried in a private namespace.
 
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::LabError;
 use crate::feature::Feature;
 use crate::privilege;
 
-/// What is tried, in order; later ones build on earlier ones.
+/// Attempts, in order; later ones build on earlier ones.
 const TRIALS: [(Feature, &str); 6] = [
     (Feature::Veth, "link add v0 type veth peer name v1\nlink set v0 up\nlink set v1 up\n"),
     (Feature::Bridge, "link add sr0 type bridge\nlink set sr0 up\n"),
@@ -37,7 +37,7 @@ const TRIALS: [(Feature, &str); 6] = [
     ),
 ];
 
-/// What is tried of `tc`, in order: all that a `tc.batch` asks for.
+/// Probed features of `tc`, in order: all that a `tc.batch` asks for.
 const QUEUES: [(&str, &str); 3] = [
     (
         "`ets`: Linux 5.6 with CONFIG_NET_SCH_ETS",

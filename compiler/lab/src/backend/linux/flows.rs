@@ -40,7 +40,7 @@ const PATIENCE_MS: u16 = 100;
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Who listens.
+/// Listeners.
 #[derive(Debug)]
 pub(super) struct Watchers {
     all: Vec<Watcher>,

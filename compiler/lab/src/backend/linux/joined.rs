@@ -46,7 +46,7 @@ pub(crate) fn unjoined(
             if !joins(from.node, from.address, *to, net, &mut known) {
                 return Some((from.address, to.address));
             }
-            // What a node does holds for its own source alone.
+            // Rules of a node apply to its own source alone.
             known.remove(&from.node);
         }
     }

@@ -16,7 +16,7 @@ use crate::privilege;
 /// Where `ip netns` keeps namespaces.
 const FOLDER: &str = "/run/netns";
 
-/// What somebody may do inside of a namespace.
+/// Capabilities inside a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rights {
     /// Change its network.
@@ -30,7 +30,7 @@ pub(super) enum Rights {
 pub(crate) struct Namespace {
     /// Its name.
     pub(crate) name: String,
-    /// What it stands for, for messages.
+    /// Meaning, for messages.
     pub(crate) device: String,
 }
 

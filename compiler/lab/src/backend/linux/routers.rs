@@ -29,11 +29,11 @@ const DAEMONS: [&str; 3] = ["/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin"];
 const RUN: &str = "/run/closc-frr";
 /// The user that they run as.
 const USER: &str = "frr";
-/// How long daemons may take to end.
+/// Time for daemons to end.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who daemons run as.
+/// User of daemons.
 #[derive(Debug, Clone, Copy)]
 struct Account {
     user: u32,
@@ -87,7 +87,7 @@ impl Frr {
         let what = || format!("make `{folder}`");
         DirBuilder::new().recursive(true).mode(0o711).create(RUN).map_err(LabError::io(what()))?;
         fs::set_permissions(RUN, Permissions::from_mode(0o711)).map_err(LabError::io(what()))?;
-        // What a crash has left there belongs to a lab of this name.
+        // Remains of a crash there belong to a lab of this name.
         crate::backend::remove_folder(folder)?;
         DirBuilder::new().mode(0o700).create(folder).map_err(LabError::io(what()))?;
         chown(folder, None, Some(self.account.group)).map_err(LabError::io(what()))?;

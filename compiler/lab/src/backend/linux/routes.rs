@@ -82,7 +82,7 @@ fn parse(text: &str) -> Result<Routes, String> {
 fn prefix(text: &str) -> Result<Ipv6Net, String> {
     let text = if text == "default" { "::/0" } else { text };
     let whole = || text.parse::<Ipv6Addr>().map(Ipv6Net::from);
-    text.parse().or_else(|_| whole()).map_err(|_| format!("`{text}` is no prefix"))
+    text.parse().or_else(|_| whole()).map_err(|_| format!("`{text}` is not a prefix"))
 }
 
 #[cfg(test)]

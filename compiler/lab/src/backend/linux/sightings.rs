@@ -21,7 +21,7 @@ use crate::packet::{self, Sign};
 
 const ETH_P_IPV6: u16 = 0x86dd;
 
-/// What a socket looks at: frames that come in, or those that go out as well, which the kernel shows to whoever asks for all
+/// Frames that a socket receives: arriving ones, or outgoing ones as well, which the kernel shows to a reader of all
 /// protocols only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {

@@ -23,7 +23,7 @@ const SETTLE_SILENT: u32 = 3;
 /// After this many readings a lab is taken as it is.
 const SETTLE_TRIES: u32 = 200;
 
-/// How often, and at what distance, it is looked whether routes lead everywhere. BGP takes seconds on an idle machine.
+/// Number and interval of checks that routes lead everywhere. BGP takes seconds on an idle machine.
 const CONVERGE: Duration = Duration::from_millis(500);
 const CONVERGE_TRIES: u32 = 360;
 /// After so many readings that are the same, routers have found all ways that they find. Timers of sessions are 9 s.

@@ -30,10 +30,10 @@ use crate::tree::DeviceKind;
 const BUFFER: usize = 16 << 20;
 /// Packets sent before everybody listens again.
 const BURST: usize = 256;
-/// How long to wait for packets that are still under way, in milliseconds of silence. Those who carry them must be at
+/// Time to wait for packets in flight, in milliseconds of silence. Those who carry them must be at
 /// rest besides.
 const PATIENCE_MS: u16 = 100;
-/// How often to try again while the kernel has no room for a packet, and the pause between.
+/// Number of attempts while the kernel has no room for a packet, and the pause between.
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
 /// Hop limit of the outer header: five switches and some.

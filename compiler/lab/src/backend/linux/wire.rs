@@ -45,7 +45,7 @@ pub(crate) fn raise_all(interfaces: &[&str], device: &str) -> Result<(), LabErro
     silence()?;
     let mut batch = String::from("link set dev lo up\n");
     for interface in interfaces {
-        // What was there before the default was changed has its own setting.
+        // Elements from before a changed default have their own setting.
         let path = format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6");
         std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;
         let _ = writeln!(batch, "link set dev {interface} mtu {MTU} up");

@@ -46,7 +46,7 @@ pub(super) struct Tables {
     to_next_hop: Leads,
     to_group: Leads,
     group: u32,
-    /// What the member of a group calls.
+    /// Action of the member of a group.
     member: Leads,
     /// Where groups are objects of their own.
     profile: Option<u32>,
@@ -94,7 +94,7 @@ impl Tables {
         }
     }
 
-    /// What is asked of a switch.
+    /// Requests to a switch.
     fn questions(&self) -> Vec<v1::Entity> {
         let tables = [Some(self.route), Some(self.group), Some(self.next_hop), self.interface];
         let mut asked: Vec<v1::Entity> = tables.into_iter().flatten().map(entry::wildcard).collect();
@@ -130,7 +130,7 @@ enum Leading {
     Group(Key),
 }
 
-/// What was read of a switch.
+/// Readings of a switch.
 #[derive(Debug, Default)]
 struct Found {
     routes: Vec<(ipnet::Ipv6Net, Leading)>,

@@ -1,4 +1,4 @@
-//! What is left of flows that switches place by a hash, while something is broken.
+//! Remaining capacity of flows that switches place by a hash, during a fault.
 //!
 //! In: the ways of flows on a whole fabric, the routes of all devices, what is broken. Out: [`Left`]. Invariants: a flow keeps its
 //! way as long as no group on it changes; where one changes, what is expected of the hash counts. Without a routing protocol a
@@ -26,7 +26,7 @@ pub(super) struct Hashed<'a> {
     routes: &'a [Routes],
 }
 
-/// What is broken.
+/// Faults.
 #[derive(Debug, Default)]
 struct Broken {
     /// Ports that are down, which their device notices.
@@ -129,7 +129,7 @@ impl Remains for Hashed<'_> {
             *senders.entry(sender).or_insert(1.0) *= self.pair(pair, true, &broken);
         }
         let goodput = senders.values().sum::<f64>() / senders.len().max(1) as f64;
-        // Whatever the hash chose: what switches have ways for.
+        // For any hash: the next hops of switches.
         let expected = self.pairs.iter().map(|pair| self.pair(pair, false, &broken)).sum::<f64>();
         // Shares of thirds need not add up to a whole.
         Left { goodput: goodput.min(1.0), paths: (expected / self.pairs.len().max(1) as f64).min(1.0) }

@@ -32,7 +32,7 @@ const MAGIC: [u8; 4] = *b"clfl";
 const HEADER: usize = 28;
 /// Headers of Ethernet, IPv6 and UDP.
 const WIRE: u64 = 14 + 40 + 8;
-/// What may be sent at once after a pause, in time: whoever waits wakes up in milliseconds.
+/// Burst after a pause, in time: a waiting thread wakes up in milliseconds.
 const CATCH_UP_NS: u64 = 20_000_000;
 /// The longest datagram.
 const BUFFER: usize = 1 << 16;
@@ -63,14 +63,14 @@ struct Running {
     pair: Pair,
     sender: Sender,
     receiver: Receiver,
-    /// What data is sent from and where to, and the same of acknowledgements.
+    /// Source and destination of data, and of acknowledgements.
     sockets: [(UdpSocket, SocketAddrV6); 2],
     /// The port of the NIC that it leaves by, by its number in `free_ns`, and its plane.
     port: usize,
     plane: usize,
 }
 
-/// What a datagram says.
+/// Contents of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Header {
     is_data: bool,
@@ -100,7 +100,7 @@ impl Header {
     }
 }
 
-/// What stands at a place of a packet.
+/// Value at a place of a packet.
 fn content(number: u64, at: usize) -> u8 {
     (number as u8).wrapping_mul(31).wrapping_add(at as u8)
 }
@@ -290,7 +290,7 @@ impl Nodes {
     /// Takes word that data arrived; tells whether a message is whole by it.
     fn acknowledged(&mut self, work: &mut Work, header: Header, now_ns: u64) -> bool {
         let at = header.flow as usize;
-        // What was late and not lost.
+        // Late packets that were not lost.
         self.losses.remove(&(at, header.number, header.sent_ns));
         self.active.insert(at);
         let flow = &mut self.flows[at];

@@ -1,4 +1,4 @@
-//! Who sends how much to whom, with pairs of NICs that are alike counted together.
+//! Traffic matrix, with equal pairs of NICs counted together.
 //!
 //! In: the pattern, the NICs, what is down. Out: [`Flow`]s. Invariants: of a pattern where all send to all there are no more
 //! flows than pairs of T0 groups, but for NICs whose own ports are down.
@@ -13,9 +13,9 @@ use super::state::{End, State, Wires};
 pub(super) struct Flow {
     pub(super) from: End,
     pub(super) to: End,
-    /// How many pairs.
+    /// Number of pairs.
     pub(super) pairs: f64,
-    /// What a sender gives to one receiver, of all that it sends.
+    /// Share of a sender's traffic for one receiver.
     pub(super) weight: f64,
     /// The class of the receivers, and how many are in it.
     pub(super) class: usize,

@@ -148,7 +148,7 @@ struct Up {
     t2: Bits,
 }
 
-/// What is up.
+/// Running parts.
 #[derive(Debug)]
 pub(super) struct State {
     /// Of each group its zone, and what is up in each plane.

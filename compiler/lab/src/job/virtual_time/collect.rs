@@ -1,4 +1,4 @@
-//! What agents say of losses and states, gathered before they forget it.
+//! Reports of agents about losses and states, gathered before they forget them.
 //!
 //! In: stations, now and then. Out: changes of a [`Record`], what senders said of packets that they missed. Invariants: what an agent forgot before it was
 //! asked is counted.
@@ -22,7 +22,7 @@ struct Known {
     losses: Vec<AgentLoss>,
 }
 
-/// What was gathered so far.
+/// Input so far.
 #[derive(Debug)]
 pub(super) struct Collected {
     agents: Vec<Known>,

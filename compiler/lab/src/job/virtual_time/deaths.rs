@@ -41,7 +41,7 @@ impl Packet {
         Some(Packet { from, list, number: u32::from_be_bytes(number), is_probe })
     }
 
-    /// Who sent it, and the segment list of its path.
+    /// Sender, and the segment list of its path.
     pub(super) fn way(&self) -> (Ipv6Addr, Ipv6Addr) {
         (self.from.into(), self.list.into())
     }
@@ -52,7 +52,7 @@ impl Packet {
     }
 }
 
-/// What was lost so far.
+/// Losses so far.
 #[derive(Debug, Default)]
 pub(super) struct Deaths {
     /// When, which, and whether a switch dropped it.
@@ -86,7 +86,7 @@ impl Deaths {
     }
 }
 
-/// What senders said of packets that they missed.
+/// Senders' reports of missed packets.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     known: HashMap<Packet, Vec<Word>>,

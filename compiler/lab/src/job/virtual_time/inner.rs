@@ -46,7 +46,7 @@ mod tests {
         (frame[18], frame[19], frame[20]) = (0, 146, 60);
         let mut wrapped = wrap(&frame);
         assert_eq!((wrapped.len(), wrapped[19], wrapped[20], wrapped[OUTER + 6]), (240, 186, IPV6, 60));
-        // What a switch marks is marked afterwards.
+        // Packets marked by a switch stay marked.
         wrapped[15] |= 0x30;
         frame[15] |= 0x30;
         unwrap(&mut wrapped);

@@ -34,7 +34,7 @@ const NUMBERED: u8 = 60;
 /// NICs whose agents have what they have on hosts.
 const WHOLE_NICS: usize = 256;
 
-/// What an agent has room for.
+/// Capacity of an agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     channels: Option<usize>,
@@ -43,7 +43,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// What agents of hosts have. Those of a large job are smaller, as thousands of them share the memory of one machine: fewer far
+    /// Limits of host agents. Those of a large job are smaller, as thousands of them share the memory of one machine: fewer far
     /// NICs at a time, which make room for each other by the same rule.
     pub(super) fn of(nics: usize) -> Room {
         let Options { channels, window, idle_ns, .. } = Options::default();
@@ -232,7 +232,7 @@ impl<'a> Station<'a> {
         }
         while self.coming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
             let Some(Reverse(coming)) = self.coming.pop() else { break };
-            // What was on a cable that was unplugged is gone, and what is another NIC's is of no use here.
+            // Packets on an unplugged cable are gone, and those of another NIC are useless here.
             let is_here = self.carrier[usize::from(coming.plane)];
             if !is_here || !self.agent.is_mine(&coming.frame) {
                 self.lost.extend(coming.packet.map(|packet| (coming.at_ns, packet)));
@@ -338,7 +338,7 @@ impl<'a> Station<'a> {
     }
 }
 
-/// What frames of each port begin with: MAC addresses of its T0 and its own, and the type; none where no cable is plugged in.
+/// Headers of frames of each port: MAC addresses of its T0 and its own, and the type; none where no cable is plugged in.
 fn ethernet(seat: &Seat, tree: &Tree, model: &Model, group: &GroupTable) -> Vec<Option<[u8; 14]>> {
     let head = |(port, t0): (&Option<PortId>, &Mac)| {
         let (device, name) = model.end((*port)?);

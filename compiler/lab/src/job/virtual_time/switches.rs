@@ -117,7 +117,7 @@ impl Switches {
         (0..).zip(&self.ends).filter_map(|(port, end)| Some((port, (*end)?)))
     }
 
-    /// Plugs a cable into two ports; one of a NIC is no link of switches.
+    /// Plugs a cable into two ports; one of a NIC is not a link of switches.
     pub(super) fn plug(&mut self, a: u32, b: u32) -> Result<(), LabError> {
         if let (Some(one), Some(other)) = (self.end(a), self.end(b)) {
             self.fabric.link(one, other).map_err(|error| LabError::Process(error.to_string()))?;
@@ -261,7 +261,7 @@ fn program(
     nodes.par_iter().map(one).collect()
 }
 
-/// How many packets the queues of a port hold: entries say from which depth on packets are cut, an eighth before the end.
+/// Queue length of a port in packets: entries state the depth from which packets are trimmed, an eighth before the end.
 fn depths(ids: &Ids, updates: &[v1::Update]) -> BTreeMap<u32, u64> {
     let number = |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     let entries = updates.iter().filter_map(|update| match update.entity.as_ref()?.entity.as_ref()? {

@@ -27,7 +27,7 @@ struct Lossy {
 pub(super) struct Wiring<'a> {
     model: &'a Model,
     seed: u64,
-    /// What is plugged into each port, by its number.
+    /// Connection of each port, by its number.
     mates: Vec<u32>,
     /// The station and plane of each port of a NIC.
     homes: Vec<Option<(u32, u8)>>,
@@ -37,7 +37,7 @@ pub(super) struct Wiring<'a> {
     numbers: HashMap<(u32, u32), u32>,
     down: BTreeSet<u32>,
     swapped: Vec<(CableId, CableId)>,
-    /// How many of a million each cable loses.
+    /// Losses of each cable, per million.
     losses: BTreeMap<CableId, u32>,
     lossy: HashMap<u32, Lossy>,
 }

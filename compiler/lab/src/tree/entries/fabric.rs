@@ -76,7 +76,7 @@ impl Reader {
         Some((lpm(entry)?, u16::try_from(number_of(param(action, self.way)?)?).ok()?))
     }
 
-    /// Who is at the other end of a next hop; its address is of no use to a switch.
+    /// Far end of a next hop; its address is of no use to a switch.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<Neighbour> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac })

@@ -71,7 +71,7 @@ impl Reader {
         Some((text(key(entry, self.interface_id)?)?.to_owned(), port))
     }
 
-    /// Who is at the other end of a router interface.
+    /// Far end of a router interface.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<(String, Neighbour)> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         let address = Ipv6Addr::from(number_of(key(entry, self.neighbour_address)?)?);

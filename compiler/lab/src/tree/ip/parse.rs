@@ -135,7 +135,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What is done at an own segment, after `encap`.
+    /// Action at an own segment, after `encap`.
     fn segment(&mut self) -> Result<Action, String> {
         self.expect(&["seg6local", "action"])?;
         match self.word()? {
@@ -191,14 +191,14 @@ impl<'a> Words<'a> {
 
     fn mtu(&mut self) -> Result<u32, String> {
         let mtu = self.value("a size of packets")?;
-        if MTUS.contains(&mtu) { Ok(mtu) } else { Err(format!("`{mtu}` is no size of packets")) }
+        if MTUS.contains(&mtu) { Ok(mtu) } else { Err(format!("`{mtu}` is not a size of packets")) }
     }
 
     /// An address alone stands for itself.
     fn prefix(&mut self) -> Result<Ipv6Net, String> {
         let word = self.word()?;
         let whole = || word.parse::<Ipv6Addr>().map(Ipv6Net::from);
-        word.parse().or_else(|_| whole()).map_err(|_| format!("`{}` is no prefix", short(word)))
+        word.parse().or_else(|_| whole()).map_err(|_| format!("`{}` is not a prefix", short(word)))
     }
 
     fn value<T: FromStr>(&mut self, what: impl Display) -> Result<T, String> {
@@ -241,7 +241,7 @@ impl<'a> Words<'a> {
 
 /// A member of a group, with its weight.
 fn member(text: &str) -> Result<(u32, u8), String> {
-    let wrong = |_| format!("`{}` is no member of a group", short(text));
+    let wrong = |_| format!("`{}` is not a member of a group", short(text));
     match text.split_once(',') {
         Some((id, weight)) => Ok((id.parse().map_err(wrong)?, weight.parse().map_err(wrong)?)),
         None => Ok((text.parse().map_err(wrong)?, 1)),

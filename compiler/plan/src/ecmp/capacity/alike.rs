@@ -13,7 +13,7 @@ use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 pub(super) struct Alike<'a> {
     topology: &'a Topology,
     rows: u16,
-    /// How many T2s each T1 reaches.
+    /// Number of T2s per T1.
     reached: u16,
     /// Switches that stand for themselves.
     odd: BTreeSet<Switch>,

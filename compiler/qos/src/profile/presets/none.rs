@@ -1,6 +1,6 @@
 //! `none`: one class for everything, neither paused, marked nor trimmed.
 //!
-//! What a switch does without any setting, said on purpose: for targets that render no QoS. Hosts mark nothing.
+//! Explicit defaults of a switch without settings: for targets that render no QoS. Hosts mark nothing.
 
 use super::super::Draft;
 use super::super::class::Role;

@@ -44,14 +44,14 @@ pub(super) struct MemoryView {
     egress: Vec<ShareView>,
 }
 
-/// What a queue or group may take of the free buffer.
+/// Share of the free buffer that a queue or group may take.
 #[derive(Debug, Serialize)]
 struct ShareView {
     number: u8,
     threshold: String,
 }
 
-/// What ports of one kind are given.
+/// Settings of ports of one kind.
 #[derive(Debug, Serialize)]
 pub(super) struct ProfileView {
     name: String,

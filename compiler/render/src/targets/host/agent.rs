@@ -1,4 +1,4 @@
-//! What the agent of each NIC is started with, `closc/nic0.env` and so on.
+//! Start options of the agent of each NIC, `closc/nic0.env` and so on.
 //!
 //! In: the intent of a node. Out: a file for each NIC, which `closc-nic run --settings` and the unit of systemd read. Invariants:
 //! marks follow from the profile that switches are rendered from, by the rule that labs use; nothing without path tables.

@@ -1,4 +1,4 @@
-//! What NCCL and VCCL are given: which devices in which order, marks, queue pairs, where GPUs and NICs are plugged in.
+//! Settings of NCCL and VCCL: devices in order, marks, queue pairs, places of GPUs and NICs.
 //!
 //! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Invariants: marks are
 //! read off the profile that the switches are rendered from; values that are NCCL's defaults are written only where

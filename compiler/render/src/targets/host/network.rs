@@ -51,7 +51,7 @@ struct Route {
     to: String,
     /// Empty text where the table has no way there.
     via: String,
-    /// What happens without a way: the next table is asked, or nothing leads there at all.
+    /// Result without a next hop: the next table is asked, or nothing leads there at all.
     otherwise: &'static str,
     metric: u16,
     /// 0 for the main table.
@@ -65,7 +65,7 @@ struct Rule {
     priority: u16,
 }
 
-/// What `ip` gives a route without a metric.
+/// Metric of `ip` routes without a metric.
 const METRIC: u16 = 1024;
 
 /// Rules by a NIC's address come after those by a port's, whose priority is the number of the table.

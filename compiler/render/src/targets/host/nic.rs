@@ -1,4 +1,4 @@
-//! What the NICs are given of classes, `nic-qos.sh`, and what senders need to know of the longest path, `delay.json`.
+//! Class settings of NICs, `nic-qos.sh`, and the longest path for senders, `delay.json`.
 //!
 //! In: the intent of a node. Out: both, and settings of the kernel. Invariants: every value is read off the profile that the switches are
 //! rendered from, by [`HostQos`]; the script sets whole lists, so what was there before does not matter.
@@ -69,7 +69,7 @@ pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
     Ok(vec![script, files.json(DELAY, &delay(files)), linux::host_sysctl(files.intent, files.templates)?])
 }
 
-/// What path tables state where hosts write the path, for nodes with any routing.
+/// Statements of path tables where hosts write the path, for nodes with any routing.
 fn delay(files: &Files<'_>) -> NodeDelay {
     let intent = files.intent;
     let ZoneDelay { port, delay, target, marks } = intent.delay;

@@ -68,7 +68,7 @@ struct FirstSegment {
     metric: u16,
 }
 
-/// What `ip` gives a route without a metric.
+/// Metric of `ip` routes without a metric.
 const METRIC: u16 = 1024;
 
 impl View {

@@ -22,9 +22,9 @@ const PACKET: u64 = 1_000;
 #[derive(Debug, Serialize)]
 pub(in crate::targets) struct QueuesView<'a> {
     profile: &'a str,
-    /// How many there are.
+    /// Count.
     bands: usize,
-    /// How many of them go first; empty for none.
+    /// Number that go first; empty for none.
     strict: String,
     /// The band of whatever is not IPv6, for each of the 16 priorities that the kernel knows, counted from 0.
     others: String,
@@ -44,7 +44,7 @@ struct Filter {
 #[derive(Debug, Serialize)]
 struct Port<'a> {
     name: &'a str,
-    /// What is at the other end, for people.
+    /// The other end, for people.
     far: &'a str,
     /// Bytes that each weighted band may send in a turn; empty for none.
     quanta: String,

@@ -20,7 +20,7 @@ pub(super) struct CageView {
     split: Option<SplitView>,
 }
 
-/// How a cage is split.
+/// Breakout of a cage.
 #[derive(Debug, Serialize)]
 struct SplitView {
     ports: usize,
@@ -39,7 +39,7 @@ pub(super) struct PortView<'a> {
     link: Option<LinkView>,
 }
 
-/// What is plugged into a port.
+/// Connection of a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
     /// Absent where both ends find each other by their link-local addresses.
@@ -50,7 +50,7 @@ struct LinkView {
     pauses: Option<String>,
 }
 
-/// The cages of a switch that are no port as they are.
+/// The cages of a switch that are not port as they are.
 pub(super) fn cages(intent: &DeviceIntent<'_>) -> Vec<CageView> {
     let panel = &intent.platform.panel;
     let mut found: BTreeMap<u16, CageView> = BTreeMap::new();

@@ -53,7 +53,7 @@ struct PriorityView {
     queue: u8,
 }
 
-/// How a queue is served.
+/// Scheduling of a queue.
 #[derive(Debug, Serialize)]
 struct QueueView {
     number: u8,
@@ -61,7 +61,7 @@ struct QueueView {
     share: Option<u32>,
 }
 
-/// What ports of one place and speed are given.
+/// Settings of ports of one place and speed.
 #[derive(Debug, Serialize)]
 struct KindView {
     name: String,
@@ -108,7 +108,7 @@ struct PoolView {
     priorities: Vec<u8>,
 }
 
-/// What may be taken of the free buffer.
+/// Share of the free buffer that may be taken.
 #[derive(Debug, Serialize)]
 struct SharesView {
     /// Of lossless classes: where they come in, and where they leave.
@@ -125,7 +125,7 @@ struct ShareView {
     alpha: String,
 }
 
-/// What becomes of packets that do not fit.
+/// Fate of packets that do not fit.
 #[derive(Debug, Serialize)]
 struct TrimmingView {
     size: u64,

@@ -65,7 +65,7 @@ pub(super) fn number(document: &mut Document) {
     });
 }
 
-/// What ECMP hashes: the entropy of a RoCE flow is in its UDP source port. SONiC has no word for the destination
+/// ECMP hash fields: the entropy of a RoCE flow is in its UDP source port. SONiC has no field for the destination
 /// QP of the RoCE header.
 const HASHED: [&str; 5] = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"];
 

@@ -94,7 +94,7 @@ impl Table<'_> {
                 }
             }
             let rows = table.rows;
-            // How a table is opened depends on what is before it.
+            // Opening a table depends on what is before it.
             let opening = if rows > 0 { OPENING.len() + self.name.len() + FIRST_KEY.len() } else { 0 };
             text.drain(..opening);
             (text, rows)

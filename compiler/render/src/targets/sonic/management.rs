@@ -1,8 +1,8 @@
-//! How the switch is reached and whom it tells: `MGMT_PORT`, `MGMT_INTERFACE`, `NTP`, `NTP_SERVER`,
+//! Management of the switch: `MGMT_PORT`, `MGMT_INTERFACE`, `NTP`, `NTP_SERVER`,
 //! `SYSLOG_SERVER`, `SNMP` and `LLDP`.
 //!
 //! In: a view. Out: rows. Invariants: the management address comes with its gateway, which SONiC's model demands;
-//! the gateway is a route of the management port only, so there still is no default route in the fabric.
+//! the gateway is a route of the management port only, so there still is not a default route in the fabric.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Who is at the other end: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
+//! Far end: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
 //!
 //! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared
 //! with the plan; every switch at the end of one has its MAC address, because a static route waits for one and

@@ -23,7 +23,7 @@ pub(super) struct Block {
     kinds: Kinds,
     /// The text from inside the quotes of the first key to the end of the last row.
     pub(super) text: Vec<u8>,
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) rows: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What every table of a switch reads: its ports in the order of the device, addresses as text.
+//! Common inputs of a switch's tables: its ports in the order of the device, addresses as text.
 //!
 //! In: an intent. Out: [`View`]. Invariants: ports are in natural order of their names (`Ethernet8` before
 //! `Ethernet16`), as `show` commands and `config save` list them; text is made once and used in every table.
@@ -13,7 +13,7 @@ use crate::targets::text::{address, net};
 pub(super) struct View<'a> {
     /// The intent.
     pub(super) intent: &'a DeviceIntent<'a>,
-    /// Who writes its routes.
+    /// Writer of its routes.
     pub(super) routed: Routed,
     /// The ports in natural order of their names.
     pub(super) ports: Vec<PortView<'a>>,
@@ -29,11 +29,11 @@ pub(super) struct PortView<'a> {
     pub(super) index: usize,
     /// Name of the port.
     pub(super) name: &'a str,
-    /// What is plugged in.
+    /// Connections.
     pub(super) link: Option<LinkView<'a>>,
 }
 
-/// What is plugged into a port, as the tables read it.
+/// Connection of a port, as the tables read it.
 pub(super) struct LinkView<'a> {
     /// The link.
     pub(super) connection: &'a Connection,

@@ -90,7 +90,7 @@ mod tests {
             ("outputs: [nic, nccl]", "lossy-trim", "control: { role: other }", false),
             // Says what holds anyway.
             ("", "lossless", "cnp: { role: cnp }", true),
-            // What a pause names.
+            // Subject of a pause.
             ("", "lossless", "data: { priority: 4 }", true),
         ] {
             let found = codes(&fabric(outputs, base, classes));

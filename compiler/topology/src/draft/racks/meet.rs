@@ -9,7 +9,7 @@ use super::{Kind, RackFault};
 use crate::naming::{Numbers, Placeholder};
 use crate::rack::RackRule;
 
-/// How many names are tried.
+/// Number of names tried.
 const TRIED_MAX: u64 = 65_536;
 
 type Racked<'a> = (&'a Kind<'a>, &'a RackRule);
@@ -45,7 +45,7 @@ fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<String> {
     names(few).find(|name| has(many, name)).map(|name| format!("rack `{name}`"))
 }
 
-/// How often each number of a name varies.
+/// Number of changes of each number of a name.
 fn counts((kind, rule): Racked<'_>) -> [u16; 4] {
     let planes = if rule.shares_planes() { 1 } else { kind.planes };
     [planes, kind.zones, kind.units, kind.racks(rule)]

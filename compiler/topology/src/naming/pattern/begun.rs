@@ -11,7 +11,7 @@ use super::{Hole, Numbers, Part, Pattern, shown};
 /// The most numbers that are written for one hole of a pattern.
 const WRITTEN_MAX: usize = 1 << 17;
 
-/// What a name may go on as.
+/// Possible continuations of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {
     /// The numbers of a name: whether such a device is there is not known here.
@@ -40,7 +40,7 @@ impl Pattern {
             };
             found.retain(|(name, _)| name.starts_with(typed) || typed.starts_with(name.as_str()));
             if found.len() > limit {
-                // What follows a number tells 1 from 10.
+                // The character after a number distinguishes 1 from 10.
                 let next = self.parts.get(at + 1).map_or("", |next| match next {
                     Part::Text(text) => text.as_str(),
                     Part::Hole(_) => "",

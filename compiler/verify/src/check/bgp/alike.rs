@@ -1,4 +1,4 @@
-//! What switches of a tier are given alike.
+//! Common settings of switches of a tier.
 //!
 //! In: all switches that speak. Out: a violation for each that differs from most of its tier.
 
@@ -25,7 +25,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     for (id, speaker) in speakers(fabric) {
         let Some(switch) = fabric.switch(id) else { continue };
         let kind = (switch.tier, switch.language);
-        // How many ways are used at a time is a matter of the hardware.
+        // The number of next hops in use at a time depends on the hardware.
         let process = Process { width: None, ..*speaker.process };
         processes.entry(kind).or_default().add(process, id);
         let mut seen = HashSet::new();
@@ -58,7 +58,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Who has which of several values.
+/// Owners of several values.
 struct Votes<T>(HashMap<T, Vec<SwitchId>>);
 
 impl<T> Default for Votes<T> {

@@ -28,7 +28,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
     };
     findings.checked(&SILENCE, 1);
     let says = |end: End| language(fabric, end).is_some_and(|own| own.says(Unsaid::Connects));
-    // Who cannot say it agrees with everybody.
+    // A switch without the feature agrees with every value.
     let both_say = says(cable.lower) && says(cable.upper);
     let times = |speaker: &Speaker, terms: &Terms| {
         (speaker.process.timers, terms.bfd, terms.interval_s, terms.connect_s.filter(|_| both_say))
@@ -70,7 +70,7 @@ fn language(fabric: &Fabric, end: End) -> Option<&'static Language> {
     Some(fabric.switch(id)?.language)
 }
 
-/// What one end says of a session: its switch, the session, what is agreed.
+/// One end's statement of a session: its switch, the session, the agreement.
 pub(crate) type Talk<'a> = (&'a Speaker, Session, &'a Arc<Terms>);
 
 /// Returns what the switch at one end of a cable says of the session over it.
@@ -100,7 +100,7 @@ fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::model::p
     }
 }
 
-/// What one end says is compared with the cable and the other end.
+/// The statement of one end is compared with the cable and the other end.
 fn end(
     fabric: &Fabric,
     (id, cable): (CableId, &Cable),

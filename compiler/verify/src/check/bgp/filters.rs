@@ -1,4 +1,4 @@
-//! What switches take and announce.
+//! Routes accepted and announced by switches.
 //!
 //! In: the filters of all sessions. Out: violations. Invariants: filters that many switches share are looked at once.
 
@@ -61,7 +61,7 @@ fn shortest(fabric: &Fabric) -> u8 {
     announced.chain(groups).min().unwrap_or(GROUP_BITS)
 }
 
-/// What is wrong with what is agreed with a neighbour.
+/// Errors of an agreement with a neighbour.
 fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(&'static Rule, String)> {
     let mut faults = Vec::new();
     match &terms.accepted {
@@ -114,13 +114,13 @@ fn own_only(policy: &Policy) -> bool {
     })
 }
 
-/// What local preference paths get: those that are not marked as drained, and those that are.
+/// Local preference of paths: those that are not marked as drained, and those that are.
 pub(crate) type Preferences = [u32; 2];
 
 /// Preference of a path where nothing sets it.
 const PREFERENCE: u32 = 100;
 
-/// What a policy makes of paths that came unmarked and marked: of each clause that passes any, whether the path is
+/// Effect of a policy on unmarked and marked paths: of each clause that passes any, whether the path is
 /// marked afterwards, and its preference.
 fn outcomes(policy: &Policy) -> impl Iterator<Item = (bool, u32)> + '_ {
     policy.0.iter().enumerate().filter(|(_, clause)| clause.permit).flat_map(|(at, clause)| {

@@ -46,7 +46,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     }
 }
 
-/// What is wrong with what holds for all sessions.
+/// Errors of the common values of all sessions.
 fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<String> {
     let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
     if process.timers != Some((keepalive, hold)) {
@@ -73,7 +73,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     })
 }
 
-/// What is wrong with what is agreed with a neighbour.
+/// Errors of an agreement with a neighbour.
 fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<String> {
     let interval = meant.bfd_interval_ms;
     let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };

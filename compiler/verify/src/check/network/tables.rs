@@ -101,7 +101,7 @@ fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     }
 }
 
-/// What becomes of packets from a NIC.
+/// Fate of packets from a NIC.
 fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]) -> Option<NicTables> {
     let (first, _) = ports.first()?;
     let address = first.nic?;

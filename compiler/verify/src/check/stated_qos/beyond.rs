@@ -1,4 +1,4 @@
-//! What the profile does not state and a switch could do all the same: write other code points, drop at random, switch off
+//! Possible functions of a switch outside the profile: write other code points, drop at random, switch off
 //! queues whose pauses last.
 //!
 //! Invariants: what nobody states must not be there, however many switches say it alike.
@@ -76,7 +76,7 @@ fn watched(port: &Compared<'_>) -> Option<String> {
     found.map(|(name, value)| format!("has `{value}` as {name}, and no watchdog is stated"))
 }
 
-/// What drops early does so only in queues that are to mark, where it marks instead.
+/// Early drops are only in queues that are to mark, where it marks instead.
 fn dropped(port: &Compared<'_>) -> Option<String> {
     let stated = port.of_port.filter(|_| port.buffered())?;
     port.qos.settings.iter().find_map(|(name, row)| {

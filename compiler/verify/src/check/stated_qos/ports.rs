@@ -53,7 +53,7 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
                 let sure = bounds == Bounds::Each && watched_class(port, class);
                 let kind = if sure { "guaranteed" } else { "percent" };
                 let near = (100 * weight).abs_diff(own.1 * sum) <= sum || own.1 == 1 && 100 * weight < sum;
-                // What is rounded up to 1 is taken from the largest.
+                // Amounts rounded up to 1 are taken from the largest.
                 let largest = queued.values().filter_map(|class| class.weight).max();
                 own.0 == kind && (near || largest == class.weight)
             }

@@ -1,4 +1,4 @@
-//! What the buffer of a switch leaves for its pools: worked out here from what is stated of its hardware and the cables that
+//! Buffer of a switch that is left for its pools: computed here from the stated hardware and the cables that
 //! its list gives it, so that a pool of another size is found on one switch as on all.
 
 use crate::check::profile::{own, port};
@@ -7,7 +7,7 @@ use crate::model::fabric::Fabric;
 use crate::model::stated::{Stated, StatedBuffer};
 use crate::model::switch::Switch;
 
-/// What the buffer of a switch leaves.
+/// Remaining buffer of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Room {
     buffer: StatedBuffer,

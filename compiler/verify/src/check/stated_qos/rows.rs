@@ -65,7 +65,7 @@ fn elsewhere(port: &Compared<'_>) -> Option<String> {
     (!mapped).then(|| "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)".to_owned())
 }
 
-/// What is paused is watched, where a watchdog is stated.
+/// Paused queues are watched, where a watchdog is stated.
 fn watched(port: &Compared<'_>) -> Option<String> {
     let paused = port.qos.settings.get("pfc_enable")?;
     let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
@@ -122,7 +122,7 @@ fn pools(port: &Compared<'_>) -> Vec<String> {
         let fixed = kind == "egress" && lossless && own.lossless_queue_bytes.is_some();
         let mode = if fixed { "static" } else { "dynamic" };
         let size = port.room.map(|room| match kind {
-            // What was let in must get out.
+            // Accepted packets must get out.
             "egress" if fixed || paused.contains(name) => (room.total(), None),
             "ingress" if lossless => (room.shared(), Some(room.headroom())),
             _ => (room.shared(), None),

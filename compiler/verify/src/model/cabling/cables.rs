@@ -28,7 +28,7 @@ struct Row {
     sort: u32,
 }
 
-/// What many cables have alike.
+/// Common values of many cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Sort {
     meters: u32,

@@ -17,7 +17,7 @@ const COMPARED: usize = 8;
 pub(crate) struct EndState {
     /// Own address on the cable.
     pub(crate) address: Option<Ipv6Addr>,
-    /// What is the same at many ports.
+    /// Common values of many ports.
     pub(crate) facts: FactsId,
     /// MAC address that the device has on this port.
     pub(crate) mac: Option<Mac>,
@@ -41,7 +41,7 @@ pub(crate) struct Ends {
     sorts: Box<[Sort]>,
 }
 
-/// What a port has for itself.
+/// Buffer reserved for a port.
 #[derive(Debug, Clone, Copy)]
 struct Port {
     /// Lower half of the address.
@@ -51,7 +51,7 @@ struct Port {
     sort: u16,
 }
 
-/// What ports of a device have alike.
+/// Common values of the ports of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sort {
     /// Upper half of the address, where there is one.

@@ -11,7 +11,7 @@ use hashbrown::HashSet;
 
 use super::NextHop;
 
-/// What a route forwards over; nothing: it drops.
+/// Next hops of a route; none: it drops.
 #[derive(Debug, Clone)]
 pub(crate) enum Ways {
     /// A single next hop.

@@ -22,7 +22,7 @@ use crate::model::group::{destination, list};
 use crate::model::segment::Tier;
 use crate::rules::rings::RING;
 
-/// What waits for what, with the groups (sending, receiving) of a path that does.
+/// Dependencies, with the groups (sending, receiving) of a path that has them.
 type Waits<N> = BTreeMap<(N, N), (usize, usize)>;
 
 /// Looks for a ring: channel by channel where there are at most so many lists.

@@ -36,7 +36,7 @@ struct Turn {
     prefix: Ipv6Net,
 }
 
-/// What waits: the buffer behind a cable, or all that a switch got from below or from above.
+/// Waiting buffer: that behind a cable, or all that a switch got from below or from above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Buffer {
     Behind(Channel),
@@ -131,7 +131,7 @@ fn turns(network: &Network<'_>, rising: &[Rising<'_>], id: SwitchId) -> (u64, Ve
     (facts, turns)
 }
 
-/// What waits for what without turns.
+/// Dependencies without turns.
 fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
     let cabling = &network.fabric.cabling;
     let mut waits = Vec::new();

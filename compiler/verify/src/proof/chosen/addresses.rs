@@ -27,7 +27,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             })
         };
         let Some(address) = nic.address else {
-            let message = format!("no switch leads to `{}`, so nobody knows its address", name());
+            let message = format!("no switch leads to `{}`, so its address is unknown", name());
             let mut places = t0s().map(|id| fabric.place(id, About::Routes));
             if let Some(first) = places.next() {
                 findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));

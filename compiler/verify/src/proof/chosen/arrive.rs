@@ -1,4 +1,4 @@
-//! What arrives: sets of classes, tier by tier down and up again.
+//! Arrivals: sets of classes, tier by tier down and up again.
 //!
 //! In: one plane. Out: for each switch the classes that cables lead to, and how many deliveries arrive by every choice of
 //! the switches, and by some. Invariants: a packet goes up, then down; one that is sent up again does not count as arriving,
@@ -118,7 +118,7 @@ fn neighbours<'a>(
     })
 }
 
-/// What arrives in a plane.
+/// Arrivals in a plane.
 struct Arrivals<'a> {
     network: &'a Network<'a>,
     every: Each<Bits>,

@@ -50,12 +50,12 @@ struct Balance<'a> {
     of_class: Vec<Option<u32>>,
     /// Without what is drained, and with it.
     capacities: [Capacities<'a>; 2],
-    /// What bandwidths come to where BGP announces them.
+    /// Sum of bandwidths where BGP announces them.
     behind: Behind<'a>,
     findings: &'a mut Findings,
 }
 
-/// What is wrong with a route.
+/// Error of a route.
 enum Wrong {
     /// A cable that should be used and is not.
     Missing(u16),
@@ -220,7 +220,7 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) ->
     (!fits).then_some(Wrong::Weights(meant))
 }
 
-/// What BGP comes to uses the cables that lead there best, as much is behind each: FRR scales weights to 255, rounds
+/// BGP converges to the best cables by the capacity behind each: FRR scales weights to 255, rounds
 /// down and gives none 0.
 fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
     let found: BTreeMap<u16, u128> =
@@ -243,7 +243,7 @@ fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
     (!fits).then(|| Wrong::Weights(meant.into_values().collect()))
 }
 
-/// What so many ways carry if each gets as much as the narrowest.
+/// Capacity of so many next hops if each gets as much as the narrowest.
 fn carried((at, part): (usize, &Part)) -> Part {
     Part { number: part.number * (at as u128 + 1), of: part.of }
 }

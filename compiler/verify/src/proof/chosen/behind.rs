@@ -1,4 +1,4 @@
-//! What is behind the cables of a switch that speaks BGP; from the cable lists alone.
+//! Capacity behind the cables of a switch that speaks BGP; from the cable lists alone.
 //!
 //! In: cables, of which some are drained. Out: for a T0, the cables that lead there and how many cables of the T0 each
 //! stands for. Invariants: as bandwidths are announced: of several cables those count that lead there over nothing drained,
@@ -13,7 +13,7 @@ use crate::model::segment::Tier;
 /// The best cables to a T0: whether they are the last resort, and each with what is behind it.
 type Best = (bool, Vec<(u16, u128)>);
 
-/// What is behind cables, remembered.
+/// Elements behind cables, remembered.
 pub(crate) struct Behind<'a> {
     network: &'a Network<'a>,
     known: HashMap<(SwitchId, SwitchId), (bool, u128)>,

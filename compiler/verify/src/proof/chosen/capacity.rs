@@ -1,4 +1,4 @@
-//! How much of a plane is left between a switch and a T0, as a part of what was planned; from the cable lists alone.
+//! Remaining share of a plane between a switch and a T0, relative to the plan; from the cable lists alone.
 //!
 //! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Invariants: a neighbour counts with the
 //! smaller of what is left of the cables to it and of what is left behind it; a switch with what is left behind its
@@ -67,7 +67,7 @@ fn small_gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { small_gcd(b, a % b) }
 }
 
-/// What was planned: what the manifest states, or the best-connected switches have over all planes, whichever is more.
+/// Planned capacity: as the manifest states, or of the best-connected switches over all planes, whichever is more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// Cables between a T0 and a T1, and between a T1 and a T2.
@@ -243,7 +243,7 @@ impl<'a> Capacities<'a> {
         self.network.zones[a.0 as usize] == self.network.zones[b.0 as usize]
     }
 
-    /// What is left of the cables between two switches.
+    /// Remaining share of the cables between two switches.
     fn between(&self, lower: SwitchId, upper: SwitchId) -> Part {
         let (in_use, all) = self.cables.between(lower, upper);
         let planned = self.planned.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
@@ -251,7 +251,7 @@ impl<'a> Capacities<'a> {
         Part::new(count.into(), planned.max(1))
     }
 
-    /// What is left from a T1 or T2 to a T0.
+    /// Remaining capacity from a T1 or T2 to a T0.
     fn to(&mut self, id: SwitchId, t0: SwitchId) -> Part {
         if let Some(known) = self.known.get(&(id, t0)) {
             return *known;
@@ -275,14 +275,14 @@ impl<'a> Capacities<'a> {
         part
     }
 
-    /// What is left from a switch to a T0 over one neighbour.
+    /// Remaining capacity from a switch to a T0 over one neighbour.
     fn over(&mut self, id: SwitchId, next: SwitchId, t0: SwitchId) -> Part {
         let (lower, upper) = if self.tier(id) < self.tier(next) { (id, next) } else { (next, id) };
         let cables = self.between(lower, upper);
         if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
     }
 
-    /// What is left from a switch to a T0 over each of its cables, by slot, rising.
+    /// Remaining capacity from a switch to a T0 over each of its cables, by slot, rising.
     pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Part)> {
         let (side, next): (Side, Vec<SwitchId>) = match self.tier(id) {
             Some(Tier::T1) if self.same_zone(id, t0) => (Side::Upper, vec![t0]),

@@ -1,9 +1,9 @@
-//! What was proved where switches choose the next hop.
+//! Proof where switches choose the next hop.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was proved where switches choose the way. A delivery is a NIC that sends, a plane, and a NIC that is meant.
+/// Proof where switches choose the path. A delivery is a sending NIC, a plane, and a destination NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryCounts {
     /// Deliveries of NICs with a cable in the plane.

@@ -53,7 +53,7 @@ pub(crate) fn check(
 struct Follow<'a> {
     network: &'a Network<'a>,
     could: &'a Each<Bits>,
-    /// What comes to each switch.
+    /// Traffic at each switch.
     reach: Each<Bits>,
     findings: &'a mut Findings,
     turns: usize,
@@ -61,7 +61,7 @@ struct Follow<'a> {
     lost: Vec<(SwitchId, Row, Option<CableId>, ClassId)>,
 }
 
-/// What a route does wrong, each with the first class that comes to harm.
+/// Faults of a route, each with the first class that is harmed.
 #[derive(Default)]
 struct Harm {
     lost: Option<(Option<CableId>, ClassId)>,
@@ -89,7 +89,7 @@ impl Follow<'_> {
         }
     }
 
-    /// What comes here for a NIC and has no way on.
+    /// Packets that arrive for a NIC and have no path on.
     fn dropped(&mut self, id: SwitchId, reach: &Bits) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
@@ -195,7 +195,7 @@ impl Follow<'_> {
         if let Some((nic, class)) = harm.nobody {
             let text = prefix(class);
             let message = format!(
-                "`{name}`: `{text}` leads {}, which nobody has, to `{}`",
+                "`{name}`: `{text}` leads {}, which is unused, to `{}`",
                 address(class),
                 network.destinations.name(fabric, nic)
             );

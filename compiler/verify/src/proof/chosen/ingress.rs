@@ -1,4 +1,4 @@
-//! What T0s let in from NICs, where their language says so.
+//! Ingress filter of T0s for NICs, where their language states it.
 //!
 //! In: the network. Out: violations. Invariants: a NIC may send to every NIC, and from addresses of its own node only.
 
@@ -28,7 +28,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         }
         findings.checked(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
-        // What the switch leads nowhere it need not let in: whether it should lead there is another rule's.
+        // A switch need not accept packets that it leads nowhere: whether it should lead there is another rule's.
         let leads = |address: Ipv6Addr| {
             let routes = fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
             let routes = routes.filter(|route| route.prefix.contains(&address));

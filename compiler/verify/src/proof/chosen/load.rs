@@ -1,11 +1,11 @@
-//! What every cable between switches carries when each NIC sends to each other one, where switches choose the way.
+//! Load of every cable between switches when each NIC sends to each other one, where switches choose the path.
 //!
 //! In: what each switch does with each class, by the weights of its routes. Out: [`LoadCounts`]: of each tier and
 //! direction how much the busiest cable carries compared with the mean of those in use. Invariants: a switch divides
 //! what it sends to a class in proportion to the weights, as a hash does over many flows; nothing is done by pairs of
 //! NICs, and the same tree gives the same figures.
 //!
-//! What comes to a switch is a number for each class. T0s send it up, T1s and T2s divide it further, and every number is
+//! The traffic at a switch is a number for each class. T0s send it up, T1s and T2s divide it further, and every number is
 //! known before the switch that divides it is looked at, because a packet goes up and then down.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,7 +19,7 @@ use crate::model::choice::ClassId;
 use crate::model::segment::Tier;
 use crate::proof::load::{LoadCounts, LoadSums, STEPS_MAX};
 
-/// What a NIC sends to another over a plane, in parts: most numbers of ways divide it.
+/// Traffic of a NIC to another over a plane, in parts: most numbers of next hops divide it.
 const WHOLE: u128 = 720_720 << 44;
 
 /// Bits that are rounded away before cables are compared: more than divisions that leave a rest come to.
@@ -48,18 +48,18 @@ fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
         .sum()
 }
 
-/// What comes to a switch, by class.
+/// Traffic at a switch, by class.
 type ByClass = Vec<u128>;
 
-/// What a way gets of it: classes of which it gets something, each with how much.
+/// Share of a next hop: its classes, each with the amount.
 type ByOneWay = Vec<(usize, u128)>;
 
-/// What switches of a plane send.
+/// Traffic sent by switches of a plane.
 struct Load<'a> {
     network: &'a Network<'a>,
     /// By switch and slot.
     sent: HashMap<SwitchId, Vec<u128>>,
-    /// What comes to each switch from below, and what comes to it from above.
+    /// Traffic at each switch from below, and from above.
     arrived: [HashMap<SwitchId, ByClass>; 2],
 }
 
@@ -105,13 +105,13 @@ impl<'a> Load<'a> {
             for way in row.ways.iter() {
                 let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
                 let shares = shares.entry(way.weight).or_insert_with(|| arrived.iter().map(share).collect());
-                // What is lost here is found by another rule.
+                // Other losses are found by another rule.
                 let (Some(slot), Step::Switch { id: next, up }) = (way.slot, network.step(id, way)) else {
                     continue;
                 };
                 self.sent.entry(id).or_insert_with(|| vec![0; slots])[usize::from(slot)] +=
                     shares.iter().map(|(_, parts)| parts).sum::<u128>();
-                // What comes up from above is on no way that packets take, and T0s hand to NICs what comes down.
+                // Routes for traffic from above are on no path of packets, and T0s hand to NICs what comes down.
                 let side = if up { Side::Lower } else { Side::Upper };
                 let last = network.positions.get(&next).is_none_or(|(tier, _)| *tier == Tier::T0);
                 if last || (up && from == Side::Upper) {

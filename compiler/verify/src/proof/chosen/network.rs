@@ -21,7 +21,7 @@ pub(crate) struct Network<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) destinations: Destinations,
     pub(crate) classes: Classes,
-    /// What each switch does.
+    /// Action of each switch.
     pub(crate) choices: Vec<Choice>,
     /// For each cable, whether frames get up and down.
     carries: Vec<[bool; 2]>,
@@ -31,7 +31,7 @@ pub(crate) struct Network<'a> {
     pub(crate) zones: Vec<u32>,
     /// Tier and plane of each switch that has a cable.
     pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
-    /// What the manifest states of neighbours and cables of switches.
+    /// Statements of the manifest about neighbours and cables of switches.
     pub(crate) wiring: Option<StatedWiring>,
 }
 

@@ -21,7 +21,7 @@ use crate::read::linux::place::FILE;
 use crate::rules::choices::{NODE_ROUTES, SHARE};
 use crate::rules::hosts::NETWORK;
 
-/// What is known of destinations: which of them cables lead to from each T0.
+/// Known destinations: those to which cables lead from each T0.
 type FromT0s = HashMap<SwitchId, Reach>;
 
 /// Holds what every node is given against what cables lead to from its T0s.
@@ -160,7 +160,7 @@ fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeRe
     readers.iter().find(|nic| nic.cables.contains(&cable))
 }
 
-/// What one NIC should receive.
+/// Expected traffic of one NIC.
 struct NodeReader<'a> {
     network: &'a Network<'a>,
     from_t0s: &'a FromT0s,
@@ -187,7 +187,7 @@ impl NodeReader<'_> {
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
     }
 
-    /// What is wrong with the weights of a route: a node knows of no capacity behind its T0s, and uses all planes alike.
+    /// Errors of the weights of a route: a node knows of no capacity behind its T0s, and uses all planes equally.
     fn shares(&self, row: &Row) -> Option<String> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
@@ -204,7 +204,7 @@ impl NodeReader<'_> {
         })
     }
 
-    /// What is wrong with a route, and the first class for which it is.
+    /// Error of a route, and the first class that it harms.
     fn row(&self, row: &Row) -> Option<(ClassId, String)> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);

@@ -1,4 +1,4 @@
-//! What nobody has dies: blackholes for the rest of the hosts' pool.
+//! Blackholes for the unused rest of the hosts' pool.
 
 use std::cmp::Reverse;
 
@@ -40,7 +40,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             Violation::new(
                 &POOL,
                 fabric.place(id, About::Routes),
-                format!("`{name}`: {pool} is no blackhole"),
+                format!("`{name}`: {pool} is not a blackhole"),
             )
         });
         findings.checked(&NOBODY, switch.other_routes.len() as u64);

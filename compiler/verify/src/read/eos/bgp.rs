@@ -142,7 +142,7 @@ impl<'a> BgpReader<'a> {
     }
 }
 
-/// What is agreed with a neighbour or a group, outside of an address family.
+/// Agreement with a neighbour or a group, outside of an address family.
 fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
@@ -172,7 +172,7 @@ fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
     Ok(())
 }
 
-/// What is agreed with a neighbour or a group about IPv6.
+/// Agreement with a neighbour or a group about IPv6.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = true,

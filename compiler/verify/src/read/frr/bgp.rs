@@ -177,7 +177,7 @@ fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Re
     Ok(())
 }
 
-/// What is agreed with a neighbour or a group, outside of an address family.
+/// Agreement with a neighbour or a group, outside of an address family.
 fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["peer-group", group] => agreed.group = Some(group),
@@ -191,7 +191,7 @@ fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
     Ok(())
 }
 
-/// What is agreed with a neighbour or a group about IPv6.
+/// Agreement with a neighbour or a group about IPv6.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = true,

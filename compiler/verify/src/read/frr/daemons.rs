@@ -34,7 +34,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     // Without it `frr.conf` is never read; without options a daemon listens to anybody, and zebra loses messages of the
     // kernel in large fabrics.
     if !running.contains(&"vtysh_enable") {
-        faults.push("`vtysh_enable` is not set, and nobody reads `frr.conf`".to_owned());
+        faults.push("`vtysh_enable` is not set, so `frr.conf` is not read".to_owned());
     }
     for daemon in ["zebra", "mgmtd", "staticd"].iter().chain(wanted) {
         if !managed.contains(daemon) {
@@ -58,7 +58,7 @@ fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'
             Some((name, value)) => {
                 settings.insert(name, value.trim_matches(['"', '\'']).trim_ascii());
             }
-            None => faults.push(format!("`{line}` is no setting")),
+            None => faults.push(format!("`{line}` is not a setting")),
         }
     }
     settings
@@ -67,7 +67,7 @@ fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'
 /// Bytes of the buffer between zebra and the kernel, below which it loses messages in large fabrics.
 const NETLINK_MIN: u64 = 1 << 20;
 
-/// What of the options of a daemon changes what it does: with `-n` or `-p 0`, for example, nobody can connect to bgpd.
+/// Daemon options with an effect: with `-n` or `-p 0`, for example, no client can connect to bgpd.
 fn options(daemon: &str, text: &str) -> Option<String> {
     let asked = |option: &str| text.split_ascii_whitespace().any(|word| word == option);
     if !asked("-A") || daemon == "zebra" && !asked("-s") {
@@ -80,7 +80,7 @@ fn options(daemon: &str, text: &str) -> Option<String> {
             ["-A", address, rest @ ..] if address.parse().is_ok_and(|own: IpAddr| own.is_loopback()) => rest,
             ["-A", address, ..] => {
                 return Some(format!(
-                    "`{daemon}` listens on `{address}`, which is no address of the loopback network"
+                    "`{daemon}` listens on `{address}`, which is not an address of the loopback network"
                 ));
             }
             ["-s", bytes, rest @ ..] if bytes.parse::<u64>().is_ok_and(|bytes| bytes >= NETLINK_MIN) => rest,

@@ -69,7 +69,7 @@ pub(crate) struct BatchHop<'a> {
     pub(crate) weight: u32,
 }
 
-/// What an own segment does.
+/// Behaviour of an own segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
     /// Shifts and forwards: `End` with `next-csid`, with the lengths of block and uSID.
@@ -178,7 +178,9 @@ fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> 
                 rest
             }
             ["scope", "global", rest @ ..] => rest,
-            _ => return Err(format!("`{}` is no part of an address that the proof knows", rest.join(" "))),
+            _ => {
+                return Err(format!("`{}` is not a part of an address that the proof knows", rest.join(" ")));
+            }
         };
     }
     let port = port.filter(|_| nodad).ok_or_else(|| format!("`{text}` has no port, or waits for others"))?;
@@ -202,7 +204,9 @@ fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String
                 permanent = true;
                 rest
             }
-            _ => return Err(format!("`{}` is no part of a neighbour that the proof knows", rest.join(" "))),
+            _ => {
+                return Err(format!("`{}` is not a part of a neighbour that the proof knows", rest.join(" ")));
+            }
         };
     }
     match (port, mac, permanent) {
@@ -286,10 +290,10 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
                 mtu = Some(value(text)?);
                 rest
             }
-            _ => return Err(format!("`{}` is no setting of a port that the proof knows", rest.join(" "))),
+            _ => return Err(format!("`{}` is not a setting of a port that the proof knows", rest.join(" "))),
         };
     }
-    // Whatever is set, the device has to be there: at one that is not, the batch ends.
+    // For any setting, the device has to exist: at one that does not, the batch ends.
     if mac.is_some() || mtu.is_some() || link_local.is_some() || !up {
         push(Command::Set { port, mac, mtu, link_local });
     }
@@ -359,9 +363,9 @@ fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str]
             scope.metric = value(text)?;
             rest
         }
-        // What a route has where nothing is said.
+        // Defaults of a route.
         ["table", "main" | "254", rest @ ..] | ["proto", "boot" | "static", rest @ ..] => rest,
-        _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
+        _ => return Err(format!("`{}` is not a part of a route that the proof knows", rest.join(" "))),
     })
 }
 
@@ -377,7 +381,7 @@ fn encapsulate<'a>(text: &'a str, id: &str, mut rest: &[&'a str]) -> Result<Comm
                 mtu = Some(value(number)?);
                 rest
             }
-            _ => return Err(format!("`{}` is no part of a route that the proof knows", rest.join(" "))),
+            _ => return Err(format!("`{}` is not a part of a route that the proof knows", rest.join(" "))),
         };
     }
     Ok(Command::Encapsulate { prefix: prefix(text)?, id: value(id)?, source, mtu })
@@ -400,7 +404,7 @@ fn prefix(text: &str) -> Result<Ipv6Net, String> {
     }
     text.parse()
         .or_else(|_| text.parse().map(|address: Ipv6Addr| Ipv6Net::from(address)))
-        .map_err(|_| format!("`{text}` is no prefix"))
+        .map_err(|_| format!("`{text}` is not a prefix"))
 }
 
 fn value<T: std::str::FromStr>(text: &str) -> Result<T, String> {
@@ -469,9 +473,9 @@ mod tests {
     #[test]
     fn what_is_not_understood_has_a_line() {
         for (text, message) in [
-            ("\nroute replace nowhere via ::1 dev eth1\n", "`nowhere` is no prefix"),
+            ("\nroute replace nowhere via ::1 dev eth1\n", "`nowhere` is not a prefix"),
             ("\nrule add from all\n", "`rule add from all` is none of the commands that the proof knows"),
-            ("\nroute replace ::/0 table 7\n", "`table 7` is no part of a route that the proof knows"),
+            ("\nroute replace ::/0 table 7\n", "`table 7` is not a part of a route that the proof knows"),
         ] {
             assert_eq!(read(text), Err(ReadError::at(2, message)));
         }

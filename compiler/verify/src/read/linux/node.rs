@@ -36,7 +36,7 @@ pub(crate) struct Host<'a> {
     pub(crate) source: Option<Ipv6Addr>,
     /// Every route, where switches choose the way.
     pub(crate) routes: Vec<NodeRoute<'a>>,
-    /// What is wrong with single lines: file, what to look for, message.
+    /// Errors of single lines: file, text to look for, message.
     pub(crate) faults: Vec<(&'static str, String, String)>,
 }
 

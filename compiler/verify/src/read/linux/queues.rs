@@ -99,13 +99,13 @@ fn of<'p>(found: &'p mut BTreeMap<&str, Port>, name: &str) -> Result<&'p mut Por
 
 /// The band of a class of `ets`, from 0: `1:2` is the second.
 fn class(text: &str) -> Result<usize, String> {
-    let minor = text.strip_prefix("1:").ok_or_else(|| format!("`{text}` is no class of `1:`"))?;
+    let minor = text.strip_prefix("1:").ok_or_else(|| format!("`{text}` is not a class of `1:`"))?;
     let number = hexadecimal(minor)?;
-    number.checked_sub(1).ok_or_else(|| format!("`{text}` is no class"))
+    number.checked_sub(1).ok_or_else(|| format!("`{text}` is not a class"))
 }
 
 fn hexadecimal(text: &str) -> Result<usize, String> {
-    usize::from_str_radix(text, 16).map_err(|_| format!("`{text}` is no number of a queue"))
+    usize::from_str_radix(text, 16).map_err(|_| format!("`{text}` is not a number of a queue"))
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ filter add dev eth1 parent 1: protocol ipv6 pref 101 u32 match u32 0 0 flowid 1:
             ("priomap 1", "priomap 0", "queues packets that are not IPv6 by band 0"),
             ("priomap 1", "priomap 3", "band 3 of 3"),
             ("parent 1:3", "parent 1:4", "no band 1:4"),
-            ("parent 1:3", "parent 1:0", "`1:0` is no class"),
+            ("parent 1:3", "parent 1:0", "`1:0` is not a class"),
             ("handle 21", "handle 11", "`red` with the handle of one that does not mark"),
             ("handle 10", "handle 16", "two queues with handle 16:"),
             ("handle 10", "handle 20", "`bfifo` with the handle of one that marks"),
@@ -165,11 +165,11 @@ filter add dev eth1 parent 1: protocol ipv6 pref 101 u32 match u32 0 0 flowid 1:
             (" ecn", "", "drops early"),
             (" nodrop", "", "drops early"),
             (" harddrop", "", ""),
-            ("min 40000", "min 160000", "is no range"),
+            ("min 40000", "min 160000", "is not a range"),
             ("burst 40", "burst 39", "refuses"),
             ("burst 40", "burst 400", "forgets"),
             ("0xb8 0xfc", "0xb8 0xff", "congestion"),
-            ("0xb8 0xfc", "0x1b8 0xfc", "`0x1b8` is no byte"),
+            ("0xb8 0xfc", "0x1b8 0xfc", "`0x1b8` is not a byte"),
             ("flowid 1:3", "flowid 1:9", "no band 1:9"),
             ("pref 7", "pref 47", "`pref` 47 names no traffic class"),
             ("pref 7", "pref 2", "more than one band for class 1"),

@@ -1,4 +1,4 @@
-//! What is beside `ip.batch`: the device of the segments, and settings of the kernel.
+//! Files beside `ip.batch`: the device of the segments, and settings of the kernel.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
     }
 }
 
-/// What is missing for packets to reach the kernel itself and its segments: routes of a device that is down are not taken.
+/// Missing routes to the kernel itself and its segments: routes of a device that is down are not taken.
 pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
     let up = |name: &str| {
         commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))
@@ -38,7 +38,7 @@ pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// What a node's ports must say themselves: the kernel asks each for its own setting, and only a device that forwards takes
+/// Settings that a node's ports need themselves: the kernel reads each port's own setting, and only a device that forwards takes
 /// neither whatever it is (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
 pub(crate) fn deaf<'a>(
     settings: &str,
@@ -57,7 +57,7 @@ pub(crate) fn deaf<'a>(
 /// without a port has none (`addrconf_notify`), and what is in a VRF is routed by another table.
 const CARRIERS: [&str; 2] = ["bridge", "dummy"];
 
-/// What is wrong with the devices that are made: one, to which segments are bound. Text to look for and message.
+/// Errors of created devices: one, to which segments are bound. Text to look for and message.
 fn made(devices: &str) -> Option<(String, String)> {
     let lines = match batch::read(devices) {
         Ok(lines) => lines,
@@ -91,7 +91,7 @@ pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'st
     made.into_iter().chain(kernel(settings, forwards)).collect()
 }
 
-/// What is wrong with the settings of a node whose ports another program sets up: there are files for it beside, or none.
+/// Errors of the settings of a node whose ports another program sets up: there are files for it beside, or none.
 pub(crate) fn of_node<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str>,
@@ -101,7 +101,7 @@ pub(crate) fn of_node<'a>(
     faults
 }
 
-/// What is wrong with settings of the kernel, as file, text to look for and message.
+/// Errors of kernel settings, as file, text to look for and message.
 fn kernel(settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();
     for (key, value) in NEEDED.into_iter().chain((!forwards).then_some(SPREAD)) {
@@ -116,7 +116,7 @@ fn kernel(settings: &str, forwards: bool) -> Vec<(&'static str, String, String)>
         let message = match known(&key, forwards) {
             Some(wanted) if wanted == value => return None,
             Some(wanted) => format!("`{key}` is {value} and must be {wanted}"),
-            None => format!("`{key}` is no setting that the proof knows"),
+            None => format!("`{key}` is not a setting that the proof knows"),
         };
         Some((SETTINGS, key.into_owned(), message))
     }));
@@ -135,7 +135,7 @@ const FORWARDING: &str = "net.ipv6.conf.all.forwarding";
 const NEEDED: [(&str, &str); 3] =
     [("net.ipv6.conf.all.disable_ipv6", "0"), (FORWARDING, ""), ("net.ipv6.conf.all.keep_addr_on_down", "1")];
 
-/// What a node needs besides: groups of next hops hash ports too.
+/// Additional needs of a node: groups of next hops hash ports too.
 const SPREAD: (&str, &str) = ("net.ipv6.fib_multipath_hash_policy", "1");
 
 fn forwarding(forwards: bool) -> &'static str {

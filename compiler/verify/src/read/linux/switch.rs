@@ -115,7 +115,7 @@ pub(crate) fn port<'a>(
     Ok(())
 }
 
-/// What keeps an own segment from being a uN.
+/// Obstacles for an own segment to be a uN.
 fn segment_faults(text: &str, action: &Action<'_>, port: &str) -> Vec<String> {
     let mut faults = Vec::new();
     match action {

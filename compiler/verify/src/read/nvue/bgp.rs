@@ -26,7 +26,7 @@ const WIDTH: u16 = 64;
 #[derive(Default)]
 pub(super) struct Bgp<'v> {
     names: Names<'v>,
-    /// What holds for the processes of all VRFs.
+    /// Common values of the processes of all VRFs.
     global: Instance<'v>,
     is_on: bool,
     /// Whether BFD runs.

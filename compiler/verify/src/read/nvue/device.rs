@@ -43,7 +43,7 @@ pub(super) fn read<'a>(
         return Err(ReadError::at(at + 1, "a key is a number and no text"));
     }
     let entries =
-        whole.as_array().ok_or_else(|| ReadError::whole("it is no list of entries such as `set`"))?;
+        whole.as_array().ok_or_else(|| ReadError::whole("it is not a list of entries such as `set`"))?;
     let mut set = None;
     let mut device = Device::new(language);
     for entry in entries {

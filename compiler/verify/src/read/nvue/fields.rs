@@ -24,7 +24,7 @@ impl<'v> Fields<'v> {
         let map = match value {
             None | Some(Value::Null) => None,
             Some(Value::Object(map)) => Some(map),
-            Some(_) => return Err(ReadError::whole(format!("`{path}` is no mapping"))),
+            Some(_) => return Err(ReadError::whole(format!("`{path}` is not a mapping"))),
         };
         Ok(Fields { path, map, taken: Vec::new() })
     }
@@ -49,7 +49,7 @@ impl<'v> Fields<'v> {
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<&'v str>, ReadError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let text =
-            value.as_str().ok_or_else(|| ReadError::whole(format!("`{}.{key}` is no text", self.path)))?;
+            value.as_str().ok_or_else(|| ReadError::whole(format!("`{}.{key}` is not text", self.path)))?;
         Ok(Some(text))
     }
 
@@ -58,7 +58,7 @@ impl<'v> Fields<'v> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = value.as_u64().and_then(|number| T::try_from(number).ok());
         number.map(Some).ok_or_else(|| {
-            ReadError::whole(format!("`{}.{key}` is no number of its range: {value}", self.path))
+            ReadError::whole(format!("`{}.{key}` is not a number of its range: {value}", self.path))
         })
     }
 

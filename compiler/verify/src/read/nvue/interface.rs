@@ -19,7 +19,7 @@ use crate::read::value::parse;
 /// Serial lanes of a cage.
 const LANES: u32 = 8;
 
-/// What a port is given besides its address.
+/// Settings of a port besides its address.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Attached {
     pub(super) marks: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Panel {
     dialects: [Option<String>; 2],
 }
 
-/// What the address of an interface comes with.
+/// Routes that come with the address of an interface.
 #[derive(Default)]
 struct Addresses {
     own: Vec<IpNet>,
@@ -277,7 +277,7 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
 fn mbps(text: &str) -> Result<u32, ReadError> {
     let number = text.strip_suffix('G').and_then(|number| number.parse::<u32>().ok());
     let number = number.and_then(|number| number.checked_mul(1_000));
-    number.ok_or_else(|| ReadError::whole(format!("`{text}` is no speed")))
+    number.ok_or_else(|| ReadError::whole(format!("`{text}` is not a speed")))
 }
 
 /// Reads the profiles that a port is given.

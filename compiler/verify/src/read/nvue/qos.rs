@@ -12,7 +12,7 @@ use crate::model::device::{Device, FaultKind};
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
-/// What becomes of packets that do not fit.
+/// Fate of packets that do not fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trimming {
     /// Bytes that are left.
@@ -267,7 +267,7 @@ impl QosReader {
             alpha == if *exponent < 0 { format!("alpha_1_{power}") } else { format!("alpha_{power}") }
         });
         let exponent = exponent.or((alpha == "alpha_infinity").then_some(7));
-        let exponent = exponent.ok_or_else(|| ReadError::whole(format!("`{alpha}` is no alpha")))?;
+        let exponent = exponent.ok_or_else(|| ReadError::whole(format!("`{alpha}` is not an alpha")))?;
         self.settings.insert(name, exponent.to_string());
         Ok(())
     }

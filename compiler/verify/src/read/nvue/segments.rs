@@ -76,7 +76,7 @@ fn locators<'v>(
         let Some(text) = locator.text("prefix")? else {
             return Err(ReadError::whole(format!("locator `{name}` has no prefix")));
         };
-        // What NVUE takes where nothing is said (Segment Routing: 16, 16 and 0).
+        // NVUE's defaults (Segment Routing: 16, 16 and 0).
         let bits = [("block-length", 16), ("node-length", 16), ("func-length", 0)];
         let mut found = [0_u8; 3];
         for ((key, default), slot) in bits.into_iter().zip(&mut found) {

@@ -63,7 +63,7 @@ pub(crate) struct Entry<'n> {
     pub(crate) default: bool,
 }
 
-/// How a field is matched.
+/// Match kind of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Match {
     Exact(u128),
@@ -71,7 +71,7 @@ pub(crate) enum Match {
     Ternary(u128, u128),
 }
 
-/// What an entry does.
+/// Effect of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Does<'n> {
     Action(Action<'n>),
@@ -121,7 +121,7 @@ impl Entry<'_> {
 pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
     let request = textproto::read(text)?;
     if let Some(name) = request.names().find(|name| *name != "updates") {
-        return Err(ReadError::whole(format!("`{name}` is no part of the file that the proof knows")));
+        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof knows")));
     }
     if let Some((name, line)) = request.twice() {
         return Err(ReadError::at(line, format!("`{name}` is there twice")));
@@ -131,7 +131,7 @@ pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usiz
         let fault = |message: String| ReadError::at(line, message);
         let kind = update.word("type").unwrap_or_default();
         if !matches!(kind, "INSERT" | "MODIFY") {
-            return Err(fault(format!("`{kind}` is no update that the proof knows")));
+            return Err(fault(format!("`{kind}` is not an update that the proof knows")));
         }
         let entity = update.message("entity").ok_or_else(|| fault("an update of nothing".to_owned()))?;
         all.push((line, written(entity, names).map_err(fault)?));
@@ -167,7 +167,7 @@ fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written
             members: members.collect::<Result<_, String>>()?,
         });
     }
-    Err(format!("`{}` is no entity that the proof knows", entity.names().next().unwrap_or_default()))
+    Err(format!("`{}` is not an entity that the proof knows", entity.names().next().unwrap_or_default()))
 }
 
 fn member(member: &Message<'_>) -> Result<Member, String> {

@@ -19,12 +19,12 @@ use crate::model::pipeline::PipelineNames;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
-/// How entries differ from those of others with the same tables.
+/// Difference of entries from others with the same tables.
 pub(crate) struct Dialect {
     pub(crate) language: &'static Language,
     /// The file.
     pub(crate) file: &'static str,
-    /// What to look for in it.
+    /// Text to look for in it.
     pub(crate) needles: fn(About<'_>) -> Vec<String>,
     pub(crate) thresholds: Thresholds,
 }
@@ -47,7 +47,7 @@ pub(crate) fn read(
     Ok(reader.finish(source_routed))
 }
 
-/// What comes in by a NIC port and may go on.
+/// Packets that arrive by a NIC port and may go on.
 #[derive(Debug, Default)]
 struct IngressFilter {
     encapsulated: BTreeSet<Ipv6Net>,
@@ -151,7 +151,7 @@ impl Reader {
                 self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
                 Ok(())
             }
-            // What is sent to the controller is kept from no NIC: only link-layer discovery is known here.
+            // Packets sent to the controller still reach each NIC: only link-layer discovery is known here.
             ("punt", "punt_to_cpu") => match entry.field("ether_type") {
                 Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => {
                     self.punts = true;
@@ -286,8 +286,7 @@ impl Reader {
         self.watches();
         self.quality();
         if !self.punts {
-            let message =
-                "link-layer discovery does not go to the controller, so nobody sees a swapped cable";
+            let message = "link-layer discovery does not go to the controller, so swapped cables stay unseen";
             let needles = vec!["ingress.punt".to_owned()];
             self.device.fault(FaultKind::Setting, self.dialect.file, needles, message.to_owned());
         }
@@ -465,10 +464,11 @@ fn prefix(entry: &Entry<'_>, field: &str) -> Result<Ipv6Net, String> {
         // A field that is left out matches everything.
         None => Ok(Ipv6Net::default()),
         Some(Match::Prefix(value, length)) => {
-            let length = u8::try_from(length).map_err(|_| format!("/{length} is no length of a prefix"))?;
+            let length =
+                u8::try_from(length).map_err(|_| format!("/{length} is not a length of a prefix"))?;
             Ipv6Net::new(Ipv6Addr::from(value), length).map_err(|error| error.to_string())
         }
-        Some(Match::Exact(_) | Match::Ternary(..)) => Err(format!("`{field}` is no prefix")),
+        Some(Match::Exact(_) | Match::Ternary(..)) => Err(format!("`{field}` is not a prefix")),
     }
 }
 
@@ -485,7 +485,7 @@ fn port_class(entry: &Entry<'_>) -> Result<(u16, u8), String> {
 }
 
 fn port(value: u128) -> Result<u16, String> {
-    u16::try_from(value).map_err(|_| format!("{value} is no port"))
+    u16::try_from(value).map_err(|_| format!("{value} is not a port"))
 }
 
 pub(super) fn argument(action: &Action<'_>, name: &str) -> Result<u128, String> {

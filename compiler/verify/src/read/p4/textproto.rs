@@ -78,7 +78,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns a field with a value that is no message and that is there twice, here or below: of those that are there
+    /// Returns a field with a value that is not a message and that is there twice, here or below: of those that are there
     /// once, readers refuse a second.
     pub(crate) fn twice(&self) -> Option<(&'a str, usize)> {
         let mut seen = Vec::new();

@@ -29,7 +29,7 @@ static LANGUAGE: Language = Language {
 
 static DIALECT: Dialect = Dialect { language: &LANGUAGE, file: FILE, needles, thresholds };
 
-/// How it is read.
+/// Reading.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }],
@@ -82,7 +82,7 @@ fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
     let of_share = |percent: u128| ((percent * ramp * 65_536 + span * 50) / (span * 100)).min(65_535);
     let percent = (share * span * 100 + ramp * 32_768) / (ramp * 65_536);
     if of_share(percent) != share {
-        return Err(format!("a share of {share} in 65,536 is no whole percent just below {most} cells"));
+        return Err(format!("a share of {share} in 65,536 is not a whole percent just below {most} cells"));
     }
     Ok((least as u64, most as u64, percent as u64 * PERCENT))
 }

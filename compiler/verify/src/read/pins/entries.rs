@@ -25,7 +25,7 @@ pub(super) fn read(
 ) -> Result<(), ReadError> {
     let request = textproto::read(text)?;
     if let Some(name) = request.names().find(|name| *name != "updates") {
-        return Err(ReadError::whole(format!("`{name}` is no part of the file that the proof knows")));
+        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof knows")));
     }
     if let Some((name, line)) = request.twice() {
         return Err(ReadError::at(line, format!("`{name}` is there twice")));
@@ -143,12 +143,12 @@ impl<'m> Call<'m> {
 }
 
 fn text_of(bytes: &[u8]) -> Result<String, String> {
-    String::from_utf8(bytes.to_vec()).map_err(|_| "a name is no text".to_owned())
+    String::from_utf8(bytes.to_vec()).map_err(|_| "a name is not text".to_owned())
 }
 
 fn number(bytes: &[u8]) -> Result<u128, String> {
     if bytes.is_empty() || bytes.len() > 16 {
-        return Err(format!("{} bytes are no number of the pipeline", bytes.len()));
+        return Err(format!("{} bytes are not a number of the pipeline", bytes.len()));
     }
     Ok(bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }
@@ -161,7 +161,7 @@ enum RouteAction {
     Group(String),
 }
 
-/// What the entries say, each by its name.
+/// Contents of the entries, each by its name.
 struct Reader<'p> {
     ports: &'p BTreeMap<String, u16>,
     accepted: BTreeSet<Mac>,
@@ -223,7 +223,7 @@ impl<'p> Reader<'p> {
     fn interface(&mut self, row: &Row<'_>) -> Result<bool, String> {
         let call = row.call()?;
         if !matches!(call.name, "unicast_set_port_and_src_mac" | "set_port_and_src_mac") {
-            return Err(format!("`{}` is no interface that the proof knows", call.name));
+            return Err(format!("`{}` is not an interface that the proof knows", call.name));
         }
         let to = (call.text("port")?, call.mac("src_mac")?);
         Ok(self.interfaces.insert(row.text("router_interface_id")?, to).is_none())
@@ -236,7 +236,7 @@ impl<'p> Reader<'p> {
         }
         let call = row.call()?;
         if call.name != "set_dst_mac" {
-            return Err(format!("`{}` is no neighbour that the proof knows", call.name));
+            return Err(format!("`{}` is not a neighbour that the proof knows", call.name));
         }
         let key = (interface, number(row.exact("neighbor_id")?)?);
         Ok(self.neighbours.insert(key, call.mac("dst_mac")?).is_none())
@@ -245,7 +245,7 @@ impl<'p> Reader<'p> {
     fn next_hop(&mut self, row: &Row<'_>) -> Result<bool, String> {
         let call = row.call()?;
         if call.name != "set_ip_nexthop" {
-            return Err(format!("`{}` is no next hop that the proof knows", call.name));
+            return Err(format!("`{}` is not a next hop that the proof knows", call.name));
         }
         let to = (call.text("router_interface_id")?, number(call.bytes("neighbor_id")?)?);
         if !self.neighbours.contains_key(&to) {
@@ -262,7 +262,7 @@ impl<'p> Reader<'p> {
         for (member, _) in set.messages("action_profile_actions") {
             let call = Call::of(member.message("action").ok_or("a member without an action")?, row.names)?;
             if call.name != "set_nexthop_id" {
-                return Err(format!("`{}` is no member that the proof knows", call.name));
+                return Err(format!("`{}` is not a member that the proof knows", call.name));
             }
             let next_hop = call.text("nexthop_id")?;
             if !self.next_hops.contains_key(&next_hop) {
@@ -285,7 +285,7 @@ impl<'p> Reader<'p> {
         let prefix = match row.key.get("ipv6_dst") {
             None => (Ipv6Addr::UNSPECIFIED, 0),
             Some(field) => {
-                let lpm = field.message("lpm").ok_or("`ipv6_dst` is no prefix")?;
+                let lpm = field.message("lpm").ok_or("`ipv6_dst` is not a prefix")?;
                 let length = u8::try_from(lpm.number("prefix_len")).ok().filter(|l| (1..=128).contains(l));
                 let length = length.ok_or("`ipv6_dst` has no length")?;
                 let value = number(lpm.bytes("value").ok_or("`ipv6_dst` without value")?)?;

@@ -1,4 +1,4 @@
-//! How a controller names the switch and its ports: `NODE_CFG`, and `id` of each row of `PORT`.
+//! Names for the controller, of the switch and its ports: `NODE_CFG`, and `id` of each row of `PORT`.
 
 use std::collections::BTreeMap;
 

@@ -92,7 +92,7 @@ struct PortRow<'a> {
     alias: Option<Str<'a>>,
     #[serde(borrow)]
     autoneg: Option<Str<'a>>,
-    /// How a controller names it: nobody else looks.
+    /// The name used by the controller only.
     #[serde(rename = "id")]
     _id: Option<IgnoredAny>,
     #[serde(borrow)]
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
             })),
             "SWITCH_HASH" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: HashRow<'a>| {
                 if key != "GLOBAL" {
-                    return Err(format!("`SWITCH_HASH|{key}` is no row of this table"));
+                    return Err(format!("`SWITCH_HASH|{key}` is not a row of this table"));
                 }
                 let fields: Vec<&str> = row.ecmp_hash.iter().map(|field| &*field.0).collect();
                 self.device.settings.push(("ecmp_hash".into(), fields.join(",").into()));
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
                     Ok(())
                 }))
             }
-            // How controllers name the switch.
+            // Name of the switch for controllers.
             "NODE_CFG" => map.next_value::<IgnoredAny>().map(|_| ()),
             site if is_of_site(site) => {
                 self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
                 self.device.not_judged.push(format!("`bmc` of `DEVICE_METADATA` in `{FILE}`"));
                 Ok(())
             }
-            _ => Err(format!("`DEVICE_METADATA|{key}` is no device")),
+            _ => Err(format!("`DEVICE_METADATA|{key}` is not a device")),
         }
     }
 
@@ -472,7 +472,7 @@ impl<'a> Reader<'a> {
     fn management(&mut self, key: &str, row: &ManagementRow<'a>) -> Result<(), String> {
         let (port, address) = key.split_once('|').ok_or_else(|| format!("`{key}` has no address"))?;
         if port != harmless::MANAGEMENT_PORT {
-            return Err(format!("`{port}` is no management port"));
+            return Err(format!("`{port}` is not a management port"));
         }
         let address: IpNet = parse(address)?;
         let gateway: Option<IpAddr> = row.gwaddr.as_ref().map(|text| parse(&text.0)).transpose()?;
@@ -627,7 +627,7 @@ fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeM
     }
 }
 
-/// What keeps a segment from being a uN.
+/// Obstacles for a segment to be a uN.
 fn segment_faults(
     text: &str,
     prefix: Ipv6Net,
@@ -675,7 +675,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Lengths<'a> {
         let mut lengths = Vec::new();
         let mut each = |port: Cow<'de, str>, length: Str<'de>| {
             let meters = length.0.strip_suffix('m').and_then(|number| number.parse().ok());
-            lengths.push((port, meters.ok_or_else(|| format!("`{}` is no length in metres", length.0))?));
+            lengths.push((port, meters.ok_or_else(|| format!("`{}` is not a length in metres", length.0))?));
             Ok(())
         };
         Rows::new(&mut each).deserialize(deserializer)?;

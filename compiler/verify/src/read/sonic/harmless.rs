@@ -19,7 +19,7 @@ pub(super) const TABLES: [&str; 8] =
 /// Those about servers of the whole fabric, which are the same on all switches.
 pub(super) const SERVERS: [&str; 4] = ["NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
-/// What is stated of neighbours, which moves no packet either.
+/// Statements about neighbours, which move no packet either.
 pub(super) const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
 
 /// Tables of those with one row, which no other one stands for.
@@ -34,7 +34,7 @@ pub(super) fn check<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), 
         return IgnoredAny::deserialize(json).map(drop);
     };
     let own = |key: Cow<'a, str>, _: IgnoredAny| {
-        if key == *only { Ok(()) } else { Err(format!("`{name}|{key}` is no row of this table")) }
+        if key == *only { Ok(()) } else { Err(format!("`{name}|{key}` is not a row of this table")) }
     };
     Rows::new(&mut { own }).deserialize(json)
 }

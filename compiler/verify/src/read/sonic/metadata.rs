@@ -4,12 +4,12 @@
 
 use super::site::is_field_of_site;
 
-/// What becomes of a field.
+/// Result for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     /// Its value is compared with what the fabric needs.
     Judged,
-    /// What it would be a default for is written out elsewhere, or it is a name or a way of waiting for the chip: it moves no
+    /// A default for it is written out elsewhere, or it is a name or a way of waiting for the chip: it moves no
     /// packet, and is alike on all switches.
     WrittenOut,
     /// It is named in the report.
@@ -40,7 +40,7 @@ pub(crate) const MEANT: [(&str, Meant); 17] = [
     ("sub_role", &[None]),
     // Routes are announced as soon as they are known, and not when the chip has them.
     ("suppress-fib-pending", &[None, Some("disabled")]),
-    // How zebra groups next hops, and whether the kernel has the groups.
+    // Next-hop groups of zebra, and whether the kernel has the groups.
     ("nexthop_group", &[None, Some("disabled")]),
     ("zebra_nexthop", &[None, Some("enabled")]),
     // bgpcfgd announces loopbacks, filters and anchors routes by these.

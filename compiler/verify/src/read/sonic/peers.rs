@@ -32,7 +32,7 @@ struct Row<'a> {
 pub(super) fn read(table: &str) -> Result<Arc<[Peer]>, serde_json::Error> {
     let mut peers = Vec::new();
     let mut each = |name: Cow<'_, str>, row: Row<'_>| {
-        let wrong = |text: &str| format!("`{text}` is no address");
+        let wrong = |text: &str| format!("`{text}` is not an address");
         let of = |text: &Option<Str<'_>>| -> Result<Option<Ipv6Addr>, String> {
             text.as_ref().map(|text| text.0.parse().map_err(|_| wrong(&text.0))).transpose()
         };

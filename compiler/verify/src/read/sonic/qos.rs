@@ -54,7 +54,7 @@ pub(super) const SMALL_TABLES: [&str; 11] = [
 /// A small table: fields by row.
 type Small = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What a row of a port says: its table, what is behind the port in the key, and its fields as text.
+/// Parts of a port's row: its table, the key behind the port, and its fields as text.
 type Kind<'a> = (usize, Cow<'a, str>, &'a str);
 
 /// Returns what tables come to, each given by its name and the whole of its text.
@@ -195,7 +195,7 @@ impl Resolver<'_, '_> {
         for kind in kinds {
             let (table, rest, row) = &self.reader.kinds[usize::from(*kind)];
             let Ok(fields) = serde_json::from_str::<BTreeMap<String, String>>(row) else {
-                self.fault(*table, rest, "has fields that are no text");
+                self.fault(*table, rest, "has fields that are not text");
                 continue;
             };
             for (field, value) in &fields {
@@ -215,7 +215,7 @@ impl Resolver<'_, '_> {
                     self.global(*table, &row);
                     self.set(format!("{name}|global"), fields(&row));
                 }
-                Err(_) => self.fault(*table, "global", "has fields that are no text"),
+                Err(_) => self.fault(*table, "global", "has fields that are not text"),
             }
         }
         self.trimming();
@@ -311,7 +311,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a port may take of each pool.
+    /// Share of each pool that a port may take.
     fn quotas(&mut self, table: usize, field: &str, value: &str) {
         if field != "profile_list" {
             return self.fault(table, "", &format!("has a field `{field}` that the proof does not know"));
@@ -405,7 +405,7 @@ fn fields(row: &BTreeMap<String, String>) -> String {
     row.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of a range such as `3` or `0-2`; none where it is no range.
+/// The numbers of a range such as `3` or `0-2`; none where it is not a range.
 fn numbers(range: &str) -> impl Iterator<Item = u8> + use<> {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let ends = first.parse::<u8>().ok().zip(last.parse::<u8>().ok());

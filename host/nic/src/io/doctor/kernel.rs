@@ -1,4 +1,4 @@
-//! What the kernel has to have: rules, routes and the TUN device of an agent, ports as the plan wants them, settings.
+//! Required kernel state: rules, routes and the TUN device of an agent, ports as in the plan, settings.
 //!
 //! In: the table, the NIC, its ports. Out: a [`Check`] for each thing. Invariants: what is wrong is said with the command that mends
 //! it; nothing is changed.
@@ -55,7 +55,7 @@ impl Link {
     }
 }
 
-/// What `ip` shows; nothing where it shows nothing or fails.
+/// Output of `ip`; none if it prints nothing or fails.
 fn shown<T: DeserializeOwned>(args: &[&str]) -> Vec<T> {
     let args: Vec<&str> = ["-j"].iter().chain(args).copied().collect();
     setup::ip(&args, "").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()

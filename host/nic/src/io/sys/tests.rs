@@ -162,7 +162,7 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
     });
 }
 
-/// One frame that is refused takes no other with it, and a plane without an interface is no interface.
+/// One frame that is refused takes no other with it, and a plane without an interface is not an interface.
 #[test]
 fn what_is_refused_is_lost_alone() {
     between(|| {
@@ -224,7 +224,7 @@ fn frames_come_from_the_interfaces_that_are_named() {
         }
         let error = receive_from(socket.as_fd(), &[right; 256], BLOCK..=BLOCK).expect_err("too many");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        // What comes out of the other end belongs to somebody else.
+        // The other end's output belongs to another process.
         let end = [left, right].map(|from| {
             receive_from(socket.as_fd(), &[left], BLOCK..=BLOCK).expect("it is ours");
             send(sender.as_fd(), frames(&[(62, 1)]).ready(), &[from])
@@ -253,7 +253,7 @@ fn blocks_are_those_from_the_first_to_the_last() {
     });
 }
 
-/// What is for another NIC has its MAC address, which an interface drops unless it is asked not to.
+/// A frame for another NIC has its MAC address, which an interface drops unless it is promiscuous.
 #[test]
 fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
     between(|| {
@@ -307,7 +307,7 @@ fn waiting_for_nothing_or_for_what_is_closed_ends() {
     assert!(ready.is_empty());
     let closed = RawFd::MAX;
     wait(&[Wanted::read(closed), Wanted::read(-1)], &mut ready, u64::MAX);
-    assert_eq!(ready, [true, false], "what is no descriptor says so, what is below zero is passed over");
+    assert_eq!(ready, [true, false], "what is not a descriptor says so, what is below zero is passed over");
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn a_port_that_is_down_does_not_stop_what_comes_after() {
         until_frames_pass();
         let mut inbox = Inbox::new(MTU + 14);
         received(&sender, 7, &socket, &mut inbox);
-        // What was left in the ring goes first.
+        // Frames left in the ring go first.
         for _ in 0..10 {
             xdp.send(batch.ready());
             received(&sender, 7, &socket, &mut inbox);

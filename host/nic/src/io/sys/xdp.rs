@@ -238,7 +238,7 @@ impl Lane {
     }
 }
 
-/// What is known of a plane.
+/// State of a plane.
 #[derive(Debug, Default)]
 struct Place {
     lane: Option<Lane>,

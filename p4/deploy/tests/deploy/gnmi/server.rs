@@ -27,18 +27,18 @@ const MESSAGE_MAX: usize = 4 << 20;
 /// Called at every call with its name, before the switch does anything.
 pub(crate) type Hook = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a switch is, and what goes wrong with it.
+/// A switch, and its misbehaviour.
 #[derive(Default)]
 pub(crate) struct Switch {
-    /// What runs: tables, entries, fields.
+    /// Running state: tables, entries, fields.
     pub(crate) running: Value,
-    /// What a reboot begins with.
+    /// Start of a reboot.
     pub(crate) saved: Value,
-    /// What the daemons made of it: tables of APPL_DB.
+    /// Result of the daemons: tables of APPL_DB.
     pub(crate) applied: Value,
     /// `/etc/sonic/config.cp.json`, while it is there.
     pub(crate) checkpoint: Option<Value>,
-    /// What a root delete with a root update wrote, where nobody looks.
+    /// Result of a root delete with a root update, which is applied to nothing.
     pub(crate) forgotten: Option<Value>,
     /// The calls that came.
     pub(crate) calls: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Switch {
     pub(crate) follows_after: Option<usize>,
     /// Calls since they have not.
     behind: usize,
-    /// What ran before each Set.
+    /// Commands before each Set.
     pub(crate) before_sets: Vec<Value>,
     /// Never answers a Get.
     pub(crate) stalls: bool,
@@ -156,7 +156,7 @@ impl Switch {
         }
     }
 
-    /// What the daemons make of the ports of what runs; nothing is plugged in.
+    /// Result of the daemons for running ports; nothing is plugged in.
     pub(crate) fn ports(&self) -> Value {
         let ports = self.running["PORT"].as_object().into_iter().flat_map(Map::keys);
         let up = |port: &String| (port.clone(), serde_json::json!({ "oper_status": "down" }));
@@ -168,7 +168,7 @@ impl Switch {
         match (database, &self.checkpoint) {
             ("CONFIG_DB", Some(checkpoint)) => match of_checkpoint(checkpoint, steps) {
                 Ok(value) => Ok(Some(value)),
-                // What a checkpoint has not is looked for in the database.
+                // The database is read for data that the checkpoint lacks.
                 Err(_) => of_redis(&self.running, steps),
             },
             ("CONFIG_DB", None) => of_redis(&self.running, steps),
@@ -181,7 +181,7 @@ impl Switch {
         self.saved = self.running.clone();
     }
 
-    /// What SONiC's updater does with a JSON patch, as far as it says yes or no.
+    /// Verdict of SONiC's updater on a JSON patch.
     fn apply(&mut self, patch: &[Step<'_>]) -> Result<(), String> {
         let mut after = self.running.clone();
         for (op, steps, value) in patch {
@@ -270,7 +270,7 @@ impl Switch {
     }
 }
 
-/// What the server makes of a Set: a JSON patch. It looks in the checkpoint for what is removed and replaced: what it does
+/// JSON patch of the server for a Set. It looks in the checkpoint for removed and replaced values: those it does
 /// not find there it leaves out, or refuses.
 fn converted<'r>(running: &Value, request: &'r SetRequest) -> Result<Vec<Step<'r>>, String> {
     let prefix = request.prefix.as_ref();
@@ -356,7 +356,7 @@ fn of_checkpoint(checkpoint: &Value, steps: &[String]) -> Result<Value, String> 
     Ok(place.clone())
 }
 
-/// What Redis has: a list without values is a text without signs, which comes back as a list of that.
+/// Redis form: a list without values is an empty text, which comes back as a list with one empty value.
 fn of_redis(running: &Value, steps: &[String]) -> Result<Option<Value>, String> {
     let mut place = running;
     for (number, step) in steps.iter().enumerate() {

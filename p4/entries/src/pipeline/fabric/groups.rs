@@ -140,7 +140,7 @@ fn hash(form: &Form, intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entit
     Ok(entry.action("set_wcmp_hash", &(form.hash)(intent, seed, qp_mask)).build()?.into())
 }
 
-/// What a group holds, by the P4Info.
+/// Members of a group, by the P4Info.
 fn group_limit(info: &Info) -> Result<u64, Fault> {
     let profile = info.profile(PROFILE)?;
     let limit =

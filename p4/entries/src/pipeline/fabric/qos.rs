@@ -85,7 +85,11 @@ pub(in crate::pipeline) fn state(
     switch.trimming = intent.qos.trimming().map(|trimming| {
         let class = number_of(intent, intent.qos.class_of(trimming.fabric_dscp));
         let queue = queues(intent)[usize::from(class)];
-        StatedTrimming { size_bytes: intent.platform.trim_size(intent.os, trimming.size).0, queue, maps_classes: false }
+        StatedTrimming {
+            size_bytes: intent.platform.trim_size(intent.os, trimming.size).0,
+            queue,
+            maps_classes: false,
+        }
     });
     Ok(())
 }
@@ -205,7 +209,7 @@ fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
     intent.qos.classes().map(|class| queue(class).min(CLASSES_MAX - 1) as u8).collect()
 }
 
-/// What a queue holds, in units of so many bytes.
+/// Contents of a queue, in units of so many bytes.
 fn queue(intent: &DeviceIntent<'_>, unit: u64) -> u64 {
     let shared = intent.platform.buffer.as_ref().map(|buffer| buffer.total.0 / unit.max(1));
     shared.unwrap_or(QUEUE_PACKETS).clamp(QUEUE_PACKETS, DEPTH_MAX)
@@ -240,7 +244,7 @@ fn marks(form: &Form, intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks
     Ok(all)
 }
 
-/// What thresholds are resolved against. Those that give way to a small buffer see the queue as it is; those
+/// Inputs of thresholds. Those that give way to a small buffer see the queue as it is; those
 /// that were chosen are taken as written, also where this target's queue ends before them.
 fn context(intent: &DeviceIntent<'_>, unit: u64, kind: Kind, class: &Class, rule: Ecn) -> EcnContext {
     let queue = queue(intent, unit);

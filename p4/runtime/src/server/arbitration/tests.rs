@@ -27,7 +27,7 @@ fn with_role(election: u128, role: &str) -> v1::MasterArbitrationUpdate {
     }
 }
 
-/// Who is answered what: stream, code and election id.
+/// Answers to clients: stream, code and election id.
 fn codes(notifications: &[Notification]) -> Vec<(u64, Code, Option<u128>)> {
     let tell = |notification: &Notification| {
         let status = notification.update.status.as_ref().expect("every notification has a status");

@@ -147,7 +147,7 @@ impl Builder<'_> {
 fn hash_constant(json: &Value, value: &Value, place: &str) -> Result<HashInput, Error> {
     let digits = text(value, place)?;
     let bytes = bits::parse_hex_bytes(digits)
-        .ok_or_else(|| Error::invalid(place, format!("`{digits}` is no hexadecimal number")))?;
+        .ok_or_else(|| Error::invalid(place, format!("`{digits}` is not a hexadecimal number")))?;
     let width = json.get("bitwidth").and_then(Value::as_u64).unwrap_or(bytes.len() as u64 * 8);
     let width = check_bits(width, place)?;
     let mut words = vec![0; bits::words_for(width as usize)];

@@ -75,7 +75,7 @@ impl Builder<'_> {
 /// Reads a hexadecimal number as the words of a value of `width` bits; higher bits are dropped, as BMv2 does.
 pub(super) fn words(text: &str, width: u32, place: &str) -> Result<Box<[u64]>, Error> {
     let value = bits::parse_hex(text)
-        .ok_or_else(|| Error::invalid(place, format!("`{text}` is no hexadecimal number")))?;
+        .ok_or_else(|| Error::invalid(place, format!("`{text}` is not a hexadecimal number")))?;
     let mut words = vec![0; bits::words_for(width as usize)];
     bits::set_big(&mut words, &value);
     bits::truncate(&mut words, width as usize);

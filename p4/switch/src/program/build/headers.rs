@@ -78,7 +78,7 @@ impl Builder<'_> {
         let ty = self.type_names.get(header.header_type.as_str(), &place)?;
         let kind = &self.types[ty as usize];
         if !header.metadata && !kind.fixed_bits.is_multiple_of(8) {
-            let problem = format!("its type has {} bits, which are no whole bytes", kind.fixed_bits);
+            let problem = format!("its type has {} bits, which are not whole bytes", kind.fixed_bits);
             return Err(Error::invalid(place, problem));
         }
         let varies = kind.variable.is_some();

@@ -8,7 +8,7 @@ use super::super::{Destination, StackRef, range};
 use super::{Builder, Number};
 use crate::{Error, bits};
 
-/// What `local` and `runtime_data` mean.
+/// Meaning of `local` and `runtime_data`.
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'s> {
     /// Nothing: there are no parameters here.
@@ -84,7 +84,7 @@ pub(super) fn number_pair(json: &Value, place: &str) -> Result<(u32, u32), Error
 pub(super) fn constant(json: &Value, place: &str) -> Result<Expr, Error> {
     let digits = text(json, place)?;
     let value = bits::parse_hex(digits)
-        .ok_or_else(|| Error::invalid(place, format!("`{digits}` is no hexadecimal number")))?;
+        .ok_or_else(|| Error::invalid(place, format!("`{digits}` is not a hexadecimal number")))?;
     Ok(Expr::constant(value))
 }
 

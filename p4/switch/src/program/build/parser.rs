@@ -282,7 +282,7 @@ impl Builder<'_> {
 
 fn key_value(text: &str, key_bytes: usize, place: &str) -> Result<Vec<u8>, Error> {
     let bytes = bits::parse_hex_bytes(text)
-        .ok_or_else(|| Error::invalid(place, format!("`{text}` is no hexadecimal number")))?;
+        .ok_or_else(|| Error::invalid(place, format!("`{text}` is not a hexadecimal number")))?;
     if bytes.len() != key_bytes {
         let problem = format!("transition value `{text}` has {} bytes, the key has {key_bytes}", bytes.len());
         return Err(Error::invalid(place, problem));

@@ -229,7 +229,7 @@ fn named<'c>(c: &Call<'c>, at: usize, kind: &str) -> Result<&'c str, Error> {
 fn jump_target(c: &Call, at: usize) -> Result<u32, Error> {
     let digits = named(c, at, "hexstr")?;
     let target = bits::parse_hex(digits).and_then(|value| u32::try_from(&value).ok());
-    target.ok_or_else(|| Error::invalid(c.place, format!("jump target `{digits}` is no number")))
+    target.ok_or_else(|| Error::invalid(c.place, format!("jump target `{digits}` is not a number")))
 }
 
 /// Says which statement a primitive comes from.

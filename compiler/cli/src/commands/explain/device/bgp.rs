@@ -9,9 +9,9 @@ pub(super) struct Bgp {
     pub(super) asn: u32,
     /// Paths to one prefix that are used at a time.
     pub(super) multipath: u16,
-    /// What it announces of its own.
+    /// Its own announcements.
     pub(super) announces: Vec<String>,
-    /// What it takes from anybody: the pool, and the length of prefixes in it.
+    /// Prefixes accepted from all: the pool, and the length of prefixes in it.
     pub(super) accepts: Vec<Accepts>,
     pub(super) sides: Vec<Side>,
     pub(super) sessions: Vec<Session>,
@@ -24,7 +24,7 @@ pub(super) struct Accepts {
     pub(super) length: u8,
 }
 
-/// What holds for all sessions of one direction.
+/// Common values of all sessions of one direction.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Side {
     /// `below` or `above`.

@@ -55,7 +55,7 @@ impl Qos<'_> {
                 table.row(&[INGRESS_LOSSY], |row| pool(row, "ingress", shared, None));
                 return;
             }
-            // What was let in must get out: lossless queues may take the whole buffer.
+            // Accepted packets must get out: lossless queues may take the whole buffer.
             if self.one_egress_pool().is_some() {
                 table.row(&[EGRESS_LOSSLESS], |row| {
                     row.text("mode", "static");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::super::Compared;
 use crate::model::stated::StatedClass;
 
-/// Exponents that there are words for; the last is no limit.
+/// Exponents that there are words for; the last is not a limit.
 const TAKEN: (i32, i32) = (-7, 7);
 
 /// Milliseconds between two looks that a watchdog takes.
@@ -84,7 +84,7 @@ fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
     ["default-lossless", "default-lossy"].map(|name| (format!("pool {name}"), "50".to_owned())).into()
 }
 
-/// What is left of a trimmed packet.
+/// Rest of a trimmed packet.
 fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
     let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated.trimmed.is_some());
     let size = trimming.map(|trimming| format!("{} bytes", trimming.size_bytes));

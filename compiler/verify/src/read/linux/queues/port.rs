@@ -6,7 +6,7 @@ use super::{BANDS_MAX, PRIORITIES, class, red};
 use crate::model::qos::PortQos;
 use crate::read::value::parse;
 
-/// What the kernel has of a port.
+/// Kernel state of a port.
 #[derive(Debug, Default)]
 pub(super) struct Port {
     root: Root,
@@ -27,7 +27,7 @@ struct Root {
     priorities: Vec<usize>,
 }
 
-/// What is below a band.
+/// Queues below a band.
 #[derive(Debug)]
 struct Queue {
     handle: usize,
@@ -60,7 +60,7 @@ impl Port {
                 ("priomap", bands) => {
                     root.priorities = bands.iter().map(|band| parse(band)).collect::<Result<_, _>>()?;
                 }
-                _ => return Err(format!("`{}` is no part of `ets` that the proof knows", rest.join(" "))),
+                _ => return Err(format!("`{}` is not a part of `ets` that the proof knows", rest.join(" "))),
             }
             rest = others;
         }
@@ -91,7 +91,7 @@ impl Port {
                 let (bytes, marks) = red::read(rest)?;
                 (bytes, Some(marks))
             }
-            _ => return Err(format!("`{kind} {}` is no queue that the proof knows", rest.join(" "))),
+            _ => return Err(format!("`{kind} {}` is not a queue that the proof knows", rest.join(" "))),
         };
         match (handle >> 4, marks.is_some()) {
             (1, false) | (2, true) => {}
@@ -122,7 +122,7 @@ impl Port {
             _ => return Err(format!("`{}` is none of the matches that the proof knows", words.join(" "))),
         };
         let ["flowid" | "classid", to] = to else {
-            return Err(format!("`{}` is no class that a filter leads to", to.join(" ")));
+            return Err(format!("`{}` is not a class that a filter leads to", to.join(" ")));
         };
         let band = class(to)?;
         self.has(band)?;
@@ -244,5 +244,5 @@ fn traffic_class(pref: u32) -> Option<u8> {
 
 fn byte(text: &str) -> Result<u8, String> {
     let digits = text.strip_prefix("0x").unwrap_or_default();
-    u8::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no byte in hexadecimal digits"))
+    u8::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is not a byte in hexadecimal digits"))
 }

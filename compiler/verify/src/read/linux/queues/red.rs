@@ -70,12 +70,12 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
                 rest
             }
             [] => break,
-            _ => return Err(format!("`{}` is no part of `red` that the proof knows", words.join(" "))),
+            _ => return Err(format!("`{}` is not a part of `red` that the proof knows", words.join(" "))),
         };
     }
     if marks.least >= marks.most || marks.most >= BYTES_MAX || bytes <= marks.most {
         let Marks { least, most, .. } = marks;
-        return Err(format!("{least} to {most} of {bytes} bytes is no range to mark in"));
+        return Err(format!("{least} to {most} of {bytes} bytes is not a range to mark in"));
     }
     Ok((bytes, marks))
 }
@@ -86,7 +86,7 @@ fn percent(text: &str) -> Result<u64, String> {
     match (text, digits.parse()) {
         ("0.999999", _) => Ok(100),
         (_, Ok(percent)) => Ok(percent),
-        _ => Err(format!("`{text}` is no probability in hundredths")),
+        _ => Err(format!("`{text}` is not a probability in hundredths")),
     }
 }
 
