@@ -152,6 +152,7 @@ fn of_node(
         // Entries of a pipeline mark at a number of packets.
         _ if t0.os == "p4" => true,
         None => up.next().is_none() && own.delay.target_ns.is_none(),
+        Some(_) if own.delay.target_ns.is_none() => false,
         Some(marks) => up.any(|stated| *stated == (marks.least_bytes, marks.most_bytes, marks.percent)),
     };
     found.push((!fits, "marks", "that is not when uplinks of its T0s mark data".to_owned()));

@@ -128,6 +128,8 @@ impl<'a> BgpReader<'a> {
     /// Gives a device what was said.
     pub(super) fn finish(mut self, device: &mut Device<'a>) {
         if let Some(bgp) = &mut self.names.process {
+            // No source here has EOS's own time, so it has to be stated.
+            bgp.process.restart.within_s.get_or_insert(0);
             for agreed in bgp.groups.values_mut() {
                 agreed.interval_s.get_or_insert(0);
             }

@@ -56,6 +56,8 @@ struct Reader<'a> {
     vrfs: Vec<&'a str>,
     management: Management<'a>,
     forwards: bool,
+    /// Whether routing is done by agents that know BGP over link-local addresses.
+    multi_agent: bool,
     /// The banner whose text is being read.
     banner: Option<&'static str>,
 }
@@ -88,6 +90,7 @@ pub(super) fn read<'a>(
         vrfs: Vec::new(),
         management: Management::default(),
         forwards: false,
+        multi_agent: false,
         banner: None,
     };
     for (at, line) in text.lines().enumerate() {
@@ -224,8 +227,8 @@ impl<'a> Reader<'a> {
 
     fn top(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
         match words {
-            ["service", "routing", "protocols", "model", "multi-agent"]
-            | ["lldp", "run" | "timer" | "management-address", ..]
+            ["service", "routing", "protocols", "model", "multi-agent"] => self.multi_agent = true,
+            ["lldp", "run" | "timer" | "management-address", ..]
             | ["ip", "routing"]
             | ["no", "ip", "routing", "vrf", _] => {}
             ["end" | "exit"] => self.context.clear(),
@@ -316,6 +319,13 @@ impl<'a> Reader<'a> {
         if !self.forwards {
             let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is not there".to_owned();
             faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
+        }
+        if !self.multi_agent {
+            let message = "the routing model is not `multi-agent`".to_owned();
+            faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
+        }
+        if self.device.hostname.is_none() {
+            faults.push((FaultKind::Identity, Vec::new(), "the switch has no `hostname`".to_owned()));
         }
         if let Some(banner) = self.banner {
             let message = format!("the text of `{banner}` has no end, and everything behind it is in it");

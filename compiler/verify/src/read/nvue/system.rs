@@ -14,6 +14,10 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
     set.below("service")?.finish(device);
     let mut system = set.below("system")?;
     device.hostname = system.text("hostname")?.map(|name| Cow::Owned(name.to_owned()));
+    if device.hostname.is_none() {
+        let message = "the switch has no `system.hostname`".to_owned();
+        device.fault(FaultKind::Identity, FILE, vec!["system:".to_owned()], message);
+    }
     let mut control = system.below("control-plane")?;
     access::judge(&set.below("acl")?, control.below("acl")?, device)?;
     control.finish(device);
