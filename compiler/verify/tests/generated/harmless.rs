@@ -5,9 +5,9 @@ use crate::case::{Case, How};
 /// Why damage does no harm.
 #[derive(Debug)]
 pub(crate) struct Reason {
-    /// The table or file; a `*` at an end stands for anything.
+    /// The table or file; a `*` stands for anything.
     pub(crate) section: &'static str,
-    /// The field or kind of line; all where empty, a `*` at an end stands for anything.
+    /// The field or kind of line; all where empty, a `*` stands for anything.
     pub(crate) field: &'static str,
     /// Allowed actions; any where empty.
     pub(crate) hows: &'static [How],
@@ -17,10 +17,18 @@ pub(crate) struct Reason {
 
 /// Returns the reason why a case does no harm.
 pub(crate) fn reason(case: &Case) -> Option<usize> {
-    let fits = |pattern: &str, text: &str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(rest), _) => text.contains(rest.trim_end_matches('*')),
-        (None, Some(start)) => text.starts_with(start),
-        (None, None) => pattern == text,
+    let fits = |pattern: &str, text: &str| {
+        // Pieces between stars follow each other; the first and the last are at the ends.
+        let pieces: Vec<&str> = pattern.split('*').collect();
+        let mut rest = Some(text);
+        for (at, piece) in pieces.iter().copied().enumerate() {
+            rest = rest.and_then(|rest| match at {
+                0 => rest.strip_prefix(piece),
+                _ if at + 1 == pieces.len() => rest.ends_with(piece).then_some(""),
+                _ => rest.find(piece).map(|found| &rest[found + piece.len()..]),
+            });
+        }
+        rest.is_some_and(|rest| pieces.len() > 1 || rest.is_empty())
     };
     REASONS.iter().position(|reason| {
         fits(reason.section, &case.section)
@@ -80,6 +88,64 @@ pub(crate) const REASONS: &[Reason] = &[
         GONE,
         "no device of the fabric sends from the address of a cable",
     ),
+    because("eos.conf", "", &[How::Twice], "a command that is entered again does the same"),
+    because("eos.conf", "description *", &[], "a text for people"),
+    because("eos.conf", "end", GONE, "the file ends too"),
+    because("eos.conf", "interface Loopback#", LARGER, "another number that no other interface has"),
+    because("eos.conf", "interface Management#", LARGER, "the management network is the site's"),
+    because("eos.conf", "ip address #", &[How::LostEverywhere], "the management network is the site's"),
+    because(
+        "eos.conf",
+        "match as-path length <= #",
+        &[How::LostEverywhere, How::LargerEverywhere],
+        "the prefix list alone lets out what is owned",
+    ),
+    because("eos.conf", "maximum-paths # ecmp #", &[How::Lost], "a T1 has one cable to each T0"),
+    because("eos.conf", "neighbor * # interval # min-rx # multiplier #", GONE, "EOS's own default"),
+    because(
+        "eos.conf",
+        "neighbor ABOVE maximum-routes #",
+        &[How::LargerEverywhere],
+        "a higher limit refuses no route of the fabric",
+    ),
+    because(
+        "eos.conf",
+        "neighbor BELOW* maximum-routes #",
+        LARGER,
+        "a higher limit refuses no route of the fabric",
+    ),
+    because(
+        "eos.conf",
+        "neighbor * missing-policy address-family all direction *",
+        &[How::LostEverywhere, How::LargerEverywhere],
+        "every session has its policies",
+    ),
+    because("eos.conf", "neighbor * out-delay #", GONE, "EOS's own default"),
+    because(
+        "eos.conf",
+        "neighbor BELOW_DRAINED route-map BELOW-OUT out",
+        GONE,
+        "a drained cable carries nothing",
+    ),
+    because("eos.conf", "no shutdown", GONE, "EOS's own default"),
+    because("eos.conf", "priority strict", GONE, "EOS's own default"),
+    because("eos.conf", "route-map *", LARGER, "another number in the same order"),
+    because(
+        "eos.conf",
+        "seq # permit #",
+        &[How::Lost, How::Foreign],
+        "announces a loopback, to which no NIC sends",
+    ),
+    because(
+        "eos.conf",
+        "seq # permit *",
+        LARGER,
+        "another number in the order of a list in which every line permits",
+    ),
+    because("eos.conf", "set local-preference #", &[How::LargerEverywhere], "still the last of all"),
+    because("nicN.env of nodes", "FABRIC=*", &[], "a name for people"),
+    because("nicN.env of nodes", "METRICS=#", &[], "where counters are read"),
+    because("pins.txtpb ingress.l3_admit*", "priority: #", LARGER, "the only entry of its table"),
     because("frr.conf", "", &[How::Twice], "vtysh takes a line again, but for `exit`, which is found"),
     because("frr.conf", "description *", &[], "a text for people"),
     because("frr.conf", "exit*", GONE, "vtysh finds the node of a command itself"),

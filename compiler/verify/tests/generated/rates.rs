@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use crate::case::Case;
 use crate::harmless::{REASONS, reason};
-use crate::kinds::NOT_DAMAGED;
+use crate::kinds::{BY_NAME, NOT_DAMAGED};
 
 /// Share of damages of a table that is found.
 #[derive(Debug, Default, Clone, Copy)]
@@ -46,7 +46,7 @@ impl Rates {
 
     /// Prints the table, and fails where something is missed. With all cases, each reason is needed and the page has what was
     /// found; with all cases of some sections, the page can be given their lines.
-    pub(crate) fn judge(&self, all: bool, some: bool) {
+    pub(crate) fn judge(&self, whole: bool, some: bool) {
         let own = page(&self.sections);
         println!("{own}");
         let missed: Vec<&str> = self.missed.iter().map(String::as_str).collect();
@@ -54,12 +54,12 @@ impl Rates {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kill-rates.md");
         let written = fs::read_to_string(&path).unwrap_or_default();
         let bless = env::var_os("CLOSC_BLESS").is_some();
-        if some && bless {
+        if whole && some && bless {
             let mut sections = read(&written);
             sections.extend(self.sections.clone());
             fs::write(&path, page(&sections)).expect("the page can be written");
         }
-        if !all || some {
+        if !whole || some {
             return;
         }
         let idle: Vec<String> = REASONS
@@ -99,7 +99,7 @@ fn page(sections: &BTreeMap<String, Rate>) -> String {
     }
     line(&mut page, "all", total);
     page.push_str("\n## Files that are not damaged\n\n| what | why |\n|---|---|\n");
-    for (kind, why) in NOT_DAMAGED {
+    for (kind, why) in NOT_DAMAGED.into_iter().chain(BY_NAME) {
         let _ = writeln!(page, "| `{kind}` | {why} |");
     }
     page.push_str("\n## What need not be found\n\n| where | what | why |\n|---|---|---|\n");
@@ -135,8 +135,8 @@ fn line(page: &mut String, name: &str, rate: Rate) {
 
 const HEAD: &str = "# How much damage `closc verify` finds
 
-Each field of each table and each kind of line of small compiled fabrics is damaged: every operating system, every kind of
-routing, every kind of file. It is lost, emptied, doubled, changed, made far larger, replaced by another device's, and the same
+Each field of each table and each kind of line of small compiled fabrics is damaged, in every kind of file but those that are
+listed below. It is lost, emptied, doubled, changed, made far larger, replaced by another device's, and the same
 on all devices at once. Numbers of tables are also moved by one, by a tenth and by half, on one device, on a tier and
 everywhere. The manifest is made anew, so that digests find nothing. Damage that is not found is listed below with the reason
 why it does no harm.
