@@ -169,9 +169,9 @@ impl Bench {
         let fail =
             |address: &str, reason| ConformanceError::NotPrimary { address: address.to_owned(), reason };
         let mut stream = self.open(v1::MasterArbitrationUpdate::default(), Some(0)).await;
-        let heard = Heard::Arbitration(Code::Ok, Some(0));
-        let heard = stream.hear(&heard, self.base, self.subject.patience).await;
-        heard.map_err(|reason| fail(self.address(), reason))?;
+        let received = Heard::Arbitration(Code::Ok, Some(0));
+        let received = stream.receive(&received, self.base, self.subject.patience).await;
+        received.map_err(|reason| fail(self.address(), reason))?;
         self.streams.insert(PRIMARY, stream);
         self.used_streams = false;
         Ok(())
@@ -245,7 +245,7 @@ impl Bench {
                 Err(reason) if reason == SILENCE => {
                     Err(End::NotApplicable("no error is reported, which the section leaves open".to_owned()))
                 }
-                heard => Ok(heard?),
+                received => Ok(received?),
             },
             Step::Open(..) | Step::Arbitrate(..) | Step::Send(..) | Step::Hear(..) | Step::Close(_) => {
                 Ok(self.converse(step).await?)
@@ -266,7 +266,7 @@ impl Bench {
                 self.stream(name)?.send(StreamRequest::Arbitration(update)).await;
             }
             Step::Send(name, update) => self.stream(name)?.send(update.clone()).await,
-            Step::Hear(name, heard) => self.stream(name)?.hear(heard, base, patience).await?,
+            Step::Hear(name, received) => self.stream(name)?.receive(received, base, patience).await?,
             Step::Close(name) => drop(self.streams.remove(name)),
             other => return Err(format!("{other:?} is not of a stream")),
         }

@@ -20,7 +20,7 @@ pub use section::Section;
 use bench::Bench;
 use corners::Corner;
 
-/// Runs the corners of some sections; `done` is told after each how many there are and how many are done.
+/// Runs the corners of some sections; `done` is called after each how many there are and how many are done.
 pub async fn judge(
     subject: Subject,
     wanted: impl Fn(Section) -> bool,

@@ -73,7 +73,7 @@ impl Stream {
     }
 
     /// Waits for a message, passing over those of other kinds; returns the message or the end in its place.
-    pub(crate) async fn hear(
+    pub(crate) async fn receive(
         &mut self,
         wanted: &Heard,
         base: u128,

@@ -37,11 +37,11 @@ pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
     let bar = progress::bar(args.quiet, 0, "judging");
     let report = control::block_on(async {
         let subject = subject(command).await?;
-        let told = |done: usize, count: usize| {
+        let show_progress = |done: usize, count: usize| {
             bar.set_length(count as u64);
             bar.set_position(done as u64);
         };
-        Ok(judge(subject, wanted, told).await?)
+        Ok(judge(subject, wanted, show_progress).await?)
     })?;
     bar.finish_and_clear();
     let outcome = if report.failed == 0 { Outcome::Fine } else { Outcome::Failed };

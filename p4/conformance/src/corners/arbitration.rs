@@ -29,7 +29,7 @@ fn of_role(name: &str) -> v1::MasterArbitrationUpdate {
     v1::MasterArbitrationUpdate { role: Some(role), ..plain() }
 }
 
-fn hear(name: &'static str, code: Code, election: Option<i64>) -> Step {
+fn receive(name: &'static str, code: Code, election: Option<i64>) -> Step {
     Step::Hear(name, Heard::Arbitration(code, election))
 }
 
@@ -61,9 +61,9 @@ fn roles(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Arbitrate(OTHER, of_role(""), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
             ])
         },
     );
@@ -89,7 +89,7 @@ fn first_messages(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-5)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::WriteAs(by(Some(-5)), Vec::new(), 0, DENIED),
                 Step::WriteAs(by(Some(0)), Vec::new(), 0, OK),
             ])
@@ -102,8 +102,8 @@ fn first_messages(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(5)),
-                hear(PRIMARY, Code::AlreadyExists, Some(5)),
-                hear(OTHER, Code::Ok, Some(5)),
+                receive(PRIMARY, Code::AlreadyExists, Some(5)),
+                receive(OTHER, Code::Ok, Some(5)),
                 Step::WriteAs(by(Some(0)), Vec::new(), 0, DENIED),
                 Step::WriteAs(by(Some(5)), Vec::new(), 0, OK),
             ])
@@ -119,7 +119,7 @@ fn without_election_id(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), None),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::WriteAs(by(None), Vec::new(), 0, DENIED),
             ])
         },
@@ -131,9 +131,9 @@ fn without_election_id(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), None),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Open(THIRD, plain(), None),
-                hear(THIRD, Code::AlreadyExists, Some(0)),
+                receive(THIRD, Code::AlreadyExists, Some(0)),
             ])
         },
     );
@@ -151,7 +151,7 @@ fn later_messages(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Arbitrate(OTHER, of_device(NO_DEVICE), Some(-1)),
                 end(OTHER, IN_USE),
             ])
@@ -164,7 +164,7 @@ fn later_messages(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Arbitrate(OTHER, of_role("another"), Some(-1)),
                 end(OTHER, IN_USE),
             ])
@@ -177,7 +177,7 @@ fn later_messages(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Arbitrate(OTHER, plain(), Some(0)),
                 end(OTHER, INVALID),
             ])
@@ -193,7 +193,7 @@ fn changed_election_id(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Arbitrate(PRIMARY, plain(), Some(0)),
-                hear(PRIMARY, Code::Ok, Some(0)),
+                receive(PRIMARY, Code::Ok, Some(0)),
                 Step::WriteAs(by(Some(0)), Vec::new(), 0, OK),
             ])
         },
@@ -205,10 +205,10 @@ fn changed_election_id(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Arbitrate(OTHER, plain(), Some(7)),
-                hear(PRIMARY, Code::AlreadyExists, Some(7)),
-                hear(OTHER, Code::Ok, Some(7)),
+                receive(PRIMARY, Code::AlreadyExists, Some(7)),
+                receive(OTHER, Code::Ok, Some(7)),
             ])
         },
     );
@@ -218,27 +218,27 @@ fn notifications(list: &mut List<'_>) {
     list.add(
         Section::ArbitrationNotifications,
         "notification-primary-leaves",
-        "when the primary disconnects, backups are told NOT_FOUND with the highest election id",
+        "when the primary disconnects, backups receive NOT_FOUND with the highest election id",
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Close(PRIMARY),
-                hear(OTHER, Code::NotFound, Some(0)),
+                receive(OTHER, Code::NotFound, Some(0)),
             ])
         },
     );
     list.add(
         Section::ArbitrationNotifications,
         "notification-primary-steps-down",
-        "a primary that lowers its election id is a backup, and all controllers are told that there is none",
+        "a primary that lowers its election id is a backup, and all controllers receive that there is none",
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-5)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Arbitrate(PRIMARY, plain(), Some(-1)),
-                hear(OTHER, Code::NotFound, Some(0)),
-                hear(PRIMARY, Code::NotFound, Some(0)),
+                receive(OTHER, Code::NotFound, Some(0)),
+                receive(PRIMARY, Code::NotFound, Some(0)),
                 Step::WriteAs(by(Some(-1)), Vec::new(), 0, DENIED),
             ])
         },
@@ -250,11 +250,11 @@ fn notifications(list: &mut List<'_>) {
         |_| {
             Ok(vec![
                 Step::Open(OTHER, plain(), Some(-1)),
-                hear(OTHER, Code::AlreadyExists, Some(0)),
+                receive(OTHER, Code::AlreadyExists, Some(0)),
                 Step::Close(PRIMARY),
-                hear(OTHER, Code::NotFound, Some(0)),
+                receive(OTHER, Code::NotFound, Some(0)),
                 Step::Open(THIRD, plain(), Some(-2)),
-                hear(THIRD, Code::NotFound, Some(0)),
+                receive(THIRD, Code::NotFound, Some(0)),
                 Step::WriteAs(by(Some(-1)), Vec::new(), 0, DENIED),
             ])
         },

@@ -143,7 +143,7 @@ enum Host {
 /// How zebra reaches the forwarding plane manager, which programs the chip.
 #[derive(Debug, Default)]
 struct ForwardingManager {
-    /// Whether it is told where the manager listens; it connects to none otherwise.
+    /// Whether the address of the manager is configured; zebra does not connect otherwise.
     has_address: bool,
     /// Whether routes carry their next hops themselves, as `fpmsyncd` reads them.
     has_whole_routes: bool,
