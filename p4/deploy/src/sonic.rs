@@ -24,11 +24,10 @@ use closc_artefacts::paths::FRR_CONF;
 use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, state_faults};
 
 pub(crate) use gnmi::GnmiLink;
-pub(crate) use over_ssh::SshLink;
 pub(crate) use planned::SonicPlan;
 pub(crate) use ports::PortMoves;
 pub(crate) use routing::{RoutingMethod, RoutingPlan};
-pub(crate) use ssh::{Ssh, is_host, is_state, is_user};
+pub(crate) use ssh::{Ssh, SshLink, is_host, is_state, is_user};
 
 use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;

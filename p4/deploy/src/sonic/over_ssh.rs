@@ -7,24 +7,14 @@ use std::time::{Duration, Instant};
 
 use closc_sonic::{Change, ConfigDb, Method, Patch};
 
-use super::routing::{HeldRouting, RoutingChange};
+use super::routing::{HeldRouting, RoutingChange, digest};
 use super::script::Applied;
-use super::ssh::Ssh;
+use super::ssh::SshLink;
 use super::{Done, SonicSwitch, counts, gnmi, script};
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
-
-/// Connection to a switch.
-#[derive(Clone)]
-pub(crate) struct SshLink {
-    pub(crate) ssh: Ssh,
-    /// The folder on the switch that keeps what is not confirmed.
-    pub(crate) state: String,
-    /// The folder on the switch that its `bgp` container has as `/etc/frr`.
-    pub(crate) frr: String,
-}
 
 /// State of a switch.
 pub(super) struct Held {
@@ -217,10 +207,3 @@ const LOOKS: u32 = 3;
 
 /// Time limit of a rollback.
 const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
-
-/// Returns the digest that `sha256sum` printed.
-pub(super) fn digest(line: &str) -> Result<String, String> {
-    let digest = line.split(' ').next().unwrap_or_default();
-    let is_one = digest.len() == 64 && digest.chars().all(|sign| sign.is_ascii_hexdigit());
-    is_one.then(|| digest.to_owned()).ok_or_else(|| "sha256sum printed no digest".to_owned())
-}

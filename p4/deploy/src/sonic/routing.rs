@@ -16,8 +16,6 @@ use crate::difference::Counts;
 use crate::fault::Fault;
 use crate::state::ObjectDigest;
 
-use super::over_ssh::digest;
-
 /// What a switch has of routing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct HeldRouting {
@@ -206,6 +204,13 @@ impl RoutingChange {
         };
         self.differences().into_iter().map(name).collect()
     }
+}
+
+/// Returns the digest that `sha256sum` printed.
+pub(super) fn digest(line: &str) -> Result<String, String> {
+    let digest = line.split(' ').next().unwrap_or_default();
+    let is_one = digest.len() == 64 && digest.chars().all(|sign| sign.is_ascii_hexdigit());
+    is_one.then(|| digest.to_owned()).ok_or_else(|| "sha256sum printed no digest".to_owned())
 }
 
 /// What a saved plan has of `frr.conf`.

@@ -12,8 +12,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::over_ssh::SshLink;
 use super::routing::RoutingChange;
+use super::ssh::SshLink;
 
 /// Computes a digest of what `sonic-db-dump` prints, without times, which differ whenever it is asked. Values of CONFIG_DB
 /// are in quotes and stay.

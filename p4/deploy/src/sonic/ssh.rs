@@ -33,6 +33,16 @@ pub(crate) struct Ssh {
     pub(crate) user: Option<String>,
 }
 
+/// How a switch is reached.
+#[derive(Clone)]
+pub(crate) struct SshLink {
+    pub(crate) ssh: Ssh,
+    /// The folder on the switch that keeps what is not confirmed.
+    pub(crate) state: String,
+    /// The folder on the switch that its `bgp` container has as `/etc/frr`.
+    pub(crate) frr: String,
+}
+
 /// A script that did not run to its end.
 pub(crate) struct Failed {
     pub(crate) reason: String,

@@ -11,14 +11,15 @@ use crate::sonic::routing::{RoutingChange, RoutingMethod};
 /// The name of the container, and of its service.
 const CONTAINER: &str = "bgp";
 
-/// Defines `frr`, which prints the installed file, what the daemons run, and which of them run, each in a line.
+/// Defines `frr`, which prints the installed file, what the daemons run, and which of them run, each in a line. No line is empty, as
+/// the shell would drop it at the end.
 pub(super) fn reading(folder: &str) -> String {
     format!(
         "frr() {{\n\
          if [ -e {folder}/frr.conf ]; then base64 -w 0 <{folder}/frr.conf; else printf -; fi; echo\n\
          if run=$(docker exec {CONTAINER} vtysh -c 'show running-config' </dev/null 2>/dev/null); \
          then printf '%s\\n' \"$run\" | base64 -w 0; else printf -; fi; echo\n\
-         docker exec {CONTAINER} vtysh -c 'show daemons' </dev/null 2>/dev/null | tr '\\n' ' '; echo\n}}\n"
+         printf 'daemons '; docker exec {CONTAINER} vtysh -c 'show daemons' </dev/null 2>/dev/null | tr '\\n' ' '; echo\n}}\n"
     )
 }
 

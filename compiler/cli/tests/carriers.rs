@@ -1,15 +1,13 @@
 //! Every file that a tree has for a switch is a kind of which the table of carriers has an answer.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
-use closc_artefacts::carriers::SwitchFile;
+use closc_artefacts::carriers::{SwitchFile, Transport};
+use closc_compile::Unit;
 use closc_platform::Os;
+use closc_render::Templates;
 use closc_tests::shape::try_plan;
-
-use common::switches;
 
 /// A platform, the speed and lanes of its NICs, and a profile of queues that it takes.
 const PLATFORMS: [(&str, &str, &str); 5] = [
@@ -43,12 +41,14 @@ fn fabric(os: Os, routing: Routing, (platform, nic, qos): (&str, &str, &str)) ->
 fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
     let mut seen: BTreeMap<SwitchFile, BTreeSet<&str>> = BTreeMap::new();
     let mut rendered = BTreeSet::new();
+    let templates = Templates::shipped();
     let routings = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
     for os in Os::ALL {
         for routing in routings {
             for platform in PLATFORMS.into_iter().chain([TOFINO]) {
                 let Ok(plan) = try_plan(&fabric(os, routing, platform)) else { continue };
-                for file in switches(&plan) {
+                let files = plan.switches().map(|switch| Unit::Switch(switch).render(&plan, &templates));
+                for file in files.flat_map(|files| files.expect("it is rendered")) {
                     let name = file.path.file_name().expect("a file has a name");
                     let kind = SwitchFile::of_name(name)
                         .unwrap_or_else(|| panic!("`{}` has no row in the table of carriers", file.path));
@@ -61,6 +61,12 @@ fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
     assert_eq!(rendered.into_iter().collect::<Vec<_>>(), Os::ALL, "every operating system is rendered");
     let idle: Vec<&SwitchFile> = SwitchFile::ALL.iter().filter(|file| !seen.contains_key(file)).collect();
     assert!(idle.is_empty(), "rows of files that no tree has: {idle:?}");
+    // A play brings every file of its operating system, and none of one without a play.
+    for os in Os::ALL.into_iter().filter(|os| !os.is_programmed()) {
+        for (file, _) in seen.iter().filter(|(_, of)| of.contains(os.word())) {
+            assert_eq!(Transport::Ansible.carries(*file), os.has_play(), "{file} of {}", os.word());
+        }
+    }
     // The two ways in which SONiC routes are two files.
     assert!(seen[&SwitchFile::FrrConf].contains("sonic") && seen[&SwitchFile::ConfigDb].contains("sonic"));
 }
