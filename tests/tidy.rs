@@ -39,7 +39,7 @@ const STAGES: &[&[&str]] = &[
     &["budget"],
     &["diagnostics", "files", "http", "manual", "paths", "qos", "runtime", "sonic"],
     &["artefacts"],
-    &["platform", "deploy", "paths-engine"],
+    &["platform", "deploy", "paths-engine", "conformance"],
     &["topology", "nic"],
     &["fabric"],
     &["plan"],

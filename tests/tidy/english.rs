@@ -79,7 +79,8 @@ fn sentences(markdown: &str) -> Vec<String> {
     for line in markdown.lines() {
         let text = line.trim();
         is_code ^= text.starts_with("```");
-        let is_item = text.starts_with("- ") || text.split_once(". ").is_some_and(|(n, _)| n.parse::<u8>().is_ok());
+        let is_item =
+            text.starts_with("- ") || text.split_once(". ").is_some_and(|(n, _)| n.parse::<u8>().is_ok());
         let is_prose = !(is_code || text.is_empty() || text.starts_with(['|', '#', '`', '<']));
         if is_item || !is_prose {
             paragraphs.push(String::new());
@@ -122,7 +123,9 @@ fn sentences_of_documents_are_short() {
     for path in files(".md") {
         let text = fs::read_to_string(&path).expect("a document can be read");
         let is_long = |sentence: &String| sentence.split_whitespace().count() > SENTENCE_WORDS;
-        long.extend(sentences(&text).into_iter().filter(is_long).map(|text| format!("{}: {text}", path.display())));
+        long.extend(
+            sentences(&text).into_iter().filter(is_long).map(|text| format!("{}: {text}", path.display())),
+        );
     }
     let count = long.len();
     assert!(

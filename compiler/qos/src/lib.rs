@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod asic;
 pub mod bdp;
 pub mod buffer;
 pub mod codes;

@@ -30,6 +30,7 @@ mod entropy_planes;
 mod fabric_name;
 mod host_bits;
 mod lane_mismatch;
+mod limit_basis;
 mod link_speed_mismatch;
 mod long_name;
 mod lossless_lengths;

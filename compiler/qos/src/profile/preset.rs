@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::error::ProfileError;
 use super::presets;
 use super::{Draft, Profile};
-use crate::headroom::{Chip, Model};
 
 /// A profile that comes with the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -70,22 +69,6 @@ impl Preset {
     /// Returns all names for messages.
     pub(super) fn names() -> String {
         Self::ALL.map(|preset| format!("`{preset}`")).join(", ")
-    }
-
-    /// Returns the preset whose buffers are of an ASIC where those of this one are of another; nothing where they fit.
-    pub fn for_asic(self, model: Model) -> Option<Self> {
-        let is_th5 = model == Model::Chip(Chip::Tomahawk5);
-        match self {
-            Self::SonicAiLossy => is_th5.then_some(Self::SonicAiLossyTh5),
-            Self::SonicAiLossyTh5 => model.is_nvidia().then_some(Self::SonicAiLossy),
-            Self::LossyTrim
-            | Self::Lossless
-            | Self::SonicAzure
-            | Self::NvidiaRoce
-            | Self::JuniperDcqcn
-            | Self::MetaRoce
-            | Self::None => None,
-        }
     }
 
     /// Returns the preset as plain data, to build upon.

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostics, Rule};
 use closc_platform::Limit;
 
-use crate::checks::w_assumed_limit::Basis;
+use crate::checks::limit_basis::Basis;
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier};

@@ -4,8 +4,8 @@ use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostics, Rule};
 use closc_platform::Limit;
 
+use crate::checks::limit_basis::Basis;
 use crate::checks::or_routing;
-use crate::checks::w_assumed_limit::Basis;
 use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostics, Rule};
 use closc_platform::Limit;
 
 use super::route_limit::fits_panel;
-use crate::checks::w_assumed_limit::Basis;
+use crate::checks::limit_basis::Basis;
 use crate::draft::Draft;
 
 /// The neighbours of a switch are more than its platform holds.

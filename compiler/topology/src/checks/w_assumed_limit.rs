@@ -1,60 +1,11 @@
 //! W0904: a switch needs more of a table than an assumed number.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::Limit;
+use closc_diagnostics::Diagnostics;
 
 use super::{ecmp_groups, ecmp_width, neighbour_limit, route_limit, sid_limit};
-use crate::draft::{Draft, Hardware};
-
-/// A switch needs more of a table than an assumed number.
-pub(crate) static RULE: Rule = Rule {
-    code: "W0904",
-    title: "a switch needs more than an assumed limit",
-    what: "The routes, local SIDs, ECMP groups, their members and the neighbours of every switch fit the tables of its \
-           platform where the size of a table is assumed: no source publishes it, and it was not measured.",
-    why: "The real table may be larger or smaller. Entries that do not fit are missing in hardware while the control \
-          plane shows them.",
-    example: "# The 6,400 routes of a TH5 are assumed\n\
-           routing: ecmp-static\n\
-           ecmp: { pin: downlink }\n\
-           tiers: { t0: { platform: th5-256x200g }, t1: { platform: th5-256x200g } }\n\
-           qos: none",
-    fix: "Read the size from a switch and add a platform file with `provenance: { ...: { measured: ... } }`; or accept \
-          the risk with `warnings: { W0904: allow }`.",
-};
-
-/// Which sizes a check compares with: those that refuse, or those that warn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Basis {
-    /// Published, measured, or stated by a site.
-    Firm,
-    /// Assumed.
-    Assumed,
-}
-
-impl Basis {
-    /// Tells whether a size of a platform is of this kind.
-    pub(super) fn covers(self, hardware: &Hardware, limit: Limit) -> bool {
-        let assumed = hardware.platform.limits.assumption(limit).is_some();
-        assumed == (self == Basis::Assumed)
-    }
-
-    /// Starts the finding: an error by the rule of the table, or a warning that names the assumption.
-    pub(super) fn finding(
-        self,
-        rule: &'static Rule,
-        hardware: &Hardware,
-        limit: Limit,
-        message: String,
-    ) -> Diagnostic {
-        match (self, hardware.platform.limits.assumption(limit)) {
-            (Basis::Assumed, Some(reason)) => {
-                Diagnostic::warning(&RULE, message).note(format!("the limit is assumed: {reason}"))
-            }
-            (Basis::Assumed, None) | (Basis::Firm, _) => Diagnostic::error(rule, message),
-        }
-    }
-}
+use crate::checks::limit_basis::Basis;
+pub(crate) use crate::checks::limit_basis::RULE;
+use crate::draft::Draft;
 
 /// Compares with every size that is assumed.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {

@@ -1,6 +1,7 @@
 //! W0713: a preset carries the buffer thresholds of another ASIC.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_qos::asic::preset_for;
 use closc_qos::headroom::Model;
 use closc_qos::profile::Preset;
 
@@ -30,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os.has_hwskus()) {
-        let Some(other) = model(hardware).and_then(|model| preset.for_asic(model)) else { continue };
+        let Some(other) = model(hardware).and_then(|model| preset_for(preset, model)) else { continue };
         let message = format!(
             "QoS profile `{preset}` has buffer thresholds of another ASIC than that of `{}`",
             hardware.platform.id

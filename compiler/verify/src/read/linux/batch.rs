@@ -205,7 +205,10 @@ fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String
                 rest
             }
             _ => {
-                return Err(format!("`{}` is not a part of a neighbour that the proof knows", rest.join(" ")));
+                return Err(format!(
+                    "`{}` is not a part of a neighbour that the proof knows",
+                    rest.join(" ")
+                ));
             }
         };
     }

@@ -1,0 +1,40 @@
+//! Presets that are made after the switches of one ASIC.
+//!
+//! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariant: no preset replaces its replacement.
+
+use crate::headroom::{Chip, Model};
+use crate::profile::Preset;
+
+/// Returns the preset with the buffer thresholds of an ASIC; none if those of `preset` fit.
+pub fn preset_for(preset: Preset, model: Model) -> Option<Preset> {
+    match preset {
+        Preset::SonicAiLossy => (model == Model::Chip(Chip::Tomahawk5)).then_some(Preset::SonicAiLossyTh5),
+        Preset::SonicAiLossyTh5 => model.is_nvidia().then_some(Preset::SonicAiLossy),
+        Preset::LossyTrim
+        | Preset::Lossless
+        | Preset::SonicAzure
+        | Preset::NvidiaRoce
+        | Preset::JuniperDcqcn
+        | Preset::MetaRoce
+        | Preset::None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replacement_fits() {
+        for preset in Preset::ALL {
+            for model in Model::all() {
+                let other = preset_for(preset, model);
+                assert!(
+                    other.is_none_or(|other| preset_for(other, model).is_none()),
+                    "{preset} {}",
+                    model.name()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Comparison of a need with a table size: an error where the size is published, measured or stated, a warning (W0904) where it is
+//! assumed.
+
+use closc_diagnostics::{Diagnostic, Rule};
+use closc_platform::Limit;
+
+use crate::draft::Hardware;
+
+/// A switch needs more of a table than an assumed number.
+pub(crate) static RULE: Rule = Rule {
+    code: "W0904",
+    title: "a switch needs more than an assumed limit",
+    what: "The routes, local SIDs, ECMP groups, their members and the neighbours of every switch fit the tables of its \
+           platform where the size of a table is assumed: no source publishes it, and it was not measured.",
+    why: "The real table may be larger or smaller. Entries that do not fit are missing in hardware while the control \
+          plane shows them.",
+    example: "# The 6,400 routes of a TH5 are assumed\n\
+           routing: ecmp-static\n\
+           ecmp: { pin: downlink }\n\
+           tiers: { t0: { platform: th5-256x200g }, t1: { platform: th5-256x200g } }\n\
+           qos: none",
+    fix: "Read the size from a switch and add a platform file with `provenance: { ...: { measured: ... } }`; or accept \
+          the risk with `warnings: { W0904: allow }`.",
+};
+
+/// Which sizes a check compares with: those that refuse, or those that warn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Published, measured, or stated by a site.
+    Firm,
+    /// Assumed.
+    Assumed,
+}
+
+impl Basis {
+    /// Tells whether a size of a platform is of this kind.
+    pub(super) fn covers(self, hardware: &Hardware, limit: Limit) -> bool {
+        let assumed = hardware.platform.limits.assumption(limit).is_some();
+        assumed == (self == Basis::Assumed)
+    }
+
+    /// Starts the finding: an error by the rule of the table, or a warning that names the assumption.
+    pub(super) fn finding(
+        self,
+        rule: &'static Rule,
+        hardware: &Hardware,
+        limit: Limit,
+        message: String,
+    ) -> Diagnostic {
+        match (self, hardware.platform.limits.assumption(limit)) {
+            (Basis::Assumed, Some(reason)) => {
+                Diagnostic::warning(&RULE, message).note(format!("the limit is assumed: {reason}"))
+            }
+            (Basis::Assumed, None) | (Basis::Firm, _) => Diagnostic::error(rule, message),
+        }
+    }
+}
