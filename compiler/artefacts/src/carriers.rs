@@ -75,6 +75,8 @@ named! {
     SonicSsh, "sonic-ssh";
     /// The same for SONiC over gNMI.
     SonicGnmi, "sonic-gnmi";
+    /// The same for EOS and Cumulus Linux over SSH: the rules under `ssh` of an inventory.
+    Ssh, "ssh";
     /// Files of `closc diff --patches`.
     Patches, "diff --patches";
     /// Files of `closc export ztp`, which a new switch fetches.
@@ -87,7 +89,7 @@ impl Transport {
     /// Returns how a user starts it.
     fn command(self) -> String {
         match self {
-            Transport::P4Runtime | Transport::SonicSsh | Transport::SonicGnmi => {
+            Transport::P4Runtime | Transport::SonicSsh | Transport::SonicGnmi | Transport::Ssh => {
                 format!("`closc push` over `{self}`")
             }
             Transport::Patches | Transport::Ztp | Transport::Ansible => format!("`closc {self}`"),
@@ -108,7 +110,7 @@ impl SwitchFile {
 
     /// Returns the transports that bring it, those that also read it back first. An empty list means that the site applies it.
     pub fn carriers(self) -> &'static [Transport] {
-        use Transport::{Ansible, P4Runtime, Patches, SonicGnmi, SonicSsh, Ztp};
+        use Transport::{Ansible, P4Runtime, Patches, SonicGnmi, SonicSsh, Ssh, Ztp};
         match self {
             SwitchFile::ConfigDb => &[SonicSsh, SonicGnmi, Patches, Ztp, Ansible],
             // SONiC's gNMI server writes databases, and no file of the `bgp` container.
@@ -118,8 +120,8 @@ impl SwitchFile {
             | SwitchFile::IpBatch
             | SwitchFile::TcBatch
             | SwitchFile::SysctlConf => &[Ansible],
-            // The play copies them nowhere: to replace a whole configuration would remove the site's part.
-            SwitchFile::EosConf | SwitchFile::NvueYaml => &[],
+            // A push keeps the site's part. The play copies them nowhere: to replace a whole configuration would remove it.
+            SwitchFile::EosConf | SwitchFile::NvueYaml => &[Ssh],
             SwitchFile::Entries | SwitchFile::PinsEntries | SwitchFile::TnaEntries => &[P4Runtime],
         }
     }

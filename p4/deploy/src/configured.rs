@@ -1,7 +1,7 @@
-//! Digests of the CONFIG_DBs of a fleet.
+//! Digests of the configurations of a fleet.
 //!
-//! In: a fleet. Out: a digest of each table of which something is closc's, by switch. Invariants: nothing is written, and nothing is
-//! judged: a switch that no push could change has a digest, too.
+//! In: a fleet. Out: by switch, a digest of each table of CONFIG_DB of which something is closc's, or of the whole configuration.
+//! Invariants: nothing is written, and nothing is judged: a switch that no push could change has a digest, too.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::parallel::each;
 use crate::progress::Progress;
 use crate::state::StateDigest;
 
-/// Reads the CONFIG_DB of every switch of which one is brought about.
+/// Reads the configuration of every switch of which one is brought about.
 ///
 /// # Errors
 ///
@@ -24,6 +24,17 @@ pub async fn configured(
     observer: Observer,
 ) -> Result<BTreeMap<String, StateDigest>, Vec<DeviceError>> {
     let (reporter, options) = (Reporter::new(observer), *options);
+    let of_files = reporter.clone();
+    let carried = each(fleet.carried.clone(), options.max_parallel, move |switch| {
+        let reporter = of_files.of_device(&switch.name, switch.plane);
+        async move {
+            let progress = Progress::new(reporter);
+            let read = tokio::time::timeout(options.timeout, switch.digest(&options, &progress)).await;
+            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            (switch.name.clone(), read.map_err(late).flatten())
+        }
+    })
+    .await;
     let read = each(fleet.sonic.clone(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(&switch.name, switch.plane);
         async move {
@@ -35,7 +46,7 @@ pub async fn configured(
     })
     .await;
     let (mut found, mut failed) = (BTreeMap::new(), Vec::new());
-    for (device, read) in read {
+    for (device, read) in read.into_iter().chain(carried) {
         match read {
             Ok(digest) => drop(found.insert(device, digest)),
             Err(fault) => failed.push(DeviceError { device, fault }),

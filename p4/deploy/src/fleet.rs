@@ -8,6 +8,7 @@ use closc_artefacts::carriers::{self, Missed, Transport};
 use closc_runtime::RoleName;
 use thiserror::Error;
 
+use crate::carrier::{CarriedGoal, CarriedSwitch, CarrierOptions, has_carrier};
 use crate::inventory::{Defaults, Device, Inventory, InventoryError};
 use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
@@ -28,7 +29,9 @@ pub struct Fleet {
     pub members: Vec<Member>,
     /// The switches of which a CONFIG_DB is brought about; those of them that are members too have two transports.
     pub(crate) sonic: Vec<SonicSwitch>,
-    /// The names of those.
+    /// The switches whose configuration is files.
+    pub(crate) carried: Vec<CarriedSwitch>,
+    /// The names of those of which a CONFIG_DB is brought about.
     pub configured: Vec<String>,
     /// Members that have a CONFIG_DB which no rule of the inventory brings about.
     pub bare: Vec<String>,
@@ -186,6 +189,34 @@ impl Fleet {
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
     }
 
+    /// Adds the switches of a tree whose configuration is files, where the inventory says how they are reached.
+    pub fn with_carried(
+        mut self,
+        inventory: &Inventory,
+        beside: &dyn Files,
+        tree: &Arc<Tree>,
+        options: CarrierOptions,
+        select: impl Fn(&str) -> bool,
+    ) -> Result<Self, FleetError> {
+        if !inventory.has_ssh() {
+            return Ok(self);
+        }
+        let options = Arc::new(options);
+        let links = Links::new(inventory, beside);
+        let mut devices = Vec::new();
+        let reached = tree.others().iter().filter(|(name, os)| has_carrier(os) && select(name));
+        for (name, os) in reached {
+            let Some((ssh, place, plane)) = links.over_ssh(name, os)? else {
+                devices.push(name.clone());
+                continue;
+            };
+            let (name, os, goal) = (name.clone(), *os, CarriedGoal::Tree(tree.clone()));
+            let options = options.clone();
+            self.carried.push(CarriedSwitch { name, plane, os, ssh, place, goal, wave: 0, options });
+        }
+        if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
+    }
+
     /// Adds which switches of the tree are left alone. `instead` says what closc has for an operating system that it pushes
     /// nothing to.
     #[must_use]
@@ -196,17 +227,36 @@ impl Fleet {
         instead: impl Fn(&str) -> String,
         select: impl Fn(&str) -> bool,
     ) -> Self {
-        self.left_alone = left_alone(tree, inventory, &instead, &select);
+        let carried: BTreeSet<&str> = self.carried.iter().map(|switch| switch.name.as_str()).collect();
+        let is_carried = |name: &str| carried.contains(name);
+        self.left_alone = left_alone(tree, inventory, &instead, &select, &is_carried);
         self
     }
 
-    /// Returns the CONFIG_DBs of some switches, without their entries.
+    /// Returns the configurations of some switches, without their entries.
     #[must_use]
     pub fn configured_only(&self, select: impl Fn(&str) -> bool) -> Self {
         let sonic: Vec<SonicSwitch> =
             self.sonic.iter().filter(|switch| select(&switch.name)).cloned().collect();
         let configured = sonic.iter().map(|switch| switch.name.clone()).collect();
-        Fleet { fabric: self.fabric.clone(), sonic, configured, ..Fleet::default() }
+        let carried = self.carried.iter().filter(|switch| select(&switch.name)).cloned().collect();
+        Fleet { fabric: self.fabric.clone(), sonic, configured, carried, ..Fleet::default() }
+    }
+
+    /// Returns the switches that keep no state of earlier pushes.
+    pub fn without_backups(&self) -> impl Iterator<Item = &str> {
+        let members = self.members.iter().map(|member| member.target.name.as_str());
+        members.chain(self.sonic.iter().map(|switch| switch.name.as_str()))
+    }
+
+    /// Tells whether it has switches that keep their state of earlier pushes.
+    pub fn has_backups(&self) -> bool {
+        !self.carried.is_empty()
+    }
+
+    /// Tells whether it has switches of which a configuration is brought about, and not entries alone.
+    pub fn has_configurations(&self) -> bool {
+        !(self.sonic.is_empty() && self.carried.is_empty())
     }
 
     /// Returns the files of its switches that no transport carries.
@@ -217,7 +267,9 @@ impl Fleet {
     /// Returns how many switches there are.
     pub fn n_switches(&self) -> usize {
         let members: BTreeSet<&str> = self.members.iter().map(|member| member.target.name.as_str()).collect();
-        members.len() + self.sonic.iter().filter(|switch| !members.contains(switch.name.as_str())).count()
+        self.carried.len()
+            + members.len()
+            + self.sonic.iter().filter(|switch| !members.contains(switch.name.as_str())).count()
     }
 
     /// Returns every switch, whatever it speaks.
@@ -236,6 +288,8 @@ impl Fleet {
         }
         let others = self.sonic.iter().filter(|switch| sonic.contains_key(switch.name.as_str()));
         switches.extend(others.map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>));
+        let carried = self.carried.iter().map(|switch| Arc::new(switch.clone()) as Arc<dyn Switch>);
+        switches.extend(carried);
         switches
     }
 }

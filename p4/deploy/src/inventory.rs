@@ -27,6 +27,10 @@ pub struct Inventory {
     /// The switches that run SONiC, by patterns; the first that fits a switch counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sonic: Vec<Sonic>,
+    /// The switches whose configuration is files (EOS, Cumulus Linux), by patterns; the first that fits a switch
+    /// counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ssh: Vec<SshRule>,
     /// Path of a list of a site's switches, from which `{address}` in a pattern's address is taken: CSV with a header (NetBox), or
     /// an inventory of Ansible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +83,32 @@ pub(crate) struct Sonic {
     /// Over SSH, the folder of the switch that its `bgp` container has as `/etc/frr`; `/etc/sonic/frr` where it is not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) frr: Option<String>,
+}
+
+/// How switches are reached whose configuration is files, by a pattern of their names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SshRule {
+    /// The names: `*` is any text, `?` any character.
+    pub(crate) devices: String,
+    /// The host, in which `{name}` is the name of the switch, and `{address}` what the list of addresses has.
+    pub(crate) address: String,
+    /// The port, where it is not the one of `ssh`'s configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) port: Option<u16>,
+    /// The user, where it is not the one of `ssh`'s configuration. On Cumulus Linux one who may use `sudo` without a password;
+    /// on EOS one who may enter privileged mode without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
+    /// The plane, by which a push goes in waves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) plane: Option<u8>,
+    /// On Cumulus Linux, the folder for changes that are not confirmed and for backups; `/var/lib/closc` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<String>,
+    /// On Cumulus Linux, the folder of configuration files; `/etc` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) etc: Option<String>,
 }
 
 /// Protocol of a switch.
@@ -363,9 +393,19 @@ impl Inventory {
         self.sonic_of(name).is_some()
     }
 
+    /// Returns how a switch whose configuration is files is reached.
+    pub(crate) fn ssh_of(&self, name: &str) -> Option<&SshRule> {
+        self.ssh.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
+    }
+
+    /// Tells whether it has rules for switches whose configuration is files.
+    pub fn has_ssh(&self) -> bool {
+        !self.ssh.is_empty()
+    }
+
     /// Says whether a switch of this name may be in the inventory.
     pub fn knows(&self, name: &str) -> bool {
-        self.programs(name) || self.sonic_of(name).is_some()
+        self.programs(name) || self.sonic_of(name).is_some() || self.ssh_of(name).is_some()
     }
 
     /// Returns the plane of a switch, where the inventory says it.
@@ -373,20 +413,24 @@ impl Inventory {
         let own = self.devices.get(name).or_else(|| Some(&self.programmed(name)?.device));
         match own {
             Some(Device { plane: Some(plane), .. }) => Some(*plane),
-            Some(_) | None => self.sonic_of(name)?.plane,
+            Some(_) | None => {
+                let sonic = self.sonic_of(name).and_then(|rule| rule.plane);
+                sonic.or_else(|| self.ssh_of(name)?.plane)
+            }
         }
     }
 
     /// Returns how many patterns it has.
     pub fn n_patterns(&self) -> usize {
-        self.p4runtime.len() + self.sonic.len()
+        self.p4runtime.len() + self.sonic.len() + self.ssh.len()
     }
 
     /// Returns every plane that the inventory says.
     pub fn planes(&self) -> BTreeSet<u8> {
         let rules = self.p4runtime.iter().map(|rule| &rule.device);
         let devices = self.devices.values().chain(rules).filter_map(|device| device.plane);
-        devices.chain(self.sonic.iter().filter_map(|rule| rule.plane)).collect()
+        let sonic = self.sonic.iter().filter_map(|rule| rule.plane);
+        devices.chain(sonic).chain(self.ssh.iter().filter_map(|rule| rule.plane)).collect()
     }
 
     /// Returns the devices, and the patterns of switches, that are reached over a network without TLS, so that whoever is

@@ -44,6 +44,7 @@ pub(crate) fn left_alone(
     inventory: &Inventory,
     instead: &dyn Fn(&str) -> String,
     select: &dyn Fn(&str) -> bool,
+    is_carried: &dyn Fn(&str) -> bool,
 ) -> Vec<LeftAlone> {
     let mut found: BTreeMap<&str, LeftAlone> = BTreeMap::new();
     let mut add = |name: &str, os: &'static str, instead: String| {
@@ -56,7 +57,8 @@ pub(crate) fn left_alone(
             add(name, WITH_RULES, instead.to_owned());
         }
     }
-    for (name, os) in tree.others().iter().filter(|(name, _)| select(name)) {
+    let others = tree.others().iter().filter(|(name, _)| !is_carried(name) && select(name));
+    for (name, os) in others {
         add(name, os, instead(os));
     }
     found.into_values().collect()

@@ -10,6 +10,7 @@
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
 mod bind;
+mod carrier;
 mod configured;
 mod counters;
 mod dependents;
@@ -44,6 +45,7 @@ mod uncarried;
 mod watch;
 
 pub use bind::BindError;
+pub use carrier::{CarrierOptions, has_carrier};
 pub use configured::configured;
 pub use counters::{Cell, CounterReader, Counters, CountersError, Sums};
 pub use device_drift::{DeviceDrift, Difference};

@@ -1,4 +1,4 @@
-//! Connection data of SONiC switches, checked: names, ports, users and certificates of an inventory.
+//! Connection data of switches over SSH and gNMI, checked: names, ports, users and certificates of an inventory.
 //!
 //! In: an inventory and the files that it names. Out: a [`Link`] for each switch. Invariants: what `ssh` and the switch's
 //! shell get to see is a plain name; a password goes over TLS only; what a transport has no use for is refused; each file
@@ -10,7 +10,8 @@ use closc_artefacts::Files;
 use closc_runtime::client::{ClientTls, Endpoint};
 use closc_runtime::gnmi::Login;
 
-use crate::inventory::{Inventory, InventoryError, Sonic, Tls, Transport, is_local_host};
+use crate::carrier::{Place, has_folders};
+use crate::inventory::{Inventory, InventoryError, Sonic, SshRule, Tls, Transport, is_local_host};
 use crate::sonic::{GnmiLink, Link, Ssh, SshLink, is_host, is_state, is_user};
 use crate::target::read_tls;
 
@@ -62,6 +63,22 @@ impl<'a> Links<'a> {
             Transport::SonicGnmi => Link::Gnmi(self.gnmi(name, rule, &host)?),
         };
         Ok(Some((link, rule.plane)))
+    }
+
+    /// Returns how a switch that runs `os` is reached over `ssh`, and its plane; nothing where the inventory does not have it.
+    pub(crate) fn over_ssh(
+        &self,
+        name: &str,
+        os: &str,
+    ) -> Result<Option<(Ssh, Place, Option<u8>)>, InventoryError> {
+        let Some(rule) = self.inventory.ssh_of(name) else { return Ok(None) };
+        let host = self.inventory.filled(&rule.address, name, false)?;
+        if !is_host(&host) {
+            return Err(fault(name, "address", &host, "is neither a host name nor an address"));
+        }
+        check_user(name, rule.user.as_ref())?;
+        let ssh = Ssh { host, port: rule.port, user: rule.user.clone() };
+        Ok(Some((ssh, place(name, os, rule)?, rule.plane)))
     }
 
     fn gnmi(&mut self, name: &str, rule: &'a Sonic, host: &str) -> Result<GnmiLink, InventoryError> {
@@ -139,23 +156,54 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Checks what `ssh` and the switch's shell get to see.
-fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError> {
-    let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
-    let frr = rule.frr.clone().unwrap_or_else(|| FRR.to_owned());
-    if let Some(user) = rule.user.as_ref().filter(|user| !is_user(user)) {
-        return Err(fault(name, "user", user, "is not a name of a user"));
-    }
-    for (field, folder) in [("state", &state), ("frr", &frr)] {
-        if !is_state(folder) {
+/// The folder of a switch for changes that are not confirmed and for backups.
+const FOLDER: &str = "/var/lib/closc";
+
+/// The folder of configuration files.
+const ETC: &str = "/etc";
+
+/// Returns where closc keeps things on a switch.
+fn place(name: &str, os: &str, rule: &SshRule) -> Result<Place, InventoryError> {
+    let mut found = [FOLDER.to_owned(), ETC.to_owned()];
+    for (place, (field, given)) in found.iter_mut().zip([("state", &rule.state), ("etc", &rule.etc)]) {
+        let Some(folder) = given else { continue };
+        if !has_folders(os) {
             return Err(fault(
                 name,
                 field,
                 folder,
-                "is not an absolute path of letters, digits, `.`, `_`, `-` and `/`",
+                &format!("is of Linux systems, and switches that run `{os}` have no such folder"),
             ));
         }
+        let folder = folder.replace("{name}", name);
+        check_folder(name, field, &folder)?;
+        *place = folder;
     }
+    let [state, etc] = found;
+    Ok(Place { state, etc })
+}
+
+fn check_user(name: &str, user: Option<&String>) -> Result<(), InventoryError> {
+    match user.filter(|user| !is_user(user)) {
+        Some(user) => Err(fault(name, "user", user, "is not a name of a user")),
+        None => Ok(()),
+    }
+}
+
+fn check_folder(name: &str, field: &str, folder: &str) -> Result<(), InventoryError> {
+    if is_state(folder) {
+        return Ok(());
+    }
+    Err(fault(name, field, folder, "is not an absolute path of letters, digits, `.`, `_`, `-` and `/`"))
+}
+
+/// Checks what `ssh` and the switch's shell get to see.
+fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError> {
+    let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
+    let frr = rule.frr.clone().unwrap_or_else(|| FRR.to_owned());
+    check_user(name, rule.user.as_ref())?;
+    check_folder(name, "state", &state)?;
+    check_folder(name, "frr", &frr)?;
     if let Some(path) = &rule.password_file {
         return Err(fault(name, "password_file", path, "is of `sonic-gnmi`: `ssh` goes by your keys"));
     }

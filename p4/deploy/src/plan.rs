@@ -3,6 +3,7 @@
 //! In: what is wanted and what is there. Out: [`Plan`], which can be shown, saved, loaded and pushed. Invariants: what is
 //! shown is what is sent; a plan is refused by a switch that is not as it was.
 
+mod carried;
 mod file;
 mod preview;
 mod show;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use file::{PlanFile, PlanFileError};
 pub use preview::Preview;
 
+use crate::carrier::CarriedPlan;
 use crate::device::{self, load};
 use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
@@ -43,6 +45,8 @@ pub struct Plan {
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
     /// The switches whose CONFIG_DB is brought about, by name. Those of them that are devices too have two transports.
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
+    /// The switches whose configuration is files, by name.
+    pub(crate) carried: BTreeMap<String, CarriedPlan>,
     /// Switches of the tree that the push does nothing about; no part of a saved plan.
     pub(crate) left_alone: Vec<LeftAlone>,
 }
@@ -55,6 +59,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     let reporter = Reporter::new(observer);
     let options = *options;
     let sonic = of_sonic(fleet, &options, &reporter).await;
+    let carried = carried::of(fleet, &options, &reporter).await;
     let unnumbered = sonic.iter().filter(|(_, made)| made.as_ref().is_ok_and(|made| !made.has_number));
     let unnumbered: BTreeSet<String> = unnumbered.map(|(name, _)| name.clone()).collect();
     let made = each(fleet.members.clone(), options.max_parallel, move |member| {
@@ -77,6 +82,12 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     for (device, made) in sonic {
         match made {
             Ok(made) => drop(plan.sonic.insert(device, made)),
+            Err(fault) => failed.push(DeviceError { device, fault }),
+        }
+    }
+    for (device, made) in carried {
+        match made {
+            Ok(made) => drop(plan.carried.insert(device, made)),
             Err(fault) => failed.push(DeviceError { device, fault }),
         }
     }
@@ -177,18 +188,25 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.devices.values().all(|device| !device.changes())
             && self.sonic.values().all(|made| !made.changes())
+            && self.carried.values().all(|made| !made.changes())
     }
 
     /// Returns the switches that it is about, each once.
     pub fn switches(&self) -> impl Iterator<Item = &str> {
         let others = self.sonic.keys().filter(|name| !self.devices.contains_key(*name));
-        self.devices.keys().chain(others).map(String::as_str)
+        self.devices.keys().chain(others).chain(self.carried.keys()).map(String::as_str)
+    }
+
+    /// Tells whether it has switches that keep their state of earlier pushes.
+    pub fn has_backups(&self) -> bool {
+        !self.carried.is_empty()
     }
 
     /// Leaves only some switches.
     pub fn retain(&mut self, select: impl Fn(&str) -> bool) {
         self.devices.retain(|name, _| select(name));
         self.sonic.retain(|name, _| select(name));
+        self.carried.retain(|name, _| select(name));
     }
 
     /// Returns how many switches it is about.
@@ -196,9 +214,11 @@ impl Plan {
         self.switches().count()
     }
 
-    /// Returns the switches whose CONFIG_DB a push would change.
+    /// Returns the switches whose configuration a push would change.
     pub fn configured(&self) -> impl Iterator<Item = &str> {
-        self.sonic.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name.as_str())
+        let carried = self.carried.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name);
+        let sonic = self.sonic.iter().filter(|(_, made)| made.changes()).map(|(name, _)| name);
+        sonic.chain(carried).map(String::as_str)
     }
 
     /// Returns the files of its switches that no transport carries.
@@ -217,7 +237,7 @@ impl Plan {
 
     /// Shows exactly what will be sent, switches with the same updates together.
     pub fn show(&self) -> String {
-        show::show(self) + &show::left_out(self) + &sonic::show(self)
+        show::show(self) + &show::left_out(self) + &sonic::show(self) + &carried::show(self)
     }
 
     /// Says the same for programs.

@@ -13,6 +13,7 @@ use closc_artefacts::Files;
 use thiserror::Error;
 use tokio::task::JoinSet;
 
+use crate::carrier::{CarriedSwitch, CarrierOptions};
 use crate::device::{self, Goal};
 use crate::device_plan::DevicePlan;
 use crate::event::{EventKind, Observer, Reporter};
@@ -87,6 +88,11 @@ pub async fn push_plan(
         });
     }
     jobs.extend(sonic.into_values().map(|switch| Job::Switch(Arc::new(switch))));
+    for (name, made) in &plan.carried {
+        let mut switch = reached.carried.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
+        switch.plane = switch.plane.or(made.plane);
+        jobs.push(Job::Switch(Arc::new(switch)));
+    }
     let report = run(jobs, options, Reporter::new(observer), gate).await;
     Ok(PushReport { uncarried: plan.uncarried(), ..report })
 }
@@ -96,6 +102,7 @@ pub async fn push_plan(
 pub struct Reached {
     targets: BTreeMap<String, Target>,
     sonic: BTreeMap<String, SonicSwitch>,
+    carried: BTreeMap<String, CarriedSwitch>,
 }
 
 impl Reached {
@@ -123,11 +130,29 @@ impl Reached {
         Ok(made)
     }
 
+    /// Finds the switches of a plan whose configuration is files.
+    pub fn with_carried(
+        mut self,
+        inventory: &Inventory,
+        beside: &dyn Files,
+        plan: &Plan,
+        options: CarrierOptions,
+    ) -> Result<Self, InventoryError> {
+        let (links, options) = (Links::new(inventory, beside), Arc::new(options));
+        for (name, planned) in &plan.carried {
+            if let Some(switch) = CarriedSwitch::planned(name, planned, &links, options.clone())? {
+                self.carried.insert(name.clone(), switch);
+            }
+        }
+        Ok(self)
+    }
+
     /// The switches of a fleet.
     pub fn of(fleet: &Fleet) -> Self {
         let targets = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.clone()));
         let sonic = fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.clone()));
-        Reached { targets: targets.collect(), sonic: sonic.collect() }
+        let carried = fleet.carried.iter().map(|switch| (switch.name.clone(), switch.clone()));
+        Reached { targets: targets.collect(), sonic: sonic.collect(), carried: carried.collect() }
     }
 
     /// Puts each switch into a wave.
@@ -135,6 +160,7 @@ impl Reached {
     pub fn in_waves(mut self, wave: impl Fn(&str) -> usize) -> Self {
         self.targets.iter_mut().for_each(|(name, target)| target.wave = wave(name));
         self.sonic.iter_mut().for_each(|(name, switch)| switch.wave = wave(name));
+        self.carried.iter_mut().for_each(|(name, switch)| switch.wave = wave(name));
         self
     }
 }

@@ -69,6 +69,9 @@ pub enum Outcome {
 pub struct PushReport {
     /// Every switch by name.
     pub devices: BTreeMap<String, Outcome>,
+    /// The name under which switches over SSH keep their state from before, for `--rollback`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// Why it ended before its end, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,

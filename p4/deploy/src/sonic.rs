@@ -27,6 +27,7 @@ pub(crate) use gnmi::GnmiLink;
 pub(crate) use planned::SonicPlan;
 pub(crate) use ports::PortMoves;
 pub(crate) use routing::{RoutingMethod, RoutingPlan};
+pub(crate) use script::{put, whole};
 pub(crate) use ssh::{Ssh, SshLink, is_host, is_state, is_user};
 
 use crate::device_drift::{DeviceDrift, Difference};

@@ -255,6 +255,17 @@ impl Tree {
         switches.map(|switch| (switch.as_str(), || self.config_db(switch))).collect()
     }
 
+    /// Returns the switches whose configuration is files.
+    pub fn carried(&self) -> impl Iterator<Item = &str> {
+        self.others.keys().map(String::as_str)
+    }
+
+    /// Reads every file of a switch, by name.
+    pub(crate) fn texts(&self, device: &str) -> Result<BTreeMap<String, String>, TreeError> {
+        let text = |name: &str| self.text(paths::switch(device, name).as_str());
+        self.files_of(device).map(|name| Ok((name.to_owned(), text(name)?))).collect()
+    }
+
     /// Reads the CONFIG_DB of a switch.
     pub(crate) fn config_db(&self, device: &str) -> Result<ConfigDb, TreeError> {
         let path = paths::switch(device, paths::CONFIG_DB);

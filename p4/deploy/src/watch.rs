@@ -27,6 +27,7 @@ use crate::event::{Observer, Reporter};
 use crate::fleet::Fleet;
 use crate::options::PushOptions;
 use crate::sonic::{SonicOptions, SonicSwitch};
+use crate::switch::Switch;
 use board::Board;
 
 /// The options of a watch.
@@ -87,7 +88,8 @@ impl Watch {
         };
         let rows: Vec<String> = fleet.sonic.iter().map(row).collect();
         let sonic = rows.iter().cloned().zip(fleet.sonic.iter().map(|switch| switch.plane));
-        let names = members.iter().cloned().chain(sonic);
+        let carried = fleet.carried.iter().map(|switch| (switch.name.clone(), switch.plane));
+        let names = members.iter().cloned().chain(sonic).chain(carried);
         let shared = Arc::new(Shared {
             board: Board::new(names, fleet.left_alone.clone()),
             reporter: Reporter::new(observer),
@@ -118,7 +120,11 @@ impl Watch {
             .map(|first| Arc::new(SonicOptions { state: true, ..(*first.options).clone() }));
         for ((place, switch), options) in fleet.sonic.iter().enumerate().zip(sonic.iter().cycle()) {
             let switch = SonicSwitch { options: options.clone(), ..switch.clone() };
-            let row = rows[place].clone();
+            let (row, switch): (_, Arc<dyn Switch>) = (rows[place].clone(), Arc::new(switch));
+            watch.keepers.spawn(onlooker::look((place, row), switch, shared.clone(), stopped.clone()));
+        }
+        for (place, switch) in fleet.carried.iter().enumerate() {
+            let (row, switch): (_, Arc<dyn Switch>) = (switch.name.clone(), Arc::new(switch.clone()));
             watch.keepers.spawn(onlooker::look((place, row), switch, shared.clone(), stopped.clone()));
         }
         Ok(watch)

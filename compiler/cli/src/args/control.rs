@@ -126,12 +126,24 @@ pub struct PushArgs {
     /// Reload changed SONiC switches instead of patching them
     #[arg(long)]
     pub reload: bool,
-    /// Seconds until an unconfirmed change is rolled back (SONiC)
+    /// Seconds until an unconfirmed change is rolled back
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::seconds())]
     pub confirm: u64,
+    /// Return switches over SSH to their state before this push
+    #[arg(long, value_name = "RUN", value_parser = run_name, conflicts_with_all = ["out", "reload", "overlay"])]
+    pub rollback: Option<String>,
     /// Command to run after each plane except the last; a failure stops the push
     #[arg(long, value_name = "COMMAND")]
     pub gate: Option<String>,
+}
+
+/// Checks the name of a push, which becomes a file on switches.
+fn run_name(text: &str) -> Result<String, String> {
+    let is_plain = text.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-');
+    if is_plain && (1..=64).contains(&text.len()) && !text.starts_with('-') {
+        return Ok(text.to_owned());
+    }
+    Err("expected the name that a push printed, such as `1795826112-4242`".to_owned())
 }
 
 /// Arguments of `watch`.

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, Manifest, paths};
-use closc_deploy::{DeviceError, Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree};
+use closc_deploy::{
+    CarrierOptions, DeviceError, Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree,
+};
 use closc_files::{FileError, Folder, Reason};
 use closc_platform::Os;
 use closc_provision::site_tree::SiteTree;
@@ -172,11 +174,16 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
 
 /// Puts the inventory and the tree together.
 pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
-    fleet_with(args, site, SonicOptions::default())
+    fleet_with(args, site, SonicOptions::default(), CarrierOptions::default())
 }
 
-/// The same, with options for switches that run SONiC.
-pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOptions) -> anyhow::Result<Fleet> {
+/// The same, with options for switches that run SONiC, and for those whose configuration is files.
+pub(super) fn fleet_with(
+    args: &FleetArgs,
+    site: &Site,
+    mut options: SonicOptions,
+    mut over_ssh: CarrierOptions,
+) -> anyhow::Result<Fleet> {
     let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
     let manifest = Manifest::read(&*files).with_context(|| format!("`{}`", args.source))?;
     let files: Arc<dyn Files> = files.into();
@@ -192,8 +199,10 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
         options.overlay = overlay_of(folder, &tree, manifest.selection.is_none())?;
     }
     options.ssh_config = args.ssh_config.as_ref().map(ToString::to_string);
+    over_ssh.ssh_config.clone_from(&options.ssh_config);
     let fleet = Fleet::new(&site.inventory, &*site.files, &tree, select)?;
     let fleet = fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?;
+    let fleet = fleet.with_carried(&site.inventory, &*site.files, &tree, over_ssh, select)?;
     let fleet = fleet.with_left_alone(&site.inventory, &tree, instead, select);
     warn_left_alone(&fleet);
     if let Some(first) = fleet.bare.first().filter(|_| args.inventory != LAB) {
@@ -211,11 +220,15 @@ pub(super) fn fleet_with(args: &FleetArgs, site: &Site, mut options: SonicOption
 /// Returns what brings the configuration of an operating system to switches, of those that nothing is pushed to.
 pub(super) fn instead(os: &str) -> String {
     let has_play = Os::ALL.into_iter().any(|own| own.word() == os && own.has_play());
-    if has_play {
-        "`closc export ansible` writes a play for them".to_owned()
+    let other = if has_play {
+        "`closc export ansible` writes a play for them"
     } else {
-        "`closc export ansible` writes an inventory with their files, for what the site applies them with"
-            .to_owned()
+        "`closc export ansible` writes an inventory with their files"
+    };
+    if closc_deploy::has_carrier(os) {
+        format!("a rule under `ssh` in the inventory is how `closc push` reaches them, or {other}")
+    } else {
+        other.to_owned()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `closc drift`: how live switches differ from the compiled tree.
 
 use anyhow::bail;
-use closc_deploy::{DriftReport, SonicOptions, drift};
+use closc_deploy::{CarrierOptions, DriftReport, SonicOptions, drift};
 use closc_diagnostics::printable;
 
 use crate::args::Args;
@@ -16,7 +16,7 @@ pub(crate) const DRIFT: Document<DriftReport> = Document::new("closc-drift/1");
 pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let sonic = SonicOptions { state: command.state, ..SonicOptions::default() };
-    let fleet = control::fleet_with(&command.fleet, &site, sonic)?;
+    let fleet = control::fleet_with(&command.fleet, &site, sonic, CarrierOptions::default())?;
     if command.state && fleet.configured.is_empty() {
         bail!("`--state` is of switches that run SONiC, and none of the selection does");
     }

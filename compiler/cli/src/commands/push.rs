@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    Fleet, Gate, Plan, Preview, PushOptions, PushReport, Reached, SonicOptions, open_gate, plan, push,
-    push_plan,
+    CarrierOptions, Fleet, Gate, Plan, Preview, PushOptions, PushReport, Reached, SonicOptions, open_gate,
+    plan, push, push_plan,
 };
 use closc_diagnostics::printable;
 
@@ -38,6 +38,9 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     if command.fleet.require_signature.is_some() && control::is_saved(&command.fleet.source) {
         bail!("`{}` was saved, and what is saved carries no signature: push the tree", command.fleet.source);
     }
+    if command.rollback.is_some() && control::is_saved(&command.fleet.source) {
+        bail!("`--rollback` needs the compiled tree, which has the switches and what they run");
+    }
     if let Some((text, report)) = difference(&command.fleet.source)? {
         return saved::push(args, command, (&text, &report), &options);
     }
@@ -45,8 +48,14 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     if control::is_saved(&command.fleet.source) {
         return saved_plan(args, command, &site, &options);
     }
-    let sonic = sonic(command);
-    let fleet = control::fleet_with(&command.fleet, &site, sonic)?;
+    let over_ssh = over_ssh(command);
+    let fleet = control::fleet_with(&command.fleet, &site, sonic(command), over_ssh.clone())?;
+    if let Some(name) = command.rollback.as_ref().and_then(|_| fleet.without_backups().next()) {
+        bail!(
+            "`{name}` keeps no state of earlier pushes: push the tree from before to it, and select the switches over SSH here \
+             (`--device`, `--select`)"
+        );
+    }
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
     }
@@ -55,7 +64,24 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
     let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
-    finish(args, &report)
+    finish(args, &named(report, fleet.has_backups(), over_ssh))
+}
+
+/// Names a push that can be undone.
+fn named(report: PushReport, has_backups: bool, over_ssh: CarrierOptions) -> PushReport {
+    let is_named = has_backups && report.updates().total() > 0;
+    PushReport { run: is_named.then_some(over_ssh.run), ..report }
+}
+
+/// Options for switches whose configuration is files. Names of pushes sort by time.
+fn over_ssh(command: &PushArgs) -> CarrierOptions {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    CarrierOptions {
+        confirm: Duration::from_secs(command.confirm),
+        ssh_config: command.fleet.ssh_config.as_ref().map(ToString::to_string),
+        run: format!("{seconds:010}-{}", std::process::id()),
+        undo: command.rollback.clone(),
+    }
 }
 
 /// Output about SONiC switches.
@@ -69,11 +95,17 @@ fn sonic(command: &PushArgs) -> SonicOptions {
 }
 
 /// Finds the switches of a plan that take part, and leaves the others out of it.
-fn reached(command: &PushArgs, site: &control::Site, plan: &mut Plan) -> anyhow::Result<Reached> {
+fn reached(
+    command: &PushArgs,
+    site: &control::Site,
+    plan: &mut Plan,
+    over_ssh: &CarrierOptions,
+) -> anyhow::Result<Reached> {
     let inventory = &site.inventory;
     let planes = control::Planes::of_saved(&command.fleet, inventory, plan.switches())?;
     plan.retain(|name| control::is_selected(&command.fleet, inventory, &planes, name));
-    Ok(Reached::new(inventory, &*site.files, plan, sonic(command))?)
+    let reached = Reached::new(inventory, &*site.files, plan, sonic(command))?;
+    Ok(reached.with_carried(inventory, &*site.files, plan, over_ssh.clone())?)
 }
 
 /// Identity of a saved file; the rest is skipped.
@@ -107,12 +139,13 @@ fn saved_plan(
 ) -> anyhow::Result<Outcome> {
     let path = &command.fleet.source;
     let (mut plan, text) = control::saved_plan(path)?;
+    let over_ssh = over_ssh(command);
     for (given, word) in [(command.fleet.overlay.is_some(), "overlay"), (command.reload, "reload")] {
         if given {
             bail!("`--{word}` is part of what was saved: give it to the `push --out` that saves a plan");
         }
     }
-    let reached = reached(command, site, &mut plan)?;
+    let reached = reached(command, site, &mut plan, &over_ssh)?;
     if command.dry_run && !output::is_standard(command.out.as_ref()) {
         return shown(args, &plan);
     }
@@ -121,7 +154,7 @@ fn saved_plan(
     let work = async { Ok(push_plan(&reached, &plan, options, observer, gate(command)).await?) };
     let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
-    finish(args, &report)
+    finish(args, &named(report, plan.has_backups(), over_ssh))
 }
 
 /// Shows or saves what a push would send. Exits with 2 where that is something.
@@ -219,6 +252,12 @@ pub(super) fn human(report: &PushReport) -> String {
     }
     for line in report.left_out() {
         let _ = writeln!(text, "note: {line}");
+    }
+    if let Some(run) = &report.run {
+        let _ = writeln!(
+            text,
+            "note: `--rollback {run}` returns switches over SSH to their state before this push"
+        );
     }
     if let Some(why) = &report.stopped {
         let _ = writeln!(text, "stopped: {why}");

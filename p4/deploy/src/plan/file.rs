@@ -22,6 +22,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use super::Plan;
+use super::carried::{self, CarriedFile};
 use super::show::{line, lines, set_pipeline};
 use super::sonic;
 use crate::device_plan::DevicePlan;
@@ -92,6 +93,9 @@ pub struct PlanFile {
     /// The switches whose CONFIG_DB is brought about; those of them that are devices too have two transports.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     sonic: BTreeMap<String, SonicFile>,
+    /// The switches whose configuration is files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    carried: BTreeMap<String, CarriedFile>,
 }
 
 impl PlanFile {
@@ -190,6 +194,7 @@ pub(super) fn write(plan: &Plan) -> String {
         programs: plan.programs.iter().map(|(name, each)| (name.clone(), program(each))).collect(),
         devices: plan.devices.iter().map(|(name, each)| (name.clone(), device(each))).collect(),
         sonic: plan.sonic.iter().map(|(name, each)| (name.clone(), sonic(each))).collect(),
+        carried: carried::files(plan),
     };
     let mut text = serde_json::to_string_pretty(&file).expect("strings and numbers have a form in JSON");
     text.push('\n');
@@ -205,7 +210,7 @@ pub(super) fn read(text: &str) -> Result<Plan, PlanFileError> {
         None => return Err(PlanFileError::Form { reason: "it has no `format`".to_owned() }),
     }
     let file: PlanFile = serde_json::from_str(text).map_err(form)?;
-    let mut plan = Plan { fabric: file.fabric, ..Plan::default() };
+    let mut plan = Plan { fabric: file.fabric, carried: carried::read(file.carried), ..Plan::default() };
     for (key, program) in file.programs {
         let read = read_program(&program)
             .map_err(|reason| PlanFileError::Program { program: key.clone(), reason })?;

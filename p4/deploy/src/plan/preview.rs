@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Plan;
+use super::carried::{self, CarriedPreview};
 use super::show::lines;
 use crate::difference::Counts;
 use crate::left_alone::LeftAlone;
@@ -26,6 +27,9 @@ pub struct Preview {
     devices: BTreeMap<String, DevicePreview>,
     /// Switches that run SONiC, by name.
     sonic: BTreeMap<String, SonicPreview>,
+    /// Switches whose configuration is files, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    carried: BTreeMap<String, CarriedPreview>,
     /// Switches of the tree that nothing would be pushed to, by what they run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<LeftAlone>,
@@ -118,6 +122,7 @@ impl Preview {
             updates: plan.counts(),
             devices: devices.collect(),
             sonic: sonic.collect(),
+            carried: carried::preview(plan),
             left_alone: plan.left_alone.clone(),
             uncarried: plan.uncarried(),
         }

@@ -230,12 +230,12 @@ fn unit(state: &str) -> String {
 }
 
 /// Writes a file of the switch. No line of base64 is the one that ends it.
-fn put(body: &mut String, path: &str, text: &str) {
+pub(crate) fn put(body: &mut String, path: &str, text: &str) {
     let _ = writeln!(body, "base64 -d > {path} <<'--closc--'\n{}\n--closc--", STANDARD.encode(text));
 }
 
 /// A function that is called in the last line: a shell that is cut off reads no call.
-fn whole(body: &str) -> String {
+pub(crate) fn whole(body: &str) -> String {
     format!("main() {{\nset -eu\n{body}}}\nmain\n")
 }
 

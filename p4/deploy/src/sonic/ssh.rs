@@ -22,6 +22,9 @@ const MOVED: [i32; 3] = [75, 76, 77];
 /// How long output is waited for after the end of `ssh`: a child of it may keep the pipe open for ever.
 const AFTER_END: Duration = Duration::from_secs(2);
 
+/// What reads a script on a switch with a shell.
+const SHELL: &str = "sudo -n sh -s";
+
 /// Lines of complaints that a message shows.
 const SHOWN: usize = 6;
 
@@ -68,7 +71,7 @@ pub(crate) fn is_state(text: &str) -> bool {
 }
 
 impl Ssh {
-    fn command(&self, config: Option<&str>) -> Command {
+    fn command(&self, shell: Option<&str>, config: Option<&str>) -> Command {
         let mut command = Command::new("ssh");
         if let Some(config) = config {
             command.arg("-F").arg(config);
@@ -91,21 +94,33 @@ impl Ssh {
             command.args(["-l", user]);
         }
         // Arguments after `--` are not options; the command is the same text for every switch.
-        command.args(["--", &self.host, "sudo -n sh -s"]);
+        command.args(["--", &self.host]).args(shell);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
-    /// Has the switch run a script, for at most `limit`, and takes at most `bytes_max` bytes of what it prints.
+    /// Has the switch run a script, for at most as long and with at most as many bytes of output as the bounds have.
     pub(crate) fn run(
         &self,
+        config: Option<&str>,
+        script: &str,
+        bounds: (Duration, usize),
+    ) -> Result<String, Failed> {
+        self.run_in(Some(SHELL), config, script, bounds)
+    }
+
+    /// The same with the command that reads the script; without one the login shell of the switch does. It takes at most `limit`,
+    /// and takes at most `bytes_max` bytes of what the switch prints.
+    pub(crate) fn run_in(
+        &self,
+        shell: Option<&str>,
         config: Option<&str>,
         script: &str,
         (limit, bytes_max): (Duration, usize),
     ) -> Result<String, Failed> {
         let fault = |reason: String| Failed { reason, is_transient: false };
         let cannot = |error: std::io::Error| fault(format!("`ssh` cannot be run: {error}"));
-        let mut child = self.command(config).spawn().map_err(cannot)?;
+        let mut child = self.command(shell, config).spawn().map_err(cannot)?;
         let (output, errors) =
             (reader(child.stdout.take(), bytes_max as u64), reader(child.stderr.take(), ERRORS_MAX));
         if let Some(mut input) = child.stdin.take() {
@@ -209,7 +224,7 @@ mod tests {
     #[test]
     fn nobody_is_asked_and_no_host_is_taken_on_trust() {
         let ssh = Ssh { host: "a".to_owned(), port: Some(22), user: Some("admin".to_owned()) };
-        let command = ssh.command(None);
+        let command = ssh.command(Some(SHELL), None);
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         for word in ["BatchMode=yes", "StrictHostKeyChecking=yes"] {
             assert!(words.iter().any(|found| found == word), "{words:?}");

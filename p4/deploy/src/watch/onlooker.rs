@@ -1,7 +1,7 @@
 //! Looks at one switch that is not repaired, for as long as the watch runs.
 //!
-//! In: a switch that runs SONiC. Out: whether CONFIG_DB is as the tree says and its daemons did what it says, on the board.
-//! Invariants: nothing is written: what a patch bounces, somebody decides about (`closc push`). The tree is read at each look,
+//! In: a switch whose configuration is compared. Out: whether it is as the tree has it, on the board.
+//! Invariants: nothing is written: a change may interrupt ports, and `closc push` makes it. The tree is read at each look,
 //! as it is then: texts of thousands of switches are not kept.
 
 use std::collections::BTreeMap;
@@ -18,17 +18,16 @@ use crate::device_drift::DeviceDrift;
 use crate::event::EventKind;
 use crate::fault::Fault;
 use crate::progress::Progress;
-use crate::sonic::SonicSwitch;
-use crate::switch::Switch as _;
+use crate::switch::Switch;
 
 /// Looks at a switch until it is asked to stop.
 pub(super) async fn look(
     (place, row): (usize, String),
-    switch: SonicSwitch,
+    switch: Arc<dyn Switch>,
     shared: Arc<Shared>,
     mut stopped: Receiver<bool>,
 ) {
-    let reporter = shared.reporter.of_device(&switch.name, switch.plane);
+    let reporter = shared.reporter.of_device(switch.name(), switch.plane());
     let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
     let mut onlooker = Onlooker {
         row,
@@ -57,7 +56,7 @@ type Objects = BTreeMap<String, u64>;
 struct Onlooker<'s> {
     /// Its name on the board.
     row: String,
-    switch: SonicSwitch,
+    switch: Arc<dyn Switch>,
     shared: &'s Shared,
     progress: Progress,
     /// Looks that failed, since the last one that did not.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, SonicOptions, StateDigest, configured,
-    drift, plan,
+    CarrierOptions, DeviceDrift, Difference, DriftReport, Fleet, Plan, PushOptions, SonicOptions,
+    StateDigest, configured, drift, plan,
 };
 use closc_diff::live::{Device, Entry, waves};
 use closc_diff::{Options, Report, Sign};
@@ -68,9 +68,9 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let path = command.inventory.as_deref();
     let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
     let site = control::inventory_of(&side.side().fabric, path)?;
-    if let (Side::Plan(_), true) = (side, site.inventory.has_sonic()) {
+    if let (Side::Plan(_), true) = (side, site.inventory.has_sonic() || site.inventory.has_ssh()) {
         bail!(
-            "switches that run SONiC are compared with a compiled tree: `closc compile {} --out DIR`, and `DIR` here",
+            "configurations of switches are compared with a compiled tree: `closc compile {} --out DIR`, and `DIR` here",
             side.side().source
         );
     }
@@ -79,8 +79,10 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let overlay = command.overlay.as_deref().map(|folder| control::overlay_of(folder, &tree, true));
     let overlay = overlay.transpose()?.unwrap_or_default();
     let ssh_config = command.ssh_config.as_ref().map(ToString::to_string);
+    let over_ssh = CarrierOptions { ssh_config: ssh_config.clone(), ..CarrierOptions::default() };
     let options = SonicOptions { overlay, ssh_config, ..SonicOptions::default() };
     let all = programmed.clone().with_sonic(&site.inventory, &*site.files, &tree, options, |_| true)?;
+    let all = all.with_carried(&site.inventory, &*site.files, &tree, over_ssh, |_| true)?;
     let all = all.with_left_alone(&site.inventory, &tree, control::instead, |_| true);
     control::warn_left_alone(&all);
     Ok([programmed, all])
@@ -106,10 +108,10 @@ pub(crate) type Configurations = BTreeMap<String, StateDigest>;
 
 /// Reads the CONFIG_DBs of a fleet.
 pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Configurations> {
-    if fleet.configured.is_empty() {
+    if !fleet.has_configurations() {
         return Ok(Configurations::new());
     }
-    let (observer, bar) = control::observer(args, fleet.configured.len(), "reading");
+    let (observer, bar) = control::observer(args, fleet.n_switches(), "reading");
     let read = control::block_on(async { Ok(configured(fleet, options, observer).await) });
     bar.finish_and_clear();
     read?.map_err(|faults| control::faults(&faults))

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use closc_deploy::{
-    DeviceDrift, DevicePlan, Fleet, Member, Plan, PushOptions, PushReport, Reached, SonicOptions, drift,
-    plan, push_plan,
+    CarrierOptions, DeviceDrift, DevicePlan, Fleet, Member, Plan, PushOptions, PushReport, Reached,
+    SonicOptions, drift, plan, push_plan,
 };
 use closc_diff::{Report, WaveText as Wave};
 
-use super::{ended, finish, gate, shown};
+use super::{ended, finish, gate, named, shown};
 use crate::args::Args;
 use crate::args::control::PushArgs;
 use crate::audit::Audit;
@@ -37,30 +37,32 @@ pub fn push(
     let new = diff::unchanged(args, &report.new)?;
     let old = if report.old.source == diff::LIVE { None } else { Some(diff::unchanged(args, &report.old)?) };
     let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
-    let fleet = fleet(command, &site, &new, true)?;
-    if fleet.n_switches() == 0 {
+    let over_ssh = super::over_ssh(command);
+    let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);
+    let whole = fleet(&new, true)?;
+    if whole.n_switches() == 0 {
         bail!("no switch of `{}` is selected that the inventory says how to reach", report.new.source);
     }
     let is_half = |member: &&Member| {
         let name = &member.target.name;
-        site.inventory.has_rule_for(name) && !fleet.configured.contains(name)
+        site.inventory.has_rule_for(name) && !whole.configured.contains(name)
     };
-    if let Some(member) = fleet.members.iter().find(is_half) {
+    if let Some(member) = whole.members.iter().find(is_half) {
         bail!(
             "of `{}` the inventory asks for CONFIG_DB, which fabric files have not: compile both sides and compare the trees, or take \
              the switch out of the rules under `sonic`",
             member.target.name
         );
     }
-    let plan = compared(args, &fleet, options)?;
+    let plan = compared(args, &whole, options)?;
     let mut stages = Vec::new();
     for wave in report.waves.iter().filter(|wave| !wave.apart.is_empty()) {
         let side = diff::without(&new, &wave.apart)?;
-        stages.push((wave, self::fleet(command, &site, &side, true)?));
+        stages.push((wave, fleet(&side, true)?));
     }
     match &old {
         None => {
-            let configured = diff::configurations(args, &fleet, options)?;
+            let configured = diff::configurations(args, &whole, options)?;
             if diff::digest(&plan, &configured).to_string() != report.old.digest {
                 bail!(
                     "the saved difference is stale: switches hold something else than they did; compare again"
@@ -68,7 +70,7 @@ pub fn push(
             }
         }
         Some(old) => {
-            let old = self::fleet(command, &site, old, false)?;
+            let old = fleet(old, false)?;
             let mut moved = as_before(&plan, &old, &stages)?;
             moved.extend(configured_before(args, &plan, &old, options)?);
             refuse(moved)?;
@@ -78,8 +80,8 @@ pub fn push(
         return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
-    let done = audit.record(|| pushed(args, command, (&fleet, plan, &stages), report, options), ended)?;
-    finish(args, &done)
+    let done = audit.record(|| pushed(args, command, (&whole, plan, &stages), report, options), ended)?;
+    finish(args, &named(done, whole.has_backups(), over_ssh))
 }
 
 /// Reads what switches hold and compares it with what they are to hold.
@@ -126,11 +128,17 @@ fn pushed(
 }
 
 /// The switches of a side. Of the old one only those that are still reached count.
-fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bool) -> anyhow::Result<Fleet> {
+fn fleet(
+    (command, over_ssh): (&PushArgs, &CarrierOptions),
+    site: &control::Site,
+    side: &diff::Side,
+    is_new: bool,
+) -> anyhow::Result<Fleet> {
     let tree = Arc::new(side.entries()?);
     let inventory = &site.inventory;
     let both = |name: &str| tree.devices().contains_key(name) && inventory.programs(name);
     let names = tree.devices().keys().map(String::as_str).filter(|name| inventory.programs(name));
+    let names = names.chain(tree.carried().filter(|name| inventory.knows(name)));
     let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
     let selected = |name: &str| control::is_selected(&command.fleet, inventory, &planes, name);
     let ruled = |name: &str| !inventory.programs(name) && inventory.has_rule_for(name);
@@ -138,7 +146,10 @@ fn fleet(command: &PushArgs, site: &control::Site, side: &diff::Side, is_new: bo
     let overlay = command.fleet.overlay.as_deref().map(|folder| control::overlay_of(folder, &tree, is_new));
     let options = SonicOptions { overlay: overlay.transpose()?.unwrap_or_default(), ..super::sonic(command) };
     let fleet = Fleet::new(inventory, &*site.files, &tree, select)?;
-    Ok(fleet.with_sonic(inventory, &*site.files, &tree, options, select)?)
+    let fleet = fleet.with_sonic(inventory, &*site.files, &tree, options, select)?;
+    // A side that is a fabric file has no files of switches.
+    let select = |name: &str| selected(name) && (is_new || inventory.knows(name));
+    Ok(fleet.with_carried(inventory, &*site.files, &tree, over_ssh.clone(), select)?)
 }
 
 /// Returns the switches whose CONFIG_DB changes and is not what the old side wants of it.
@@ -150,7 +161,7 @@ fn configured_before(
 ) -> anyhow::Result<Vec<String>> {
     let changing: BTreeSet<&str> = plan.configured().collect();
     let old = old.configured_only(|name| changing.contains(name));
-    if old.configured.is_empty() {
+    if !old.has_configurations() {
         return Ok(Vec::new());
     }
     let (observer, bar) = control::observer(args, old.n_switches(), "comparing");

@@ -1,0 +1,162 @@
+//! `closc push`, `drift`, `watch` and `diff live` of switches whose configuration is files: a client that takes the place of
+//! `ssh` runs the command line of a switch over files.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod damage;
+mod fleet;
+
+use std::fs;
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use damage::{damage, repair};
+use fleet::{Fleet, Kind, SMALL, Shape};
+
+/// The variable that has the number of random fabrics.
+const FABRICS: &str = "CLOSC_CARRIER_FABRICS";
+
+/// Every system.
+fn fleets() -> Vec<Fleet> {
+    Kind::ALL.into_iter().filter_map(|(os, _)| Fleet::new(os, &SMALL)).collect()
+}
+
+#[test]
+fn a_push_is_confirmed_read_back_and_drift_is_clean() {
+    for fleet in fleets() {
+        let said = fleet.ends(2, &["drift", "a"]);
+        assert!(said.contains("p0-t0-001"), "{said}");
+        let shown = fleet.ends(2, &["push", "a", "--dry-run"]);
+        assert!(shown.contains("switches change over SSH"), "{shown}");
+        for tree in ["a", "b"] {
+            let said = fleet.ends(0, &["push", tree]);
+            assert!(said.contains("4 switches up to date") && said.contains("--rollback"), "{said}");
+            assert!(fleet.ends(0, &["push", tree]).contains("; 0 updates sent"), "{}", fleet.os);
+            fleet.ends(0, &["drift", tree]);
+            fleet.names.iter().for_each(|name| fleet.assert_site(name));
+        }
+        let said = fleet.ends(2, &["diff", "live", "a", "--list"]);
+        assert!(said.contains("p0-t0-001"), "{said}");
+    }
+}
+
+#[test]
+fn one_command_takes_a_push_back_on_every_switch() {
+    for fleet in fleets() {
+        fleet.ends(0, &["push", "a"]);
+        let before: Vec<String> = fleet.names.iter().map(|name| fleet.state(name)).collect();
+        let said = fleet.ends(0, &["push", "b"]);
+        let run =
+            said.split("--rollback ").nth(1).and_then(|rest| rest.split('`').next()).expect("it is named");
+        fleet.ends(2, &["drift", "a"]);
+        let said = fleet.ends(0, &["push", "b", "--rollback", run]);
+        assert!(said.contains("4 switches up to date"), "{said}");
+        for (name, before) in fleet.names.iter().zip(before) {
+            assert_eq!(fleet.state(name), before, "{} {name}", fleet.os);
+            fleet.assert_site(name);
+        }
+        fleet.ends(0, &["drift", "a"]);
+        // A push that changed nothing here leaves nothing to undo.
+        assert!(fleet.ends(0, &["push", "b", "--rollback", "1-1"]).contains("; 0 updates sent"));
+        assert!(fleet.ends(64, &["push", "b", "--rollback", "../x"]).contains("expected the name"));
+    }
+}
+
+#[test]
+fn a_saved_plan_is_pushed_and_refused_where_a_switch_moved() {
+    for fleet in fleets() {
+        fleet.ends(0, &["push", "a"]);
+        fleet.ends(2, &["push", "b", "--out", "plan.json"]);
+        let random = &mut SplitMix64::seed_from_u64(3);
+        let name = fleet.names[0].clone();
+        let undo = damage(&fleet, &name, "b", random);
+        let said = fleet.ends(1, &["push", "plan.json"]);
+        assert!(said.contains("the live state has moved"), "{}: {said}", fleet.os);
+        repair(&fleet, &name, &undo);
+        fleet.ends(0, &["push", "plan.json"]);
+        fleet.ends(0, &["drift", "b"]);
+        // Two trees are compared without switches.
+        fleet.place.ends(2, &["diff", "a", "b", "--out", "trees.diff"]);
+        fleet.ends(0, &["push", "a"]);
+        fleet.ends(0, &["push", "trees.diff"]);
+        fleet.ends(0, &["drift", "b"]);
+    }
+}
+
+#[test]
+fn whatever_is_damaged_on_any_switch_drift_names_it() {
+    let count = std::env::var(FABRICS).ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let random = &mut SplitMix64::seed_from_u64(11);
+    let (mut damages, mut found) = (0, 0);
+    for _ in 0..count {
+        for (os, kind) in Kind::ALL {
+            let mut is_so = || random.next_u64() % 2 == 0;
+            let shape = Shape {
+                planes: 1 + u8::from(is_so()),
+                qos: if is_so() { "none" } else { "lossless" },
+                routing: if is_so() { "bgp-unnumbered" } else { "ecmp-static" },
+            };
+            let Some(fleet) = Fleet::new(os, &shape) else { continue };
+            fleet.ends(0, &["push", "a"]);
+            fleet.ends(0, &["drift", "a"]);
+            for name in fleet.names.clone() {
+                for _ in 0..2 {
+                    let undo = damage(&fleet, &name, "a", random);
+                    damages += 1;
+                    let report = fleet.ends(2, &["drift", "a"]);
+                    let file = match kind {
+                        Kind::Eos => "eos.conf",
+                        Kind::Nvue => "nvue.yaml",
+                    };
+                    assert!(report.contains(file), "{os} {name}: {report}\n{}", fleet.state(&name));
+                    found += usize::from(report.contains(&name));
+                    repair(&fleet, &name, &undo);
+                }
+            }
+            fleet.ends(0, &["drift", "a"]);
+        }
+    }
+    println!("{found} of {damages} damages named");
+    assert_eq!(found, damages);
+}
+
+#[test]
+fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
+    for os in ["eos", "nvue"] {
+        let Some(fleet) = Fleet::new(os, &SMALL) else { continue };
+        fleet.ends(0, &["push", "a"]);
+        let lost = fleet.names[0].clone();
+        let before = fleet.state(&lost);
+        // The address by which the switch is reached is one that the change takes away.
+        let kept = if os == "eos" { "mtu 9214" } else { "\"mtu\":9214" };
+        let kept = if before.contains(kept) { kept } else { "\"mtu\": 9214" };
+        fleet.put(&format!("fleet/{lost}/management"), kept, 0o644);
+        let said = fleet.ends(1, &["push", "b", "--confirm", "1", "--max-failures", "9"]);
+        assert!(said.contains(&lost) && said.contains("3 switches up to date"), "{said}");
+        assert!(fleet.at(&lost, "unreachable").exists(), "{said}");
+        fleet.on(&lost, &["expire"]);
+        assert_eq!(fleet.state(&lost), before);
+        assert!(!fleet.at(&lost, "unreachable").exists());
+    }
+}
+
+#[test]
+fn what_a_switch_refuses_changes_nothing() {
+    for fleet in fleets() {
+        fleet.ends(0, &["push", "a"]);
+        let name = fleet.names[0].clone();
+        let before = fleet.state(&name);
+        match fleet.kind {
+            Kind::Eos => fleet.put(&format!("fleet/{name}/refuse"), "9100", 0o644),
+            Kind::Nvue => fleet.put(&format!("fleet/{name}/apply-fails"), "", 0o644),
+        }
+        let said = fleet.ends(1, &["push", "b", "--max-failures", "9"]);
+        assert!(said.contains(&name) && said.contains("3 switches up to date"), "{said}");
+        assert_eq!(fleet.state(&name), before, "{}", fleet.os);
+        assert!(!fleet.at(&name, "timer").exists() && !fleet.at(&name, "state/pending").exists());
+        drop(fs::remove_file(fleet.at(&name, "refuse")));
+        drop(fs::remove_file(fleet.at(&name, "apply-fails")));
+        fleet.ends(0, &["push", "b"]);
+    }
+}

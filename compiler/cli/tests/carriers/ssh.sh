@@ -1,0 +1,16 @@
+#!/bin/sh
+# A client for tests: runs what a switch would run, in the folder of that switch, without a network.
+# FLEET is the folder of all switches, FAKES the one with their programs.
+while [ "$1" != "--" ]; do shift; done
+name=${2%.mgmt}
+export SWITCH="$FLEET/$name" PATH="$FAKES:$PATH"
+if [ ! -d "$SWITCH" ] || [ -e "$SWITCH/unreachable" ]; then
+    echo "ssh: connect to host $2 port 22: No route to host" >&2
+    exit 255
+fi
+if [ -e "$SWITCH/eos" ]; then
+    [ $# = 2 ] || exit 64
+    exec eos
+fi
+[ "$3" = "sudo -n sh -s" ] || exit 64
+exec sh -s

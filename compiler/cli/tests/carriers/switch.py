@@ -1,0 +1,336 @@
+"""Switches for tests: the command line of EOS, and `nv` of Cumulus Linux, each over files of one folder.
+
+Usage: switch.py PROGRAM ARGUMENTS, with the folder in SWITCH. What each does is what its manual says of it, as far as a push
+needs it. `expire` lets the time pass after which a switch rolls back.
+Files that tests write: refuse (a word that makes a command invalid), apply-fails (`nv config apply` prints an error and ends
+with 0), no-expand (an older `nv`), management (the address by which the switch is reached).
+"""
+
+import difflib
+import json
+import os
+import re
+import subprocess
+import sys
+
+FOLDER = os.environ["SWITCH"]
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def has(name):
+    return os.path.exists(path(name))
+
+
+def text(name):
+    if not has(name):
+        return ""
+    with open(path(name)) as file:
+        return file.read()
+
+
+def write(name, content):
+    with open(path(name) + ".new", "w") as file:
+        file.write(content)
+    os.rename(path(name) + ".new", path(name))
+
+
+def remove(name):
+    if has(name):
+        os.remove(path(name))
+
+
+# Configurations of lines: a tree of mappings, in the order in which lines came.
+
+ENDS = ("exit", "end", "exit-address-family")
+
+
+def parsed(lines, tree=None, put=None):
+    tree = {} if tree is None else tree
+    open_ = [(-1, tree)]
+    for line in lines:
+        words = " ".join(line.split())
+        if not words or words.startswith("!") or words in ENDS:
+            continue
+        indent = len(line) - len(line.lstrip())
+        while open_[-1][0] >= indent:
+            open_.pop()
+        below = (put or plain)(open_[-1][1], words)
+        open_.append((indent, below if below is not None else {}))
+    return tree
+
+
+def plain(tree, words):
+    return tree.setdefault(words, {})
+
+
+def printed(tree, step, depth=0, banner=True):
+    lines = []
+    for words, below in tree.items():
+        lines.append(" " * (step * depth) + words)
+        lines += printed(below, step, depth + 1)
+        if depth == 0 and below:
+            lines.append("!")
+    return lines
+
+
+# EOS.
+
+SINGLE = ("mtu", "speed", "description", "hostname", "service-profile", "bandwidth guaranteed percent", "maximum-paths", "router-id")
+KEPT = ("no bgp default", "no switchport", "no error-correction", "no priority", "no aaa", "no lldp", "no ip routing")
+
+
+def eos_put(tree, words):
+    if words.startswith("no ") and not words.startswith(KEPT):
+        gone = words[3:]
+        for known in [known for known in tree if known == gone or known.startswith(gone + " ")]:
+            del tree[known]
+        return None
+    # The map from class to queue is the default where both have one number.
+    if re.fullmatch(r"qos map traffic-class (\d) to tx-queue \1", words):
+        return None
+    for head in SINGLE:
+        if words.startswith(head + " "):
+            for known in [known for known in tree if known.startswith(head + " ")]:
+                del tree[known]
+    return tree.setdefault(words, {})
+
+
+def eos_text(tree):
+    return "\n".join(["! device: switch (DCS-7060X6-64PE, EOS-4.33.1F)", "!", *printed(tree, 3), "end", ""])
+
+
+class Eos:
+    def __init__(self):
+        self.sessions = json.loads(text("sessions.json") or "{}")
+        self.session = None
+
+    def store(self):
+        write("sessions.json", json.dumps(self.sessions))
+
+    def running(self):
+        return parsed(text("running").splitlines())
+
+    def run(self, tree):
+        write("running", "\n".join(printed(tree, 3)) + "\n")
+        address = text("management").strip()
+        away = address and address not in text("running")
+        if away:
+            write("unreachable", "")
+        else:
+            remove("unreachable")
+
+    def commit(self, name, timer):
+        session = self.sessions[name]
+        if session["state"] == "pendingCommitTimer":
+            remove("timer")
+            remove("before")
+        else:
+            if timer:
+                write("before", text("running"))
+                write("timer", name)
+            self.run(parsed(session["lines"], put=eos_put))
+        session["state"] = "pendingCommitTimer" if timer else "completed"
+
+    def abort(self, name):
+        session = self.sessions.get(name)
+        if session and session["state"] == "pendingCommitTimer":
+            self.run(parsed(text("before").splitlines()))
+            remove("before")
+            remove("timer")
+        self.sessions.pop(name, None)
+
+    def config(self, line):
+        words = line.split()
+        lines = self.sessions[self.session]["lines"]
+        refused = text("refuse").strip()
+        if refused and refused in words:
+            print("% Invalid input")
+        elif words == ["rollback", "clean-config"]:
+            lines.clear()
+        elif words == ["end"]:
+            self.session = None
+        else:
+            lines.append(line)
+
+    def show(self, what):
+        if what == "running-config":
+            print("! Command: show running-config\n" + eos_text(self.running()), end="")
+        elif what == "running-config all":
+            tree = self.running()
+            for name, below in tree.items():
+                if name.startswith("interface Ethernet") and "shutdown" not in below:
+                    below["no shutdown"] = {}
+            for number in range(8):
+                tree["qos map traffic-class %d to tx-queue %d" % (number, number)] = {}
+            print("! Command: show running-config all\n" + eos_text(tree), end="")
+        elif what == "running-config diffs":
+            names = ("flash:/startup-config", "system:/running-config")
+            for line in difflib.unified_diff(text("startup").splitlines(), text("running").splitlines(), *names, lineterm=""):
+                print(line)
+        elif what == "configuration sessions":
+            print("Maximum number of completed sessions: 1\nMaximum number of pending sessions: 5\n")
+            print("  Name     State         User    Terminal\n  -------- ------------- ------- --------")
+            for name, session in self.sessions.items():
+                print("  %s %s admin vty3" % (name, session["state"]))
+
+    def enter(self, name, rest):
+        if not rest:
+            tree = printed(self.running(), 3)
+            self.sessions.setdefault(name, {"state": "pending", "lines": tree})
+            self.session = name
+        elif name not in self.sessions:
+            print("% Session does not exist")
+        elif rest == ["abort"]:
+            self.abort(name)
+        elif rest[0] == "commit":
+            self.commit(name, rest[2] if rest[1:2] == ["timer"] else None)
+
+    def command(self, line):
+        words = line.split()
+        if self.session:
+            return self.config(line)
+        if words[:1] == ["show"]:
+            self.show(" ".join(words[1:]))
+        elif words[:2] == ["configure", "session"]:
+            self.enter(words[2], words[3:])
+        elif words[:3] == ["no", "configure", "session"]:
+            self.abort(words[3])
+        elif words[:2] == ["copy", "running-config"]:
+            if words[2] == "startup-config":
+                write("startup", text("running"))
+            else:
+                write(words[2].replace("flash:", "flash/"), "! Command: show running-config\n" + eos_text(self.running()))
+            print("Copy completed successfully.")
+        elif words[:1] == ["dir"]:
+            print("Directory of flash:/\n")
+            for name in sorted(os.listdir(path("flash"))):
+                print("       -rwx        1234   Jan 1 00:00  " + name)
+        elif words[:1] == ["delete"]:
+            remove(words[1].replace("flash:", "flash/"))
+        elif words[:1] == ["more"]:
+            print(text(words[1].replace("flash:", "flash/")), end="")
+        elif words[:1] not in (["enable"], ["terminal"]):
+            print("% Invalid input")
+        return None
+
+    def main(self):
+        for line in sys.stdin.read().splitlines():
+            if line.strip() == "exit" and not self.session:
+                break
+            if line.strip():
+                self.command(line)
+        self.store()
+
+
+# NVUE.
+
+
+def read_set(file):
+    with open(file) as opened:
+        for line in opened:
+            if line.startswith("- set: "):
+                return json.loads(line[len("- set: "):])
+    return {}
+
+
+def ranges(ports):
+    """Puts ports with one configuration together, as newer releases print them."""
+    groups = {}
+    for name, below in ports.items():
+        groups.setdefault(json.dumps(below, sort_keys=True), []).append(name)
+    made = {}
+    for names in groups.values():
+        below = ports[names[0]]
+        numbers = sorted(int(name[3:]) for name in names if re.fullmatch(r"swp\d+", name))
+        if len(numbers) == len(names) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
+            made["swp%d-%d" % (numbers[0], numbers[-1])] = below
+        else:
+            made.update({name: below for name in names})
+    return made
+
+
+def nv_apply(config):
+    write("applied", json.dumps(config))
+    address = text("management").strip()
+    if address and address not in text("applied"):
+        write("unreachable", "")
+    else:
+        remove("unreachable")
+
+
+def nv_save():
+    os.makedirs(path("etc/nvue.d"), exist_ok=True)
+    write("etc/nvue.d/startup.yaml", "- set: " + (text("applied") or "{}") + "\n")
+
+
+def nv(words):
+    if words[:2] == ["config", "show"]:
+        config = json.loads(text("applied") or "{}")
+        if "--expand" in words:
+            if has("no-expand"):
+                sys.exit("nv: unrecognized arguments: --expand")
+        elif "interface" in config and not has("no-expand"):
+            config["interface"] = ranges(config["interface"])
+        print("- header:\n    nvue-api-version: nvue_v1\n    version: Cumulus Linux 5.14.0\n- set: " + json.dumps(config))
+    elif words[:2] == ["config", "replace"]:
+        write("candidate", json.dumps(read_set(words[2])))
+    elif words[:2] == ["config", "detach"]:
+        remove("candidate")
+    elif words[:2] == ["config", "apply"]:
+        if "--confirm-yes" in words or "--confirm-no" in words:
+            if not has("before"):
+                sys.exit("Error: there is no configuration to confirm")
+            if "--confirm-no" in words:
+                nv_apply(json.loads(text("before")))
+            remove("before")
+            nv_save()
+            return
+        if not has("candidate"):
+            print("no config diff")
+            return
+        if has("apply-fails"):
+            print("Failed to apply: swp1: invalid")
+            return
+        if "--confirm" in words:
+            write("before", text("applied") or "{}")
+        nv_apply(json.loads(text("candidate")))
+        remove("candidate")
+        if "--confirm" not in words:
+            nv_save()
+        print("applied")
+    elif words[:2] == ["config", "save"]:
+        nv_save()
+    else:
+        sys.exit("nv: no such command")
+
+
+def expire():
+    """Lets the time pass after which a switch rolls back."""
+    if has("eos"):
+        eos = Eos()
+        if has("timer"):
+            eos.abort(text("timer").strip())
+        eos.store()
+    elif has("timer"):
+        command = text("timer").strip()
+        remove("timer")
+        subprocess.run(["sh", "-c", command], check=True)
+
+
+program, words = os.path.basename(sys.argv[1]), sys.argv[2:]
+with open(path("log"), "a") as log:
+    log.write(" ".join([program, *words]) + "\n")
+if program == "eos":
+    Eos().main()
+elif program == "nv":
+    nv(words)
+elif program == "systemctl":
+    if words[:2] == ["stop", "closc-unless-confirmed.timer"]:
+        remove("timer")
+elif program == "systemd-run":
+    write("timer", words[-1])
+elif program == "expire":
+    expire()

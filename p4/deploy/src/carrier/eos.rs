@@ -1,0 +1,319 @@
+//! Arista EOS: `eos.conf` in a configuration session.
+//!
+//! In: the file of a tree, and `show running-config`. Out: a session that replaces the configuration, committed with a timer.
+//! Invariants: users, AAA and the rest of the site's part are in the session; what EOS does not print because it is the
+//! default counts as there if `show running-config all` prints it; the session is confirmed over a new connection.
+
+use super::facts::{Facts, Finding, fact, facts, findings, paths, setting};
+use super::system::{Held, Making, Place, Step, System, Texts};
+
+/// The file.
+const FILE: &str = closc_artefacts::paths::EOS_CONF;
+
+/// How sessions and backups of ours are called.
+const PREFIX: &str = "closc-";
+
+/// Backups that a switch keeps.
+const KEPT: usize = 8;
+
+/// First words of commands that are the site's, below nothing. `no` before them does not count.
+const OF_SITE: [&str; 45] = [
+    "aaa",
+    "agent",
+    "alias",
+    "banner",
+    "boot",
+    "clock",
+    "daemon",
+    "dns",
+    "enable",
+    "event-handler",
+    "event-monitor",
+    "hardware counter",
+    "hardware speed-group",
+    "interface Management",
+    "ip access-list",
+    "ip domain",
+    "ip domain-list",
+    "ip domain-name",
+    "ip ftp",
+    "ip host",
+    "ip http",
+    "ip name-server",
+    "ip radius",
+    "ip route",
+    "ip routing",
+    "ip ssh",
+    "ip tacacs",
+    "ipv6 access-list",
+    "ipv6 route vrf",
+    "lldp",
+    "logging",
+    "management",
+    "monitor telemetry",
+    "ntp",
+    "policy-map type copp",
+    "queue-monitor",
+    "radius-server",
+    "sflow",
+    "snmp-server",
+    "spanning-tree",
+    "system control-plane",
+    "tacacs-server",
+    "transceiver",
+    "username",
+    "vrf instance",
+];
+
+/// The operating system.
+pub(super) struct Eos;
+
+/// A command below nothing, with what is below it.
+struct Block<'t> {
+    lines: Vec<&'t str>,
+}
+
+/// Takes a configuration apart.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut found: Vec<Block<'_>> = Vec::new();
+    let mut in_banner = false;
+    for line in text.lines() {
+        if in_banner {
+            in_banner = line.trim_end() != "EOF";
+            if let Some(block) = found.last_mut() {
+                block.lines.push(line);
+            }
+            continue;
+        }
+        let is_top = !line.starts_with(' ');
+        if line.trim().is_empty() || (is_top && line.starts_with('!')) || line.trim_end() == "end" {
+            continue;
+        }
+        in_banner = line.starts_with("banner ");
+        match found.last_mut() {
+            Some(block) if !is_top => block.lines.push(line),
+            _ => found.push(Block { lines: vec![line] }),
+        }
+    }
+    found
+}
+
+impl<'t> Block<'t> {
+    fn head(&self) -> String {
+        self.lines
+            .first()
+            .map_or_else(String::new, |line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn is_of_site(&self) -> bool {
+        let head = self.head();
+        let head = head.strip_prefix("no ").unwrap_or(&head);
+        OF_SITE.iter().any(|words| {
+            let rest = head.strip_prefix(words);
+            // Names of ports follow without a space.
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || words.ends_with("Management"))
+        })
+    }
+
+    fn is_banner(&self) -> bool {
+        self.lines.first().is_some_and(|line| line.starts_with("banner "))
+    }
+
+    /// Returns the facts of it: closc's, and the site's.
+    fn facts(&self, wanted: &Facts, settings: &Facts) -> (Facts, Vec<&'t str>) {
+        let of_site = self.is_of_site();
+        let (mut own, mut site) = (Facts::new(), Vec::new());
+        if self.is_banner() {
+            return (own, self.lines.clone());
+        }
+        let text = self.lines.join("\n");
+        // Comments below a command have no fact, so lines are looked at one by one.
+        let mut found = paths(&text).into_iter();
+        for line in &self.lines {
+            if paths(line).is_empty() {
+                continue;
+            }
+            let Some(path) = found.next() else { break };
+            let fact = fact(&path);
+            if !of_site
+                || wanted.contains(&fact)
+                || (path.len() > 1 || self.lines.len() == 1) && settings.contains(setting(&fact))
+            {
+                own.insert(fact);
+            } else {
+                site.push(*line);
+            }
+        }
+        // Lines of the site need the mode that they are in.
+        if !site.is_empty() && self.lines.first() != site.first() {
+            site.insert(0, self.lines[0]);
+        }
+        (own, site)
+    }
+}
+
+/// What is closc's of a configuration, and the site's lines.
+fn split<'t>(text: &'t str, wanted: &Facts) -> (Facts, Vec<&'t str>) {
+    // A name is not a value: other routing tables are the site's.
+    let settings: Facts = wanted
+        .iter()
+        .map(|fact| setting(fact).to_owned())
+        .filter(|setting| setting != "vrf instance")
+        .collect();
+    let (mut own, mut site) = (Facts::new(), Vec::new());
+    for block in blocks(text) {
+        let (mine, theirs) = block.facts(wanted, &settings);
+        own.extend(mine);
+        site.extend(theirs);
+    }
+    (own, site)
+}
+
+fn wanted_facts(wanted: &Texts) -> Result<Facts, String> {
+    let text = wanted.get(FILE).ok_or_else(|| format!("there is no `{FILE}`"))?;
+    let mut found = Facts::new();
+    for block in blocks(text).into_iter().filter(|block| !block.is_banner()) {
+        found.extend(facts(&block.lines.join("\n")));
+    }
+    Ok(found)
+}
+
+/// The lines of a file that are commands.
+fn commands(text: &str) -> String {
+    blocks(text).iter().flat_map(|block| &block.lines).map(|line| format!("{line}\n")).collect()
+}
+
+/// Commands before all others.
+const START: &str = "enable\nterminal length 0\nterminal width 32767\n";
+
+fn session(run: &str) -> String {
+    format!("{PREFIX}{run}")
+}
+
+/// Seconds as EOS takes them.
+fn timer(seconds: u64) -> String {
+    let seconds = seconds.clamp(1, 24 * 3600 - 1);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+impl System for Eos {
+    fn shell(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn has_folders(&self) -> bool {
+        false
+    }
+
+    fn files(&self) -> &'static [&'static str] {
+        &[FILE]
+    }
+
+    fn read(&self, _: &Place, _: &Texts) -> String {
+        format!(
+            "{START}dir flash:\nshow configuration sessions\nshow running-config diffs\nshow running-config\nexit\n"
+        )
+    }
+
+    fn held(&self, output: &str) -> Result<Held, String> {
+        let begins = output.find("! Command: show running-config");
+        let (head, text) = output.split_at(begins.ok_or("the switch printed no running configuration")?);
+        let running: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        let pending = head.lines().filter(|line| line.contains("pendingCommitTimer"));
+        let mut names = pending.flat_map(str::split_whitespace).filter(|word| word.starts_with(PREFIX));
+        let pending = names.next().map(str::to_owned);
+        let digest = blake3::hash(running.as_bytes()).to_string();
+        let sections = [("running", running), ("head", head.to_owned())];
+        let sections = sections.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
+        Ok(Held { sections, digest, pending })
+    }
+
+    fn read_more(&self) -> Option<String> {
+        Some(format!("{START}show running-config all\nexit\n"))
+    }
+
+    fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+        let wanted = wanted_facts(wanted)?;
+        let (own, _) = split(held.section("running"), &wanted);
+        let all = facts(held.section("more"));
+        let missing: Facts =
+            wanted.iter().filter(|fact| !own.contains(*fact) && !all.contains(*fact)).cloned().collect();
+        let unexpected: Facts = own.difference(&wanted).cloned().collect();
+        let mut found = findings(FILE, &missing, &unexpected);
+        if found.is_empty() && held.pending.is_none() && is_unsaved(held.section("head")) {
+            let saved = Facts::from(["startup-config as running-config".to_owned()]);
+            found.extend(findings(FILE, &saved, &Facts::new()));
+        }
+        Ok(found)
+    }
+
+    fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {
+        let (_, site) = split(held.section("running"), &wanted_facts(wanted)?);
+        let name = session(making.run);
+        let old = held.section("head").lines().flat_map(str::split_whitespace);
+        let old = old.filter(|word| word.starts_with(PREFIX) && !word.ends_with(".conf"));
+        let old: String = old.map(|old| format!("no configure session {old}\n")).collect();
+        let mut backups: Vec<&str> =
+            held.section("head").split_whitespace().filter(|word| is_backup(word)).collect();
+        backups.sort_unstable();
+        let kept = backups.len().saturating_sub(KEPT - 1);
+        let gone: String = backups[..kept].iter().map(|old| format!("delete flash:{old}\n")).collect();
+        let site: String = site.iter().map(|line| format!("{line}\n")).collect();
+        let own = commands(wanted.get(FILE).map_or("", String::as_str));
+        let staged = format!(
+            "{START}{old}{gone}copy running-config flash:{name}.conf\nconfigure session {name}\nrollback clean-config\n{site}{own}end\n\
+             dir flash:\nshow configuration sessions\nshow running-config diffs\nshow running-config\nexit\n"
+        );
+        let timer = timer(making.confirm.as_secs());
+        let committed = format!("{START}configure session {name} commit timer {timer}\nexit\n");
+        Ok(vec![Step { script: staged, rereads: true }, Step { script: committed, rereads: false }])
+    }
+
+    fn abandon(&self, making: &Making<'_>) -> Option<String> {
+        Some(format!("{START}no configure session {}\nexit\n", session(making.run)))
+    }
+
+    fn confirm(&self, _: &Place, pending: &str, _: &Held) -> String {
+        let commit =
+            if pending.is_empty() { String::new() } else { format!("configure session {pending} commit\n") };
+        format!("{START}{commit}copy running-config startup-config\nexit\n")
+    }
+
+    fn roll_back(&self, _: &Place, pending: &str) -> String {
+        format!("{START}configure session {pending} abort\nexit\n")
+    }
+
+    fn backup(&self, _: &Place, run: &str) -> String {
+        format!("{START}more flash:{}.conf\nexit\n", session(run))
+    }
+
+    fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
+        let Some(begins) = output.find("! Command: show running-config") else { return Ok(None) };
+        Ok(Some(Texts::from([(FILE.to_owned(), output[begins..].to_owned())])))
+    }
+
+    fn complaint(&self, output: &str) -> Option<String> {
+        let end = output.find("! Command: ").unwrap_or(output.len());
+        let complaints = output[..end].lines().map(|line| {
+            // Where the switch prints its prompt, the complaint is behind it.
+            let prompt = line.find(['#', '>']).filter(|at| !line[..*at].contains(' '));
+            prompt.map_or(line, |at| &line[at + 1..]).trim_start()
+        });
+        complaints.into_iter().find(|line| line.starts_with("% ")).map(str::to_owned)
+    }
+}
+
+/// Tells whether a file of the flash is a backup of ours.
+fn is_backup(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(".conf")
+}
+
+/// Tells whether the differences of running and startup configuration have a line that is not a comment.
+fn is_unsaved(head: &str) -> bool {
+    let Some(at) = head.find("\n--- ") else { return false };
+    head[at..].lines().any(|line| {
+        let changed =
+            line.strip_prefix(['+', '-']).filter(|_| !line.starts_with("+++") && !line.starts_with("---"));
+        changed.is_some_and(|line| !line.trim().is_empty() && !line.trim_start().starts_with('!'))
+    })
+}

@@ -1,0 +1,177 @@
+//! Changes that a switch with a shell rolls back by itself unless they are confirmed.
+//!
+//! In: commands that print, change and go back. Out: scripts for `sh`. Invariants: a script that arrives in part does not
+//! run; one push at a time works on a switch; nothing is saved before the confirmation; the state before a push is kept
+//! under its name.
+
+use std::fmt::Write as _;
+
+use super::system::{Held, Making, Place, Texts, begin, sections};
+use crate::sonic::{put, whole};
+
+/// Backups that a switch keeps.
+const KEPT: usize = 8;
+
+/// Seconds after which a rollback that failed is tried again.
+const AGAIN_S: u64 = 60;
+
+/// The section with what waits for a confirmation.
+const PENDING: &str = "pending";
+
+/// A change.
+pub(super) struct Change<'a> {
+    /// Commands that print what the switch holds.
+    pub(super) held: &'a str,
+    /// The digest of what they printed.
+    pub(super) digest: &'a str,
+    /// The state before, as files of a tree.
+    pub(super) before: &'a Texts,
+    /// Files in the folder `new`.
+    pub(super) new: &'a Texts,
+    /// Commands that note in the folder `before` what the way back needs.
+    pub(super) note: &'a str,
+    /// Commands that change the switch; the first that fails ends them.
+    pub(super) go: &'a str,
+    /// Commands that go back.
+    pub(super) back: &'a str,
+}
+
+/// Prints what waits for a confirmation, a digest of what the switch holds, then that. The end of a push that lost its
+/// connection is waited for.
+pub(super) fn read(place: &Place, held: &str) -> String {
+    let state = &place.state;
+    let pending = begin(PENDING);
+    whole(&format!(
+        "if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
+         {pending}if [ -e {state}/pending ]; then cat {state}/pending; fi\n\
+         held() {{\n{held}}}\n\
+         text=$(held)\n\
+         printf '%s\\n' \"$text\" | sha256sum\n\
+         printf '%s\\n' \"$text\"\n"
+    ))
+}
+
+/// Reads what [`read`] printed.
+pub(super) fn held(output: &str) -> Result<Held, String> {
+    let mut found = sections(output);
+    let head = found.remove(PENDING).ok_or("the switch printed no sections")?;
+    let digest = head.lines().last().and_then(|line| line.split(' ').next()).unwrap_or_default();
+    if digest.len() != 64 || !digest.bytes().all(|sign| sign.is_ascii_hexdigit()) {
+        return Err("sha256sum printed no digest".to_owned());
+    }
+    let pending = head.lines().next().filter(|_| head.lines().count() > 1).map(str::to_owned);
+    Ok(Held { sections: found, digest: digest.to_owned(), pending })
+}
+
+/// Compares the switch with what was read, keeps the state before, arms the way back, then changes the switch.
+pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
+    let (state, run) = (&making.place.state, making.run);
+    let Change { held, digest, before, new, note, go, back } = change;
+    let mut body = format!(
+        "umask 077\nmkdir -p {state}/runs\nexec 9>{state}/lock\n\
+         flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         [ ! -e {state}/pending ] || {{ echo 'another change waits for its confirmation' >&2; exit 75; }}\n\
+         held() {{\n{held}}}\n\
+         text=$(held)\n\
+         case $(printf '%s\\n' \"$text\" | sha256sum) in {digest}*) ;;\n\
+         *) echo 'the configuration changed after it was read' >&2; exit 77 ;; esac\n\
+         rm -rf {state}/new {state}/before {state}/runs/{run}\n\
+         mkdir {state}/new {state}/before {state}/runs/{run}\n"
+    );
+    for (name, text) in *before {
+        put(&mut body, &format!("{state}/runs/{run}/{name}"), text);
+    }
+    for (name, text) in *new {
+        put(&mut body, &format!("{state}/new/{name}"), text);
+    }
+    body.push_str(note);
+    put(&mut body, &format!("{state}/roll-back"), &roll_back_script(state, back));
+    put(&mut body, &format!("{state}/closc-roll-back.service"), &unit(state));
+    let seconds = making.confirm.as_secs().max(1);
+    // Without systemd a process of its own waits. It goes back only from the push that started it.
+    let _ = write!(
+        body,
+        "chmod 700 {state}/roll-back\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         systemctl reset-failed closc-unless-confirmed.timer closc-unless-confirmed.service </dev/null >/dev/null 2>&1 || :\n\
+         systemctl --quiet enable {state}/closc-roll-back.service </dev/null >/dev/null 2>&1 || :\n\
+         systemd-run --quiet --collect --unit=closc-unless-confirmed --on-active={seconds} --property=Restart=on-failure \
+         --property=RestartSec={AGAIN_S} {state}/roll-back </dev/null >/dev/null 2>&1 || {{ \
+         setsid sh -c 'sleep {seconds}; while grep -qsx {run} {state}/pending; do {state}/roll-back || sleep {AGAIN_S}; done' \
+         </dev/null >/dev/null 2>&1 9>&- & }}\n\
+         echo {run} > {state}/pending\n\
+         echo $$ > {state}/pid\n\
+         sync\n\
+         go() (\nset -eu\n{go})\n\
+         set +e\ngo >&2\nstatus=$?\nset -e\nrm -f {state}/pid\n\
+         [ $status = 0 ] || {{ exec 9>&-; {state}/roll-back >&2; echo 'the switch refused the change and is as it was' >&2; exit 70; }}\n"
+    );
+    whole(&body)
+}
+
+/// Keeps a change: saves it first, so that what dies before the end goes back.
+pub(super) fn confirm(place: &Place, save: &str) -> String {
+    let state = &place.state;
+    whole(&format!(
+        "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
+         flock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         [ -e {state}/pending ] || {{ echo 'the switch rolled the change back before it was confirmed' >&2; exit 76; }}\n\
+         {save}\
+         rm -f {state}/pending\n\
+         sync\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         systemctl --quiet disable closc-roll-back.service </dev/null >/dev/null 2>&1 || :\n\
+         ls -1 {state}/runs | sort | head -n -{KEPT} | while read -r old; do rm -rf \"{state}/runs/$old\"; done\n\
+         rm -rf {state}/new {state}/before\n"
+    ))
+}
+
+/// Rolls back what is not confirmed.
+pub(super) fn roll_back(place: &Place) -> String {
+    whole(&format!("{}/roll-back >&2\n", place.state))
+}
+
+/// Prints the state before a push, a section for each file.
+pub(super) fn backup(place: &Place, run: &str) -> String {
+    let folder = format!("{}/runs/{run}", place.state);
+    let found = begin("found");
+    whole(&format!(
+        "[ -d {folder} ] || exit 0\n{found}for file in {folder}/*; do\n[ -e \"$file\" ] || continue\n\
+         echo \"--closc-section ${{file##*/}}\"\ncat \"$file\"\ndone\n"
+    ))
+}
+
+/// Reads what [`backup`] printed.
+pub(super) fn restored(output: &str) -> Option<Texts> {
+    let mut found = sections(output);
+    found.remove("found")?;
+    Some(found)
+}
+
+/// Goes back: a push that hangs is ended with the command that it waits for, if the process still holds the lock.
+fn roll_back_script(state: &str, back: &str) -> String {
+    format!(
+        "#!/bin/sh\n\
+         pid=$(cat {state}/pid 2>/dev/null || :)\n\
+         [ \"$(readlink /proc/$pid/fd/9 2>/dev/null)\" != {state}/lock ] || {{ pkill -P $pid; kill $pid; }} || :\n\
+         exec 9>{state}/lock\n\
+         flock -w 1200 9 || :\n\
+         [ -e {state}/pending ] || exit 0\n\
+         back() (\nset -eu\n{back})\n\
+         back\n[ $? = 0 ] || exit 1\n\
+         rm -f {state}/pending {state}/pid\n\
+         sync\n\
+         systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
+         systemctl --quiet disable closc-roll-back.service </dev/null >/dev/null 2>&1 || :\n"
+    )
+}
+
+/// Goes back at boot.
+fn unit(state: &str) -> String {
+    format!(
+        "[Unit]\nDescription=Roll back what closc pushed and did not confirm\nAfter=network.target frr.service nvued.service\n\
+         ConditionPathExists={state}/pending\nStartLimitIntervalSec=0\n\n\
+         [Service]\nType=simple\nExecStart={state}/roll-back\nRestart=on-failure\nRestartSec={AGAIN_S}\n\n\
+         [Install]\nWantedBy=multi-user.target\n"
+    )
+}

@@ -1,0 +1,122 @@
+//! What a push would do to switches whose configuration is files.
+//!
+//! In: a fleet, a plan. Out: the changes of each switch, for people and for files. Invariants: a file in which the changes are
+//! not lines is refused.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Plan;
+use crate::carrier::CarriedPlan;
+use crate::event::Reporter;
+use crate::fault::Fault;
+use crate::fleet::Fleet;
+use crate::options::PushOptions;
+use crate::parallel::each;
+use crate::progress::Progress;
+
+/// Changes shown for each switch; the rest is counted.
+const SHOWN: usize = 40;
+
+/// Works out what a push would do.
+pub(super) async fn of(
+    fleet: &Fleet,
+    options: &PushOptions,
+    reporter: &Reporter,
+) -> Vec<(String, Result<CarriedPlan, Fault>)> {
+    let (reporter, options) = (reporter.clone(), *options);
+    each(fleet.carried.clone(), options.max_parallel, move |switch| {
+        let reporter = reporter.of_device(&switch.name, switch.plane);
+        async move {
+            let progress = Progress::new(reporter);
+            let made = tokio::time::timeout(options.timeout, switch.plan(&options, &progress)).await;
+            let late = |_| Fault::Timeout { after: options.timeout, operation: progress.operation() };
+            (switch.name.clone(), made.map_err(late).flatten())
+        }
+    })
+    .await
+}
+
+/// Shows what changes, switches with the same change together; nothing where no configuration is files.
+pub(super) fn show(plan: &Plan) -> String {
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, made) in plan.carried.iter().filter(|(_, made)| made.changes()) {
+        groups.entry(lines(made)).or_default().push(name);
+    }
+    let mut text = String::new();
+    for (lines, names) in &groups {
+        let _ = writeln!(text, "{}\n{lines}", names.join(" "));
+    }
+    if !plan.carried.is_empty() {
+        let n_changed: usize = groups.values().map(Vec::len).sum();
+        let n_same = plan.carried.len() - n_changed;
+        let _ = writeln!(text, "{n_changed} switches change over SSH, {n_same} do not");
+    }
+    text
+}
+
+fn lines(made: &CarriedPlan) -> String {
+    let mut text = String::new();
+    for change in made.changes.iter().take(SHOWN) {
+        let _ = writeln!(text, "  {change}");
+    }
+    let more = made.changes.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more");
+    }
+    text
+}
+
+/// What a push would do to a switch, for programs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct CarriedPreview {
+    /// The word of what it runs.
+    os: String,
+    /// What changes, a line each.
+    changes: Vec<String>,
+}
+
+/// Shows the same for programs.
+pub(super) fn preview(plan: &Plan) -> BTreeMap<String, CarriedPreview> {
+    let one = |made: &CarriedPlan| CarriedPreview { os: made.os.clone(), changes: made.changes.clone() };
+    plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
+}
+
+/// A switch in a file.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CarriedFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plane: Option<u8>,
+    /// The word of what it runs.
+    os: String,
+    /// What changes, a line each. A switch on which something else would change refuses the plan.
+    changes: Vec<String>,
+    /// The files that it is to hold, by name.
+    files: BTreeMap<String, String>,
+}
+
+/// Returns the switches of a plan for a file.
+pub(super) fn files(plan: &Plan) -> BTreeMap<String, CarriedFile> {
+    let one = |made: &CarriedPlan| CarriedFile {
+        plane: made.plane,
+        os: made.os.clone(),
+        changes: made.changes.clone(),
+        files: made.files.clone(),
+    };
+    plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
+}
+
+/// Reads the switches of a file.
+pub(super) fn read(files: BTreeMap<String, CarriedFile>) -> BTreeMap<String, CarriedPlan> {
+    let one = |file: CarriedFile| CarriedPlan {
+        plane: file.plane,
+        os: file.os,
+        changes: file.changes,
+        files: file.files,
+    };
+    files.into_iter().map(|(name, file)| (name, one(file))).collect()
+}
