@@ -40,7 +40,7 @@ const WORDINGS: &[Wording] = &[
         pattern: r"//[/!]? (What|Who|How|Whose|Whatever) ",
         files: &["*.rs", "*.p4"],
         instead: "a noun of the field",
-        limit: 174,
+        limit: 205,
     },
     Wording {
         name: "files and programs that say",

@@ -249,7 +249,7 @@ pub struct CompileArgs {
     pub archive: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub part: PartArgs,
-    /// Threads, up to 1024 [default: one per processor]
+    /// Threads, up to 1024; 0 for one per processor [default: 0]
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,
     /// Folder with templates that override the built-in ones
@@ -310,7 +310,7 @@ pub struct VerifyArgs {
     /// Require a signature by this public key (`.pub` file)
     #[arg(long, value_name = "PUB")]
     pub key: Option<Utf8PathBuf>,
-    /// Threads, up to 1024 [default: one per processor]
+    /// Threads, up to 1024; 0 for one per processor [default: 0]
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,
 }

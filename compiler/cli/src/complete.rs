@@ -222,6 +222,7 @@ mod tests {
             "[TIER=]NAME",
             "KEYS",
             "DOCUMENT",
+            "RUN",
         ];
         let mut left = Vec::new();
         walk(&command(), "", &mut |path, arg| {

@@ -194,13 +194,13 @@ fn a_dead_or_hostile_source_costs_only_itself() {
 }
 
 #[test]
-fn nobody_who_answers_is_no_good_news() {
+fn silence_of_all_agents_is_a_failure() {
     let looked = Command::new(env!("CARGO_BIN_EXE_closc"))
         .args(["collect", FABRIC, "--nic", "/nowhere/*.sock", "--listen", "127.0.0.1:0", "--for", "1"])
         .output()
         .expect("it starts");
     let said = String::from_utf8_lossy(&looked.stderr);
-    assert!(looked.status.code() == Some(1) && said.contains("nobody answers"), "{said}");
+    assert!(looked.status.code() == Some(1) && said.contains("no agent answers"), "{said}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use closc_tests::shape::try_plan;
 
 /// A platform, the speed and lanes of its NICs, and a profile of queues that it takes.
 const PLATFORMS: [(&str, &str, &str); 5] = [
-    ("linux", "speed: 40G", "lossy-trim"),
+    ("linux", "speed: 100G", "lossy-trim"),
     ("sonic-vs", "speed: 40G", "lossy-trim"),
     ("bmv2", "speed: 40G", "lossy-trim"),
     ("th5-128x400g", "speed: 400G, lanes: 4", "sonic-ai-lossy"),

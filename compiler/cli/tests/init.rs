@@ -48,7 +48,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
         ("--out mine.yaml", "`mine.yaml` is there already"),
         ("--nics 1021", "`--nics 1024` does"),
         ("--nics 64 --planes 2 --os eos", "none of any number of NICs near it"),
-        ("--nics 4000000", "three tiers of these switches have at most"),
+        ("--nics 400000000", "three tiers of these switches have at most"),
         ("--nics 4000000 --tiers 2", "two tiers of these switches have at most"),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
         ("--platform th2-64x100g --speed 6400G", "has no ports of 1.6T"),

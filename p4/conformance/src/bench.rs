@@ -22,7 +22,7 @@ use v1::write_request::Atomicity;
 
 use crate::corners::Corner;
 use crate::report::Verdict;
-use crate::step::{Codes, Config, Heard, PRIMARY, Sender, Step};
+use crate::step::{Codes, Config, PRIMARY, Received, Sender, Step};
 use crate::stream::{SILENCE, Stream, one_of};
 
 /// Election ids between two corners that open streams.
@@ -169,7 +169,7 @@ impl Bench {
         let fail =
             |address: &str, reason| ConformanceError::NotPrimary { address: address.to_owned(), reason };
         let mut stream = self.open(v1::MasterArbitrationUpdate::default(), Some(0)).await;
-        let received = Heard::Arbitration(Code::Ok, Some(0));
+        let received = Received::Arbitration(Code::Ok, Some(0));
         let received = stream.receive(&received, self.base, self.subject.patience).await;
         received.map_err(|reason| fail(self.address(), reason))?;
         self.streams.insert(PRIMARY, stream);
@@ -241,13 +241,13 @@ impl Bench {
                 let request = v1::CapabilitiesRequest { device_id: *device };
                 Ok(one_of(code_of(&self.client.capabilities(request).await), codes)?)
             }
-            Step::Hear(_, Heard::Error(..)) => match self.converse(step).await {
+            Step::Receive(_, Received::Error(..)) => match self.converse(step).await {
                 Err(reason) if reason == SILENCE => {
                     Err(End::NotApplicable("no error is reported, which the section leaves open".to_owned()))
                 }
                 received => Ok(received?),
             },
-            Step::Open(..) | Step::Arbitrate(..) | Step::Send(..) | Step::Hear(..) | Step::Close(_) => {
+            Step::Open(..) | Step::Arbitrate(..) | Step::Send(..) | Step::Receive(..) | Step::Close(_) => {
                 Ok(self.converse(step).await?)
             }
         }
@@ -266,7 +266,7 @@ impl Bench {
                 self.stream(name)?.send(StreamRequest::Arbitration(update)).await;
             }
             Step::Send(name, update) => self.stream(name)?.send(update.clone()).await,
-            Step::Hear(name, received) => self.stream(name)?.receive(received, base, patience).await?,
+            Step::Receive(name, received) => self.stream(name)?.receive(received, base, patience).await?,
             Step::Close(name) => drop(self.streams.remove(name)),
             other => return Err(format!("{other:?} is not of a stream")),
         }

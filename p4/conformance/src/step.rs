@@ -63,7 +63,7 @@ pub(crate) enum Config {
 
 /// A message on a stream.
 #[derive(Clone, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum Received {
     /// About arbitration: the code, and the election id relative to the primary's.
     Arbitration(Code, Option<i64>),
     /// The stream ends with one of these codes.
@@ -115,7 +115,7 @@ pub(crate) enum Step {
     Arbitrate(&'static str, v1::MasterArbitrationUpdate, Option<i64>),
     /// Sends a message on a stream; the one of the primary is called so.
     Send(&'static str, v1::stream_message_request::Update),
-    Hear(&'static str, Heard),
+    Receive(&'static str, Received),
     Close(&'static str),
 }
 

@@ -13,7 +13,7 @@ use v1::stream_error::Details as Of;
 use v1::stream_message_request::Update as Request;
 use v1::stream_message_response::Update;
 
-use crate::step::{Codes, Details, Heard};
+use crate::step::{Codes, Details, Received};
 
 /// Messages that wait to be sent.
 const WAITING: usize = 64;
@@ -75,23 +75,23 @@ impl Stream {
     /// Waits for a message, passing over those of other kinds; returns the message or the end in its place.
     pub(crate) async fn receive(
         &mut self,
-        wanted: &Heard,
+        wanted: &Received,
         base: u128,
         patience: Duration,
     ) -> Result<(), String> {
         loop {
             let Some(next) = self.next(patience).await else { return Err(SILENCE.to_owned()) };
             let update = match (next, wanted) {
-                (Err(code), Heard::End(codes)) => return one_of(code, codes),
+                (Err(code), Received::End(codes)) => return one_of(code, codes),
                 (Err(code), _) => return Err(format!("the stream ended with {code:?}")),
                 (Ok(update), _) => update,
             };
             match (update, wanted) {
-                (Update::Arbitration(update), Heard::Arbitration(code, election)) => {
+                (Update::Arbitration(update), Received::Arbitration(code, election)) => {
                     let wanted = election.map(|election| base.saturating_add_signed(election.into()));
                     return arbitration(&update, *code, wanted);
                 }
-                (Update::Error(error), Heard::Error(codes, details)) => {
+                (Update::Error(error), Received::Error(codes, details)) => {
                     one_of(Code::from_i32(error.canonical_code), codes)?;
                     let found = details_of(&error);
                     let same = found == Some(*details);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(crate) use plan::CarriedPlan;
-pub(crate) use system::{Place, Texts};
+pub(crate) use system::Texts;
 
 use facts::Finding;
 use system::{Held, Making, System};
@@ -25,6 +25,7 @@ use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
+use crate::folders::Place;
 use crate::inventory::InventoryError;
 use crate::links::Links;
 use crate::options::PushOptions;
@@ -38,7 +39,7 @@ use crate::tree::Tree;
 /// How long reading, staging or confirming may take.
 const READ_LIMIT: Duration = Duration::from_mins(2);
 
-/// How long rolling back may take.
+/// Time limit of a rollback.
 const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
 
 /// Every system, by the word of its switches in fabric files.
@@ -86,7 +87,7 @@ pub(crate) struct CarriedSwitch {
     pub(crate) options: Arc<CarrierOptions>,
 }
 
-/// What is to become of a switch.
+/// Target state of a switch.
 #[derive(Clone)]
 pub(crate) enum CarriedGoal {
     /// It is to be as the tree says.
@@ -144,7 +145,9 @@ impl CarriedSwitch {
         links: &Links<'_>,
         options: Arc<CarrierOptions>,
     ) -> Result<Option<Self>, InventoryError> {
-        let Some((ssh, place, plane)) = links.over_ssh(name, &plan.os)? else { return Ok(None) };
+        let Some((ssh, place, plane)) = links.over_ssh(name, &plan.os, has_folders(&plan.os))? else {
+            return Ok(None);
+        };
         let known = SYSTEMS.iter().map(|(word, _)| *word).find(|word| *word == plan.os);
         let os = known.ok_or_else(|| InventoryError::Device {
             device: name.to_owned(),

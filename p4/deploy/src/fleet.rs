@@ -8,7 +8,7 @@ use closc_artefacts::carriers::{self, Missed, Transport};
 use closc_runtime::RoleName;
 use thiserror::Error;
 
-use crate::carrier::{CarriedGoal, CarriedSwitch, CarrierOptions, has_carrier};
+use crate::carrier::{CarriedGoal, CarriedSwitch, CarrierOptions, has_carrier, has_folders};
 use crate::inventory::{Defaults, Device, Inventory, InventoryError};
 use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
@@ -206,7 +206,7 @@ impl Fleet {
         let mut devices = Vec::new();
         let reached = tree.others().iter().filter(|(name, os)| has_carrier(os) && select(name));
         for (name, os) in reached {
-            let Some((ssh, place, plane)) = links.over_ssh(name, os)? else {
+            let Some((ssh, place, plane)) = links.over_ssh(name, os, has_folders(os))? else {
                 devices.push(name.clone());
                 continue;
             };

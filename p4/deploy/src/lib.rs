@@ -22,6 +22,7 @@ mod drift;
 mod event;
 mod fault;
 mod fleet;
+mod folders;
 mod invalid;
 mod inventory;
 mod left_alone;

@@ -10,7 +10,7 @@ use closc_artefacts::Files;
 use closc_runtime::client::{ClientTls, Endpoint};
 use closc_runtime::gnmi::Login;
 
-use crate::carrier::{Place, has_folders};
+use crate::folders::Place;
 use crate::inventory::{Inventory, InventoryError, Sonic, SshRule, Tls, Transport, is_local_host};
 use crate::sonic::{GnmiLink, Link, Ssh, SshLink, is_host, is_state, is_user};
 use crate::target::read_tls;
@@ -70,6 +70,7 @@ impl<'a> Links<'a> {
         &self,
         name: &str,
         os: &str,
+        has_folders: bool,
     ) -> Result<Option<(Ssh, Place, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.ssh_of(name) else { return Ok(None) };
         let host = self.inventory.filled(&rule.address, name, false)?;
@@ -78,7 +79,7 @@ impl<'a> Links<'a> {
         }
         check_user(name, rule.user.as_ref())?;
         let ssh = Ssh { host, port: rule.port, user: rule.user.clone() };
-        Ok(Some((ssh, place(name, os, rule)?, rule.plane)))
+        Ok(Some((ssh, place((name, os), has_folders, rule)?, rule.plane)))
     }
 
     fn gnmi(&mut self, name: &str, rule: &'a Sonic, host: &str) -> Result<GnmiLink, InventoryError> {
@@ -163,11 +164,11 @@ const FOLDER: &str = "/var/lib/closc";
 const ETC: &str = "/etc";
 
 /// Returns where closc keeps things on a switch.
-fn place(name: &str, os: &str, rule: &SshRule) -> Result<Place, InventoryError> {
+fn place((name, os): (&str, &str), has_folders: bool, rule: &SshRule) -> Result<Place, InventoryError> {
     let mut found = [FOLDER.to_owned(), ETC.to_owned()];
     for (place, (field, given)) in found.iter_mut().zip([("state", &rule.state), ("etc", &rule.etc)]) {
         let Some(folder) = given else { continue };
-        if !has_folders(os) {
+        if !has_folders {
             return Err(fault(
                 name,
                 field,

@@ -43,7 +43,7 @@ pub struct CollectArgs {
     /// Lifetime of a denial in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = number::seconds())]
     pub deny_for: u64,
-    /// Maximum share of a plane that can be denied, in percent
+    /// Maximum share of a plane that can be denied, 0 to 100 percent
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub plane_share: f64,
     /// Stop after N seconds and print faults; exit 1 if there are any, or if no agent answers

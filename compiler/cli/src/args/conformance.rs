@@ -10,12 +10,12 @@ use super::number;
 pub(crate) struct ConformanceArgs {
     /// Address of the server: `HOST:PORT` or `unix:PATH`
     pub address: String,
-    /// Device to judge
+    /// Device id, from 0
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub device_id: u64,
-    /// First election id; the run uses greater ones
-    #[arg(long, value_name = "N", default_value_t = 1 << 40)]
-    pub election_id: u64,
+    /// First election id, above 0; the run uses greater ones [default: by the clock]
+    #[arg(long, value_name = "N")]
+    pub election_id: Option<u64>,
     /// Replace the pipeline that the device runs
     #[arg(long)]
     pub replace: bool,

@@ -117,7 +117,7 @@ pub struct PushArgs {
     /// Save the changes for a later push
     #[arg(long, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
-    /// Failed switches tolerated before the push stops
+    /// Failed switches tolerated; 0 stops at the first
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::from_0())]
     pub max_failures: u32,
     /// Take over from another primary controller

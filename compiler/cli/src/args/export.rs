@@ -248,13 +248,13 @@ pub struct RanksArgs {
     /// File with free nodes, one per line [default: all nodes]
     #[arg(long, value_name = "FILE")]
     pub free: Option<Utf8PathBuf>,
-    /// Bytes per step to the next rank of the tensor-parallel group
+    /// Bytes per step to the next rank of the tensor-parallel group; 0 for none
     #[arg(long, value_name = "BYTES", default_value = "8GB")]
     pub tp_bytes: Bytes,
-    /// Bytes per step to the next rank of the data-parallel group
+    /// Bytes per step to the next rank of the data-parallel group; 0 for none
     #[arg(long, value_name = "BYTES", default_value = "2GB")]
     pub dp_bytes: Bytes,
-    /// Bytes per step exchanged with the next pipeline stage
+    /// Bytes per step exchanged with the next pipeline stage; 0 for none
     #[arg(long, value_name = "BYTES", default_value = "500MB")]
     pub pp_bytes: Bytes,
 }

@@ -24,7 +24,7 @@ pub struct TeArgs {
     /// Hash seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Accepted distance from the optimum, in percent
+    /// Accepted distance from the optimum, 0 to 100 percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_tolerance)]
     pub tolerance: f64,
     /// Slices of a group's downlinks with separate pins, where switches hash

@@ -43,7 +43,7 @@ pub struct WhatifArgs {
     /// Additional failure domains: lines of DOMAIN,NAME
     #[arg(long, value_name = "FILE")]
     pub domains: Option<Utf8PathBuf>,
-    /// Worst pairs printed, up to 100000
+    /// Worst pairs printed, up to 100000; 0 for none
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::shown())]
     pub worst: u32,
 }

@@ -1,6 +1,6 @@
 //! `closc conformance`: a P4Runtime server judged by the sentences of the specification.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
@@ -68,8 +68,14 @@ async fn subject(command: &ConformanceArgs) -> anyhow::Result<Subject> {
     let p4info = read_p4info(&info).context("the P4Info cannot be read")?;
     let options = Options { deadlines: Deadlines::all(patience), ..Options::default() };
     let client = Client::connect(&endpoint, DeviceId(command.device_id), options).await?;
-    let (election, replace) = (command.election_id.into(), command.replace);
+    let (election, replace) = (command.election_id.unwrap_or_else(by_clock).into(), command.replace);
     Ok(Subject { client, p4info, device_config, election, replace, patience })
+}
+
+/// Returns an election id that is greater than those of earlier runs, which a server remembers.
+fn by_clock() -> u64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_micros()).unwrap_or(1 << 40)
 }
 
 /// Reads the certificates, where the connection is encrypted.

@@ -6,7 +6,7 @@ use v1::stream_message_request::Update as Request;
 use super::List;
 use crate::make::{Made, Maker};
 use crate::section::Section;
-use crate::step::{Details, Heard, INVALID, PRIMARY, Step};
+use crate::step::{Details, INVALID, PRIMARY, Received, Step};
 
 pub(super) fn add(list: &mut List<'_>) {
     packets(list);
@@ -31,7 +31,7 @@ fn packets(list: &mut List<'_>) {
             Ok(vec![
                 Step::Send(PRIMARY, packet(maker, |_| {})?),
                 Step::Arbitrate(PRIMARY, v1::MasterArbitrationUpdate::default(), Some(0)),
-                Step::Hear(PRIMARY, Heard::Arbitration(tonic::Code::Ok, Some(0))),
+                Step::Receive(PRIMARY, Received::Arbitration(tonic::Code::Ok, Some(0))),
             ])
         },
     );
@@ -41,7 +41,10 @@ fn errors(list: &mut List<'_>) {
     let section = Section::StreamErrors;
     let mut refused = |id, rule, details, make: fn(Maker<'_>) -> Made<Request>| {
         list.add(section, id, rule, move |maker| {
-            Ok(vec![Step::Send(PRIMARY, make(maker)?), Step::Hear(PRIMARY, Heard::Error(INVALID, details))])
+            Ok(vec![
+                Step::Send(PRIMARY, make(maker)?),
+                Step::Receive(PRIMARY, Received::Error(INVALID, details)),
+            ])
         });
     };
     refused(

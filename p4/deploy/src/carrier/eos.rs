@@ -5,7 +5,8 @@
 //! default counts as there if `show running-config all` prints it; the session is confirmed over a new connection.
 
 use super::facts::{Facts, Finding, fact, facts, findings, paths, setting};
-use super::system::{Held, Making, Place, Step, System, Texts};
+use super::system::{Held, Making, Step, System, Texts};
+use crate::folders::Place;
 
 /// The file.
 const FILE: &str = closc_artefacts::paths::EOS_CONF;

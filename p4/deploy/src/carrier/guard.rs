@@ -6,7 +6,8 @@
 
 use std::fmt::Write as _;
 
-use super::system::{Held, Making, Place, Texts, begin, sections};
+use super::system::{Held, Making, Texts, begin, sections};
+use crate::folders::Place;
 use crate::sonic::{put, whole};
 
 /// Backups that a switch keeps.

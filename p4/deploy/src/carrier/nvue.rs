@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use super::facts::{Facts, Finding, findings};
 use super::guard::{self, Change};
-use super::system::{Held, Making, Place, Step, System, Texts, begin};
+use super::system::{Held, Making, Step, System, Texts, begin};
+use crate::folders::Place;
 
 /// The file of the tree.
 const FILE: &str = NVUE_YAML;

@@ -4,7 +4,7 @@
 
 use super::system::Texts;
 
-/// What a push would do to a switch.
+/// Preview of a push to a switch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CarriedPlan {
     /// Its plane, where that is known.

@@ -7,18 +7,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::facts::Finding;
+use crate::folders::Place;
 
 /// Files by name, with their texts.
 pub(crate) type Texts = BTreeMap<String, String>;
-
-/// Where closc keeps things on a switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The folder for changes that are not confirmed, and for backups.
-    pub(crate) state: String,
-    /// The folder with configuration files of the system.
-    pub(crate) etc: String,
-}
 
 /// A change as a push makes it.
 pub(super) struct Making<'a> {
@@ -29,7 +21,7 @@ pub(super) struct Making<'a> {
     pub(super) confirm: Duration,
 }
 
-/// What a switch holds.
+/// State of a switch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
     /// What its commands printed, by name.

@@ -36,7 +36,7 @@ pub(crate) struct Ssh {
     pub(crate) user: Option<String>,
 }
 
-/// How a switch is reached.
+/// Connection to a switch.
 #[derive(Clone)]
 pub(crate) struct SshLink {
     pub(crate) ssh: Ssh,
