@@ -153,7 +153,7 @@ mod tests {
             assert!(has(&named, t0(1)) && !has(&named, t0(2)), "{device}");
         }
         assert!("".parse::<Selection>().unwrap().is_everything());
-        assert!("rack=3".parse::<Selection>().unwrap_err().contains("no key"));
+        assert!("rack=3".parse::<Selection>().unwrap_err().contains("not a key"));
         assert!("device=[".parse::<Selection>().is_err());
     }
 

@@ -57,11 +57,12 @@ impl Files<'_> {
     ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
-        // A file that is longer than it is listed is not the listed one, and is not read.
-        if let Err(source) = self.tree.read_within(path, entry.size, into) {
+        // A file that is longer than listed is not the listed one. Without digests, any file may be edited.
+        let limit = if self.digests { entry.size } else { FILE_MAX };
+        if let Err(source) = self.tree.read_within(path, limit, into) {
             if source.kind() == std::io::ErrorKind::FileTooLarge {
                 findings.checked(&DIGEST, 1);
-                let message = format!("`{path}` {}", over(&source, entry.size));
+                let message = format!("`{path}` {}", over(&source, limit));
                 findings.broken(Violation::new(&DIGEST, Place::file(path), message));
                 return Ok(false);
             }
@@ -84,7 +85,7 @@ impl Files<'_> {
 
 /// Says of a file that is too long by how much.
 fn over(source: &std::io::Error, listed: u64) -> String {
-    if listed > FILE_MAX {
+    if listed >= FILE_MAX {
         source.to_string()
     } else {
         format!("has more than the {listed} bytes that are listed")

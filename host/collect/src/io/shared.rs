@@ -234,7 +234,7 @@ mod tests {
             Event::Changing(_) if IS_FULL.load(Ordering::Relaxed) => Err("full".to_owned()),
             _ => Ok(()),
         });
-        let options = Options { apply: true, ..Options::default() };
+        let options = Options { apply: true, plane_share: 1.0, ..Options::default() };
         let plan = Arc::new(testing::eight_planes());
         let (collector, _) = Collector::new(plan, options, Denials::default(), 0);
         let shared = Shared::new(collector, None, observer, None);

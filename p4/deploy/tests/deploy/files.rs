@@ -53,9 +53,8 @@ fn what_was_compiled_is_taken() {
 fn a_file_that_is_not_of_the_manifest() {
     let mut files = compiled(1, 1, 1);
     files.get_mut(ENTRIES).expect("there").extend_from_slice(b"# a note\n");
-    let expected = "`switches/p0-t0-001/entries.txtpb` is not the file that the manifest lists: it was changed after \
-                    it was compiled";
-    assert_eq!(refused(&files), expected);
+    let refused = refused(&files);
+    assert!(refused.starts_with("`switches/p0-t0-001/entries.txtpb`: has more than "), "{refused}");
 }
 
 #[test]

@@ -364,7 +364,7 @@ async fn a_switch_without_a_number_is_planned_from_nothing() {
     assert_eq!(shown.counts().insert as usize, new.entities.len());
     let found = drift(&away.fleet(&new), &once(), silent()).await;
     assert!(
-        found.show().contains("NODE_CFG") && found.show().contains("nobody can read"),
+        found.show().contains("NODE_CFG") && found.show().contains("unreadable entries"),
         "{}",
         found.show()
     );
