@@ -1,7 +1,7 @@
 //! Messages as frames of a byte stream: a header with `Content-Length`, and JSON.
 //!
 //! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message is answered
-//! (JSON-RPC 2.0, section 5.1: -32700 where it is not a JSON, -32600 where it is not a message) and passed over; what a header may ask
+//! (JSON-RPC 2.0, section 5.1: -32700 where it is not JSON, -32600 where it is not a message) and passed over; what a header may ask
 //! memory for is bounded; no frame is written into another.
 //!
 //! Language Server Protocol 3.17, "Base Protocol".
@@ -150,7 +150,7 @@ mod tests {
         let long = format!("X: {}\r\n", "x".repeat(10_000));
         for (bytes, why) in [
             ("Content-Length: 99999999999\r\n\r\n", "99999999999 bytes: 64 MiB at most"),
-            ("Content-Length: -1\r\n\r\n", "no number of bytes"),
+            ("Content-Length: -1\r\n\r\n", "not a number of bytes"),
             ("Content-Type: x\r\n\r\n", "lacks `Content-Length`"),
             ("nothing\r\n\r\n", "no `:`"),
             ("Content-Length: 3\n\n{}", "CR LF"),
