@@ -13,7 +13,7 @@ use closc_tests::shape::try_plan;
 const PLATFORMS: [(&str, &str, &str); 5] = [
     ("linux", "speed: 100G", "lossy-trim"),
     ("sonic-vs", "speed: 40G", "lossy-trim"),
-    ("bmv2", "speed: 40G", "lossy-trim"),
+    ("bmv2", "speed: 100G", "lossy-trim"),
     ("th5-128x400g", "speed: 400G, lanes: 4", "sonic-ai-lossy"),
     ("spectrum4-sn5600", "speed: 800G, lanes: 8", "lossless"),
 ];
