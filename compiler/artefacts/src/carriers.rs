@@ -130,7 +130,6 @@ impl SwitchFile {
     pub fn instead(self) -> String {
         match self.carriers() {
             [] => "`closc export ansible` writes it for what the site applies it with".to_owned(),
-            [one] => format!("{} brings it", one.command()),
             [first, .., last] if *first != *last => {
                 format!("{} or {} brings it", first.command(), last.command())
             }

@@ -45,7 +45,7 @@ const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
 /// Every system, by the word of its switches in fabric files.
 static SYSTEMS: [(&str, &dyn System); 2] = [("nvue", &nvue::Nvue), ("eos", &eos::Eos)];
 
-/// The options of a push, and what is told about it.
+/// The options of a push, and its progress.
 type With<'a> = (&'a PushOptions, &'a Progress);
 
 /// What holds for all of these switches.

@@ -82,9 +82,10 @@ fn ports_of_older_controllers_have_that_width_too() {
     let mut made = group(&info, "spread", 1, &[part], 0).expect("a group");
     for (port, good) in [(-1, false), (512, false), (3, true)] {
         made.members[0].watch_kind = Some(WatchKind::Watch(port));
-        match good {
-            true => bench.write(v1::Update::insert(made.clone())),
-            false => assert_eq!(bench.refuse(v1::Update::insert(made.clone())), Code::InvalidArgument),
+        if good {
+            bench.write(v1::Update::insert(made.clone()));
+        } else {
+            assert_eq!(bench.refuse(v1::Update::insert(made.clone())), Code::InvalidArgument);
         }
     }
     assert_eq!(bench.read(made.clone()), [made.into()]);
@@ -137,7 +138,8 @@ fn the_size_of_a_set_is_counted_as_it_states() {
     }
     let pipeline = closc_switch::Pipeline::new(message, common::FEATURES.into()).expect("a pipeline");
     let info = pipeline.info().clone();
-    let store = closc_switch::Store::new(std::sync::Arc::new(pipeline), Default::default());
+    let store =
+        closc_switch::Store::new(std::sync::Arc::new(pipeline), closc_switch::EngineConfig::default());
     let mut bench = Bench { store, now_ns: 0 };
     let (any, hash) = (Mode::DefaultModeDeterminedByActionSelector as i32, Mode::Hash as i32);
     let (selector, weights, members) = (

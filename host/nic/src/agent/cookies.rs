@@ -38,8 +38,8 @@ impl Cookies {
 }
 
 fn first(hash: &blake3::Hash) -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = *hash.as_bytes();
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    let (head, _) = hash.as_bytes().split_first_chunk().expect("a digest has 32 bytes");
+    u64::from_be_bytes(*head)
 }
 
 #[cfg(test)]

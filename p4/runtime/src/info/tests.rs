@@ -116,7 +116,7 @@ fn direct_resources_and_enumerations_are_checked() {
     ];
     assert_eq!(found, expected);
     let named = |id, name: &str| Some(config::Preamble { id, name: name.to_owned(), ..Default::default() });
-    let spec = Some(config::MeterSpec { unit: 7, r#type: -1, ..Default::default() });
+    let spec = Some(config::MeterSpec { unit: 7, r#type: -1 });
     let message = config::P4Info {
         meters: vec![config::Meter { preamble: named(1, "m"), spec, ..Default::default() }],
         tables: vec![config::Table {

@@ -49,6 +49,8 @@ type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
 pub(super) struct BgpReader<'a> {
     /// Everything that was said.
     pub(super) names: Names<'a>,
+    /// The most next hops of a route that this FRR is built for (`--enable-multipath`).
+    pub(super) multipath_max: u16,
 }
 
 impl<'a> BgpReader<'a> {
@@ -145,9 +147,12 @@ impl<'a> BgpReader<'a> {
             ["network", prefix] => bgp.networks.push(parse(prefix)?),
             ["maximum-paths", paths] => {
                 let width = parse(paths)?;
-                // FRR refuses the line above what it is built for (`--enable-multipath=256`), and keeps one path.
-                if !(1..=256).contains(&width) {
-                    return Err(Refusal::Value(format!("`maximum-paths {width}` is refused: at most 256")));
+                // FRR refuses the line above its limit, and keeps one path.
+                let most = self.multipath_max;
+                if !(1..=most).contains(&width) {
+                    return Err(Refusal::Value(format!(
+                        "`maximum-paths {width}` is refused: at most {most}"
+                    )));
                 }
                 bgp.process.width = Some(width);
             }

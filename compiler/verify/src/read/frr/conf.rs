@@ -101,7 +101,7 @@ fn configuration<'a>(
         ports: Ports::default(),
         context: Vec::new(),
         locators: Vec::new(),
-        bgp: BgpReader::default(),
+        bgp: BgpReader { multipath_max: host.multipath_max(), ..BgpReader::default() },
         routing,
         left: false,
         routes: TextRoutes::default(),
@@ -138,6 +138,17 @@ enum Host {
     Linux,
     /// SONiC, whose `fpmsyncd` listens on the loopback address.
     Sonic,
+}
+
+impl Host {
+    /// Returns the most next hops that its FRR is built for: 256 in Debian, 514 in SONiC (sonic-buildimage,
+    /// src/sonic-frr/patch/0016).
+    fn multipath_max(self) -> u16 {
+        match self {
+            Self::Linux => 256,
+            Self::Sonic => 514,
+        }
+    }
 }
 
 /// How zebra reaches the forwarding plane manager, which programs the chip.
