@@ -26,6 +26,7 @@ impl PciAddress {
     }
 
     /// Returns the first function of the bus: what NCCL takes all functions of a NIC for (`NCCL_IB_MERGE_VFS`).
+    #[must_use]
     pub fn first_of_bus(self) -> PciAddress {
         PciAddress { devfn: 0, ..self }
     }

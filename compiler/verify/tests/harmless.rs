@@ -135,10 +135,8 @@ const NVUE: &[Rewrite] = &[
     ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
     ("with carriage returns", |text| Some(text.replace('\n', "\r\n"))),
     ("flow style", |text| Some(yaml(text).to_string())),
-    ("keys the other way round", |text| Some(reversed(&yaml(text).as_array()?[0]["set"], 1)).map(set)),
-    ("keys of parts the other way round", |text| {
-        Some(reversed(&yaml(text).as_array()?[0]["set"], 2)).map(set)
-    }),
+    ("keys the other way round", |text| Some(set(&reversed(&yaml(text).as_array()?[0]["set"], 1)))),
+    ("keys of parts the other way round", |text| Some(set(&reversed(&yaml(text).as_array()?[0]["set"], 2)))),
     ("double quotes", |text| Some(text.replace('\'', "\""))),
     ("as saved", |text| Some(text.replace("- set:", "- header: { model: SN5600, version: '5.16' }\n- set:"))),
     ("negotiation, said without quotes", |text| {
@@ -147,7 +145,7 @@ const NVUE: &[Rewrite] = &[
 ];
 
 /// The file of NVUE with some settings.
-fn set(settings: String) -> String {
+fn set(settings: &str) -> String {
     format!("- set: {settings}\n")
 }
 

@@ -43,7 +43,7 @@ cables:
   t0-t1: {{ length: 2m, medium: aec }}
   t1-t2: {{ length: 300m, medium: dr4 }}
   by_zone: {{ 2: {{ length: 80km, medium: zr }} }}
-qos: {{ base: lossy-trim }}
+qos: {{ base: sonic-ai-lossy }}
 "
     )
 }

@@ -155,7 +155,7 @@ mod tests {
         assert_eq!("breakout = 3".parse::<Draw>().unwrap().to_string(), "transceiver=3");
         for (text, error) in [
             ("t0-t1", "no rate"),
-            ("t9=1%", "no kind of element; there are t0-t1,"),
+            ("t9=1%", "not a kind of element; there are t0-t1,"),
             ("t1=101%", "not between"),
             ("t1=NaN%", "not between"),
             ("t1=0.01", "a rate has a percent sign"),

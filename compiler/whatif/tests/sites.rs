@@ -74,5 +74,5 @@ fn a_span_needs_a_site_at_each_end() {
     assert!(error(&nowhere, "span hills").contains("`tiers.t2.site`"));
     assert!(error(BASE, "span city").contains("the T2s are in `city`"));
     assert!(error(BASE, "span hills at 100%").contains("0% to 99%"));
-    assert!(error(BASE, "span coast").contains("no site"));
+    assert!(error(BASE, "span coast").contains("not a site"));
 }

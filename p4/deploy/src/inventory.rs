@@ -411,13 +411,8 @@ impl Inventory {
     /// Returns the plane of a switch, where the inventory says it.
     pub fn plane_of(&self, name: &str) -> Option<u8> {
         let own = self.devices.get(name).or_else(|| Some(&self.programmed(name)?.device));
-        match own {
-            Some(Device { plane: Some(plane), .. }) => Some(*plane),
-            Some(_) | None => {
-                let sonic = self.sonic_of(name).and_then(|rule| rule.plane);
-                sonic.or_else(|| self.ssh_of(name)?.plane)
-            }
-        }
+        let own = own.and_then(|device| device.plane);
+        own.or_else(|| self.sonic_of(name)?.plane).or_else(|| self.ssh_of(name)?.plane)
     }
 
     /// Returns how many patterns it has.

@@ -170,7 +170,8 @@ const TEXTS: Texts = &[
 /// Keeps a sample: of each section the cases that come first by a number that the seed draws for each.
 fn sample(cases: &mut Vec<Case>, seed: u64) {
     let drawn = |case: &Case| *blake3::hash(format!("{seed} {}", case.name()).as_bytes()).as_bytes();
-    let mut sections: BTreeMap<(String, bool), Vec<([u8; 32], usize)>> = BTreeMap::new();
+    type Drawn = Vec<([u8; 32], usize)>;
+    let mut sections: BTreeMap<(String, bool), Drawn> = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
         let moved = matches!(case.how, How::Moved | How::MovedEverywhere);
         sections.entry((case.section.clone(), moved)).or_default().push((drawn(case), at));

@@ -181,7 +181,12 @@ fn wanted_facts(wanted: &Texts) -> Result<Facts, String> {
 
 /// The lines of a file that are commands.
 fn commands(text: &str) -> String {
-    blocks(text).iter().flat_map(|block| &block.lines).map(|line| format!("{line}\n")).collect()
+    lines(blocks(text).iter().flat_map(|block| &block.lines))
+}
+
+/// Joins lines, each with a line end.
+fn lines<T: std::fmt::Display>(lines: impl IntoIterator<Item = T>) -> String {
+    lines.into_iter().fold(String::new(), |text, line| text + &line.to_string() + "\n")
 }
 
 /// Commands before all others.
@@ -219,7 +224,7 @@ impl System for Eos {
     fn held(&self, output: &str) -> Result<Held, String> {
         let begins = output.find("! Command: show running-config");
         let (head, text) = output.split_at(begins.ok_or("the switch printed no running configuration")?);
-        let running: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        let running = lines(text.lines().map(str::trim_end));
         let pending = head.lines().filter(|line| line.contains("pendingCommitTimer"));
         let mut names = pending.flat_map(str::split_whitespace).filter(|word| word.starts_with(PREFIX));
         let pending = names.next().map(str::to_owned);
@@ -252,14 +257,14 @@ impl System for Eos {
         let (_, site) = split(held.section("running"), &wanted_facts(wanted)?);
         let name = session(making.run);
         let old = held.section("head").lines().flat_map(str::split_whitespace);
-        let old = old.filter(|word| word.starts_with(PREFIX) && !word.ends_with(".conf"));
-        let old: String = old.map(|old| format!("no configure session {old}\n")).collect();
+        let old = old.filter(|word| word.starts_with(PREFIX) && !is_backup(word));
+        let old = lines(old.map(|old| format!("no configure session {old}")));
         let mut backups: Vec<&str> =
             held.section("head").split_whitespace().filter(|word| is_backup(word)).collect();
         backups.sort_unstable();
         let kept = backups.len().saturating_sub(KEPT - 1);
-        let gone: String = backups[..kept].iter().map(|old| format!("delete flash:{old}\n")).collect();
-        let site: String = site.iter().map(|line| format!("{line}\n")).collect();
+        let gone = lines(backups[..kept].iter().map(|old| format!("delete flash:{old}")));
+        let site = lines(&site);
         let own = commands(wanted.get(FILE).map_or("", String::as_str));
         let staged = format!(
             "{START}{old}{gone}copy running-config flash:{name}.conf\nconfigure session {name}\nrollback clean-config\n{site}{own}end\n\
@@ -306,7 +311,7 @@ impl System for Eos {
 
 /// Tells whether a file of the flash is a backup of ours.
 fn is_backup(name: &str) -> bool {
-    name.starts_with(PREFIX) && name.ends_with(".conf")
+    name.strip_suffix(".conf").is_some_and(|name| name.starts_with(PREFIX))
 }
 
 /// Tells whether the differences of running and startup configuration have a line that is not a comment.

@@ -47,7 +47,11 @@ enum Matches {
 }
 
 /// Reads the lists that the control plane is given; a list that nothing is given to does nothing.
-pub(super) fn judge(lists: &Fields<'_>, bound: Fields<'_>, device: &mut Device<'_>) -> Result<(), ReadError> {
+pub(super) fn judge(
+    lists: &Fields<'_>,
+    bound: &Fields<'_>,
+    device: &mut Device<'_>,
+) -> Result<(), ReadError> {
     let known: BTreeMap<&str, &Value> = lists.entries().collect();
     for (name, value) in bound.entries() {
         let mut way = Fields::of(bound.path(name), Some(value))?;

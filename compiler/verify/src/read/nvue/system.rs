@@ -19,7 +19,7 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
         device.fault(FaultKind::Identity, FILE, vec!["system:".to_owned()], message);
     }
     let mut control = system.below("control-plane")?;
-    access::judge(&set.below("acl")?, control.below("acl")?, device)?;
+    access::judge(&set.below("acl")?, &control.below("acl")?, device)?;
     control.finish(device);
     let mut lldp = system.below("lldp")?;
     if lldp.text("state")? == Some("disabled") {
