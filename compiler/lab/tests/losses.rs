@@ -1,4 +1,4 @@
-//! Losses per step of a job, in virtual time: each packet that is lost is charged to the step that broke an element on its path, a
+//! Losses per step of a job, in virtual time: each packet that is lost is charged to the step that broke an element on its path, also
 //! where a cut takes what was under way; and what a job is judged by whose fabric is gone for a while, or for good.
 
 mod common;

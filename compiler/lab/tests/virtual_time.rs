@@ -76,7 +76,7 @@ fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>
 const SLOW_MBPS: u32 = 5;
 const SLOW_UNIT: u32 = 60;
 
-/// Retransmissions follow from packets in flight. Lost packets are those over the dead T1, one of 4 in one of 2 planes, from t
+/// Retransmissions follow from packets in flight. Lost packets are those over the dead T1, one of 4 in one of 2 planes, from the
 /// cut until the sender knows: until an acknowledgement comes, which waits 50 ms at most, and what it lacks is 50 ms late at
 /// most. Sent twice are the few that a sender guesses to be lost before it knows how long acknowledgements take: two of each
 /// pair after 5 ms and two after 15. A host that does not run adds its pause to what is lost, and two packets of each pair in a

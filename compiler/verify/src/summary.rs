@@ -62,7 +62,7 @@ pub struct Summary {
     pub(crate) paths: Option<PathCounts>,
     /// Inputs of load: the mean is between the least and the most.
     pub(crate) load: Option<LoadSums>,
-    /// Proof of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possibl
+    /// Proof of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possible
     /// arrive.
     pub(crate) delivery: Option<DeliveryCounts>,
     /// Contents that are not judged.

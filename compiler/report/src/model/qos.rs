@@ -124,7 +124,7 @@ fn class(class: &Class) -> ClassRow {
     }
 }
 
-/// Inputs of a switch's quality of service: tier and zone (delays differ by zone), platform, ports by side, and of those
+/// Inputs of a switch's quality of service: tier and zone (delays differ by zone), platform, ports by side, and of those in use the lengths in whole
 /// metres with their number.
 type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 

@@ -342,7 +342,7 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
     Ok((mac, flags & up == up))
 }
 
-/// Awaited events: data to read from a descriptor, if it is read, or room to write, if there is somethin
+/// Awaited events: data to read from a descriptor, if it is read, or room to write, if there is something to
 /// write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {

@@ -59,7 +59,7 @@ pub(super) fn find(out: &Utf8Path, written: &[String]) -> io::Result<Vec<String>
     Ok(found)
 }
 
-/// Common parts of names of one kind: `links.csv` and `links-3.csv` are of two kinds, `a-1.csv` and `a-12.csv` of one. What
+/// Common parts of names of one kind: `links.csv` and `links-3.csv` are of two kinds, `a-1.csv` and `a-12.csv` of one. What has two
 /// endings is known by them, as in `pod.clab.yml`.
 fn kind(name: &str) -> String {
     if let Some((_, endings)) = name.split_once('.')
