@@ -56,6 +56,8 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("whatif", "--against", Dash::Reads("whatif b.yaml --against -", "a.yaml", 0)),
     ("whatif", "--domains", Dash::Reads("whatif a.yaml --domains -", "domains.csv", 0)),
     ("paths", "FILE", Dash::Reads("paths - su001-n001 su002-n001", "a.yaml", 0)),
+    ("conformance", "--device-config", Dash::Not("a program and its P4Info are two files")),
+    ("conformance", "--p4info", Dash::Not("a program and its P4Info are two files")),
     ("te", "FILE", Dash::Reads("te - --demand demand.csv", "a.yaml", 0)),
     ("te", "--demand", Dash::Reads("te a.yaml --demand -", "demand.csv", 0)),
     ("te", "--out", Dash::Writes("te a.yaml --demand demand.csv --out -", 0, "{")),

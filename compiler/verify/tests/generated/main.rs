@@ -167,10 +167,12 @@ const TEXTS: Texts = &[
     (Base::ChosenTools, NODES, UNITS),
 ];
 
+/// Cases of a section, each with its drawn number.
+type Drawn = Vec<([u8; 32], usize)>;
+
 /// Keeps a sample: of each section the cases that come first by a number that the seed draws for each.
 fn sample(cases: &mut Vec<Case>, seed: u64) {
     let drawn = |case: &Case| *blake3::hash(format!("{seed} {}", case.name()).as_bytes()).as_bytes();
-    type Drawn = Vec<([u8; 32], usize)>;
     let mut sections: BTreeMap<(String, bool), Drawn> = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
         let moved = matches!(case.how, How::Moved | How::MovedEverywhere);
