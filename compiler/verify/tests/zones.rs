@@ -26,24 +26,26 @@ hosts:
   os: linux
 tiers:
   t0:
-    platform: spectrum4-sn5600-256x200g
+    platform: spectrum5-sn5640
     os: sonic
-    up: 4
+    down: {{ breakout: 4x200G }}
+    up: {{ count: 4, breakout: 4x200G }}
     by_zone: {{ 1: {{ platform: th5-512x100g }} }}
   t1:
-    platform: spectrum4-sn5600-256x200g
+    platform: spectrum5-sn5640
     os: sonic
-    up: 2
+    down: {{ breakout: 4x200G }}
+    up: {{ count: 2, breakout: 4x200G }}
     by_zone:
       1: {{ down: {{ breakout: 8x100G }}, up: {{ first_cage: 40 }} }}
       2: {{ platform: linux, os: linux, down: {{ breakout: 1x200G }}, up: {{ breakout: 1x200G, first_cage: 100 }} }}
-  t2: {{ platform: spectrum4-sn5600-256x200g, os: sonic, ports_per_zone: 4 }}
+  t2: {{ platform: spectrum5-sn5640, os: sonic, ports_per_zone: 4, down: {{ breakout: 4x200G }} }}
 cables:
   nic-t0: {{ length: 2m, medium: aec }}
   t0-t1: {{ length: 2m, medium: aec }}
   t1-t2: {{ length: 300m, medium: dr4 }}
   by_zone: {{ 2: {{ length: 80km, medium: zr }} }}
-qos: {{ base: sonic-ai-lossy }}
+qos: {{ base: lossy-trim }}
 "
     )
 }
