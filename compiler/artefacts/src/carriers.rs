@@ -96,7 +96,7 @@ impl Transport {
         }
     }
 
-    /// Tells whether it reads switches, so that what it does not carry is unknown to whoever asks how a switch differs.
+    /// Tells whether it reads switches, so that the state of files it does not carry is unknown.
     pub fn carries(self, file: SwitchFile) -> bool {
         file.carriers().contains(&self)
     }

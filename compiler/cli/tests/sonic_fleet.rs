@@ -211,7 +211,7 @@ impl Fleet {
         (output.status.code(), said)
     }
 
-    /// Has a switch hold what one has that somebody just unpacked and gave its address.
+    /// Gives a switch the state of a new one that has only its address.
     fn unpacked(&self, tree: &str, name: &str) {
         let text = self.place.read(&format!("{tree}/switches/{name}/config_db.json"));
         let config: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -137,7 +137,7 @@ impl Panel {
     }
 
     /// Returns the bits of a port number in P4 pipelines that name ports by text: room for all lanes of the panel, as the
-    /// last two numbers are not front ports. Nobody but a model of such a switch has a limit.
+    /// last two numbers are not front ports. Only a model of such a switch has a limit.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;

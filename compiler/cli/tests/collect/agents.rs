@@ -139,7 +139,7 @@ fn allow(nic: u16, world: &mut World, id: &Value) -> Value {
     json!({ "ended": id })
 }
 
-/// Lets somebody speak who is not an agent: the same bytes to everybody.
+/// Sends the same bytes to every client, in place of an agent.
 pub(crate) fn speak(path: &Path, bytes: &[u8]) {
     let listener = UnixListener::bind(path).expect("a socket can be bound");
     let bytes = bytes.to_vec();
