@@ -40,7 +40,7 @@ const STAGES: &[&[&str]] = &[
     &["diagnostics", "files", "http", "manual", "paths", "qos", "runtime", "sonic"],
     &["artefacts"],
     &["platform", "deploy", "paths-engine", "conformance"],
-    &["topology", "nic"],
+    &["topology", "design", "nic"],
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],

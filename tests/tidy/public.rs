@@ -17,6 +17,7 @@ const UNNAMED: &[(&str, usize)] = &[
     ("collect", 10),
     ("compile", 3),
     ("deploy", 10),
+    ("design", 2),
     ("diagnostics", 3),
     ("diff", 7),
     ("fabric", 4),

@@ -4,6 +4,7 @@ pub mod cables;
 pub mod collect;
 pub(crate) mod conformance;
 pub mod control;
+pub(crate) mod design;
 pub mod diff;
 pub mod export;
 pub mod import;
@@ -173,6 +174,8 @@ pub enum Command {
     Schema(SchemaArgs),
     /// List switch platforms, or show one in full
     Platforms(new::PlatformsArgs),
+    /// Find the fabrics that meet a need, and compare them
+    Design(design::DesignArgs),
     /// Create a commented fabric file for a NIC count
     Init(new::InitArgs),
     /// Create a fabric file from existing cabling

@@ -6,6 +6,7 @@ mod collect;
 mod compile;
 mod conformance;
 mod control;
+mod design;
 mod diff;
 mod drain;
 mod drift;
@@ -71,6 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Export(command) => export::run(args, command),
         Command::Schema(command) => schema::run(args, command),
         Command::Platforms(command) => platforms::run(args, command),
+        Command::Design(command) => design::run(args, command),
         Command::Init(command) => init::run(args, command),
         Command::Import(command) => import::run(args, command),
         Command::Fmt(command) => fmt::run(args, command),

@@ -57,6 +57,7 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (0, "platforms", "closc-platforms/1"),
     (0, "platforms th5-512x100g", "closc-platform/1"),
     (0, "schema documents", "closc-documents/1"),
+    (0, "design --nics 64 --planes 1", "closc-design/1"),
     (0, "te a.yaml --demand demand.csv", "closc-te/1"),
     (0, "verify a", "closc-verify/1"),
     (0, "whatif a.yaml", "closc-whatif-each/1"),

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    cables, check, collect, compile, conformance, control, diff, drift, explain, export, fix, fmt, grow,
-    import, init, lab, man, paths, platforms, push, te, verify, whatif,
+    cables, check, collect, compile, conformance, control, design, diff, drift, explain, export, fix, fmt,
+    grow, import, init, lab, man, paths, platforms, push, te, verify, whatif,
 };
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
@@ -73,6 +73,7 @@ const ALL: &[Described] = &[
     described(&grow::GROW, &["grow"], "The cables to plug, pull or move."),
     described(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),
     described(&import::IMPORT, &["import"], "What was made of the cables of a plant."),
+    described(&design::DESIGN, &["design"], "The designs that meet a need, the best first."),
     described(&init::INIT, &["init"], "The fabric file that was written."),
     described(&lab::CUT, &["lab cut"], "What probes or flows found of a cable that was cut."),
     described(&lab::DOWN, &["lab down"], "What was taken down."),

@@ -1,0 +1,135 @@
+//! Arguments of `design`.
+
+use std::str::FromStr;
+
+use camino::Utf8PathBuf;
+use clap::ValueEnum;
+use closc_artefacts::Routing;
+use closc_design::Ratio;
+use closc_platform::Os;
+use closc_qos::units::Speed;
+
+use super::{new, number};
+
+/// Arguments of `design`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Of all designs that meet the need, those are printed that no other beats in every number.\nEach was checked: \
+                  `closc check` has no finding for its file. `--pick N --out FILE` writes one."
+)]
+pub(crate) struct DesignArgs {
+    /// Number of NICs
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    pub nics: u32,
+    /// Total speed of a NIC
+    #[arg(long, value_name = "SPEED", default_value = "400G")]
+    pub speed: Speed,
+    /// NICs per node
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub nics_per_node: u8,
+    /// T0s that the NICs of a node are spread over
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub rails: u8,
+    /// Numbers of planes to try, each 1 to 16
+    #[arg(
+        long, value_name = "P", value_delimiter = ',', default_value = "1,2,4,8",
+        value_parser = clap::value_parser!(u16).range(1..=16)
+    )]
+    pub planes: Vec<u16>,
+    /// Numbers of switch tiers to try: 2, 3
+    #[arg(
+        long, value_name = "N", value_delimiter = ',', default_value = "2,3",
+        value_parser = clap::value_parser!(u8).range(2..=3)
+    )]
+    pub tiers: Vec<u8>,
+    /// Routing modes to try [default: all]
+    #[arg(long, value_name = "ROUTING", value_delimiter = ',', value_parser = new::parse_routing)]
+    pub routing: Vec<Routing>,
+    /// Operating systems to try
+    #[arg(long, value_name = "OS", value_delimiter = ',', default_value = "sonic,nvue,eos", value_parser = new::parse_os)]
+    pub os: Vec<Os>,
+    /// Platforms to try [default: all hardware of the catalogue]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub platform: Vec<String>,
+    /// Most bandwidth down for the bandwidth up at a T0
+    #[arg(long, value_name = "RATIO", default_value = "1:1")]
+    pub oversubscription: Ratio,
+    /// Most of a NIC's bandwidth that a failure costs: `t0<=50%`, `t1<=10%`
+    #[arg(long, value_name = "LIMIT", value_delimiter = ',')]
+    pub fail: Vec<FailLimit>,
+    /// NICs to hold later without moving a plugged cable
+    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    pub grow_to: Option<u32>,
+    /// CSV file `item,price`; items are platforms, `cable nic-t0`, `cable switch-switch`, `module switch-switch`
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<Utf8PathBuf>,
+    /// Number that decides which design comes first
+    #[arg(long, value_enum, default_value_t = Objective::Capacity)]
+    pub objective: Objective,
+    /// Maximum number of designs printed
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub show: u8,
+    /// Number of the design to write with `--out`
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub pick: u8,
+    /// Name of the fabric
+    #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = new::parse_name)]
+    pub name: String,
+    /// Write the fabric file of the design, which does not exist yet, or `-` for stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<Utf8PathBuf>,
+}
+
+/// Order of designs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Objective {
+    /// Sum of the prices of `--prices`
+    Cost,
+    /// Number of switches
+    Switches,
+    /// Bandwidth of all switches, used or not
+    Capacity,
+    /// Cables between switches
+    Cables,
+    /// Loss when a switch fails
+    Resilience,
+}
+
+impl Objective {
+    /// Returns it as the search knows it.
+    pub fn of(self) -> closc_design::Objective {
+        match self {
+            Objective::Cost => closc_design::Objective::Cost,
+            Objective::Switches => closc_design::Objective::Switches,
+            Objective::Capacity => closc_design::Objective::Capacity,
+            Objective::Cables => closc_design::Objective::Cables,
+            Objective::Resilience => closc_design::Objective::Resilience,
+        }
+    }
+}
+
+/// The most that the failure of a switch of a tier may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailLimit {
+    /// Of a T0, in percent.
+    T0(u8),
+    /// Of a T1, in percent.
+    T1(u8),
+}
+
+impl FromStr for FailLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("`{text}` is not a limit; write `t0<=50%` or `t1<=10%`, with 1 to 100 percent");
+        let (tier, most) = text.split_once("<=").ok_or_else(wrong)?;
+        let percent = most.trim().strip_suffix('%').and_then(|most| most.trim().parse::<u8>().ok());
+        let percent = percent.filter(|percent| (1..=100).contains(percent)).ok_or_else(wrong)?;
+        match tier.trim() {
+            "t0" => Ok(FailLimit::T0(percent)),
+            "t1" => Ok(FailLimit::T1(percent)),
+            _ => Err(wrong()),
+        }
+    }
+}

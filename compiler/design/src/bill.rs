@@ -1,0 +1,50 @@
+//! The bill of a design, item by item.
+//!
+//! In: a design. Out: a [`Bill`]. Invariants: each thing that is bought is one item; a cage that holds several ports counts once.
+
+use smol_str::SmolStr;
+
+use crate::design::Design;
+
+/// One kind of thing that is bought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Name: a platform, or a kind of port with its speed.
+    pub name: SmolStr,
+    /// Count.
+    pub count: u64,
+}
+
+/// All that is bought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bill {
+    /// Switches by model, then cables and modules.
+    pub items: Vec<Item>,
+}
+
+/// Name of the cables between NICs and T0s.
+pub(crate) const NIC_CABLES: &str = "cable nic-t0";
+
+/// Name of the cables between switches.
+pub(crate) const FABRIC_CABLES: &str = "cable switch-switch";
+
+/// Name of the modules in cages of switches that cables to other switches are plugged into.
+pub(crate) const MODULES: &str = "module switch-switch";
+
+impl Design<'_> {
+    /// Returns what it is made of.
+    pub fn bill(&self) -> Bill {
+        let mut items: Vec<Item> = Vec::new();
+        for tier in self.tiers() {
+            let count = u64::from(tier.switches);
+            match items.iter_mut().find(|item| item.name == tier.platform.id) {
+                Some(item) => item.count += count,
+                None => items.push(Item { name: tier.platform.id.clone(), count }),
+            }
+        }
+        let nic_ports = u64::from(self.places()) * u64::from(self.planes);
+        let others = [(NIC_CABLES, nic_ports), (FABRIC_CABLES, self.cables()), (MODULES, self.modules())];
+        items.extend(others.map(|(name, count)| Item { name: name.into(), count }));
+        Bill { items }
+    }
+}

@@ -1,0 +1,169 @@
+//! One design: the counts of a fabric.
+//!
+//! In: counts from [`space`](crate::space). Out: a [`Design`]. Invariants: counts are of one plane where
+//! nothing else is said; a T2 is in no zone.
+
+use std::sync::Arc;
+
+use closc_artefacts::Routing;
+use closc_platform::{Breakout, Os, Platform};
+use closc_qos::units::Speed;
+
+use crate::need::Ratio;
+
+/// Ports of a switch in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// Ports in use.
+    pub count: u32,
+    /// Breakout of their cages.
+    pub breakout: Breakout,
+}
+
+impl Side {
+    /// Returns the cages that so many ports take.
+    pub(crate) fn cages_of(count: u32, breakout: Breakout) -> u32 {
+        count.div_ceil(u32::from(breakout.ports).max(1))
+    }
+
+    /// Returns the cages in use.
+    pub fn cages(self) -> u32 {
+        Self::cages_of(self.count, self.breakout)
+    }
+
+    /// Returns the bandwidth of all ports in Mb/s.
+    fn mbps(self) -> u64 {
+        u64::from(self.count) * u64::from(self.breakout.speed.mbps())
+    }
+}
+
+/// The switches of a tier, all alike.
+#[derive(Debug, Clone)]
+pub struct Tier<'a> {
+    /// Hardware.
+    pub platform: &'a Arc<Platform>,
+    /// Switches in all planes and zones.
+    pub switches: u32,
+    /// Ports to the tier below, or to NICs.
+    pub down: Side,
+    /// Ports to the tier above.
+    pub up: Option<Side>,
+}
+
+impl Tier<'_> {
+    /// Returns the cages of a switch that are in use, and those that it has.
+    pub fn cages(&self) -> (u32, u32) {
+        let used = self.down.cages() + self.up.map_or(0, Side::cages);
+        (used, self.platform.panel.cages.into())
+    }
+
+    /// Returns the bandwidth of all its switches in Gb/s, whether it is used or not.
+    pub(crate) fn capacity(&self) -> u64 {
+        let panel = &self.platform.panel;
+        let fastest =
+            panel.breakouts.iter().map(|split| u64::from(split.ports) * u64::from(split.speed.mbps()));
+        fastest.max().unwrap_or_default() * u64::from(panel.cages) * u64::from(self.switches) / 1000
+    }
+}
+
+/// The third tier.
+#[derive(Debug, Clone)]
+pub struct Third<'a> {
+    /// Its switches.
+    pub tier: Tier<'a>,
+    /// Zones below it.
+    pub zones: u32,
+    /// Rows of T2s: a T2 reaches one T1 of each zone in so many.
+    pub rows: u32,
+    /// Ports of a T2 for each zone.
+    pub ports_per_zone: u32,
+}
+
+/// A fabric that meets a need.
+#[derive(Debug, Clone)]
+pub struct Design<'a> {
+    /// Planes.
+    pub planes: u16,
+    /// Speed of a NIC's port in each.
+    pub port_speed: Speed,
+    /// Routing.
+    pub routing: Routing,
+    /// Operating system of all switches.
+    pub os: Os,
+    /// T0s of a plane and zone.
+    pub groups: u32,
+    /// NICs on each.
+    pub per_group: u32,
+    /// Cables from a T0 to each of its T1s.
+    pub parallel: u32,
+    /// Lowest tier.
+    pub t0: Tier<'a>,
+    /// The tier above.
+    pub t1: Tier<'a>,
+    /// The highest tier of three.
+    pub third: Option<Third<'a>>,
+}
+
+/// A whole, in the millionths that losses are counted in.
+pub(crate) const WHOLE: u32 = 1_000_000;
+
+impl<'a> Design<'a> {
+    /// Returns its tiers, the lowest first.
+    pub fn tiers(&self) -> impl Iterator<Item = &Tier<'a>> {
+        [&self.t0, &self.t1].into_iter().chain(self.third.as_ref().map(|third| &third.tier))
+    }
+
+    /// Returns the places for NICs.
+    pub fn places(&self) -> u32 {
+        self.groups * self.per_group * self.zones()
+    }
+
+    /// Returns the zones; one where there are two tiers.
+    pub fn zones(&self) -> u32 {
+        self.third.as_ref().map_or(1, |third| third.zones)
+    }
+
+    /// Returns the T1s of a plane and zone.
+    pub fn t1s(&self) -> u32 {
+        self.t0.up.map_or(0, |up| up.count / self.parallel)
+    }
+
+    /// Returns the bandwidth down and up of a T0.
+    pub fn oversubscription(&self) -> Ratio {
+        let up = self.t0.up.map_or(0, Side::mbps);
+        Ratio::new(self.t0.down.mbps(), up).unwrap_or(Ratio { down: u32::MAX, up: 1 })
+    }
+
+    /// Returns the cables between switches.
+    pub fn cables(&self) -> u64 {
+        let above = |tier: &Tier<'_>| u64::from(tier.switches) * tier.up.map_or(0, |up| u64::from(up.count));
+        above(&self.t0) + above(&self.t1)
+    }
+
+    /// Returns the cages that the modules of these cables take.
+    pub fn modules(&self) -> u64 {
+        let of = |tier: &Tier<'_>, cages: u32| u64::from(tier.switches) * u64::from(cages);
+        let up = |tier: &Tier<'_>| of(tier, tier.up.map_or(0, Side::cages));
+        let down = |tier: &Tier<'_>| of(tier, tier.down.cages());
+        let third = self.third.as_ref().map_or(0, |third| down(&third.tier));
+        up(&self.t0) + down(&self.t1) + up(&self.t1) + third
+    }
+
+    /// Returns the most NICs that fit without moving a plugged cable: more T0s on the T1s, or more zones under the T2s.
+    pub fn largest(&self, zones_max: u32) -> u32 {
+        let ports =
+            |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
+        match &self.third {
+            None => ports(&self.t1) / self.parallel.max(1) * self.per_group,
+            Some(third) => {
+                let zones = ports(&third.tier) / third.ports_per_zone.max(1);
+                zones.min(zones_max.max(third.zones)) * self.groups * self.per_group
+            }
+        }
+    }
+
+    /// Returns the millionths of a NIC's bandwidth that the failure of a T1 costs.
+    pub fn t1_loss(&self) -> u32 {
+        WHOLE / u32::from(self.planes) / self.t1s().max(1)
+    }
+}

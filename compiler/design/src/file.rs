@@ -1,0 +1,224 @@
+//! A design as a fabric file.
+//!
+//! In: a design and the need it meets. Out: the text of a file with comments. Invariants: each number stands once, what the
+//! language counts by itself is left out, and a comment states what it is.
+
+use std::fmt::Write as _;
+
+use closc_artefacts::Routing;
+use closc_diagnostics::figures::number;
+use closc_platform::capability::{Capability, Support};
+use closc_platform::{SkuFeature, Standing};
+
+use crate::design::{Design, Side, Third, Tier};
+use crate::need::Need;
+
+/// Line of the file about a routing that hashes, where switches cannot hash queue pairs.
+const HASHED: &str = "  W0901: allow  # switches hash flows without their queue pair: let hosts use several UDP source ports\n";
+
+/// The warning about a limit that is assumed.
+pub const ASSUMED: &str = "W0904";
+
+/// Line of the file about a limit that is assumed.
+const BEYOND: &str =
+    "  W0904: allow  # a limit of the switches is assumed and not published: ask the vendor\n";
+
+/// uSIDs of three tiers: a block for each plane leaves room for more switches.
+const SEGMENTS: &str =
+    "\nsrv6: { plan: plane-in-block }  # each plane has a block of its own: uSIDs name more switches\n";
+
+impl Design<'_> {
+    /// Returns the QoS profiles that its switches may take, the best first.
+    pub fn profiles(&self) -> &'static [&'static str] {
+        let trims = |tier: &Tier<'_>| {
+            let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));
+            tier.platform.standing(SkuFeature::Trimming, self.os, used) == Standing::Has
+        };
+        let is_hardware = self.tiers().all(|tier| tier.platform.buffer.is_some());
+        let trims = self.os.support(Capability::Trimming) == Support::Whole && self.tiers().all(trims);
+        match (is_hardware, trims) {
+            (false, _) => &["none"],
+            (true, true) => &["lossy-trim", "lossless", "none"],
+            (true, false) => &["lossless", "none"],
+        }
+    }
+}
+
+/// Returns the fabric file of a design with a QoS profile. It allows to go beyond limits that are assumed where it must.
+pub fn text(need: &Need, design: &Design<'_>, qos: &str, is_firm: bool) -> String {
+    let mut text = String::new();
+    let routing = design.routing;
+    let _ = write!(
+        text,
+        "\
+# {places} NICs of {speed} in {planes} plane{many}, with {tiers} tiers of switches. `closc check` prints its counts.
+
+fabric: {name}
+planes: {planes}  # every NIC has a port of {port} in each
+routing: {word}  # {how}
+{zones}
+hosts:
+  groups: {groups}  # T0s of each plane{and_zone}
+  per_group: {per_group}  # NICs on each of them
+  nics_per_node: {node}
+{rails}  nic: {{ speed: {speed}, lanes: {lanes} }}
+
+tiers:
+",
+        places = number(design.places().into()),
+        speed = need.speed,
+        planes = design.planes,
+        many = if design.planes == 1 { "" } else { "s" },
+        tiers = design.tiers().count(),
+        name = need.name,
+        port = design.port_speed,
+        word = routing.word(),
+        how = how(routing),
+        zones = zones(design),
+        groups = design.groups,
+        and_zone = and_zone(design),
+        per_group = design.per_group,
+        node = need.nics_per_node,
+        rails = rails(need),
+        lanes = lanes(design),
+    );
+    tiers(&mut text, need, design);
+    if design.third.is_some() && routing.is_source_routed() {
+        text.push_str(SEGMENTS);
+    }
+    cables(&mut text, design);
+    let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
+    let hashes = !routing.is_source_routed() && design.tiers().any(|tier| !tier.platform.features.qp_hash);
+    if hashes || !is_firm {
+        text.push_str("\nwarnings:\n");
+        text.push_str(if hashes { HASHED } else { "" });
+        text.push_str(if is_firm { "" } else { BEYOND });
+    }
+    text
+}
+
+fn zones(design: &Design<'_>) -> String {
+    let line =
+        |third: &Third<'_>| format!("zones: {}  # each of T0s and T1s, all under the T2s\n", third.zones);
+    design.third.as_ref().map(line).unwrap_or_default()
+}
+
+fn and_zone(design: &Design<'_>) -> &'static str {
+    if design.third.is_some() { " and zone" } else { "" }
+}
+
+fn rails(need: &Need) -> String {
+    if need.rails == 1 {
+        return String::new();
+    }
+    format!("  rails: {}  # NIC k of a node is on T0 k of its unit\n", need.rails)
+}
+
+/// Lanes of a NIC: as many as its ports have on the switches.
+fn lanes(design: &Design<'_>) -> u32 {
+    let panel = &design.t0.platform.panel;
+    u32::from(design.planes) * u32::from(panel.lanes / design.t0.down.breakout.ports.max(1)).max(1)
+}
+
+/// Writes a line for each tier.
+fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
+    let os = design.os.word();
+    let parallel =
+        if design.parallel > 1 { format!(", parallel: {}", design.parallel) } else { String::new() };
+    let _ = writeln!(
+        text,
+        "  t0: {{ platform: {}, os: {os}{}{parallel}, oversubscription: \"{}\" }}  # {} in all",
+        design.t0.platform.id,
+        ports(&design.t0, ""),
+        design.oversubscription(),
+        number(design.t0.switches.into())
+    );
+    let spare = spare(need, design);
+    let _ = writeln!(
+        text,
+        "  t1: {{ platform: {}, os: {os}{} }}  # {} in each plane{}, {} in all{}",
+        design.t1.platform.id,
+        ports(&design.t1, &spare),
+        design.t1s(),
+        and_zone(design),
+        number(design.t1.switches.into()),
+        if spare.is_empty() { String::new() } else { "; spare ports are for growth".to_owned() }
+    );
+    if let Some(Third { tier, rows, ports_per_zone, .. }) = &design.third {
+        let wiring = if *rows == 1 { String::new() } else { format!(", wiring: rows, rows: {rows}") };
+        let _ = writeln!(
+            text,
+            "  t2: {{ platform: {}, os: {os}{}{wiring}, ports_per_zone: {ports_per_zone} }}  # {} in all",
+            tier.platform.id,
+            ports(tier, ""),
+            number(tier.switches.into())
+        );
+    }
+}
+
+/// Returns the ports of a tier as the language states them, with what is said of spare downlinks.
+fn ports(tier: &Tier<'_>, spare: &str) -> String {
+    let panel = &tier.platform.panel;
+    let split = |side: Side| {
+        let is_default = side.breakout == panel.default_breakout;
+        if is_default { String::new() } else { format!(", breakout: {}", side.breakout) }
+    };
+    let half = u32::from(panel.cages / 2);
+    let Some(up) = tier.up else {
+        return format!(", down: {{ count: {}{spare}{} }}", tier.down.count, split(tier.down));
+    };
+    // Uplinks start at the middle of the panel, where neither side needs more than half of it.
+    let first = match (tier.down.cages(), up.cages()) {
+        (down, _) if down > half => format!(", first_cage: {down}"),
+        (_, up) if up > half => format!(", first_cage: {}", u32::from(panel.cages) - up),
+        _ => String::new(),
+    };
+    format!(
+        ", down: {{ count: {}{spare}{} }}, up: {{ count: {}{}{first} }}",
+        tier.down.count,
+        split(tier.down),
+        up.count,
+        split(up)
+    )
+}
+
+/// Returns the ports of a T1 that are kept for growth, where the need asks for it.
+fn spare(need: &Need, design: &Design<'_>) -> String {
+    let ports = u32::from(design.t1.platform.panel.cages) * u32::from(design.t1.down.breakout.ports);
+    let used = design.t1.down.count;
+    let is_kept = need.limits.grow_to.is_some() && design.third.is_none() && used < ports;
+    if is_kept { format!(", spare: {}", ports - used) } else { String::new() }
+}
+
+fn cables(text: &mut String, design: &Design<'_>) {
+    let is_virtual = design.tiers().any(|tier| tier.platform.buffer.is_none());
+    let of = |length: &str, medium: &str| match is_virtual {
+        true => "{ length: 1m, medium: virtual }".to_owned(),
+        false => format!("{{ length: {length}, medium: {medium} }}"),
+    };
+    let _ = write!(
+        text,
+        "\ncables:  # the longest of each kind: buffers and delays follow from it\n  nic-t0: {}\n  t0-t1: {}\n",
+        of("2m", "dac"),
+        of("30m", "dr4")
+    );
+    if design.third.is_some() {
+        let _ = writeln!(text, "  t1-t2: {}", of("100m", "dr4"));
+    }
+}
+
+fn how(routing: Routing) -> &'static str {
+    match routing {
+        Routing::Srv6Static => "NICs write the path into each packet",
+        Routing::EcmpStatic => "switches spread flows over static next-hop groups",
+        Routing::BgpUnnumbered => "switches announce routes to each other",
+    }
+}
+
+fn what(qos: &str) -> &'static str {
+    match qos {
+        "lossy-trim" => "full queues trim packets, so that receivers ask again at once",
+        "lossless" => "full queues pause their senders",
+        _ => "switches get no classes of their own",
+    }
+}

@@ -1,0 +1,145 @@
+//! The designs that no other beats, and the few of them that are worth showing first.
+//!
+//! In: designs, one at a time. Out: a front. Invariants: a design that is left out is beaten by one that passed the checks, is
+//! equal to one that did, or did not pass itself.
+
+use std::collections::BTreeMap;
+
+use crate::design::Design;
+use crate::measure::{Measure, Objective};
+use crate::prices::Prices;
+
+/// Designs by routing and measures. Of those that are equal in both, and in their operating system, the plainest is kept.
+pub struct Candidates<'a, 'p> {
+    prices: Option<&'p Prices>,
+    by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
+    /// Designs that were compared.
+    pub compared: usize,
+    /// Designs that were left out, as an item of them has no price.
+    pub unpriced: usize,
+}
+
+/// A design that passed the checks.
+#[derive(Debug, Clone)]
+pub struct Found<'a> {
+    /// Its numbers.
+    pub measure: Measure,
+    /// The design.
+    pub design: Design<'a>,
+    /// Whether every limit that it needs is published or measured. One that rests on an assumption beats only others that do.
+    pub is_firm: bool,
+}
+
+/// Designs of which none beats another.
+pub type Front<'a> = Vec<Found<'a>>;
+
+/// Result of the checks of a design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing is wrong.
+    Firm,
+    /// It needs more than a limit that is assumed.
+    Assumed,
+    /// It cannot be built.
+    Refused,
+}
+
+impl Found<'_> {
+    /// Tells whether it leaves no room for a design.
+    fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
+        (self.is_firm || !is_firm) && self.measure.beats(measure)
+    }
+}
+
+impl<'a, 'p> Candidates<'a, 'p> {
+    /// Starts without a design. With prices, the cost is one of the measures.
+    pub fn new(prices: Option<&'p Prices>) -> Self {
+        Candidates { prices, by_routing: BTreeMap::new(), compared: 0, unpriced: 0 }
+    }
+
+    /// Adds a design.
+    pub fn add(&mut self, design: Design<'a>) {
+        self.compared += 1;
+        let Some(measure) = design.measure(self.prices) else {
+            self.unpriced += 1;
+            return;
+        };
+        let equal = self.by_routing.entry(design.routing.word()).or_default().entry(measure).or_default();
+        match equal.iter_mut().find(|kept| kept.os == design.os) {
+            Some(kept) if plain(kept) <= plain(&design) => {}
+            Some(kept) => *kept = design,
+            None => equal.push(design),
+        }
+    }
+
+    /// Returns the front of each routing, of the designs that pass a check. What another design beats is not checked.
+    ///
+    /// # Errors
+    ///
+    /// Those of the check.
+    pub fn fronts<E>(
+        self,
+        mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+    ) -> Result<BTreeMap<&'static str, Front<'a>>, E> {
+        let mut fronts = BTreeMap::new();
+        for (routing, by_measure) in self.by_routing {
+            let mut front: Front<'a> = Vec::new();
+            // In the order of measures, what beats a design comes before it.
+            for (measure, mut equal) in by_measure {
+                if front.iter().any(|better| better.beats(&measure, true)) {
+                    continue;
+                }
+                equal.sort_by_key(plain);
+                for design in equal {
+                    let is_firm = match passes(&design)? {
+                        Verdict::Firm => true,
+                        Verdict::Assumed => false,
+                        Verdict::Refused => continue,
+                    };
+                    if !front.iter().any(|better| better.beats(&measure, is_firm)) {
+                        front.push(Found { measure, design, is_firm });
+                    }
+                    if is_firm {
+                        break;
+                    }
+                }
+            }
+            fronts.insert(routing, front);
+        }
+        Ok(fronts)
+    }
+}
+
+/// Returns the front of several: of equal designs a firm one, and of these the plainest.
+pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
+    let mut all: Front<'a> = fronts.into_iter().flatten().collect();
+    all.sort_by_key(|found| (found.measure, !found.is_firm, plain(&found.design)));
+    all.dedup_by_key(|found| found.measure);
+    let others = all.clone();
+    all.retain(|found| !others.iter().any(|other| other.beats(&found.measure, found.is_firm)));
+    all
+}
+
+/// Plainness of a design: kinds of switches, and cages that stay empty.
+fn plain(design: &Design<'_>) -> (usize, u64) {
+    let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.id.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let unused = design.tiers().map(|tier| {
+        let (used, all) = tier.cages();
+        u64::from(all - used) * u64::from(tier.switches)
+    });
+    (kinds.len(), unused.sum())
+}
+
+/// Orders a front: the best by the objective first, then the best by each measure, then the rest by the objective.
+pub fn order(front: &mut Front<'_>, objective: Objective) {
+    let by_objective = |found: &Found<'_>| (objective.of(&found.measure), found.measure);
+    front.sort_by_key(by_objective);
+    let mut leads: Vec<Measure> = front.first().map(|found| found.measure).into_iter().collect();
+    for other in Objective::ALL {
+        let best = front.iter().map(|found| found.measure).min_by_key(|measure| other.of(measure));
+        leads.extend(best);
+    }
+    front.sort_by_key(|found| (!leads.contains(&found.measure), by_objective(found)));
+}

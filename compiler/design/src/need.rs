@@ -1,0 +1,130 @@
+//! The need: how many NICs of which speed, and what a design must keep to.
+//!
+//! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape; what it leaves open is searched.
+
+use std::fmt;
+use std::str::FromStr;
+
+use closc_artefacts::Routing;
+use closc_platform::Os;
+use closc_qos::units::Speed;
+
+/// The need that a fabric is built for.
+#[derive(Debug, Clone)]
+pub struct Need {
+    /// Name of the fabric.
+    pub name: String,
+    /// NICs.
+    pub nics: u32,
+    /// Speed of a NIC, all its ports together.
+    pub speed: Speed,
+    /// NICs of a node.
+    pub nics_per_node: u8,
+    /// T0 groups that the NICs of a node are spread over.
+    pub rails: u8,
+    /// Numbers of planes to try.
+    pub planes: Vec<u16>,
+    /// Numbers of tiers to try: 2, 3.
+    pub tiers: Vec<u8>,
+    /// Routing modes to try.
+    pub routings: Vec<Routing>,
+    /// Operating systems to try.
+    pub oses: Vec<Os>,
+    /// Platforms to try, by name; all hardware of the catalogue where none is named.
+    pub platforms: Vec<String>,
+    /// Limits that a design must keep to.
+    pub limits: Limits,
+}
+
+impl Need {
+    /// Returns the speed of a NIC's port in one of so many planes; none where it is not a whole number of Mb/s.
+    pub fn port_speed(&self, planes: u16) -> Option<Speed> {
+        let planes = u32::from(planes);
+        let mbps = self.speed.mbps();
+        let is_whole = planes > 0 && mbps.is_multiple_of(planes);
+        if is_whole { Speed::from_mbps(mbps / planes) } else { None }
+    }
+
+    /// Returns the NICs that one node has on each of its T0s.
+    pub(crate) fn nics_per_t0(&self) -> u32 {
+        u32::from(self.nics_per_node) / u32::from(self.rails)
+    }
+}
+
+/// Limits of a design.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The most bandwidth down to the NICs for the bandwidth up, at a T0.
+    pub oversubscription: Ratio,
+    /// The most of a NIC's bandwidth that the failure of a T0 may cost, in percent.
+    pub t0_loss: Option<u8>,
+    /// The same for a T1.
+    pub t1_loss: Option<u8>,
+    /// NICs that the design must hold later, without moving a plugged cable.
+    pub grow_to: Option<u32>,
+}
+
+/// A ratio of bandwidths, down to up, in lowest terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ratio {
+    /// Down to the NICs.
+    pub down: u32,
+    /// Up.
+    pub up: u32,
+}
+
+/// Why a text is not a ratio.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a ratio; write two whole numbers from 1 to 65535, as in `2:1`")]
+pub struct RatioError(String);
+
+impl Ratio {
+    /// Returns a ratio in lowest terms; none where a number is 0.
+    pub fn new(down: u64, up: u64) -> Option<Self> {
+        let divisor = gcd(down, up).max(1);
+        let (down, up) = (down / divisor, up / divisor);
+        let whole = |number: u64| u32::try_from(number).ok().filter(|number| *number > 0);
+        Some(Ratio { down: whole(down)?, up: whole(up)? })
+    }
+
+    /// Tells whether this ratio has no more down for its up than another.
+    pub fn is_within(self, most: Ratio) -> bool {
+        u64::from(self.down) * u64::from(most.up) <= u64::from(most.down) * u64::from(self.up)
+    }
+}
+
+/// The greatest common divisor.
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl FromStr for Ratio {
+    type Err = RatioError;
+
+    fn from_str(text: &str) -> Result<Self, RatioError> {
+        let number = |part: &str| part.parse::<u16>().ok().map(u64::from);
+        let parts = text.split_once(':').and_then(|(down, up)| Ratio::new(number(down)?, number(up)?));
+        parts.ok_or_else(|| RatioError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.down, self.up)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_in_lowest_terms_and_compare_exactly() {
+        let ratio = |text: &str| text.parse::<Ratio>().unwrap();
+        assert_eq!(ratio("4:2").to_string(), "2:1");
+        assert!(ratio("16:15").is_within(ratio("15:14")) && !ratio("15:14").is_within(ratio("16:15")));
+        for wrong in ["", "2", "2:", ":1", "0:1", "1:0", "-1:1", "2:1:1", "65536:1"] {
+            assert!(wrong.parse::<Ratio>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The ports that a switch offers: one way to split cages down, one way up.
+//!
+//! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform takes. Invariants: downlinks start at the
+//! first cage, uplinks at the middle or behind the downlinks, as the language places them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use closc_artefacts::Routing;
+use closc_platform::{Breakout, Os, Platform, SkuFeature, Standing};
+use closc_qos::units::Speed;
+
+use crate::design::Side;
+
+/// A switch with cages split in one way down and in one way up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Panel<'a> {
+    pub(crate) platform: &'a Arc<Platform>,
+    pub(crate) down: Breakout,
+    pub(crate) up: Option<Breakout>,
+}
+
+/// Returns the panels of platforms with ports of a speed down, with and without uplinks.
+///
+/// Several entries of the catalogue are one box. Of those that take the same breakouts the one that is named after the
+/// breakout comes first, and the others are left out.
+pub(crate) fn panels<'a>(
+    platforms: &[&'a Arc<Platform>],
+    os: Os,
+    routing: Routing,
+    speed: Option<Speed>,
+) -> Vec<Panel<'a>> {
+    let mut known = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut ordered: Vec<&Arc<Platform>> = platforms.iter().copied().filter(|p| p.supports(os)).collect();
+    let is_named_after = |platform: &Platform| Some(platform.panel.default_breakout.speed) == speed;
+    ordered.sort_by_key(|platform| !is_named_after(platform));
+    for platform in ordered {
+        let offered = &platform.panel.breakouts;
+        for down in offered.iter().copied().filter(|down| speed.is_none_or(|speed| down.speed == speed)) {
+            let ups = offered.iter().copied().map(Some).chain([None]);
+            for up in ups.filter(|up| accepts(platform, os, routing, down, *up)) {
+                if known.insert((make(platform), down, up)) {
+                    found.push(Panel { platform, down, up });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns the name of the box that a platform is, as far as the catalogue tells.
+fn make(platform: &Platform) -> (String, u16, u8) {
+    let name =
+        platform.sonic.as_ref().map_or_else(|| platform.id.to_string(), |sonic| sonic.platform.clone());
+    (name, platform.panel.cages, platform.panel.lanes)
+}
+
+/// Tells whether a platform takes these breakouts under an operating system, and the routing with them.
+fn accepts(platform: &Platform, os: Os, routing: Routing, down: Breakout, up: Option<Breakout>) -> bool {
+    let used = || std::iter::once(down).chain(up);
+    let has_hwsku = !os.has_hwskus() || platform.has_hwsku(used());
+    let routes =
+        !routing.is_source_routed() || platform.standing(SkuFeature::Segments, os, used()) == Standing::Has;
+    has_hwsku && routes
+}
+
+impl Panel<'_> {
+    /// Ports if every cage is split as downlinks are.
+    pub(crate) fn ports(&self) -> u32 {
+        u32::from(self.platform.panel.cages) * u32::from(self.down.ports)
+    }
+
+    /// Tells whether so many ports down and up fit.
+    pub(crate) fn fits(&self, down: u32, up: u32) -> bool {
+        let cages = Side::cages_of(down, self.down) + self.up.map_or(0, |split| Side::cages_of(up, split));
+        cages <= u32::from(self.platform.panel.cages)
+    }
+}

@@ -1,0 +1,102 @@
+//! Prices that a user brings.
+//!
+//! In: a CSV file `item,price`. Out: the sum for a [`Bill`]. Invariants: closc has no prices of its own; a bill with an item
+//! that has no price has no sum.
+
+use std::collections::BTreeMap;
+
+use crate::bill::{Bill, Item};
+
+/// Prices by item, in one unit that the user chooses.
+#[derive(Debug, Clone, Default)]
+pub struct Prices {
+    by_item: BTreeMap<String, u64>,
+}
+
+/// Why a file of prices is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum PricesError {
+    /// Its form.
+    #[error("line {line}: {cause}")]
+    Form {
+        /// Line.
+        line: u64,
+        /// Cause.
+        cause: String,
+    },
+    /// Its header.
+    #[error("the first line must be `item,price`")]
+    Header,
+}
+
+impl Prices {
+    /// Reads a CSV file with the columns `item` and `price`; prices are whole numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`PricesError`] with the line.
+    pub fn read(text: &str) -> Result<Self, PricesError> {
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        if reader.headers().map_or(true, |header| header.iter().ne(["item", "price"])) {
+            return Err(PricesError::Header);
+        }
+        let mut by_item = BTreeMap::new();
+        for row in reader.records() {
+            let row = row.map_err(|error| {
+                let line = error.position().map_or(0, csv::Position::line);
+                PricesError::Form { line, cause: error.to_string() }
+            })?;
+            let line = row.position().map_or(0, csv::Position::line);
+            let (item, price) = (row[0].to_owned(), &row[1]);
+            let Ok(price) = price.parse::<u64>() else {
+                let cause = format!("`{price}` is not a whole number");
+                return Err(PricesError::Form { line, cause });
+            };
+            if by_item.insert(item.clone(), price).is_some() {
+                return Err(PricesError::Form { line, cause: format!("`{item}` has a price already") });
+            }
+        }
+        Ok(Prices { by_item })
+    }
+
+    /// Returns the sum of a bill, where every item has a price.
+    pub fn total(&self, bill: &Bill) -> Option<u64> {
+        bill.items.iter().try_fold(0_u64, |sum, Item { name, count }| {
+            let price = self.by_item.get(name.as_str())?;
+            sum.checked_add(price.checked_mul(*count)?)
+        })
+    }
+
+    /// Returns the items of a bill that have no price.
+    pub fn missing<'b>(&self, bill: &'b Bill) -> impl Iterator<Item = &'b str> {
+        let is_missing = |item: &&Item| !self.by_item.contains_key(item.name.as_str());
+        bill.items.iter().filter(is_missing).map(|item| item.name.as_str()).collect::<Vec<_>>().into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bill_without_a_price_has_no_sum() {
+        let bill =
+            Bill { items: vec![Item { name: "a".into(), count: 3 }, Item { name: "b".into(), count: 1 }] };
+        let prices = Prices::read("item,price\n# relative\na, 5\n").unwrap();
+        assert_eq!(prices.total(&bill), None);
+        assert_eq!(prices.missing(&bill).collect::<Vec<_>>(), ["b"]);
+        let prices = Prices::read("item,price\na,5\nb,2\n").unwrap();
+        assert_eq!(prices.total(&bill), Some(17));
+        for wrong in [
+            "",
+            "a,5\n",
+            "item,price\na\n",
+            "item,price\na,-1\n",
+            "item,price\na,1\na,2\n",
+            "item,price\na,1.5\n",
+        ] {
+            assert!(Prices::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Every design of two and three tiers that meets a need.
+//!
+//! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of the need, fits the panels
+//! of its switches, and rests on two T1s at least. A T0 has no more uplinks than the ratio asks for, rounded up to whole T1s.
+//! T1s under T2s have as much bandwidth up as down.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use closc_artefacts::Routing;
+use closc_platform::capability::{Capability, Support};
+use closc_platform::{Catalogue, Os, Platform};
+use closc_qos::units::Speed;
+
+use crate::design::{Design, Side, Third, Tier};
+use crate::need::Need;
+use crate::panel::{Panel, panels};
+
+/// The most zones: addresses and uSIDs have four bits for them.
+pub const ZONES_MAX: u32 = 16;
+
+/// The fewest T1s of a plane: with one, its failure takes the plane.
+const T1S_MIN: u32 = 2;
+
+/// Why the search found nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Outside {
+    /// A name is not in the catalogue.
+    #[error("no platform `{0}` in the catalogue: `closc platforms` lists them")]
+    Platform(String),
+    /// The speed of a NIC does not divide.
+    #[error(
+        "{0} does not divide into whole Mb/s over any of these numbers of planes: change `--speed` or `--planes`"
+    )]
+    Speed(Speed),
+    /// Rails do not divide the NICs of a node.
+    #[error("{rails} rails do not divide the {nics} NICs of a node: change `--rails` or `--nics-per-node`")]
+    Rails {
+        /// Rails.
+        rails: u8,
+        /// NICs of a node.
+        nics: u8,
+    },
+    /// Nodes do not make up the NICs.
+    #[error("{nics} NICs are not whole nodes of {node}: change `--nics` or `--nics-per-node`")]
+    Nodes {
+        /// NICs.
+        nics: u32,
+        /// NICs of a node.
+        node: u8,
+    },
+    /// Switches have no such ports.
+    #[error(
+        "no switch of the catalogue has ports of {0} and can do this routing: change `--planes`, `--routing` or `--os`"
+    )]
+    Ports(String),
+    /// Designs exist for other limits only.
+    #[error(
+        "no design keeps these limits: allow more `--tiers`, more `--planes` or a higher `--oversubscription`"
+    )]
+    Limits,
+}
+
+/// One part of the search: the values that its designs share.
+#[derive(Clone, Copy)]
+struct Part<'n> {
+    need: &'n Need,
+    planes: u16,
+    speed: Speed,
+    routing: Routing,
+    os: Os,
+}
+
+/// A T0 with its NICs: where each design starts.
+#[derive(Clone, Copy)]
+struct Base<'a> {
+    panel: Panel<'a>,
+    per_group: u32,
+    /// T0s of a plane.
+    groups: u32,
+    /// Uplinks that the ratio asks for.
+    up: u32,
+}
+
+/// Finds every design.
+///
+/// Designs have exactly the NICs that are wanted. Where no T0s of one size make up this number, they have the next
+/// larger number of places.
+///
+/// # Errors
+///
+/// [`Outside`] where there is none.
+pub fn space<'a>(
+    need: &Need,
+    catalogue: &'a Catalogue,
+    take: &mut dyn FnMut(Design<'a>),
+) -> Result<(), Outside> {
+    let platforms = platforms(need, catalogue)?;
+    let speeds = speeds(need)?;
+    let count = Cell::new(0_usize);
+    let mut found = |design| {
+        count.set(count.get() + 1);
+        take(design);
+    };
+    let mut has_ports = false;
+    for is_exact in [true, false] {
+        for part in parts(need, &speeds) {
+            let t0s = panels(&platforms, part.os, part.routing, Some(part.speed));
+            has_ports |= !t0s.is_empty();
+            let above = panels(&platforms, part.os, part.routing, None);
+            for base in t0s.iter().flat_map(|panel| part.bases(panel, is_exact)) {
+                if need.tiers.contains(&2) {
+                    part.two_tiers(&base, &above, &mut found);
+                }
+                if need.tiers.contains(&3) {
+                    part.three_tiers(&base, &above, &mut found);
+                }
+            }
+        }
+        if count.get() > 0 {
+            return Ok(());
+        }
+    }
+    if has_ports {
+        return Err(Outside::Limits);
+    }
+    let words: BTreeSet<String> = speeds.iter().map(|(_, speed)| speed.to_string()).collect();
+    Err(Outside::Ports(words.into_iter().collect::<Vec<_>>().join(" or ")))
+}
+
+/// Returns the platforms to try.
+fn platforms<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<&'a Arc<Platform>>, Outside> {
+    if need.platforms.is_empty() {
+        return Ok(catalogue.iter().filter(|platform| is_sold(platform)).collect());
+    }
+    let named = |name: &String| {
+        let all = catalogue.iter().find(|platform| platform.id == name.as_str());
+        all.ok_or_else(|| Outside::Platform(name.clone()))
+    };
+    need.platforms.iter().map(named).collect()
+}
+
+/// Tells whether a platform is hardware: programs have no buffer, or are SONiC's image for KVM.
+fn is_sold(platform: &Platform) -> bool {
+    let is_image = platform.sonic.as_ref().is_some_and(|sonic| sonic.platform.contains("-kvm_"));
+    platform.buffer.is_some() && !is_image
+}
+
+/// Returns the numbers of planes to try, each with the speed of a port.
+fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
+    let (rails, node) = (need.rails, need.nics_per_node);
+    if rails == 0 || !node.is_multiple_of(rails) {
+        return Err(Outside::Rails { rails, nics: node });
+    }
+    if !need.nics.is_multiple_of(node.into()) {
+        return Err(Outside::Nodes { nics: need.nics, node });
+    }
+    let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
+    let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
+    if speeds.is_empty() { Err(Outside::Speed(need.speed)) } else { Ok(speeds) }
+}
+
+/// Returns the parts of the search whose planes keep the limits.
+fn parts<'n>(need: &'n Need, speeds: &'n [(u16, Speed)]) -> impl Iterator<Item = Part<'n>> {
+    let keeps =
+        |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
+    speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
+        let of =
+            move |routing| need.oses.iter().map(move |os| Part { need, planes, speed, routing, os: *os });
+        need.routings.iter().copied().flat_map(of)
+    })
+}
+
+impl Part<'_> {
+    /// Returns the T0s of a panel, one for each number of NICs on it.
+    fn bases<'a>(self, panel: &Panel<'a>, is_exact: bool) -> impl Iterator<Item = Base<'a>> {
+        let (panel, node, rails) = (*panel, self.need.nics_per_t0(), u32::from(self.need.rails));
+        let most = panel.ports() / node;
+        (1..=most).filter_map(move |nodes| {
+            let per_group = nodes * node;
+            let per_unit = per_group * rails;
+            if is_exact && !self.need.nics.is_multiple_of(per_unit) {
+                return None;
+            }
+            let groups = self.need.nics.div_ceil(per_unit) * rails;
+            let up = self.uplinks(per_group, panel.up?.speed)?;
+            (groups >= 2 && panel.fits(per_group, up)).then_some(Base { panel, per_group, groups, up })
+        })
+    }
+
+    /// Returns the uplinks that the ratio asks for, at least one to each of two T1s.
+    fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
+        let most = self.need.limits.oversubscription;
+        let down = u64::from(per_group) * u64::from(self.speed.mbps()) * u64::from(most.up);
+        let up = down.div_ceil(u64::from(speed.mbps()) * u64::from(most.down));
+        u32::try_from(up).ok().map(|up| up.max(T1S_MIN))
+    }
+
+    /// Tells whether a T0 can have several cables to a T1: with uSIDs each has one of its own.
+    fn takes_parallel(self) -> bool {
+        !self.routing.is_source_routed() || self.os.support(Capability::SeveralLocators) == Support::Whole
+    }
+
+    /// Adds the designs of two tiers on a T0.
+    fn two_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
+        let Some(split) = base.panel.up else { return };
+        for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
+            let most = if self.takes_parallel() {
+                t1.ports() / base.groups
+            } else {
+                1.min(t1.ports() / base.groups)
+            };
+            let mut last = 0;
+            for parallel in 1..=most.min(base.up.div_ceil(2)) {
+                let t1s = base.up.div_ceil(parallel);
+                let up = t1s * parallel;
+                if t1s == last || !base.panel.fits(base.per_group, up) {
+                    continue;
+                }
+                last = t1s;
+                let design = self.design(base, (parallel, t1s), t1, 1, None);
+                if self.keeps(&design) {
+                    found(design);
+                }
+            }
+        }
+    }
+
+    /// Adds the designs of three tiers on a T0.
+    fn three_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
+        let Some(split) = base.panel.up else { return };
+        let rails = u32::from(self.need.rails);
+        for zones in (2..=ZONES_MAX).filter(|zones| base.groups.is_multiple_of(zones * rails)) {
+            let in_zone = Base { groups: base.groups / zones, ..*base };
+            for t1 in above.iter().filter(|t1| t1.down.speed == split.speed) {
+                let Some(higher) = t1.up else { continue };
+                let down = u64::from(in_zone.groups) * u64::from(split.speed.mbps());
+                let up = down.div_ceil(u64::from(higher.speed.mbps()).max(1)).max(2) as u32;
+                if in_zone.groups < 2 || !t1.fits(in_zone.groups, up) {
+                    continue;
+                }
+                for t2 in above.iter().filter(|t2| t2.up.is_none() && t2.down.speed == higher.speed) {
+                    let fits =
+                        |rows: &u32| base.up.is_multiple_of(*rows) && zones * base.up / rows <= t2.ports();
+                    let Some(rows) = (1..=base.up).find(fits) else { continue };
+                    let third = self.third(&in_zone, t2, zones, (rows, up));
+                    let design = self.design(&in_zone, (1, base.up), t1, zones, Some((third, up)));
+                    if self.keeps(&design) {
+                        found(design);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes a third tier of so many rows, under which T1s have so many uplinks.
+    fn third<'a>(self, base: &Base<'a>, t2: &Panel<'a>, zones: u32, (rows, up): (u32, u32)) -> Third<'a> {
+        let ports_per_zone = base.up / rows;
+        let down = Side { count: zones * ports_per_zone, breakout: t2.down };
+        let switches = rows * up * u32::from(self.planes);
+        Third { tier: Tier { platform: t2.platform, switches, down, up: None }, zones, rows, ports_per_zone }
+    }
+
+    /// Makes a design of a T0, its cables to each T1 and the T1s, in each zone.
+    fn design<'a>(
+        self,
+        base: &Base<'a>,
+        (parallel, t1s): (u32, u32),
+        t1: &Panel<'a>,
+        zones: u32,
+        third: Option<(Third<'a>, u32)>,
+    ) -> Design<'a> {
+        let planes = u32::from(self.planes);
+        let up = |split, count| Side { count, breakout: split };
+        let uplinks = third.as_ref().map(|(_, count)| *count);
+        Design {
+            planes: self.planes,
+            port_speed: self.speed,
+            routing: self.routing,
+            os: self.os,
+            groups: base.groups,
+            per_group: base.per_group,
+            parallel,
+            t0: Tier {
+                platform: base.panel.platform,
+                switches: planes * zones * base.groups,
+                down: Side { count: base.per_group, breakout: base.panel.down },
+                up: base.panel.up.map(|split| up(split, t1s * parallel)),
+            },
+            t1: Tier {
+                platform: t1.platform,
+                switches: planes * zones * t1s,
+                down: Side { count: base.groups * parallel, breakout: t1.down },
+                up: t1.up.zip(uplinks).map(|(split, count)| up(split, count)),
+            },
+            third: third.map(|(third, _)| third),
+        }
+    }
+
+    /// Tells whether a design keeps the limits that follow from the whole of it.
+    fn keeps(self, design: &Design<'_>) -> bool {
+        let limits = &self.need.limits;
+        let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
+        let grows = match limits.grow_to {
+            Some(nics) => nics <= design.largest(ZONES_MAX),
+            // Hardware whose ports stay empty for no reason is too large.
+            None => is_used(&design.t1),
+        };
+        limits.t1_loss.is_none_or(loses) && grows
+    }
+}
+
+/// Tells whether half of the ports of a switch are in use; those of software cost nothing.
+fn is_used(tier: &Tier<'_>) -> bool {
+    let ports = u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
+    tier.platform.buffer.is_none() || (tier.down.count + tier.up.map_or(0, |up| up.count)) * 2 >= ports
+}
