@@ -192,9 +192,9 @@ fn spare(need: &Need, design: &Design<'_>) -> String {
 
 fn cables(text: &mut String, design: &Design<'_>) {
     let is_virtual = design.tiers().any(|tier| tier.platform.buffer.is_none());
-    let of = |length: &str, medium: &str| match is_virtual {
-        true => "{ length: 1m, medium: virtual }".to_owned(),
-        false => format!("{{ length: {length}, medium: {medium} }}"),
+    let of = |length: &str, medium: &str| {
+        let (length, medium) = if is_virtual { ("1m", "virtual") } else { (length, medium) };
+        format!("{{ length: {length}, medium: {medium} }}")
     };
     let _ = write!(
         text,
