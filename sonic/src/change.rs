@@ -60,6 +60,7 @@ pub fn change(
         }
     }
     let mut wanted = target(live, tree, &both);
+    keep_routing_mode(live, &mut wanted);
     for (table, key, entry) in entries(&site) {
         let mut made = wanted.entry(table, key).cloned().unwrap_or_default();
         made.extend(entry.clone());
@@ -68,6 +69,21 @@ pub fn change(
     let patch = Patch::between(live, &wanted);
     let verdict = method::judge(live, &wanted, &patch, reload);
     Ok(Change { wanted, patch, method: verdict.method, bounces: verdict.bounces, estimate: verdict.estimate })
+}
+
+/// Keeps `unified` where the tree has `separated`: SONiC writes the routing itself in both, from 202605 on to one file
+/// (sonic-buildimage 27547), and its migration rewrites the value (sonic-utilities 3840).
+fn keep_routing_mode(live: &ConfigDb, wanted: &mut ConfigDb) {
+    let (table, key, field) = ("DEVICE_METADATA", "localhost", "docker_routing_config_mode");
+    let is_kept = live.text(table, key, field) == Some("unified")
+        && wanted.text(table, key, field) == Some("separated");
+    if let (true, Some(kept), Some(entry)) =
+        (is_kept, live.entry(table, key).and_then(|entry| entry.get(field)), wanted.entry(table, key))
+    {
+        let mut entry = entry.clone();
+        entry.insert(field.to_owned(), kept.clone());
+        wanted.insert(table, key, entry);
+    }
 }
 
 fn entries(config: &ConfigDb) -> impl Iterator<Item = (&str, &str, &crate::config_db::Entry)> {

@@ -20,6 +20,7 @@ mod ownership;
 mod parts;
 mod patch;
 mod state;
+mod validator;
 
 pub use change::{Change, TargetError, change};
 pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
+use crate::validator::Updater;
 
 /// Ports that come or go by patch; more of them are a new layout of the switch.
 const PORTS_MAX: usize = 2;
@@ -79,6 +80,13 @@ pub enum Reason {
         /// The field.
         field: String,
     },
+    /// The updater of the release does not take this change on this hwsku.
+    Hwsku {
+        /// Where the change is: `TABLE|key.field`.
+        place: String,
+        /// The hwsku.
+        hwsku: String,
+    },
     /// Daemons read the field when they start, and not again.
     Metadata {
         /// The field.
@@ -138,6 +146,9 @@ impl fmt::Display for Reason {
             Reason::BufferProfile { profile, field } => {
                 write!(f, "SONiC changes `{field}` of buffer profile `{profile}` by a reload only")
             }
+            Reason::Hwsku { place, hwsku } => {
+                write!(f, "SONiC's updater does not change `{place}` on hwsku `{hwsku}`")
+            }
             Reason::Metadata { field } => {
                 write!(f, "daemons read `{field}` of DEVICE_METADATA when they start only")
             }
@@ -176,6 +187,8 @@ pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: b
     }
     let bounces = bounces(live, wanted, patch);
     let estimate = patch_estimate(&patch.operations, &bounces);
+    let updater = Updater::of(live);
+    let refused = |operation: &Operation| refused(operation).or_else(|| on_hwsku(&updater, operation));
     let mut reasons: BTreeSet<Reason> = patch.operations.iter().filter_map(refused).collect();
     reasons.extend(ports(patch));
     reasons.extend(maps(live, patch));
@@ -223,6 +236,12 @@ fn refused(operation: &Operation) -> Option<Reason> {
         }
         _ => None,
     }
+}
+
+/// Returns the hwsku on which the updater of the release does not take an operation.
+fn on_hwsku(updater: &Updater<'_>, operation: &Operation) -> Option<Reason> {
+    let hwsku = updater.refuses(operation)?.to_owned();
+    Some(Reason::Hwsku { place: operation.place(), hwsku })
 }
 
 /// Says what about the ports themselves is too much for a patch.

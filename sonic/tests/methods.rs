@@ -1,5 +1,7 @@
 //! Changes by patch, changes that need a reload, bounced ports, and the limits of the overlay.
 
+use std::collections::BTreeMap;
+
 use closc_sonic::{
     Bounce, Change, ConfigDb, Estimate, Method, Overlay, OverlayError, Reason, TargetError, change,
 };
@@ -17,7 +19,7 @@ const LIVE: &str = r#"{
     "BUFFER_POOL": { "ingress": { "size": "1" } },
     "BUFFER_PROFILE": { "lossy": { "pool": "ingress", "size": "0", "dynamic_th": "3" } },
     "BUFFER_QUEUE": { "Ethernet0|0": { "profile": "lossy" }, "Ethernet2|0": { "profile": "lossy" } },
-    "DEVICE_METADATA": { "localhost": { "hostname": "a", "hwsku": "x" } },
+    "DEVICE_METADATA": { "localhost": { "hostname": "a", "hwsku": "ACS-SN5600" } },
     "PFC_WD": { "GLOBAL": { "POLL_INTERVAL": "100" }, "Ethernet0": { "action": "drop" } }
 }"#;
 
@@ -38,7 +40,7 @@ fn what_the_updater_refuses_takes_a_reload() {
     let pool = changed(r#""size": "1""#, r#""size": "2""#);
     assert_eq!(reasons(&pool), [Reason::BufferPool { pool: "ingress".to_owned() }]);
     assert_eq!(pool.bounces.len(), 2, "a reload interrupts every port that is up");
-    let hwsku = changed(r#""hwsku": "x""#, r#""hwsku": "y""#);
+    let hwsku = changed(r#""hwsku": "ACS-SN5600""#, r#""hwsku": "y""#);
     assert_eq!(reasons(&hwsku), [Reason::Metadata { field: "hwsku".to_owned() }]);
     assert_eq!(changed(r#""hostname": "a""#, r#""hostname": "b""#).method, Method::Patch);
     assert_eq!(changed(r#""dynamic_th": "3""#, r#""dynamic_th": "2""#).method, Method::Patch);
@@ -219,4 +221,71 @@ fn an_overlay_takes_nothing_away() {
     }
     let site = overlay(&[("a.json", r#"{ "devices": ["p*-t0-*", "q*"], "tables": {} }"#)]).expect("right");
     assert_eq!(site.idle(&["p0-t0-001", "p0-t1-001"]), [("a.json", "q*")]);
+}
+
+/// Validators of sonic-utilities: which hwskus each branch lists.
+#[test]
+fn a_watchdog_changes_by_patch_where_the_updater_knows_the_hwsku() {
+    const FILE: &str = r#"{
+        "DEVICE_METADATA": { "localhost": { "hwsku": "HWSKU" } },
+        "BUFFER_PROFILE": { "lossy": { "pool": "ingress", "size": "0", "dynamic_th": "3" } },
+        "PFC_WD": { "GLOBAL": { "POLL_INTERVAL": "200" }, "Ethernet0": { "detection_time": "400" } }
+    }"#;
+    let by_patch = |hwsku: &str, branch: &str, from: &str, to: &str| {
+        let tree = FILE.replace("HWSKU", hwsku);
+        let version = format!(r#"{{ "VERSIONS": {{ "DATABASE": {{ "VERSION": "version_{branch}_01" }} }},"#);
+        let (live, wanted) = (tree.replacen('{', &version, 1), tree.replace(from, to));
+        let change =
+            change("a", &config(&live), &config(&wanted), &Overlay::default(), false).expect("right");
+        assert_ne!(change.method, Method::Nothing);
+        change.method == Method::Patch
+    };
+    for (hwsku, patched) in [
+        ("Arista-7060PX4-O32", [false; 4]),
+        ("Arista-7060DX5-64S", [false; 4]),
+        ("Arista-7060X6-64PE-B-C512S2", [true; 4]),
+        ("Mellanox-SN5600-V256", [true; 4]),
+        ("Mellanox-SN5640-O128X2", [false, true, true, true]),
+        ("ACS-SN6600_LD", [false, false, false, true]),
+        ("Nokia-IXR7220-H6-P128", [false, false, true, true]),
+        ("NH-4210-F-P128", [false; 4]),
+    ] {
+        let found = ["202505", "202511", "202605", "master"]
+            .map(|branch| by_patch(hwsku, branch, r#""400""#, r#""800""#));
+        assert_eq!(found, patched, "{hwsku}");
+        let found = ["202505", "202511", "202605", "master"]
+            .map(|branch| by_patch(hwsku, branch, r#""dynamic_th": "3""#, r#""dynamic_th": "2""#));
+        assert_eq!(found, patched, "{hwsku}");
+    }
+    let profile = r#""pool": "ingress", "size": "0", "dynamic_th": "3" } "#;
+    let two = format!(r#"{profile}, "new": {{ "pool": "ingress", "size": "1", "dynamic_th": "0" }} "#);
+    assert!(!by_patch("ACS-SN5600", "202505", profile, &two));
+    assert!(by_patch("ACS-SN5600", "202511", profile, &two));
+}
+
+/// The validator reads the keys of an added value as fields: ports of a whole table are none.
+#[test]
+fn a_first_watchdog_takes_a_reload() {
+    let wanted = config(LIVE);
+    let mut live = wanted.clone();
+    live.replace("PFC_WD", BTreeMap::default());
+    let change = change("a", &live, &wanted, &Overlay::default(), false).expect("right");
+    let place = "PFC_WD".to_owned();
+    assert_eq!(reasons(&change), [Reason::Hwsku { place, hwsku: "ACS-SN5600".to_owned() }]);
+}
+
+/// sonic-utilities 3840: a migration of SONiC rewrites the mode, and no push writes it back.
+#[test]
+fn a_migrated_routing_mode_is_kept() {
+    let of = |mode: &str| {
+        config(&format!(
+            r#"{{ "DEVICE_METADATA": {{ "localhost": {{ "docker_routing_config_mode": "{mode}" }} }} }}"#
+        ))
+    };
+    let method = |live: &str, tree: &str| {
+        change("a", &of(live), &of(tree), &Overlay::default(), false).expect("right").method
+    };
+    assert_eq!(method("unified", "separated"), Method::Nothing);
+    assert_ne!(method("separated", "split-unified"), Method::Nothing);
+    assert_ne!(method("split-unified", "separated"), Method::Nothing);
 }

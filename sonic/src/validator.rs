@@ -1,0 +1,193 @@
+//! Which changes of buffers, watchdog and marking SONiC's updater takes, by hwsku and release.
+//!
+//! In: a hwsku, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows are
+//! facts of sonic-utilities, `gcu_field_operation_validators.conf.json` and `field_operation_validators.py`, branches 202411,
+//! 202505, 202511, 202605 and master as of July 2026. Invariant: a hwsku without a row is refused, as there.
+
+use crate::config_db::ConfigDb;
+use crate::patch::{Action, Operation};
+
+/// A branch of SONiC, by year and month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Branch(u32);
+
+/// The release that is assumed where a switch does not state its own.
+const ASSUMED: Branch = Branch(202_511);
+
+/// From this branch on the updater takes whole buffer profiles, and any change of `WRED_PROFILE`.
+const WHOLE_PROFILES: Branch = Branch(202_511);
+
+/// From this branch on the updater takes changes of `WRED_PROFILE` under any name.
+const NAMED_MARKING: Branch = Branch(202_505);
+
+/// The branch after every released one.
+const MASTER: Branch = Branch(u32::MAX);
+
+/// The fields of `WRED_PROFILE` that older updaters change.
+const GREEN: [&str; 3] = ["green_drop_probability", "green_max_threshold", "green_min_threshold"];
+
+/// How a hwsku is compared with a row.
+enum Match {
+    /// NVIDIA's: the whole name.
+    Exact,
+    /// Broadcom's: a part of the name.
+    Part,
+}
+
+/// hwskus whose ASIC the updater knows, from a branch on.
+struct Row {
+    by: Match,
+    from: Branch,
+    hwskus: &'static [&'static str],
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        by: Match::Exact,
+        from: Branch(202_411),
+        hwskus: &[
+            "ACS-MSN2700",
+            "ACS-MSN4700",
+            "Mellanox-SN4700-O32",
+            "Mellanox-SN4700-V64",
+            "Mellanox-SN4700-C128",
+            "Mellanox-SN4700-O28",
+            "Mellanox-SN4700-O8C48",
+            "Mellanox-SN4700-O8V48",
+            "Mellanox-SN4700-V48C32",
+            "Mellanox-SN4700-A96C8V8",
+            "ACS-SN5400",
+            "ACS-SN5600",
+            "Mellanox-SN5600-O128",
+            "Mellanox-SN5600-V256",
+            "Mellanox-SN5600-C256S1",
+            "Mellanox-SN5600-C224O8",
+            "Mellanox-SN5610N-C256S2",
+            "Mellanox-SN5610N-C224O8",
+        ],
+    },
+    Row {
+        by: Match::Exact,
+        from: Branch(202_505),
+        hwskus: &["ACS-SN5640", "Mellanox-SN5640-C512S2", "Mellanox-SN5640-C448O16"],
+    },
+    Row {
+        by: Match::Exact,
+        from: Branch(202_511),
+        hwskus: &["Mellanox-SN5640-C512X2", "Mellanox-SN5640-C508O1X2", "Mellanox-SN5640-O128X2"],
+    },
+    Row {
+        by: Match::Exact,
+        from: MASTER,
+        hwskus: &[
+            "ACS-SN6600_LD",
+            "Mellanox-SN6600_LD-P128C2",
+            "Mellanox-SN6600_LD-P64O128C2",
+            "ACS-SN6810_LD",
+        ],
+    },
+    Row {
+        by: Match::Part,
+        from: Branch(202_411),
+        hwskus: &[
+            "Force10-S6000",
+            "Arista-7060CX-32S-C32",
+            "Arista-7060CX-32S-D48C8",
+            "Arista-7260CX3-C64",
+            "Arista-7260CX3-Q64",
+            "Arista-7260CX3-D108C8",
+            "Arista-7260CX3-D108C10",
+            "Nokia-IXR7220-H3",
+            "Nokia-IXR7220-H4-64D",
+            "Nokia-IXR7220-H4-32D",
+            "Nokia-IXR7220-H5-64D",
+            "Arista-7060X6-64DE",
+            "Arista-7060X6-64PE",
+            "Nokia-IXR7250E-36x100G",
+            "Nokia-IXR7250E-36x400G",
+        ],
+    },
+    Row {
+        by: Match::Part,
+        from: Branch(202_505),
+        hwskus: &["Nokia-IXR7220-H5-64O", "Nokia-IXR7220-H5-32D", "Nokia-IXR7220-D4-36D"],
+    },
+    Row {
+        by: Match::Part,
+        from: Branch(202_511),
+        hwskus: &["Arista-7280R4-32QF-32DF-64O", "Arista-7280R4K-32QF-32DF-64O"],
+    },
+    Row {
+        by: Match::Part,
+        from: Branch(202_605),
+        hwskus: &["Nokia-IXR7220-H6-64", "Nokia-IXR7220-H6-P128", "Nokia-IXR7220-H6-O256"],
+    },
+];
+
+/// The updater of one switch.
+pub(crate) struct Updater<'a> {
+    hwsku: Option<&'a str>,
+    branch: Branch,
+}
+
+impl<'a> Updater<'a> {
+    /// Returns the updater of a switch, by its hwsku and the release in its `VERSIONS`.
+    pub(crate) fn of(live: &'a ConfigDb) -> Self {
+        let version = live.text("VERSIONS", "DATABASE", "VERSION");
+        Updater {
+            hwsku: live.text("DEVICE_METADATA", "localhost", "hwsku"),
+            branch: version.and_then(branch).unwrap_or(ASSUMED),
+        }
+    }
+
+    /// Returns the hwsku for which the updater refuses an operation.
+    pub(crate) fn refuses(&self, operation: &Operation) -> Option<&'a str> {
+        let hwsku = self.hwsku?;
+        let is_known = self.knows(hwsku);
+        let is_whole = operation.field.is_none();
+        let is_taken = match operation.table.as_str() {
+            "PFC_WD" => is_known && !is_new_watchdog(operation),
+            "BUFFER_PROFILE" if is_whole => self.branch >= WHOLE_PROFILES,
+            "BUFFER_PROFILE" => is_known,
+            "WRED_PROFILE" => self.branch >= WHOLE_PROFILES || is_known && self.tunes_marking(operation),
+            _ => true,
+        };
+        (!is_taken).then_some(hwsku)
+    }
+
+    /// Tells whether the updater lists a hwsku.
+    fn knows(&self, hwsku: &str) -> bool {
+        let hwsku = hwsku.to_lowercase();
+        ROWS.iter().filter(|row| row.from <= self.branch).any(|row| {
+            row.hwskus.iter().map(|known| known.to_lowercase()).any(|known| match row.by {
+                Match::Exact => known == hwsku,
+                Match::Part => hwsku.contains(&known),
+            })
+        })
+    }
+
+    /// Tells whether an older updater takes a change of marking.
+    fn tunes_marking(&self, operation: &Operation) -> bool {
+        let is_threshold = operation.field.as_deref().is_some_and(|field| GREEN.contains(&field));
+        let is_replaced = matches!(operation.action, Action::Replace(_));
+        let is_named = operation.key.as_deref().is_some_and(|key| key.eq_ignore_ascii_case("azure_lossless"));
+        is_threshold && is_replaced && (is_named || self.branch >= NAMED_MARKING)
+    }
+}
+
+/// Tells whether an operation adds the whole table or its global entry: the validator compares the keys of the value with
+/// names of fields, and finds ports or a name in capitals.
+fn is_new_watchdog(operation: &Operation) -> bool {
+    let is_global = operation.key.as_deref() == Some("GLOBAL") && operation.field.is_none();
+    (operation.key.is_none() || is_global) && !matches!(operation.action, Action::Remove)
+}
+
+/// Reads the branch out of a version of CONFIG_DB: `version_202511_01`, or `version_master_01`.
+fn branch(version: &str) -> Option<Branch> {
+    let name = version.strip_prefix("version_")?.split('_').next()?;
+    if name == "master" {
+        return Some(MASTER);
+    }
+    let digits = name.len() == 6 && name.bytes().all(|sign| sign.is_ascii_digit());
+    name.parse().ok().filter(|_| digits).map(Branch)
+}
