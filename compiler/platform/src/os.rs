@@ -62,19 +62,49 @@ oses! {
     Nvue, "nvue";
 }
 
-/// The releases of an operating system that differ in their grammar.
+/// The releases of an operating system.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Releases {
-    /// The one that is meant where a fabric file names none.
+    /// The one that is assumed where a fabric file states none.
     pub default: Release,
-    /// Those whose grammar is known, in order.
+    /// Those that are supported, in order; empty where every release from `oldest` on is.
+    #[serde(default)]
     pub known: Vec<Release>,
+    /// The oldest that is supported, where they are not listed.
+    pub oldest: Option<Release>,
     /// From which release on a capability is there, by its key.
+    #[serde(default)]
     since: BTreeMap<String, Release>,
 }
 
+/// What ports of copper do as their configuration is written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Negotiation {
+    /// They force the speed.
+    Forced,
+    /// They negotiate, from a release on.
+    Since(Release),
+}
+
 impl Releases {
+    /// Tells whether a release is supported.
+    pub fn supports(&self, release: Release) -> bool {
+        match self.oldest {
+            Some(oldest) => release.has_form_of(oldest) && oldest <= release,
+            None => self.known.contains(&release),
+        }
+    }
+
+    /// Returns the supported releases, for messages and pages.
+    pub fn words(&self) -> String {
+        match self.oldest {
+            Some(oldest) => format!("`{oldest}` or later"),
+            None => crate::checks::listed(&self.known),
+        }
+    }
+
     /// Returns the first release that can do something, where not all that are known can.
     pub fn since(&self, capability: Capability) -> Option<Release> {
         self.since.get(capability.key()).copied()
@@ -108,6 +138,7 @@ struct Facts {
     shares_thresholds: bool,
     queue_packets: Option<u32>,
     pools_at_reload: Option<String>,
+    negotiation: Option<Negotiation>,
     releases: Option<Releases>,
     telemetry: Telemetry,
     capabilities: Row,
@@ -228,7 +259,16 @@ impl Os {
         self.facts().pools_at_reload.as_deref()
     }
 
-    /// Returns its releases, where they differ in what is written for them.
+    /// Tells whether ports negotiate speed and train their links in a release, as they are written; nothing where a driver
+    /// decides.
+    pub fn negotiates(self, release: Option<Release>) -> Option<bool> {
+        match self.facts().negotiation? {
+            Negotiation::Forced => Some(false),
+            Negotiation::Since(since) => Some(release.is_some_and(|release| since <= release)),
+        }
+    }
+
+    /// Returns its releases, where it has any that differ.
     pub fn releases(self) -> Option<&'static Releases> {
         self.facts().releases.as_ref()
     }
@@ -302,10 +342,11 @@ mod tests {
     #[test]
     fn releases_are_in_order_and_say_what_came_when() {
         for releases in Os::ALL.into_iter().filter_map(Os::releases) {
-            assert!(releases.known.is_sorted() && releases.known.contains(&releases.default));
+            assert!(releases.known.is_sorted() && releases.supports(releases.default));
+            assert_ne!(releases.known.is_empty(), releases.oldest.is_none());
             for (key, release) in &releases.since {
                 assert!(Capability::ALL.iter().any(|capability| capability.key() == key), "{key}");
-                assert!(releases.known.contains(release), "{key}");
+                assert!(releases.supports(*release), "{key}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Releases of an operating system, as its maker numbers them.
 //!
-//! In: text such as `5.16`. Out: a [`Release`], ordered by its numbers: `5.9` is before `5.16`.
+//! In: text such as `5.16`, `10.5.4`, `4.33.1F`, `202511` or `master`. Out: a [`Release`], ordered within its form: `5.9` is
+//! before `5.16`, and every branch before `master`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,33 +10,106 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A release of an operating system: two numbers.
+/// A release of an operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release {
-    /// The first number.
-    pub major: u16,
-    /// The second.
-    pub minor: u16,
+pub enum Release {
+    /// A branch that is named by its year and month, as SONiC's `202511`.
+    Branch(u32),
+    /// The branch that later ones are cut from.
+    Master,
+    /// Two or three numbers.
+    Version {
+        /// The first number.
+        major: u16,
+        /// The second.
+        minor: u16,
+        /// The third, where it is stated.
+        patch: Option<u16>,
+        /// Arista's letter: `F` for features, `M` for maintenance.
+        train: Option<Train>,
+    },
 }
+
+/// The letter of an EOS release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Train {
+    /// With new features.
+    Feature,
+    /// With fixes only.
+    Maintenance,
+}
+
+impl Release {
+    /// Returns a release of two numbers.
+    pub const fn version(major: u16, minor: u16) -> Self {
+        Release::Version { major, minor, patch: None, train: None }
+    }
+
+    /// Tells whether another release is numbered in the same way, so that one is before the other.
+    pub(crate) fn has_form_of(self, other: Self) -> bool {
+        let is_branch = |release: Release| match release {
+            Release::Branch(_) | Release::Master => true,
+            Release::Version { .. } => false,
+        };
+        is_branch(self) == is_branch(other)
+    }
+}
+
+/// What a release looks like, for messages.
+const FORMS: &str = "numbers with a dot between them, a branch such as `202511`, or `master`";
 
 impl FromStr for Release {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| {
-            let is_plain =
-                !text.is_empty() && text.len() <= 4 && text.bytes().all(|sign| sign.is_ascii_digit());
-            text.parse().ok().filter(|_| is_plain && (text.len() == 1 || !text.starts_with('0')))
+        if text == "master" {
+            return Ok(Release::Master);
+        }
+        if !text.contains('.') {
+            return branch(text).map(Release::Branch).ok_or(FORMS);
+        }
+        let (numbers, train) = match (text.strip_suffix('F'), text.strip_suffix('M')) {
+            (Some(numbers), _) => (numbers, Some(Train::Feature)),
+            (None, Some(numbers)) => (numbers, Some(Train::Maintenance)),
+            (None, None) => (text, None),
         };
-        let (major, minor) = text.split_once('.').ok_or("two numbers with a dot between them")?;
-        let both = number(major).zip(number(minor)).ok_or("two numbers with a dot between them")?;
-        Ok(Release { major: both.0, minor: both.1 })
+        let parts: Vec<u16> = numbers.split('.').map(number).collect::<Option<_>>().ok_or(FORMS)?;
+        match parts[..] {
+            [major, minor] if train.is_none() => Ok(Release::version(major, minor)),
+            [major, minor, patch] => Ok(Release::Version { major, minor, patch: Some(patch), train }),
+            _ => Err(FORMS),
+        }
     }
+}
+
+/// Reads a number without zeros in front.
+fn number(text: &str) -> Option<u16> {
+    let is_plain = !text.is_empty() && text.len() <= 4 && text.bytes().all(|sign| sign.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain && (text.len() == 1 || !text.starts_with('0')))
+}
+
+/// Reads a year of this century and a month.
+fn branch(text: &str) -> Option<u32> {
+    let digits = text.len() == 6 && text.bytes().all(|sign| sign.is_ascii_digit());
+    let number: u32 = text.parse().ok().filter(|_| digits)?;
+    ((200_000..300_000).contains(&number) && (1..=12).contains(&(number % 100))).then_some(number)
 }
 
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}.{}", self.major, self.minor))
+        match self {
+            Release::Branch(branch) => f.pad(&branch.to_string()),
+            Release::Master => f.pad("master"),
+            Release::Version { major, minor, patch, train } => {
+                let patch = patch.map(|patch| format!(".{patch}")).unwrap_or_default();
+                let train = match train {
+                    Some(Train::Feature) => "F",
+                    Some(Train::Maintenance) => "M",
+                    None => "",
+                };
+                f.pad(&format!("{major}.{minor}{patch}{train}"))
+            }
+        }
     }
 }
 
@@ -59,8 +133,8 @@ impl JsonSchema for Release {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["string", "number"],
-            "description": "A release as its maker numbers it, as in `\"5.16\"`",
-            "pattern": "^(0|[1-9][0-9]{0,3})\\.(0|[1-9][0-9]{0,3})$"
+            "description": "A release as its maker numbers it, as in `\"5.16\"`, `10.5.4`, `4.33.1F`, `202511` or `master`",
+            "pattern": "^(master|2[0-9]{3}(0[1-9]|1[0-2])|(0|[1-9][0-9]{0,3})\\.(0|[1-9][0-9]{0,3})(\\.(0|[1-9][0-9]{0,3})[FM]?)?)$"
         })
     }
 }
@@ -72,9 +146,20 @@ mod tests {
     #[test]
     fn releases_are_ordered_by_their_numbers() {
         let of = |text: &str| text.parse::<Release>();
-        assert!(of("5.9").unwrap() < of("5.16").unwrap());
-        assert_eq!(of("5.16").unwrap().to_string(), "5.16");
-        for text in ["", "5", "5.", ".5", "5.16.0", "5.x", "5.01", "+5.1", "5.123456"] {
+        for pair in [["5.9", "5.16"], ["202505", "202511"], ["202611", "master"], ["10.5.4", "10.10.0"]] {
+            let [earlier, later] = pair.map(|text| of(text).unwrap());
+            assert!(earlier < later && earlier.has_form_of(later), "{pair:?}");
+        }
+        assert!(of("4.33").unwrap() < of("4.33.0F").unwrap());
+        assert!(of("4.33.1F").unwrap() < of("4.33.2M").unwrap());
+        for text in ["5.16", "10.5.4", "4.33.1F", "4.33.2M", "202511", "master"] {
+            assert_eq!(of(text).unwrap().to_string(), text);
+        }
+        let wrong = [
+            "", "5", "5.", ".5", "5.x", "5.01", "+5.1", "5.123456", "5.1.2.3", "5.1F", "202500", "202513",
+            "102511", "20251", "Master",
+        ];
+        for text in wrong {
             assert!(of(text).is_err(), "{text}");
         }
     }

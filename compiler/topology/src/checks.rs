@@ -115,9 +115,11 @@ mod w_dark_ports;
 mod w_ecmp_unused;
 mod w_far_t2;
 mod w_host_files;
+mod w_known_fault;
 mod w_lossless_traffic;
 mod w_nccl_devices;
 mod w_nearest_shares;
+mod w_negotiation;
 mod w_no_effect;
 mod w_no_hwsku;
 mod w_no_qp_hash;
@@ -284,6 +286,7 @@ const CHECKS: &[Check] = checks![
     bgp_bandwidth,
     w_no_hwsku,
     w_assumed_feature,
+    w_known_fault,
     w_oversubscribed,
     w_dark_ports,
     w_no_t2,
@@ -293,6 +296,7 @@ const CHECKS: &[Check] = checks![
     w_parallel_locators,
     w_routing_unused,
     w_public_asn,
+    w_negotiation,
     w_software_pause,
     w_software_qos,
     w_buffer_shares,

@@ -57,8 +57,9 @@ document! {
         pub sites: Option<Vec<SiteDoc>> = "sites" => [],
         /// The switches, tier by tier.
         pub tiers: TiersDoc = "tiers",
-        /// The release of an operating system that switches run, by its word, as in `nvue: "5.16"`; for systems whose releases
-        /// differ in what is written for them. Default: the newest whose documents were read.
+        /// The release of an operating system that switches run, by its word, as in `{ sonic: 202511, frr: 10.5.4 }`. It
+        /// decides what is rendered and which known faults are reported (W0203). Default: `sonic` and `pins` 202511, `frr`
+        /// 10.5.4, `eos` 4.35, `nvue` 5.16.
         pub releases: Option<Named<Os, Spanned<Release>>> = "releases" => [SWITCHES],
         /// Segment identifiers, for `routing: srv6-static`.
         pub srv6: Option<Srv6Doc> = "srv6" => [ALL],

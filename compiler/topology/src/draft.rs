@@ -189,8 +189,7 @@ impl<'a> Draft<'a> {
         self.stated(path).is_some()
     }
 
-    /// Returns the release of an operating system and where the file names it; nothing of those whose releases are written
-    /// alike.
+    /// Returns the release of an operating system and where the file states it; nothing of systems without releases.
     pub(crate) fn release(&self, os: Os) -> Option<(Release, Option<Span>)> {
         let named = self.doc.releases.iter().flat_map(|named| &named.0).find(|(own, _)| own.value == os);
         match named {

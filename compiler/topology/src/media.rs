@@ -1,6 +1,6 @@
 //! Cable media: how far each carries.
 //!
-//! In: the word in a fabric file and the speed of a port. Out: what the medium is and its reach. Invariants: each
+//! In: the word in a fabric file and the speed of a serial lane. Out: what the medium is and its reach. Invariants: each
 //! reach has its source.
 
 use closc_qos::units::{Length, Speed};
@@ -14,14 +14,14 @@ pub struct Medium {
     pub title: &'static str,
     /// Whether it is copper end to end, so that both ends must use lanes of one speed.
     pub copper: bool,
-    /// Reach, slowest ports first.
+    /// Reach, slowest lanes first.
     reach: &'static [Reach],
 }
 
 /// Reach of a medium.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Ports from this speed on.
+    /// Lanes from this speed on.
     from: Speed,
     /// The longest cable.
     pub length: Length,
@@ -40,14 +40,14 @@ impl Medium {
         MEDIA
     }
 
-    /// Returns how far it carries, slowest ports first; nothing where there is no limit.
+    /// Returns how far it carries, slowest lanes first; nothing where there is no limit.
     pub fn reaches(&self) -> &'static [Reach] {
         self.reach
     }
 
-    /// Returns how far it carries at a speed; nothing where there is no limit.
-    pub fn reach(&self, speed: Speed) -> Option<&'static Reach> {
-        self.reach.iter().rev().find(|reach| reach.from <= speed).or(self.reach.first())
+    /// Returns how far it carries at a speed of a lane; nothing where there is no limit.
+    pub fn reach(&self, lane: Speed) -> Option<&'static Reach> {
+        self.reach.iter().rev().find(|reach| reach.from <= lane).or(self.reach.first())
     }
 }
 
@@ -79,12 +79,13 @@ static MEDIA: &[Medium] = &[
         reach: &[
             up_to(
                 5 * M,
-                "5 m below 400G: IEEE 802.3bj clause 92 (100GBASE-CR4), 802.3by clause 110 (25GBASE-CR)",
+                "5 m of 25G lanes: IEEE 802.3bj clause 92 (100GBASE-CR4), 802.3by clause 110 (25GBASE-CR)",
             ),
             Reach {
-                from: Speed::gbps(400),
+                from: Speed::gbps(50),
                 length: Length::from_meters(3),
-                source: "3 m from 400G on: IEEE 802.3cd clause 136 (50G lanes); 802.3ck clause 162 has 2 m for 100G lanes",
+                source: "3 m of 50G lanes: IEEE 802.3cd clause 136; of 100G lanes splitters of 3 m are sold (NVIDIA LinkX \
+                         MCP7Y00), where 802.3ck clause 162 has 2 m",
             },
         ],
     },
@@ -136,9 +137,9 @@ mod tests {
     #[test]
     fn copper_gets_shorter_with_speed() {
         let dac = Medium::find("dac").unwrap();
-        assert_eq!(dac.reach(Speed::gbps(100)).unwrap().length, Length::from_meters(5));
-        assert_eq!(dac.reach(Speed::gbps(400)).unwrap().length, Length::from_meters(3));
-        assert_eq!(dac.reach(Speed::gbps(800)).unwrap().length, Length::from_meters(3));
+        assert_eq!(dac.reach(Speed::gbps(25)).unwrap().length, Length::from_meters(5));
+        assert_eq!(dac.reach(Speed::gbps(50)).unwrap().length, Length::from_meters(3));
+        assert_eq!(dac.reach(Speed::gbps(100)).unwrap().length, Length::from_meters(3));
         assert_eq!(dac.reach(Speed::from_mbps(10).unwrap()).unwrap().length, Length::from_meters(5));
     }
 

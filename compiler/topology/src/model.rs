@@ -444,7 +444,7 @@ impl Topology {
         (t2 % rows..self.t1_count).step_by(usize::from(rows))
     }
 
-    /// Returns the release of an operating system, where its releases differ in what is written for them.
+    /// Returns the release of an operating system, stated or assumed; nothing of systems without releases.
     pub fn release(&self, os: Os) -> Option<Release> {
         self.releases.get(&os).copied().or_else(|| os.releases().map(|releases| releases.default))
     }
@@ -476,8 +476,18 @@ impl Topology {
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
 
+    /// Returns the operating systems of all switches.
+    pub fn oses(&self) -> BTreeSet<Os> {
+        self.kinds().map(|(_, os)| os).collect()
+    }
+
     /// The hardware of all switches that P4 programs, with its operating systems.
     fn programmed(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
+        self.kinds().filter(|(_, os)| os.is_programmed())
+    }
+
+    /// The hardware of all switches, with its operating systems.
+    fn kinds(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
         let tiers = [Some(&self.t0), Some(&self.t1), self.t2.as_ref().map(|t2| &t2.tier)];
         let of_tiers = tiers.into_iter().flatten().flat_map(|tier| {
             let zones = tier.by_zone.values().map(|zone| (&zone.platform, zone.os));
@@ -485,7 +495,7 @@ impl Topology {
             zones.chain(planes).chain([(&tier.platform, tier.os)])
         });
         let single = self.exceptions.switches.values().map(|(platform, os)| (platform, *os));
-        of_tiers.chain(single).filter(|(_, os)| os.is_programmed())
+        of_tiers.chain(single)
     }
 
     /// Returns the ports of a switch, those towards the NICs first.

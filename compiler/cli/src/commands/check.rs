@@ -3,6 +3,7 @@
 //! In: files. Out: of each what it describes, or its faults. Invariants: one that is at fault, or cannot be read, keeps no
 //! other from being checked; one plan is in memory at a time.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
@@ -12,6 +13,7 @@ use closc_diagnostics::figures::number;
 use closc_diagnostics::printable;
 use closc_diagnostics::show::json::{self, JsonDiagnostic};
 use closc_plan::Plan;
+use closc_platform::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -31,7 +33,17 @@ pub(crate) struct Result {
     fabric: String,
     routing: &'static str,
     counts: Counts,
+    /// Releases of the operating systems in use, stated or assumed.
+    releases: BTreeMap<&'static str, UsedRelease>,
     warnings: usize,
+}
+
+/// The release of an operating system in use.
+#[derive(Serialize, JsonSchema)]
+struct UsedRelease {
+    release: Release,
+    /// Whether the fabric file states it; it is assumed otherwise.
+    stated: bool,
 }
 
 /// Result for one of several files.
@@ -119,17 +131,35 @@ fn result(plan: &Plan, warnings: usize) -> Result {
         fabric: topology.name.to_string(),
         routing: topology.routing.word(),
         counts: plan.fabric().counts(),
+        releases: releases(plan),
         warnings,
     }
+}
+
+/// Returns the release of each operating system in use, where it has releases.
+fn releases(plan: &Plan) -> BTreeMap<&'static str, UsedRelease> {
+    let topology = plan.topology();
+    let used = |os: Os| {
+        let stated = topology.releases.contains_key(&os);
+        Some((os.word(), UsedRelease { release: topology.release(os)?, stated }))
+    };
+    topology.oses().into_iter().filter_map(used).collect()
 }
 
 fn human(result: &Result) -> String {
     let counts = &result.counts;
     let mut text = format!("{} is valid ({})\n", result.fabric, result.routing);
+    let _ = writeln!(text, "{:>13}  planes", number(counts.planes));
+    let release = |(os, used): (&&str, &UsedRelease)| {
+        format!("{os} {}{}", used.release, if used.stated { "" } else { " (assumed)" })
+    };
+    let releases: Vec<String> = result.releases.iter().map(release).collect();
+    if !releases.is_empty() {
+        let _ = writeln!(text, "{:>13}  {}", "releases", releases.join(", "));
+    }
     let mut line = |what: &str, count: u64| {
         let _ = writeln!(text, "{:>13}  {what}", number(count));
     };
-    line("planes", counts.planes);
     if counts.zones > 1 {
         line("zones", counts.zones);
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::bail;
-use closc_platform::{Catalogue, HwskuFacts, Limit, Platform, Provenance};
+use closc_platform::{Catalogue, Fault, HwskuFacts, Limit, Platform, Provenance};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +30,8 @@ pub(crate) struct Shown {
     provenance: BTreeMap<Limit, Provenance>,
     /// What is known of single hwskus of SONiC.
     facts: BTreeMap<String, HwskuFacts>,
+    /// Known faults of operating systems on it.
+    faults: Vec<&'static Fault>,
 }
 
 impl Shown {
@@ -38,6 +40,7 @@ impl Shown {
             platform: platform.clone(),
             provenance: platform.limits.provenance.clone(),
             facts: platform.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default(),
+            faults: Fault::all().iter().filter(|fault| fault.concerns_platform(platform)).collect(),
         }
     }
 }

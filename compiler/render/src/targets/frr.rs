@@ -52,6 +52,8 @@ impl Target for Frr {
 pub(super) struct View<'a> {
     name: &'a str,
     fabric: &'a str,
+    /// The release of FRRouting, for the first line of `frr.conf`.
+    release: String,
     /// Whether the daemons of BGP and BFD run, in the words of `daemons`.
     bgpd: &'static str,
     /// Whether it chooses among ways by hashing.
@@ -107,6 +109,7 @@ impl<'a> View<'a> {
         Ok(View {
             name: &intent.name,
             fabric: intent.fabric,
+            release: intent.release.map(|release| release.to_string()).unwrap_or_default(),
             bgpd: bgpd(intent.routing),
             multipath: intent.srv6.is_none(),
             ports: intent.ports.iter().filter_map(linked).collect(),

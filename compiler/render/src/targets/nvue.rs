@@ -23,7 +23,7 @@ use super::servers::servers;
 use crate::{Artefact, RenderError, Templates};
 
 /// The release from which on addresses are below their family, and VRFs and time servers elsewhere.
-const BY_FAMILY: Release = Release { major: 5, minor: 15 };
+const BY_FAMILY: Release = Release::version(5, 15);
 
 /// The NVUE target.
 pub(super) struct Nvue;

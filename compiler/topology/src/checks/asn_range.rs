@@ -69,13 +69,16 @@ mod tests {
     fn numbers_stay_in_range() {
         assert_eq!(
             codes("{ routing: bgp-unnumbered, addresses: { asn_base: 4294967000 } }"),
-            ["E0506", "W0901"]
+            ["E0506", "W0203", "W0901"]
         );
         assert_eq!(
             codes("{ routing: bgp-unnumbered, addresses: { asn_base: 64512 } }"),
-            ["E0506", "W0501", "W0901"]
+            ["E0506", "W0203", "W0501", "W0901"]
         );
-        assert_eq!(codes("{ routing: bgp-unnumbered, addresses: { asn_base: 4200000000 } }"), ["W0901"]);
+        assert_eq!(
+            codes("{ routing: bgp-unnumbered, addresses: { asn_base: 4200000000 } }"),
+            ["W0203", "W0901"]
+        );
         assert_eq!(
             message("{ routing: bgp-unnumbered, addresses: { asn_base: 4294967000 } }", "E0506"),
             "AS numbers reach 4345298647, the last is 4294967294"

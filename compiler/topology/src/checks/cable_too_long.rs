@@ -1,11 +1,11 @@
 //! E0602: a cable is longer than its medium carries.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
-use closc_platform::Breakout;
+use closc_qos::units::Speed;
 
 use crate::coordinate::Link;
 use crate::coordinate::Subject;
-use crate::draft::{Draft, DraftCable};
+use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier};
 use crate::field;
 use crate::media::Medium;
 
@@ -13,7 +13,7 @@ use crate::media::Medium;
 pub(crate) static RULE: Rule = Rule {
     code: "E0602",
     title: "a cable is longer than its medium reaches",
-    what: "No cable is longer than its medium carries at the speed of its ports.",
+    what: "No cable is longer than its medium carries at the speed of a serial lane of its ports.",
     why: "The link comes up with errors or not at all, and nobody looks for the reason in a file that \
            passed.",
     example: "cables: { nic-t0: { length: 12m, medium: dac } }",
@@ -36,50 +36,61 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     .chain(cables.t1_t2.iter().map(|cable| ("T1 to T2", cable, field!("cables.t1-t2"))))
     .map(|(what, cable, path)| (what.to_owned(), cable, draft.at(path)));
     for (what, cable, span) in kinds.chain(zones) {
-        let speed = if what.starts_with("NIC") {
-            draft.t0.down.breakout
+        let lane = if what.starts_with("NIC") {
+            lane(&draft.t0, &draft.t0.down)
         } else if what.starts_with("T0") {
-            draft.t0.up.breakout
+            lane(&draft.t0, &draft.t0.up)
         } else {
-            draft.t1.up.breakout
+            lane(&draft.t1, &draft.t1.up)
         };
-        explain(&format!("the {what} cables"), cable, speed, span, out);
+        explain(&format!("the {what} cables"), cable, lane, span, out);
     }
     for (entry, doc) in draft.exceptions.cables() {
         let Ok(Subject::Link(link)) = entry.subject else { continue };
-        let speed = match link {
-            Link::Host(_) => draft.t0.down.breakout,
-            Link::Fabric { lower, .. } => draft.tier(lower.tier).and_then(|tier| tier.up.breakout),
+        let lane = match link {
+            Link::Host(_) => lane(&draft.t0, &draft.t0.down),
+            Link::Fabric { lower, .. } => draft.tier(lower.tier).and_then(|tier| lane(tier, &tier.up)),
         };
         let cable = DraftCable::over(draft.kind_of(link), Some(doc));
         if cable.length_span.is_some() || cable.medium_span.is_some() {
-            explain(&format!("cable `{}`", entry.name), &cable, speed, entry.span, out);
+            explain(&format!("cable `{}`", entry.name), &cable, lane, entry.span, out);
         }
     }
 }
 
-fn explain(what: &str, cable: &DraftCable, breakout: Option<Breakout>, span: Span, out: &mut Diagnostics) {
-    let (Some(medium), Some(breakout)) = (Medium::find(&cable.cable.medium), breakout) else { return };
-    let Some(reach) = medium.reach(breakout.speed) else { return };
-    let (length, speed) = (cable.cable.length, breakout.speed);
+/// Returns the speed of a serial lane of the ports of a tier: 1x800G and 8x100G of one cage have lanes of 100G.
+fn lane(tier: &DraftTier, block: &DraftBlock) -> Option<Speed> {
+    let (platform, breakout) = (tier.platform.as_ref()?, block.breakout?);
+    let lanes = u32::from(platform.panel.lanes / breakout.ports.max(1)).max(1);
+    Speed::from_mbps(breakout.speed.mbps() / lanes)
+}
+
+fn explain(what: &str, cable: &DraftCable, lane: Option<Speed>, span: Span, out: &mut Diagnostics) {
+    let (Some(medium), Some(lane)) = (Medium::find(&cable.cable.medium), lane) else { return };
+    let Some(reach) = medium.reach(lane) else { return };
+    let length = cable.cable.length;
     if length <= reach.length {
         return;
     }
     let verb = if what.starts_with("the") { "are" } else { "is" };
     let mut diagnostic = Diagnostic::error(
         &RULE,
-        format!("{what} {verb} {length} of `{}`, which reaches {} at {speed}", medium.word, reach.length),
+        format!(
+            "{what} {verb} {length} of `{}`, which reaches {} at {lane} a lane",
+            medium.word, reach.length
+        ),
     )
     .at(
         cable.length_span.unwrap_or(span),
         if cable.length_span.is_some() { String::new() } else { format!("{length} by default") },
     );
     if let Some(medium_span) = cable.medium_span {
-        diagnostic = diagnostic.and(medium_span, format!("{}, {} at {speed}", medium.title, reach.length));
+        diagnostic =
+            diagnostic.and(medium_span, format!("{}, {} at {lane} a lane", medium.title, reach.length));
     }
     let further = Medium::all().iter().find(|other| {
         !matches!(other.word, "virtual" | "dwdm")
-            && other.reach(speed).is_some_and(|reach| reach.length >= length)
+            && other.reach(lane).is_some_and(|reach| reach.length >= length)
     });
     let help = match further {
         Some(further) => format!("use `{}` ({}), or a shorter cable", further.word, further.title),
@@ -95,12 +106,14 @@ mod tests {
     #[test]
     fn media_reach_so_far() {
         assert_eq!(codes("cables: { nic-t0: { length: 12m } }"), ["E0602"]);
-        assert_eq!(codes("cables: { nic-t0: { length: 5m } }"), Vec::<&str>::new());
+        assert_eq!(codes("cables: { nic-t0: { length: 3m } }"), Vec::<&str>::new());
+        // Ports of 200G over two lanes: 100G lanes reach less than 25G lanes, whatever the speed of the port.
+        assert_eq!(codes("cables: { nic-t0: { length: 5m } }"), ["E0602"]);
         assert_eq!(codes("cables: { t0-t1: { length: 600m } }"), ["E0602"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 3km } } }"), ["E0602"]);
         assert_eq!(
             message("cables: { nic-t0: { length: 12m, medium: dac } }", "E0602"),
-            "the NIC to T0 cables are 12m of `dac`, which reaches 5m at 200G"
+            "the NIC to T0 cables are 12m of `dac`, which reaches 3m at 100G a lane"
         );
     }
 }

@@ -46,8 +46,8 @@ mod tests {
                 "{{ routing: ecmp-static, hosts: {{ outputs: [nccl] }}, ecmp: {{ qps_per_connection: {qps} }} }}"
             )
         };
-        assert_eq!(codes(&fragment(0)), ["E0712", "W0901"]);
-        assert_eq!(codes(&fragment(128)), ["W0901"]);
+        assert_eq!(codes(&fragment(0)), ["E0712", "W0203", "W0901"]);
+        assert_eq!(codes(&fragment(128)), ["W0203", "W0901"]);
         assert_eq!(
             message(&fragment(256), "E0712"),
             "256 queue pairs for each connection are not between 1 and 128"

@@ -11,7 +11,7 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0217",
     title: "the release is older than what the file asks for",
-    what: "Every operating system in use has, in the release that `releases` names, what `routing` and `qos` ask for: `nvue` \
+    what: "Every operating system in use has, in the release that `releases` states, what `routing` and `qos` ask for: `nvue` \
            has SRv6 segments and packet trimming from 5.14 on, and BGP as it is written from 5.15 on.",
     why: "The older release has no key for it, or has it elsewhere, and refuses the whole file.",
     example: "releases: { nvue: \"5.13\" }\n\

@@ -1,4 +1,4 @@
-//! E0216: a release of an operating system is none whose grammar is known.
+//! E0216: a release of an operating system is not supported.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
@@ -6,16 +6,16 @@ use closc_platform::Os;
 use crate::draft::Draft;
 use crate::suggest::listed;
 
-/// A release of an operating system is none whose grammar is known.
+/// A release of an operating system is not supported.
 pub(crate) static RULE: Rule = Rule {
     code: "E0216",
-    title: "the grammar of the release is not known",
-    what: "Every release that `releases` names is one whose grammar was looked at: for `nvue` those from 5.13 to 5.18. Other \
-           operating systems are written in one way whatever their release, and have no line there.",
-    why: "`nv config replace` refuses a whole file for one key that its release has under another name: before 5.15 addresses \
-          are below `ip`, from then on below `ipv4` and `ipv6`.",
+    title: "the release is not supported",
+    what: "Every release in `releases` is supported: for `sonic` and `pins` the branches from 202411 on, for `frr` 10.4 or \
+           later, for `eos` 4.33 or later, for `nvue` 5.13 to 5.18. `linux` and `p4` have no releases.",
+    why: "An operating system refuses keys of another release. `nv config replace` refuses the whole file for one key: before \
+          5.15 addresses are below `ip`, from then on below `ipv4` and `ipv6`.",
     example: "releases: { nvue: \"5.9\" }",
-    fix: "Name a release that the message lists, or leave the line out.",
+    fix: "State a release that the message lists, or remove the line.",
 };
 
 /// Checks every release.
@@ -25,20 +25,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some(releases) = os.value.releases() else {
             let able = Os::ALL.into_iter().filter(|os| os.releases().is_some()).map(Os::word);
             out.push(
-                Diagnostic::error(&RULE, format!("`{word}` has no releases here: all are written alike"))
+                Diagnostic::error(&RULE, format!("`{word}` has no releases"))
                     .at(os.span, "")
-                    .help(format!("remove the line; releases count for {}", listed(able))),
+                    .help(format!("remove the line; systems with releases: {}", listed(able))),
             );
             continue;
         };
-        if releases.known.contains(&release.value) {
+        if releases.supports(release.value) {
             continue;
         }
-        let known: Vec<String> = releases.known.iter().map(ToString::to_string).collect();
         out.push(
-            Diagnostic::error(&RULE, format!("the grammar of `{word}` {} is not known", release.value))
+            Diagnostic::error(&RULE, format!("`{word}` {} is not supported", release.value))
                 .at(release.span, "")
-                .help(format!("use {}", listed(known.iter().map(String::as_str)))),
+                .help(format!("use {}", releases.words())),
         );
     }
 }
@@ -52,6 +51,12 @@ mod tests {
         assert!(codes("releases: { nvue: \"5.9\" }").contains(&"E0216"));
         assert!(codes("releases: { sonic: \"5.16\" }").contains(&"E0216"));
         assert!(!codes("releases: { nvue: 5.14 }").contains(&"E0216"));
-        assert_eq!(message("releases: { nvue: 5.10 }", "E0216"), "the grammar of `nvue` 5.10 is not known");
+        assert_eq!(message("releases: { nvue: 5.10 }", "E0216"), "`nvue` 5.10 is not supported");
+        for wrong in ["sonic: 202305", "frr: 10.3", "frr: 202511", "eos: 4.32.1F", "linux: 6.18"] {
+            assert!(codes(&format!("releases: {{ {wrong} }}")).contains(&"E0216"), "{wrong}");
+        }
+        for right in ["sonic: 202511", "sonic: master", "frr: 10.4", "frr: 10.10.0", "eos: 4.33.1F"] {
+            assert!(!codes(&format!("releases: {{ {right} }}")).contains(&"E0216"), "{right}");
+        }
     }
 }

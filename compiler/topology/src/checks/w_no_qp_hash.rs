@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn hashing_is_reported() {
-        assert_eq!(codes("routing: ecmp-static"), ["W0901"]);
+        assert_eq!(codes("routing: ecmp-static"), ["W0203", "W0901"]);
         assert_eq!(
             message("routing: ecmp-static", "W0901"),
             "`sonic` on `box-256x200g` cannot hash the RoCE destination queue pair"

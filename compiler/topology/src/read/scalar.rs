@@ -211,7 +211,7 @@ impl Read for closc_platform::Release {
         let parsed = match &item.value {
             Value::Text(text) => text.parse().ok(),
             // The number 5.10 would be 5.1: what counts is what was written.
-            Value::Float(_) => reader.written(item.place).parse().ok(),
+            Value::Float(_) | Value::Integer(_) => reader.written(item.place).parse().ok(),
             _ => None,
         };
         parsed.or_else(|| reader.wrong_type(item, "a release in quotes", "\"5.16\""))

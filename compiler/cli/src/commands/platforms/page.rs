@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_platform::{Breakout, Buffer, Claim, HwskuFacts, Limit, Platform};
+use closc_platform::{Breakout, Buffer, Claim, Fault, HwskuFacts, Limit, Platform};
 
 /// Says what a platform has, and who says so.
 pub(super) fn page(platform: &Platform) -> String {
@@ -38,6 +38,10 @@ pub(super) fn page(platform: &Platform) -> String {
     for (at, fact) in facts.flat_map(|(hwsku, facts)| self::facts(hwsku, facts)).enumerate() {
         line(if at == 0 { "hwskus" } else { "" }, fact);
     }
+    let faults = Fault::all().iter().filter(|fault| fault.concerns_platform(platform));
+    for (at, fault) in faults.enumerate() {
+        line(if at == 0 { "faults" } else { "" }, self::fault(fault));
+    }
     for (at, source) in platform.sources.iter().enumerate() {
         line(if at == 0 { "sources" } else { "" }, source.clone());
     }
@@ -67,6 +71,13 @@ fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
         Some(format!("{hwsku}: {feature} {word}: {source}"))
     };
     [of("uN", &facts.un), of("trimming", &facts.trimming)].into_iter().flatten().collect()
+}
+
+/// Returns a known fault: `sonic, pins 202411 (delivery): refuses ... (sonic-net/sonic-utilities#4226)`.
+fn fault(fault: &Fault) -> String {
+    let oses: Vec<&str> = fault.oses.iter().map(|os| os.word()).collect();
+    let (oses, releases, impact) = (oses.join(", "), fault.releases(), fault.impact.word());
+    format!("{oses} {releases} ({impact}): {} ({})", fault.effect, fault.source)
 }
 
 fn split(platform: &Platform, breakout: Breakout) -> String {

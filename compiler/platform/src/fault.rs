@@ -1,0 +1,252 @@
+//! The register of known faults: what of closc's output some releases of an operating system do wrong.
+//!
+//! In: `faults.yaml`, built into the program. Out: [`Fault`]s, and which of them concern a switch. Invariants: every row
+//! has a public source; a row concerns a switch by its release, its ASIC and what is rendered for it, and by nothing else.
+
+use std::sync::LazyLock;
+
+use closc_qos::headroom::{Chip, Model};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Os, Platform, Release};
+
+/// A fault that a public source describes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// Repository and number of the issue or pull request.
+    pub source: String,
+    /// Operating systems with the fault.
+    pub oses: Vec<Os>,
+    /// The first release with the fault; the oldest one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Release>,
+    /// The last release with the fault. It is still there in the newest release where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Release>,
+    /// Which images of these releases have it, where not all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<String>,
+    /// The maker of the ASICs with the fault, where not all have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asics: Option<Maker>,
+    /// What has to be rendered for a switch so that the fault matters.
+    pub when: Condition,
+    /// Where it shows.
+    pub impact: Impact,
+    /// What the release does, to be read after its name.
+    pub effect: String,
+    /// What an operator does about it.
+    pub workaround: String,
+    /// The rule that reports it, where it has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+/// The maker of an ASIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Maker {
+    /// Broadcom.
+    Broadcom,
+    /// NVIDIA.
+    Nvidia,
+}
+
+/// What is rendered for a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// Anything.
+    Always,
+    /// Local segments.
+    Segments,
+    /// Several locators.
+    SeveralLocators,
+    /// Static routes that the operating system installs from its own configuration.
+    StaticRoutes,
+    /// BGP sessions over unnumbered ports.
+    Bgp,
+    /// Fields of the ECMP hash.
+    HashFields,
+    /// ECN marking.
+    Marking,
+    /// More front ports than this.
+    PortsOver(u64),
+}
+
+/// Where a fault shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Impact {
+    /// Packets are forwarded otherwise than rendered.
+    Forwarding,
+    /// A change takes longer, or another method.
+    Delivery,
+    /// Nowhere: the output is written so that the fault does not matter.
+    Avoided,
+}
+
+/// The facts about a switch's output that conditions ask for.
+// Independent facts, each asked by one condition.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rendered {
+    /// Local segments.
+    pub segments: bool,
+    /// More than one locator.
+    pub several_locators: bool,
+    /// Static routes.
+    pub static_routes: bool,
+    /// BGP.
+    pub bgp: bool,
+    /// Fields of the ECMP hash.
+    pub hash_fields: bool,
+    /// ECN marking.
+    pub marking: bool,
+    /// Front ports.
+    pub ports: u64,
+}
+
+impl Maker {
+    /// Returns the name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Maker::Broadcom => "Broadcom",
+            Maker::Nvidia => "NVIDIA",
+        }
+    }
+}
+
+impl Condition {
+    fn holds(self, rendered: &Rendered) -> bool {
+        match self {
+            Condition::Always => true,
+            Condition::Segments => rendered.segments,
+            Condition::SeveralLocators => rendered.several_locators,
+            Condition::StaticRoutes => rendered.static_routes,
+            Condition::Bgp => rendered.bgp,
+            Condition::HashFields => rendered.hash_fields,
+            Condition::Marking => rendered.marking,
+            Condition::PortsOver(most) => rendered.ports > most,
+        }
+    }
+
+    /// Returns what has to be rendered, for people.
+    pub fn words(self) -> String {
+        match self {
+            Condition::Always => "every configuration".to_owned(),
+            Condition::Segments => "uN segments".to_owned(),
+            Condition::SeveralLocators => "several locators".to_owned(),
+            Condition::StaticRoutes => "static routes".to_owned(),
+            Condition::Bgp => "BGP over unnumbered ports".to_owned(),
+            Condition::HashFields => "fields of the ECMP hash".to_owned(),
+            Condition::Marking => "ECN marking".to_owned(),
+            Condition::PortsOver(most) => format!("more than {most} ports"),
+        }
+    }
+}
+
+impl Impact {
+    /// Returns the keyword.
+    pub fn word(self) -> &'static str {
+        match self {
+            Impact::Forwarding => "forwarding",
+            Impact::Delivery => "delivery",
+            Impact::Avoided => "avoided",
+        }
+    }
+}
+
+impl Fault {
+    /// Returns every known fault, in the order of the register.
+    pub fn all() -> &'static [Fault] {
+        static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
+            serde_saphyr::from_str(include_str!("../faults.yaml")).expect("a test reads the register")
+        });
+        &ALL
+    }
+
+    /// Tells whether a switch of a platform can have it under some operating system and release.
+    pub fn concerns_platform(&self, platform: &Platform) -> bool {
+        self.oses.iter().any(|os| platform.supports(*os))
+            && self.asics.is_none_or(|asics| maker(platform) == Some(asics))
+    }
+
+    /// Tells whether a release has it.
+    pub fn concerns_release(&self, os: Os, release: Release) -> bool {
+        self.oses.contains(&os)
+            && self.from.is_none_or(|from| from <= release)
+            && self.until.is_none_or(|until| release <= until)
+    }
+
+    /// Tells whether it matters on a switch.
+    pub fn concerns(&self, (os, release): (Os, Release), platform: &Platform, rendered: &Rendered) -> bool {
+        self.concerns_release(os, release) && self.concerns_platform(platform) && self.when.holds(rendered)
+    }
+
+    /// Returns the releases with the fault, for people: `202505 to 202511`.
+    pub fn releases(&self) -> String {
+        let range = match (self.from, self.until) {
+            (Some(from), Some(until)) if from == until => from.to_string(),
+            (Some(from), Some(until)) => format!("{from} to {until}"),
+            (Some(from), None) => format!("{from} and later"),
+            (None, Some(until)) => format!("up to {until}"),
+            (None, None) => "all releases".to_owned(),
+        };
+        match &self.images {
+            Some(images) => format!("{range}, {images}"),
+            None => range,
+        }
+    }
+}
+
+/// Returns the maker of a platform's ASIC; nothing for software and for makers without a row.
+fn maker(platform: &Platform) -> Option<Maker> {
+    let model: Model = platform.buffer.as_ref()?.headroom_model.parse().ok()?;
+    match model {
+        Model::Chip(Chip::Teralynx10) | Model::Ieee | Model::Tofino2 => None,
+        Model::Chip(_) => Some(Maker::Broadcom),
+        Model::Spectrum(_) | Model::Classic(_) => model.is_nvidia().then_some(Maker::Nvidia),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_sourced_and_of_an_accepted_form() {
+        for fault in Fault::all() {
+            let (repository, number) = fault.source.split_once('#').expect("a number");
+            assert!(repository.contains('/') && number.parse::<u32>().is_ok(), "{}", fault.source);
+            assert!(!fault.effect.ends_with('.') && !fault.workaround.ends_with('.'), "{}", fault.source);
+            assert!(fault.from.is_none_or(|from| fault.until.is_none_or(|until| from <= until)));
+            for os in &fault.oses {
+                let releases = os.releases().expect("rows are of systems with releases");
+                for release in fault.from.iter().chain(&fault.until) {
+                    assert!(release.has_form_of(releases.default), "{}: {release}", fault.source);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_is_of_releases_asics_and_output() {
+        let catalogue = crate::Catalogue::builtin();
+        let hash = Fault::all().iter().find(|fault| fault.source == "sonic-net/sonic-swss#3986").unwrap();
+        let (broadcom, nvidia) =
+            (catalogue.get("th5-512x100g").unwrap(), catalogue.get("spectrum4-sn5600").unwrap());
+        let rendered = Rendered { hash_fields: true, ..Rendered::default() };
+        let on = (Os::Sonic, Release::Branch(202_511));
+        assert!(hash.concerns(on, broadcom, &rendered));
+        assert!(!hash.concerns(on, nvidia, &rendered));
+        assert!(!hash.concerns(on, broadcom, &Rendered::default()));
+        assert!(!hash.concerns((Os::Frr, Release::version(10, 5)), broadcom, &rendered));
+        let ignored = Fault::all().iter().find(|fault| fault.source.ends_with("#23585")).unwrap();
+        assert!(ignored.concerns_release(Os::Sonic, Release::Branch(202_505)));
+        assert!(!ignored.concerns_release(Os::Sonic, Release::Branch(202_511)));
+        assert!(!ignored.concerns_release(Os::Sonic, Release::Master));
+    }
+}
