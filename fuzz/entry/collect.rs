@@ -69,7 +69,8 @@ fn request(bytes: &[u8]) {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let header = |line: &str| line.split_once(": ").map(|(name, it)| (name.to_lowercase(), it.to_owned()));
     let headers = lines.filter_map(header).collect();
-    let request = Request { is_post, path: path.to_owned(), query: query.to_owned(), headers, body };
+    let (path, query) = (path.to_owned(), query.to_owned());
+    let request = Request { is_post, path, query, headers, body, ..Request::default() };
     let answer = DESK.answer(&request);
     assert!((200..600).contains(&answer.status));
     assert!(!request.is_post || answer.status != 200, "nobody has the token");

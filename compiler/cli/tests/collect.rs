@@ -193,6 +193,41 @@ fn a_dead_or_hostile_source_costs_only_itself() {
     assert!(sources.contains("it refuses: no") && sources.contains("Connection refused"), "{sources}");
 }
 
+/// The first agent that claimed a NIC was believed: an impostor locked the real one out, and had cables denied.
+#[test]
+fn an_impostor_is_not_believed_and_a_binding_names_the_agent() {
+    let folder = folder();
+    let _agents = Agents::start(folder.path());
+    Agents::impostor(&folder.path().join("impostor.sock"), 0);
+    let collector = Collector::start(folder.path(), &["--apply", "--plane-share", "30"]);
+    eventually("both claims are found", || collector.summary()["agents"]["contested"] == 1);
+    eventually("the others answer", || collector.summary()["agents"]["speaking"] == 7);
+    let alarm = collector.summary()["alarms"][0].as_str().unwrap_or_default().to_owned();
+    assert!(alarm.contains("`su001-n001/nic0`") && alarm.contains("impostor.sock"), "{alarm}");
+    assert!(collector.get("/metrics").1.contains("closc_collect_nics_contested 1\n"));
+    assert_eq!(collector.says(), (Vec::new(), Vec::new()), "neither counts");
+    drop(collector);
+    let bound = format!("su001-n001/nic0={}", folder.path().join("0.sock").display());
+    let collector = Collector::start(folder.path(), &["--nic", &bound]);
+    eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
+    eventually("the impostor is refused", || {
+        collector.get("/api/sources").1.contains("`su001-n001/nic0`, which is bound to the agent at")
+    });
+    assert_eq!(collector.summary()["agents"]["contested"], 0);
+    for (text, why) in [
+        ("su999-n001/nic0=/x", "is not a NIC of `eight-planes`"),
+        ("su001-n001/nic0=/x/*", "a pattern cannot be bound"),
+        ("su001-n001/nic0=", "needs one path"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_closc"))
+            .args(["collect", FABRIC, "--nic", text, "--listen", "127.0.0.1:0", "--for", "1"])
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(why), "{said}");
+    }
+}
+
 #[test]
 fn silence_of_all_agents_is_a_failure() {
     let looked = Command::new(env!("CARGO_BIN_EXE_closc"))
@@ -235,9 +270,31 @@ fn post(collector: &Collector, path: &str, more: &str, body: &str) -> (u16, Stri
     ))
 }
 
-fn token(collector: &Collector) -> String {
+/// The token in the file beside the state.
+fn token(folder: &tempfile::TempDir) -> String {
+    let text = std::fs::read_to_string(folder.path().join("state.json.token")).expect("the collector made it");
+    text.trim().to_owned()
+}
+
+/// A local user, or a scraper with a certificate, read the token of the page and drained; the log named the collector's user.
+#[test]
+fn readers_of_the_page_do_not_order_and_the_log_names_the_operator() {
+    let folder = folder();
+    let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
     let session: Value = serde_json::from_str(&collector.get("/api/session").1).expect("it is JSON");
-    session["token"].as_str().expect("it has a token").to_owned()
+    let found = session["token"].as_str().unwrap_or_default().to_owned();
+    let order = |token: &str| format!(r#"{{"token":"{token}","name":"p0-t1-001","why":"new optics"}}"#);
+    let (status, why) = post(&collector, "/api/drain", "", &order(&found));
+    assert!(status == 403 && why.contains("state.json.token"), "{status} {why}");
+    assert_eq!(post(&collector, "/api/drain", "", &order(&token(&folder))).0, 200);
+    let log = std::fs::read_to_string(folder.path().join("audit.log")).expect("it is there");
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    let ordered = lines.map(|line| line["details"]["ordered-by"].clone()).find(Value::is_object);
+    let ordered = ordered.expect("the log names the operator");
+    let own = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("it is mounted"));
+    assert!(ordered["address"].as_str().is_some_and(|from| from.starts_with("127.0.0.1:")), "{ordered}");
+    assert_eq!((&ordered["authority"], &ordered["reason"]), (&"token".into(), &"new optics".into()));
+    assert_eq!(ordered["uid"], own);
 }
 
 #[test]
@@ -245,10 +302,10 @@ fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     let folder = folder();
     let dry = Collector::start(folder.path(), &["--web"]);
     let drain = |token: &str| format!(r#"{{"token":"{token}","name":"p0-t1-001","minutes":5}}"#);
-    assert_eq!(post(&dry, "/api/drain", "", &drain(&token(&dry))).0, 403);
+    assert_eq!(post(&dry, "/api/drain", "", &drain("0")).0, 403);
     drop(dry);
     let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
-    let good = drain(&token(&collector));
+    let good = drain(&token(&folder));
     assert_eq!(post(&collector, "/api/drain", "", &drain("0")).0, 403);
     assert_eq!(post(&collector, "/api/drain", "Origin: http://evil.example\r\n", &good).0, 403);
     assert_eq!(post(&collector, "/api/drain", "", "{").0, 400);
@@ -258,7 +315,7 @@ fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     let (status, changes) = post(&collector, "/api/drain", "Origin: http://localhost\r\n", &good);
     assert!(status == 200 && changes.contains("\"applied\""), "{changes}");
     assert_eq!(post(&collector, "/api/drain", "", &good).0, 409);
-    let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&collector));
+    let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&folder));
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
 }
 
@@ -292,7 +349,7 @@ fn every_answer_fits_its_schema() {
         assert_eq!(status, 404, "{path}: {text}");
         compare(&text);
     }
-    let order = format!(r#"{{"token":"{}","name":"p0-t1-001","minutes":5}}"#, token(&collector));
+    let order = format!(r#"{{"token":"{}","name":"p0-t1-001","minutes":5}}"#, token(&folder));
     compare(&post(&collector, "/api/drain", "", &order).1);
     let schemas =
         std::fs::read_dir(common::root().join("docs/schemas")).expect("the folder is there").flatten();
@@ -330,8 +387,9 @@ fn a_drain_waits_for_no_turn() {
         Collector::start(folder.path(), &["--apply", "--web", "--plane-share", "30", "--poll", "600000"]);
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
     let address = collector.address.to_string();
+    let secret = folder.path().join("state.json.token").display().to_string();
     // The delay until it is in force is shown but not judged: processors may be busy.
-    let order = format!(r#"{{"token":"{}","name":"p0-t1-002","minutes":5}}"#, token(&collector));
+    let order = format!(r#"{{"token":"{}","name":"p0-t1-002","minutes":5}}"#, token(&folder));
     let began = Instant::now();
     let (status, changes) = post(&collector, "/api/drain", "", &order);
     assert_eq!(status, 200, "{changes}");
@@ -340,16 +398,16 @@ fn a_drain_waits_for_no_turn() {
         "a denial of the collector: every agent has it {:?} after the order",
         agents.denied_after(began)
     );
-    let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&collector));
+    let lift = format!(r#"{{"token":"{}","id":1}}"#, token(&folder));
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
     eventually("no agent denies it", || agents.bans() == [0; 8]);
     let began = Instant::now();
-    let (code, said) = run("drain", "p0-t1-001", &["--collector", &address]);
+    let (code, said) = run("drain", "p0-t1-001", &["--collector", &address, "--token", &secret]);
     assert!(said.contains("denies `p0-t1-001`"), "{said}");
     assert_eq!(code, Some(0));
     eventually("every agent denies it", || agents.bans() == [1; 8]);
     println!("`closc drain`: every agent has it {:?} after its start", agents.denied_after(began));
-    assert_eq!(run("undrain", "p0-t1-001", &["--collector", &address]).0, Some(0));
+    assert_eq!(run("undrain", "p0-t1-001", &["--collector", &address, "--token", &secret]).0, Some(0));
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }
 
@@ -365,7 +423,8 @@ fn hosts_and_the_file_agree_whoever_refuses() {
         Collector::start(folder.path(), &["--apply", "--web", "--plane-share", "30", "--poll", "600000"]);
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
     let address = collector.address.to_string();
-    let run = |limits: &str, [verb, name]: [&str; 2], to: [&str; 2]| {
+    let secret = folder.path().join("state.json.token").display().to_string();
+    let run = |limits: &str, [verb, name]: [&str; 2], to: &[&str]| {
         let output = Command::new("sh")
             .args(["-c", &format!("{limits} exec \"$@\""), "sh", env!("CARGO_BIN_EXE_closc"), verb, name])
             .args([fabric.to_str().expect("a path is text"), "--write"])
@@ -376,24 +435,24 @@ fn hosts_and_the_file_agree_whoever_refuses() {
     };
     let is_whole =
         || std::fs::read(&fabric).expect("it is there") == std::fs::read(FABRIC).expect("it is there");
-    let (code, said) = run("", ["drain", "plane 3"], ["--collector", &address]);
+    let (code, said) = run("", ["drain", "plane 3"], &["--collector", &address, "--token", &secret]);
     assert_eq!(code, Some(1), "{said}");
     assert!(
         said.contains("fabric.yaml` is as it was: the collector at") && said.contains("100 % of plane 3"),
         "{said}"
     );
     assert!(is_whole());
-    let (_, said) = run("", ["drain", "plane 3"], ["--nic", "/nowhere/*.sock"]);
+    let (_, said) = run("", ["drain", "plane 3"], &["--nic", "/nowhere/*.sock"]);
     assert!(said.contains("is as it was: no agent is asked") && is_whole(), "{said}");
     // No file may grow, and nobody is killed for it.
     let full = "trap '' XFSZ; ulimit -f 0;";
-    let (code, said) = run(full, ["drain", "p0-t1-001"], ["--collector", &address]);
+    let (code, said) = run(full, ["drain", "p0-t1-001"], &["--collector", &address, "--token", &secret]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("denies `p0-t1-001`") && said.contains("lifts `p0-t1-001`"), "{said}");
     assert!(said.contains("cannot write") && is_whole(), "{said}");
     eventually("no agent denies it", || agents.bans() == [0; 8]);
     // And as nothing is left of it, it can be drained.
-    assert_eq!(run("", ["drain", "p0-t1-001"], ["--collector", &address]).0, Some(0));
+    assert_eq!(run("", ["drain", "p0-t1-001"], &["--collector", &address, "--token", &secret]).0, Some(0));
     assert!(!is_whole());
 }
 

@@ -26,8 +26,8 @@ pub enum Reason {
         /// The most that are read.
         max: u64,
     },
-    /// It is a private key, and others than its owner can read or write it.
-    #[error("is a private key that others can read (mode {mode:03o}): `chmod 600` it")]
+    /// It is a secret, and others than its owner can read or write it.
+    #[error("is a secret that others can read (mode {mode:03o}): `chmod 600` it")]
     Shared {
         /// Its mode.
         mode: u32,

@@ -1,7 +1,6 @@
 //! A folder whose files are read by relative paths.
 
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::PermissionsExt as _;
 
 use camino::Utf8Path;
 use nix::errno::Errno;
@@ -9,10 +8,7 @@ use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 
 use crate::error::{FileError, Reason};
-use crate::{open, read, read_into};
-
-/// Bits of a mode by which others than the owner can read or write a file.
-const OTHERS: u32 = 0o066;
+use crate::{open, read, read_into, secret};
 
 /// An open folder. It stays the same one when its path is renamed or becomes a link.
 #[derive(Debug)]
@@ -51,11 +47,7 @@ impl Folder {
     /// Reads a private key in the folder, unless others than its owner can read or write it.
     pub fn secret(&self, path: &str, max: u64) -> Result<Vec<u8>, FileError> {
         open::regular(self.handle.as_fd(), path)
-            .and_then(|file| {
-                // Of the file that was opened, so that no other one takes its place meanwhile.
-                let mode = file.metadata()?.permissions().mode() & 0o777;
-                if mode & OTHERS == 0 { read(file, max) } else { Err(Reason::Shared { mode }) }
-            })
+            .and_then(|file| secret(file, max))
             .map_err(|reason| FileError::new(path, reason))
     }
 

@@ -5,6 +5,7 @@
 //! one more connection ends the oldest one that has not asked yet; what is not served is refused with a reason.
 
 mod certificates;
+mod client;
 mod log_state;
 mod message;
 mod places;
@@ -24,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 pub use certificates::Certificates;
+pub use client::Client;
 pub use log_state::LogState;
 pub use message::{Answer, Request};
 
@@ -60,7 +62,7 @@ pub async fn serve_within(
     let mut places = Places::new(connections);
     let answer = Arc::new(answer);
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, address)) = listener.accept().await else {
             tokio::time::sleep(AFTER_ERROR).await;
             continue;
         };
@@ -70,9 +72,14 @@ pub async fn serve_within(
         let has_asked = Arc::clone(&asked);
         let task = tokio::spawn(async move {
             let work = async {
+                let client = Client { address: Some(address), ..Client::default() };
                 match tls {
-                    None => one(stream, answer, has_asked).await,
-                    Some(tls) => one(tls.accept(stream).await?, answer, has_asked).await,
+                    None => one(stream, client, answer, has_asked).await,
+                    Some(tls) => {
+                        let stream = tls.accept(stream).await?;
+                        let client = client.with_certificate(stream.get_ref().1.peer_certificates());
+                        one(stream, client, answer, has_asked).await
+                    }
                 }
             };
             let served = timeout(PATIENCE, work).await;
@@ -87,13 +94,14 @@ pub async fn serve_within(
 /// Serves one connection.
 async fn one(
     stream: impl AsyncRead + AsyncWrite + Unpin,
+    client: Client,
     answer: Arc<impl Fn(&Request) -> Answer + Send + Sync + 'static>,
     asked: Arc<AtomicBool>,
 ) -> std::io::Result<()> {
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (answer, asked) = (answer.clone(), asked.clone());
+        let (answer, asked, client) = (answer.clone(), asked.clone(), client.clone());
         Box::pin(async move {
-            let read = Request::read(request).await;
+            let read = Request::read(request, client).await;
             asked.store(true, Ordering::Relaxed);
             let said = read.map_or_else(|refused| refused, |request| answer(&request));
             Ok::<_, Infallible>(said.into_response())

@@ -8,6 +8,8 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use hyper::{Method, Response, StatusCode};
 
+use crate::client::Client;
+
 /// The longest body of a request.
 const BODY_MAX: u64 = 8 << 10;
 
@@ -24,6 +26,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// Posted messages.
     pub body: Vec<u8>,
+    /// The client at the other end of the connection.
+    pub client: Client,
 }
 
 /// An answer.
@@ -46,7 +50,7 @@ impl Request {
     }
 
     /// Reads a request, or says why it is refused.
-    pub(crate) async fn read(request: hyper::Request<Incoming>) -> Result<Request, Answer> {
+    pub(crate) async fn read(request: hyper::Request<Incoming>, client: Client) -> Result<Request, Answer> {
         let (head, body) = request.into_parts();
         let is_post = match head.method {
             Method::GET | Method::HEAD => false,
@@ -71,6 +75,7 @@ impl Request {
             query: head.uri.query().unwrap_or_default().to_owned(),
             headers,
             body: body.to_bytes().to_vec(),
+            client,
         })
     }
 }

@@ -32,7 +32,9 @@ async fn serve(folder: &Path, ours: &Authority, revoked: Option<Vec<u8>>) -> Soc
     let certificates = Certificates::new(move || acceptor.config());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback has a port");
     let address = listener.local_addr().expect("it is bound");
-    tokio::spawn(closc_http::serve(listener, Some(certificates), |_| Answer::text(200, "a secret\n")));
+    tokio::spawn(closc_http::serve(listener, Some(certificates), |request| {
+        Answer::text(200, format!("for {:?}: a secret\n", request.client.names))
+    }));
     address
 }
 
@@ -74,7 +76,10 @@ async fn only_clients_of_the_authority_read_what_is_served() {
     let address = serve(folder.path(), &ours, Some(ours.revoke(&[&gone]))).await;
     let served = tokio::task::spawn_blocking(move || {
         let known = ours.issue("prometheus", Validity::Now);
-        assert!(read(address, &ours, Some(&known)).ends_with("a secret\n"));
+        // The server knows which client asks: its common name, and the same as a name of a host.
+        let secret = "for [\"prometheus\", \"prometheus\"]: a secret\n";
+        let read_by_known = read(address, &ours, Some(&known));
+        assert!(read_by_known.ends_with(secret), "{read_by_known}");
         let strangers = [theirs.issue("prometheus", Validity::Now), ours.issue("prometheus", Validity::Past)];
         for identity in [None, Some(&strangers[0]), Some(&strangers[1]), Some(&gone)] {
             assert_eq!(read(address, &ours, identity), "");

@@ -17,9 +17,10 @@ use thiserror::Error;
 
 use crate::ban::{ban, probed};
 use crate::denial::{Change, DENIALS_MAX, Denial, Denials, Stage, reason};
-use crate::element::Element;
+use crate::element::{Element, nic_name};
 use crate::evidence::{Evidence, needed};
 use crate::guard::{self, Refusal};
+use crate::identity::{Conflict, Identities};
 use crate::report::{Report, ReportFault};
 use crate::switches::{Switches, Twice};
 use crate::verdict::{Kind, Scene, Verdict, judge};
@@ -156,6 +157,7 @@ pub struct Collector {
     evidence: Evidence,
     switches: Switches,
     sources: Vec<Source>,
+    identities: Identities,
     by_name: BTreeMap<String, u32>,
     held: BTreeMap<(Element, Kind), Held>,
     denials: Denials,
@@ -181,6 +183,7 @@ impl Collector {
             options,
             began_ms: now_ms,
             sources: Vec::new(),
+            identities: Identities::default(),
             by_name: BTreeMap::new(),
             held: BTreeMap::new(),
             denials: Denials::default(),
@@ -292,6 +295,19 @@ impl Collector {
         id
     }
 
+    /// Binds a source to a NIC: no other source speaks for it, and this one for no other.
+    pub fn bind(&mut self, name: &str, nic: Nic) {
+        let source = self.source(name);
+        self.identities.bind(source, nic);
+    }
+
+    /// Returns the NICs that several sources claim, and the names of those sources. None of them counts.
+    pub(crate) fn contested(&self, now_ms: u64) -> Vec<(Nic, Vec<&str>)> {
+        let name = |source: &u32| self.sources[*source as usize].name.as_str();
+        let contested = self.identities.contested(now_ms, self.options.fresh_ms);
+        contested.into_iter().map(|(nic, sources)| (nic, sources.iter().map(name).collect())).collect()
+    }
+
     /// Takes what a source says. What is wrong with it costs this source only.
     pub fn take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
         let table = report.table.clone();
@@ -303,9 +319,30 @@ impl Collector {
                 (own.nic, own.seen_ms, own.fault) = (Some(*nic), now_ms, None);
                 own.other_table = other_table;
             }
-            Err(fault) => self.failed(source, &fault.to_string()),
+            Err(fault) => self.note_failure(source, &fault.to_string()),
         }
         done
+    }
+
+    /// Tells whether a source speaks for a NIC. Where several do, evidence of either is forgotten.
+    fn identify(&mut self, source: u32, nic: Nic, now_ms: u64) -> Result<(), ReportFault> {
+        let claim = self.identities.claim(source, nic, now_ms, self.options.fresh_ms);
+        let Err(conflict) = claim else { return Ok(()) };
+        self.sources[source as usize].nic = None;
+        let topology = self.plan.topology();
+        let name = |source: u32| self.sources[source as usize].name.clone();
+        Err(match conflict {
+            Conflict::Bound(own) => {
+                ReportFault::Bound { own: nic_name(topology, own), claimed: nic_name(topology, nic) }
+            }
+            Conflict::Owned(owner) => ReportFault::Taken { nic: nic_name(topology, nic), other: name(owner) },
+            Conflict::Contested(other) => {
+                let fault = ReportFault::Contested { nic: nic_name(topology, nic), other: name(other) };
+                self.evidence.quarantine(nic);
+                self.count(nic);
+                fault
+            }
+        })
     }
 
     fn try_take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
@@ -315,14 +352,8 @@ impl Collector {
         if let Some(other) = fabric.filter(|fabric| **fabric != *self.plan.topology().name) {
             return Err(ReportFault::Fabric(other.clone()));
         }
-        let other = self.evidence.agents.get(&nic).filter(|agent| agent.source != source);
-        if let Some(other) =
-            other.filter(|agent| now_ms.saturating_sub(agent.seen_ms) <= self.options.fresh_ms)
-        {
-            let other = self.sources[other.source as usize].name.clone();
-            return Err(ReportFault::Taken { nic: report.nic, other });
-        }
-        self.evidence.take(&self.plan, source, nic, report, now_ms)?;
+        self.identify(source, nic, now_ms)?;
+        self.evidence.take(&self.plan, nic, report, now_ms)?;
         self.count(nic);
         Ok(nic)
     }
@@ -340,6 +371,11 @@ impl Collector {
 
     /// Takes note that a source did not answer, or said something that is of no use.
     pub fn failed(&mut self, source: u32, fault: &str) {
+        self.identities.withdraw(source);
+        self.note_failure(source, fault);
+    }
+
+    fn note_failure(&mut self, source: u32, fault: &str) {
         let own = &mut self.sources[source as usize];
         own.failures += 1;
         own.fault = Some(fault.chars().take(300).collect());
@@ -564,8 +600,9 @@ impl Collector {
 
     /// Counts who has which denial in force.
     fn count(&mut self, nic: Nic) {
-        let Some(agent) = self.evidence.agents.get(&nic) else { return };
-        let has = |(denial, scope): &(&Denial, Ban)| agent.denials.iter().any(|own| denial.is_at(own, scope));
+        let agent = self.evidence.agents.get(&nic);
+        let bans = agent.map_or(&[][..], |agent| &agent.denials);
+        let has = |(denial, scope): &(&Denial, Ban)| bans.iter().any(|own| denial.is_at(own, scope));
         let now: Vec<u64> = self.scopes(nic).filter(has).map(|(denial, _)| denial.id).collect();
         let before = self.in_force.remove(&nic).unwrap_or_default();
         for id in before {

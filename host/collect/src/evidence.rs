@@ -25,8 +25,6 @@ const TALLIES_MAX: usize = 1 << 18;
 /// The agent of a NIC.
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
-    /// Which source it is.
-    pub(crate) source: u32,
     pub(crate) seen_ms: u64,
     /// Planes that the NIC has, and those whose port has no carrier; a bit each.
     pub(crate) planes: u32,
@@ -203,7 +201,6 @@ impl Evidence {
     pub(crate) fn take(
         &mut self,
         plan: &Plan,
-        source: u32,
         nic: Nic,
         report: Report,
         now_ms: u64,
@@ -246,7 +243,6 @@ impl Evidence {
         let down = report.carriers.iter().filter(known).filter(|(_, up)| !up);
         let strays = strays(topology.planes, old.as_ref(), &report.strays, now_ms);
         let agent = Agent {
-            source,
             seen_ms: now_ms,
             planes,
             down: down.fold(0, |all, (plane, _)| all | bit(*plane)),
@@ -321,6 +317,19 @@ impl Evidence {
         } else {
             self.crowded += lost;
         }
+    }
+
+    /// Forgets an agent and its tallies: several sources claim its NIC.
+    pub(crate) fn quarantine(&mut self, nic: Nic) {
+        self.agents.remove(&nic);
+        let (pinned, mut gone) = (&self.pinned, 0);
+        self.suspects.retain(|link, suspect| {
+            let before = suspect.tallies.len();
+            suspect.tallies.retain(|(prober, _), _| *prober != nic);
+            gone += before - suspect.tallies.len();
+            pinned.contains(link) || !suspect.tallies.is_empty()
+        });
+        self.n_tallies -= gone;
     }
 
     /// Watches cables though they lose nothing, from now on; those of before no more.

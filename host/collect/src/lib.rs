@@ -11,6 +11,7 @@ mod denial;
 mod element;
 mod evidence;
 mod guard;
+mod identity;
 pub mod io;
 mod report;
 mod switches;

@@ -90,12 +90,28 @@ pub enum ReportFault {
     /// It counts more losses than probes.
     #[error("it counts more losses than probes to {0:?}")]
     Counts(Turn),
-    /// Another agent has the NIC.
-    #[error("{nic} is the NIC of the agent at {other}")]
+    /// The NIC is bound to another agent.
+    #[error("it reports for `{nic}`, which is bound to the agent at {other}")]
     Taken {
         /// The NIC.
-        nic: Ipv6Addr,
-        /// The source that it is known of.
+        nic: String,
+        /// The source that it is bound to.
+        other: String,
+    },
+    /// It is bound to another NIC.
+    #[error("it is bound to `{own}`, and reports for `{claimed}`")]
+    Bound {
+        /// Its NIC.
+        own: String,
+        /// The NIC that it reports for.
+        claimed: String,
+    },
+    /// Another agent claims the NIC too.
+    #[error("the agent at {other} reports for `{nic}` too, so neither counts: bind the NIC with `--nic {nic}=SOCKET`")]
+    Contested {
+        /// The NIC.
+        nic: String,
+        /// The other source.
         other: String,
     },
 }

@@ -33,6 +33,9 @@ pub struct Summary {
     pub now_ms: u64,
     /// Whether denials are applied.
     pub apply: bool,
+    /// States that an operator has to end, at most a thousand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alarms: Vec<String>,
     /// Agents.
     pub agents: Agents,
     /// Switches whose counters are read.
@@ -62,6 +65,8 @@ pub struct Agents {
     pub findings: usize,
     /// Agents whose path table is not the one that this plan has for their group: of an older plan, or a newer one.
     pub other_tables: usize,
+    /// NICs that several sources claim, so that none of these counts.
+    pub contested: usize,
 }
 
 /// Switches whose counters are read.
@@ -218,6 +223,7 @@ impl Collector {
             fabric: plan.topology().name.to_string(),
             now_ms,
             apply: self.options().apply,
+            alarms: self.alarms(now_ms),
             agents: self.agents(now_ms),
             switches: self.switches_view(),
             planes: (0..plan.topology().planes).map(|plane| self.plane(plane, now_ms)).collect(),
@@ -225,6 +231,21 @@ impl Collector {
             n_verdicts: self.verdicts().count(),
             denials: self.denials().list.iter().map(|denial| self.denial(denial)).collect(),
         }
+    }
+
+    /// Lists what makes verdicts incomplete: no agent answers, or several claim a NIC.
+    fn alarms(&self, now_ms: u64) -> Vec<String> {
+        let agents = self.agents(now_ms);
+        let blind = (agents.speaking == 0 && self.switches().latest().len() == 0)
+            .then(|| "no agent answers, so nothing is checked".to_owned());
+        let contested = self.contested(now_ms).into_iter().map(|(nic, sources)| {
+            let nic = nic_name(self.plan().topology(), nic);
+            format!(
+                "several agents report for `{nic}`, so none of them counts: {}; bind the NIC with `--nic {nic}=SOCKET`",
+                sources.join(", ")
+            )
+        });
+        blind.into_iter().chain(contested).take(LIST_MAX).collect()
     }
 
     /// Counts agents.
@@ -242,6 +263,7 @@ impl Collector {
                 .iter()
                 .filter(|s| is_fresh(s.seen_ms) && s.other_table.is_some())
                 .count(),
+            contested: self.contested(now_ms).len(),
         }
     }
 

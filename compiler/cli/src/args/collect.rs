@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use camino::Utf8PathBuf;
+use closc_collect::io::Operators;
 
 use super::number;
 use super::serve::ServeArgs;
@@ -14,7 +15,7 @@ use super::serve::ServeArgs;
 pub struct CollectArgs {
     /// Fabric file, or `-` for stdin
     pub file: Utf8PathBuf,
-    /// Agent sockets: a path or a pattern with `*` and `?`
+    /// Agent sockets: a path, a pattern with `*` and `?`, or NIC=PATH
     #[arg(long, value_name = "SOCKET", required = true)]
     pub nic: Vec<String>,
     /// Make agents avoid faults, and accept orders on the page
@@ -34,6 +35,12 @@ pub struct CollectArgs {
     /// Serve a web page
     #[arg(long)]
     pub web: bool,
+    /// Token file for orders, created if missing [default: STATE.token]
+    #[arg(long, value_name = "FILE", requires = "web", requires = "apply")]
+    pub order_token: Option<Utf8PathBuf>,
+    /// Certificate name of an operator who may order; repeatable
+    #[arg(long, value_name = "NAME", requires = "web", requires = "apply", requires = "tls_client_ca")]
+    pub operator: Vec<String>,
     /// Milliseconds between polls of an agent
     #[arg(long, value_name = "MS", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=600_000))]
     pub poll: u64,
@@ -49,6 +56,20 @@ pub struct CollectArgs {
     /// Stop after N seconds and print faults; exit 1 if there are any, or if no agent answers
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,
+}
+
+impl CollectArgs {
+    /// Returns the clients that may order, if orders are carried out at all.
+    pub fn operators(&self) -> Operators {
+        if !self.web || !self.apply {
+            return Operators::default();
+        }
+        let beside_state = || self.state.as_ref().map(|state| Utf8PathBuf::from(format!("{state}.token")));
+        Operators {
+            token_file: self.order_token.clone().or_else(beside_state),
+            names: self.operator.iter().cloned().collect(),
+        }
+    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -64,6 +64,9 @@ pub struct DrainArgs {
     /// Address of a local `closc collect --apply --web` to notify
     #[arg(long, value_name = "ADDRESS", requires = "write")]
     pub collector: Option<SocketAddr>,
+    /// Token file of the collector
+    #[arg(long, value_name = "FILE", requires = "collector")]
+    pub token: Option<Utf8PathBuf>,
 }
 
 /// Arguments of `grow`.

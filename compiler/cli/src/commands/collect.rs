@@ -1,16 +1,18 @@
 //! `closc collect`: asks the agents of a fabric, names what is broken, keeps denials, serves both.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
 use closc_collect::io::{self, Event, Observer, Session, Settings, names};
-use closc_collect::{Change, Decoded, Item, Options, PathItem, SourceView, Summary, TierItems};
+use closc_collect::{Change, Decoded, Element, Item, Options, PathItem, SourceView, Summary, TierItems};
 use closc_deploy::{LeftAlone, Target};
 use closc_diagnostics::printable;
 use closc_plan::Plan;
 use closc_platform::Os;
+use closc_topology::Nic;
 use serde_json::json;
 
 use crate::args::collect::CollectArgs;
@@ -47,14 +49,17 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         bail!("hosts of `{}` do not choose paths: it routes by `{}`", topology.name, topology.routing.word());
     }
     let poll = Duration::from_millis(command.poll);
+    let (nics, bound) = sockets(&input.plan, &command.nic)?;
     let settings = Settings {
-        nics: command.nic.clone(),
+        nics,
+        bound,
         poll,
         state: command.state.clone(),
         listen: Some(command.listen),
         tls: command.serve.certificates(command.listen)?,
         switches: switches(args, command, &input.plan)?,
         web: command.web,
+        operators: command.operators(),
         log: None,
         options: Options {
             apply: command.apply,
@@ -93,8 +98,32 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     if args.format == Format::Human && !args.quiet {
         undecided(&summary);
     }
-    let found = summary.n_verdicts > 0 || is_open(&summary) || is_blind(&summary);
+    let is_contested = summary.agents.contested > 0;
+    let found = summary.n_verdicts > 0 || is_open(&summary) || is_blind(&summary) || is_contested;
     Ok(if found { Outcome::Failed } else { Outcome::Fine })
+}
+
+/// Separates patterns of sockets from sockets that are bound to a NIC: `su001-n001/nic0=/run/closc/nic0.sock`.
+fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<(Vec<String>, Vec<(PathBuf, Nic)>)> {
+    let (mut patterns, mut bound) = (Vec::new(), Vec::new());
+    for text in all {
+        // A path may contain the sign, and begins with a slash or a dot.
+        let Some((name, path)) = text.split_once('=').filter(|_| !text.starts_with(['/', '.'])) else {
+            patterns.push(text.clone());
+            continue;
+        };
+        let Some(Element::Nic(nic)) = Element::parse(plan, name) else {
+            bail!("`{name}` of `--nic {text}` is not a NIC of `{}`", plan.topology().name);
+        };
+        if path.is_empty() || path.contains(['*', '?', '[']) {
+            bail!("`--nic {text}` needs one path: a pattern cannot be bound to a NIC");
+        }
+        if bound.iter().any(|(other, own): &(PathBuf, Nic)| *own == nic || other.as_os_str() == path) {
+            bail!("`--nic {text}`: the NIC or the socket is bound twice");
+        }
+        bound.push((PathBuf::from(path), nic));
+    }
+    Ok((patterns, bound))
 }
 
 /// Says why a fabric is not called whole of which nothing is named.
@@ -105,6 +134,9 @@ fn undecided(summary: &Summary) {
              for longer",
             summary.agents.findings,
         ));
+    }
+    for alarm in summary.alarms.iter().filter(|_| summary.agents.contested > 0) {
+        output::say(printable::line(alarm));
     }
     if is_blind(summary) {
         output::say(
@@ -203,8 +235,12 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
     let (is_json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
         let (line, value) = match &event {
-            Event::Changing(changes) => {
-                let said = audit.say("changing", json!({ "denials": changes }));
+            Event::Changing(changes, orderer) => {
+                let details = match orderer {
+                    Some(orderer) => json!({ "denials": changes, "ordered-by": orderer }),
+                    None => json!({ "denials": changes }),
+                };
+                let said = audit.say("changing", details);
                 said.map_err(|error| {
                     format!("the audit log cannot be written, so nothing is changed: {error:#}")
                 })?;

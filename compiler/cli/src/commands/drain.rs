@@ -136,7 +136,7 @@ fn at_hosts(
     audit: &Audit,
 ) -> anyhow::Result<usize> {
     if let Some(address) = command.collector {
-        hosts::collector(plan, address, name, turn)?;
+        hosts::collector(plan, address, command.token.as_deref(), name, turn)?;
         audit.say("asked", serde_json::json!({ "name": name, "collector": address }))?;
     }
     if command.nic.is_empty() {

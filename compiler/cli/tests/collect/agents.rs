@@ -50,6 +50,19 @@ impl Agents {
         Agents(world)
     }
 
+    /// Answers for a NIC at another socket, as an agent whose every probe over a plane is lost.
+    pub(crate) fn impostor(socket: &Path, nic: u16) {
+        let listener = UnixListener::bind(socket).expect("a socket can be bound");
+        let world =
+            World { loses: Some((3, nic / 2, 0)), lost: PROBES, bans: vec![Vec::new(); 8], ..World::default() };
+        std::thread::spawn(move || {
+            let (world, mut counts) = (Mutex::new(world), BTreeMap::new());
+            for stream in listener.incoming().flatten() {
+                serve(stream, nic, &world, &mut counts);
+            }
+        });
+    }
+
     /// Lets a cable between T0 and T1 lose so many of 20 probes, named as the compiler names it.
     pub(crate) fn lose(&self, cable: &str, lost: u64) {
         let number = |at: usize| cable[at..at + 3].parse::<u16>().expect("it is a name");

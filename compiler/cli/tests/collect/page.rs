@@ -79,6 +79,17 @@ fn what_the_collector_knows_is_drawn() {
     );
 }
 
+/// Without agents nothing is broken, and the page looked as if all was good.
+#[test]
+fn silence_of_all_agents_is_an_alarm() {
+    let folder = folder();
+    let collector = Collector::start(folder.path(), &["--web"]);
+    assert_eq!(collector.summary()["alarms"][0], "no agent answers, so nothing is checked");
+    let Some(mut browser) = shown(&collector) else { return };
+    says(&mut browser, "alarms", "no agent answers");
+    assert_eq!(browser.text("at('alarms').getAttribute('role')"), "alert");
+}
+
 #[test]
 fn a_person_drains_and_lifts() {
     let folder = folder();
@@ -88,7 +99,7 @@ fn a_person_drains_and_lifts() {
     let Some(mut browser) = shown(&collector) else { return };
     // Text of a person is text.
     let why = "<img src=x onerror=alert(1)> & \"work\"";
-    fill(&mut browser, &[("drain-minutes", "5"), ("drain-why", why), ("drain-name", "p0-t1-001")]);
+    fill(&mut browser, &[("token", &super::token(&folder)), ("drain-minutes", "5"), ("drain-why", why), ("drain-name", "p0-t1-001")]);
     says(&mut browser, "ordered", "p0-t1-001: applied");
     says(&mut browser, "denials", why);
     assert_eq!(browser.value("document.querySelectorAll('img').length"), json!(0));

@@ -107,10 +107,10 @@ pub(super) fn backoff(poll: Duration, place: u64) -> Backoff {
     Backoff { initial: poll, max: WAIT_MAX.max(poll), jitter: Jitter::Seeded(place) }
 }
 
-/// Returns the sockets that patterns name, in order. A path without a sign of a pattern is named whether it is there or
+/// Returns the sockets that patterns name and those that are named singly, in order. A path without a sign of a pattern is named whether it is there or
 /// not, so that it shows if it is not.
-pub(super) fn sockets(patterns: &[String]) -> Vec<PathBuf> {
-    let mut out = Vec::new();
+pub(super) fn sockets(patterns: &[String], single: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = single.into_iter().collect();
     for pattern in patterns {
         if !pattern.contains(['*', '?', '[']) {
             out.push(PathBuf::from(pattern));

@@ -28,11 +28,12 @@ pub mod names {
     pub(crate) const ERROR: &str = "closc-error/1";
 }
 
-/// Data that a page needs before it may order anything.
+/// Authority of the client over denials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Session {
-    /// Contents of orders.
-    pub token: String,
+    /// The token of orders, for clients with the certificate of an operator. Others need the token file of the collector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
     /// Whether denials are applied.
     pub apply: bool,
 }

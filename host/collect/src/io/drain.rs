@@ -30,7 +30,7 @@ pub struct Asked {
 pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<Asked> {
     let reading = Reading::default();
     let mut work = JoinSet::new();
-    for socket in sockets(nics) {
+    for socket in sockets(nics, []) {
         let (plan, reading) = (plan.clone(), reading.clone());
         work.spawn(async move {
             let done = one(&plan, (&socket, &reading), element, is_on).await;

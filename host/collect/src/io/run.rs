@@ -10,6 +10,7 @@ use camino::Utf8PathBuf;
 use closc_deploy::Target;
 use closc_http::{Certificates, LogState};
 use closc_plan::Plan;
+use closc_topology::Nic;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -17,6 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::agents::{backoff, sockets};
 use super::disk::{Disk, StateFault};
+use super::orders::{Authority, Operators};
 use super::serve::{self, Page};
 use super::shared::{Event, Observer, Shared, now_ms};
 use super::switches;
@@ -27,6 +29,8 @@ use crate::{Collector, Options};
 pub struct Settings {
     /// Sockets of agents: paths, or patterns with `*` and `?`.
     pub nics: Vec<String>,
+    /// Sockets that are bound to a NIC each.
+    pub bound: Vec<(PathBuf, Nic)>,
     /// Switches whose counters are read.
     pub switches: Vec<Target>,
     /// Poll interval of each agent and switch.
@@ -39,6 +43,8 @@ pub struct Settings {
     pub tls: Option<Certificates>,
     /// Whether a page is served for people.
     pub web: bool,
+    /// The clients that may order, on the page or by `closc drain`.
+    pub operators: Operators,
     /// Whether the log of changes can be written, where there is one.
     pub log: Option<LogState>,
     /// Settings of judging and denying.
@@ -54,6 +60,9 @@ pub enum RunFault {
     /// The address cannot be used.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, std::io::Error),
+    /// The token file of operators cannot be used.
+    #[error("cannot take orders: {0}")]
+    Orders(std::io::Error),
 }
 
 /// Collects until a future is ready. Returns what was broken then.
@@ -70,18 +79,21 @@ pub async fn run(
         }
         None => (None, crate::Denials::default()),
     };
-    let (collector, gone) = Collector::new(plan, settings.options, denials, now_ms());
+    let (mut collector, gone) = Collector::new(plan, settings.options, denials, now_ms());
+    for (socket, nic) in &settings.bound {
+        collector.bind(&socket.display().to_string(), *nic);
+    }
     let shared = Arc::new(Shared::new(collector, disk, observer, settings.log.clone()));
     for denial in gone {
         shared.say(Event::Gone(denial));
     }
+    let authority = Authority::open(settings.operators.clone()).map_err(RunFault::Orders)?;
     let mut server = JoinSet::new();
     if let Some(address) = settings.listen {
         let listener = TcpListener::bind(address).await.map_err(|error| RunFault::Listen(address, error))?;
         let bound = listener.local_addr().map_err(|error| RunFault::Listen(address, error))?;
         shared.say(Event::Listening(bound));
-        let page = Page::new(settings.web, settings.tls.is_some(), bound, shared.clone());
-        let page = Arc::new(page.map_err(|error| RunFault::Listen(address, error))?);
+        let page = Arc::new(Page::new(settings.web, settings.tls.is_some(), bound, shared.clone(), authority));
         let tls = settings.tls.clone();
         server.spawn(closc_http::serve(listener, tls, move |request| serve::answer(&page, request)));
     }
@@ -142,7 +154,8 @@ impl Asking<'_> {
     /// Asks every agent that is not being asked. All at the same time: one that hangs delays none.
     fn ask_all(&mut self, errand: Errand) {
         let now = Instant::now();
-        for path in sockets(&self.settings.nics) {
+        let bound = self.settings.bound.iter().map(|(path, _)| path.clone());
+        for path in sockets(&self.settings.nics, bound) {
             let id = self.shared.collector().source(&path.display().to_string());
             let waits = self.silent.get(&id).is_some_and(|silent| silent.until > now);
             if !waits && !self.under_way.contains_key(&id) {

@@ -1,6 +1,6 @@
 //! Served pages: metrics, JSON, and a page for people.
 //!
-//! Invariants: what changes something needs a token that only a page of this address can read, and comes as JSON; nothing
+//! Invariants: an order is JSON with a token that readers do not receive (`orders`); nothing
 //! of what is asked is put into an answer as more than text.
 
 use std::net::{IpAddr, SocketAddr};
@@ -10,6 +10,7 @@ use closc_http::{Answer, LogState, Request};
 use serde::{Deserialize, Serialize};
 
 use super::document::{Failure, List, Session, Written, names};
+use super::orders::{Authority, Operators, Orderer};
 use super::shared::{Shared, now_ms};
 use crate::collector::{Collector, Next, OrderFault};
 use crate::view::{detail, metrics, switch_metrics};
@@ -21,7 +22,7 @@ pub(super) struct Page {
     scheme: &'static str,
     address: SocketAddr,
     shared: Arc<Shared>,
-    token: String,
+    authority: Authority,
 }
 
 impl Page {
@@ -30,11 +31,15 @@ impl Page {
         is_encrypted: bool,
         address: SocketAddr,
         shared: Arc<Shared>,
-    ) -> std::io::Result<Self> {
+        authority: Authority,
+    ) -> Self {
         let scheme = if is_encrypted { "https" } else { "http" };
-        let mut bytes = [0; 16];
-        std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
-        Ok(Page { web, scheme, address, shared, token: format!("{:032x}", u128::from_be_bytes(bytes)) })
+        Page { web, scheme, address, shared, authority }
+    }
+
+    /// Tells whether no other machine can read what a client sends.
+    fn is_private(&self) -> bool {
+        self.scheme == "https" || self.address.ip().is_loopback()
     }
 }
 
@@ -46,7 +51,8 @@ impl Desk {
     pub fn new(collector: Collector) -> Desk {
         let shared = Arc::new(Shared::new(collector, None, Arc::new(|_| Ok(())), None));
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        Desk(Page::new(true, false, address, shared).expect("there are random numbers"))
+        let authority = Authority::open(Operators::default()).expect("there are random numbers");
+        Desk(Page::new(true, false, address, shared, authority))
     }
 
     /// Answers a request.
@@ -146,7 +152,9 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
         "/api/plane" | "/api/cables" | "/api/paths" | "/api/decode" => details(page, request),
         "/api/session" if page.web => {
             let apply = page.shared.collector().options().apply;
-            json_of(200, names::SESSION, &Session { token: page.token.clone(), apply })
+            let is_operator = apply && page.authority.is_operator(&request.client);
+            let token = is_operator.then(|| page.authority.session.clone());
+            json_of(200, names::SESSION, &Session { token, apply })
         }
         "/" if page.web => of(200, "text/html; charset=utf-8", include_str!("../web/page.html")),
         "/page.js" if page.web => of(200, "text/javascript; charset=utf-8", include_str!("../web/page.js")),
@@ -227,9 +235,18 @@ fn order(page: &Page, request: &Request) -> Answer {
     let Ok(order) = serde_json::from_slice::<Order>(&request.body) else {
         return fault(400, "an order is JSON with `token`, and `name` or `id`");
     };
-    if !is_json || !from_us || !is_same(&order.token, &page.token) {
+    if !is_json || !from_us {
         return fault(403, "only the page of this address may order anything");
     }
+    let reason = order.why.as_deref();
+    let orderer = match page.authority.accept(&request.client, &order.token, page.is_private(), reason) {
+        Ok(orderer) => orderer,
+        Err(why) => {
+            let client = &request.client;
+            tracing::warn!(address = ?client.address, subject = ?client.subject, "an order is refused: {why}");
+            return fault(403, why);
+        }
+    };
     let mut collector = page.shared.collector();
     let now = now_ms();
     let next = match (request.path.as_str(), &order.name, order.id) {
@@ -241,26 +258,26 @@ fn order(page: &Page, request: &Request) -> Answer {
         ("/api/lift", None, Some(id)) => collector.lift(id, now),
         _ => return fault(404, "try /api/drain with `name` or /api/lift with `id`"),
     };
-    done(page, &mut collector, next)
+    done(page, &mut collector, next, &orderer)
 }
 
-fn done(page: &Page, collector: &mut Collector, next: Result<Next, OrderFault>) -> Answer {
+fn done(
+    page: &Page,
+    collector: &mut Collector,
+    next: Result<Next, OrderFault>,
+    orderer: &Orderer,
+) -> Answer {
     match next {
         Err(why @ OrderFault::DryRun) => fault(403, why),
         Err(why) => fault(409, why),
         Ok(next) => {
             let changes = next.changes.clone();
-            match page.shared.change(collector, next) {
+            match page.shared.change(collector, next, Some(orderer)) {
                 Ok(()) => list_of(names::CHANGES, &changes),
                 Err(why) => fault(503, why),
             }
         }
     }
-}
-
-/// Compares without saying by its time how much is alike.
-fn is_same(a: &str, b: &str) -> bool {
-    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
 #[cfg(test)]
@@ -297,12 +314,5 @@ mod tests {
         assert_eq!(ask(&plain, "/metrics", "collector.example:9751", false), 200);
         assert_eq!(ask(&plain, "/api/session", "192.0.2.1:9751", false), 200);
         assert_eq!(ask(&encrypted, "/api/session", "collector.example:9751", false), 200);
-    }
-
-    #[test]
-    fn tokens_are_compared_whole() {
-        assert!(
-            is_same("abc", "abc") && !is_same("abc", "abd") && !is_same("abc", "ab") && !is_same("", "a")
-        );
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::agents::Line;
 use super::disk::Disk;
+use super::orders::Orderer;
 use super::reading::Reading;
 use crate::element::nic_name;
 use crate::{Change, Collector, Denial, Next, Order, Source};
@@ -24,8 +25,8 @@ pub enum Event {
     Broken(String, crate::VerdictView),
     /// It is broken no more.
     Ended(String),
-    /// Denials are about to change; they do not if this is refused.
-    Changing(Vec<Change>),
+    /// Denials are about to change, by themselves or by an order; they do not if this is refused.
+    Changing(Vec<Change>, Option<Orderer>),
     /// They changed, or could not be written down.
     Changed(Result<(), String>),
     /// The fabric does not have any more what was denied.
@@ -83,9 +84,14 @@ impl Shared {
 
     /// Puts a list of denials in force: first the log, then the disk, then the collector. Where the log cannot be written nothing
     /// new is denied; what ends a denial is done, because traffic would lack the paths.
-    pub(super) fn change(&self, collector: &mut Collector, next: Next) -> Result<(), String> {
+    pub(super) fn change(
+        &self,
+        collector: &mut Collector,
+        next: Next,
+        orderer: Option<&Orderer>,
+    ) -> Result<(), String> {
         if !next.changes.is_empty()
-            && let Err(fault) = (self.observer)(Event::Changing(next.changes.clone()))
+            && let Err(fault) = (self.observer)(Event::Changing(next.changes.clone(), orderer.cloned()))
         {
             if !next.changes.iter().all(|change| change.stage.is_over()) {
                 return Err(fault);
@@ -127,7 +133,7 @@ impl Shared {
             });
         }
         if let Some(next) = collector.next(now)
-            && let Err(fault) = self.change(&mut collector, next)
+            && let Err(fault) = self.change(&mut collector, next, None)
         {
             tracing::error!("{fault}");
         }
@@ -231,7 +237,7 @@ mod tests {
     fn without_a_log_nothing_is_denied_and_denials_end() {
         static IS_FULL: AtomicBool = AtomicBool::new(false);
         let observer: Observer = Arc::new(|event| match event {
-            Event::Changing(_) if IS_FULL.load(Ordering::Relaxed) => Err("full".to_owned()),
+            Event::Changing(..) if IS_FULL.load(Ordering::Relaxed) => Err("full".to_owned()),
             _ => Ok(()),
         });
         let options = Options { apply: true, plane_share: 1.0, ..Options::default() };
@@ -241,12 +247,12 @@ mod tests {
         let mut collector = shared.collector();
         let next = collector.drain("p1-t1-001", "a test", 60_000, 1).expect("it is of the fabric");
         let id = next.changes.last().expect("a denial").id;
-        shared.change(&mut collector, next).expect("it is logged");
+        shared.change(&mut collector, next, None).expect("it is logged");
         IS_FULL.store(true, Ordering::Relaxed);
         let next = collector.drain("p2-t1-001", "a test", 60_000, 2).expect("it is of the fabric");
-        assert_eq!(shared.change(&mut collector, next), Err("full".to_owned()));
+        assert_eq!(shared.change(&mut collector, next, None), Err("full".to_owned()));
         let next = collector.lift(id, 3).expect("it is in force");
-        assert_eq!(shared.change(&mut collector, next), Ok(()));
+        assert_eq!(shared.change(&mut collector, next, None), Ok(()));
         assert_eq!(collector.denials().applied().count(), 0);
     }
 }

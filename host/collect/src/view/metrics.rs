@@ -57,6 +57,12 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
         agents.other_tables as f64,
     );
     text.one(
+        "nics_contested",
+        "gauge",
+        "NICs that several agents claim, so that none of these counts.",
+        agents.contested as f64,
+    );
+    text.one(
         "unseen_losses_total",
         "counter",
         "Losses that there was no room to tally.",

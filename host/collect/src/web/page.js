@@ -2,7 +2,7 @@
 "use strict";
 
 const at = (id) => document.getElementById(id);
-let session = { token: "", apply: false };
+let session = { apply: false };
 const open = new Set();
 
 function make(name, text, kind) {
@@ -34,7 +34,9 @@ async function get(path) {
 
 async function order(path, body) {
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ token: session.token, ...body }) });
+  // Operators with a certificate have a token; others enter that of the collector's token file.
+  const token = session.token ?? at("token").value.trim();
+  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ token, ...body }) });
   const value = await answer.json();
   at("ordered").textContent = answer.ok ? value.items.map((c) => c.element + ": " + c.stage).join("; ") : value.error;
   await refresh();
@@ -125,6 +127,14 @@ function drawLists(now) {
     ["proposed", "applied"].includes(d.stage) ? button("Lift", d.id + ", " + d.element, () => order("/api/lift", { id: d.id })) : ""]);
 }
 
+// Drawn only when they change: a screen reader reads an alert each time.
+function drawAlarms(alarms) {
+  const list = at("alarms");
+  if (list.dataset.drawn === JSON.stringify(alarms)) return;
+  list.dataset.drawn = JSON.stringify(alarms);
+  list.replaceChildren(...alarms.map((alarm) => make("li", alarm)));
+}
+
 // Draws anew, and the focus stays where it was, which keyboard users need.
 function keepingFocus(draw) {
   const key = document.activeElement?.dataset.key;
@@ -141,6 +151,7 @@ async function refresh() {
     at("state").textContent = agents.speaking + " of " + agents.nics + " agents answer, " + agents.failing +
       (agents.failing === 1 ? " source fails; " : " sources fail; ") + (agents.other_tables ? agents.other_tables + " with another path table than this plan's; " : "") + now.n_verdicts + " broken; " + (now.apply ? "denials are applied" : "dry run: denials are proposed only") +
       "; " + time(now.now_ms);
+    drawAlarms(now.alarms ?? []);
     const boxes = await planesOf(now.planes);
     keepingFocus(() => {
       drawLists(now);
@@ -183,6 +194,7 @@ on("drain-form", () => order("/api/drain", {
 (async () => {
   session = await get("/api/session");
   at("drain-form").querySelector("button").disabled = !session.apply;
+  at("token-field").hidden = !session.apply || session.token !== undefined;
   await refresh();
   setInterval(refresh, 3000);
 })();

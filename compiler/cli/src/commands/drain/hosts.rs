@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use camino::Utf8Path;
 use closc_collect::{Element, io};
 use closc_diff::Turn;
 use closc_plan::Plan;
@@ -51,17 +52,29 @@ pub(super) fn agents(plan: &Plan, nics: &[String], name: &str, turn: Turn) -> an
 }
 
 /// Asks a collector, which asks its agents.
-pub(super) fn collector(plan: &Plan, address: SocketAddr, name: &str, turn: Turn) -> anyhow::Result<()> {
+pub(super) fn collector(
+    plan: &Plan,
+    address: SocketAddr,
+    token: Option<&Utf8Path>,
+    name: &str,
+    turn: Turn,
+) -> anyhow::Result<()> {
     if !address.ip().is_loopback() {
         bail!("`{address}` is on another machine: forward its port (`ssh -L`), and name 127.0.0.1");
     }
     let key = element(plan, name)?.key(plan);
-    let session = ask(address, "GET", "/api/session", None)
+    ask(address, "GET", "/api/session", None)
         .context("a collector takes orders where it was started with `--apply --web`")?;
-    let token = &session["token"];
+    let token = match token {
+        Some(path) => String::from_utf8(closc_files::secret_at(path, closc_files::KEY_MAX)?)
+            .with_context(|| format!("`{path}` is not a token file"))?,
+        None => bail!("the collector needs the token of its operators: name its file with `--token`"),
+    };
+    let token = token.trim();
+    let reason = if matches!(turn, Turn::On) { "closc drain" } else { "closc undrain" };
     match turn {
         Turn::On => {
-            let order = json!({ "token": token, "name": key, "why": "closc drain", "minutes": MINUTES });
+            let order = json!({ "token": token, "name": key, "why": reason, "minutes": MINUTES });
             ask(address, "POST", "/api/drain", Some(&order))?;
         }
         Turn::Off => {
@@ -75,7 +88,7 @@ pub(super) fn collector(plan: &Plan, address: SocketAddr, name: &str, turn: Turn
                 bail!("the collector drains no `{name}`");
             }
             for id in ids {
-                ask(address, "POST", "/api/lift", Some(&json!({ "token": token, "id": id })))?;
+                ask(address, "POST", "/api/lift", Some(&json!({ "token": token, "id": id, "why": reason })))?;
             }
         }
     }

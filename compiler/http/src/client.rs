@@ -1,0 +1,45 @@
+//! The client of a request: its address, and the names in its certificate.
+//!
+//! In: the certificates of a connection whose handshake is complete. Out: a [`Client`]. Invariants: names come from a
+//! certificate that the authority of clients signed; without one there are none.
+
+use std::net::SocketAddr;
+
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use x509_parser::extensions::GeneralName;
+use x509_parser::parse_x509_certificate;
+
+/// A client of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Client {
+    /// The address that it connects from.
+    pub address: Option<SocketAddr>,
+    /// The subject of its certificate, such as `CN=prometheus`.
+    pub subject: Option<String>,
+    /// The common name and the alternative names (DNS, mail, URI) of its certificate.
+    pub names: Vec<String>,
+}
+
+impl Client {
+    /// Adds the names of its certificate, the first of the chain.
+    pub(crate) fn with_certificate(self, chain: Option<&[CertificateDer<'_>]>) -> Client {
+        let Some(own) = chain.and_then(<[_]>::first) else { return self };
+        let Ok((_, certificate)) = parse_x509_certificate(own) else { return self };
+        let subject = certificate.subject();
+        let mut names: Vec<String> =
+            subject.iter_common_name().filter_map(|name| name.as_str().ok()).map(str::to_owned).collect();
+        let alternatives = certificate.subject_alternative_name().ok().flatten();
+        names.extend(alternatives.iter().flat_map(|found| &found.value.general_names).filter_map(text));
+        Client { subject: Some(subject.to_string()), names, ..self }
+    }
+}
+
+/// The text of an alternative name; addresses name machines, which many processes share.
+fn text(name: &GeneralName<'_>) -> Option<String> {
+    match name {
+        GeneralName::DNSName(text) | GeneralName::RFC822Name(text) | GeneralName::URI(text) => {
+            Some((*text).to_owned())
+        }
+        _ => None,
+    }
+}
