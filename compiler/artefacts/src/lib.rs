@@ -14,6 +14,7 @@ pub mod node_delay;
 pub mod path_table;
 pub mod paths;
 pub mod profile;
+mod release;
 mod routing;
 
 pub use files::{FILE_MAX, Files, Folder, Memory};
@@ -23,4 +24,5 @@ pub use profile::{
     StatedManagement, StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming,
     StatedWatchdog, StatedWiring,
 };
+pub use release::{Date, Release};
 pub use routing::Routing;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::Files;
 use crate::paths::{MANIFEST, is_inside};
 use crate::profile::Stated;
+use crate::release::Release;
 use crate::routing::Routing;
 
 /// Version of the form.
@@ -54,6 +55,9 @@ pub struct Manifest {
     /// Planes of switches of the fabric that no cable ends at, by name: no cable list says them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub uncabled: BTreeMap<String, u8>,
+    /// The place of the tree in the order of trees, where its signer stated one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Release>,
     /// Every other file.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
 }
@@ -179,6 +183,7 @@ impl Manifest {
             counts: Counts::default(),
             profile: None,
             uncabled: BTreeMap::new(),
+            release: None,
             files: BTreeMap::new(),
         }
     }

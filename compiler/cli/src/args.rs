@@ -1,6 +1,7 @@
 //! Command-line arguments.
 
 pub mod cables;
+pub mod audit;
 pub mod collect;
 pub(crate) mod conformance;
 pub mod control;
@@ -23,6 +24,7 @@ use clap::builder::PossibleValue;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use closc_artefacts::Date;
 use closc_compile::{Part, Selection, Shard};
 
 /// Compile and prove multi-plane Clos networks for AI training
@@ -197,6 +199,9 @@ pub enum Command {
     Watch(control::WatchArgs),
     /// Locate faults from the reports of host agents
     Collect(collect::CollectArgs),
+    /// Check audit logs
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Run the embedded switch with the arguments of `simple_switch_grpc`
     #[command(disable_help_flag = true)]
     Switch {
@@ -261,9 +266,15 @@ pub struct CompileArgs {
     /// Render all files again, and replace an unreadable tree
     #[arg(long)]
     pub force: bool,
-    /// Sign the manifest with this Ed25519 key (OpenSSH format)
+    /// Sign the manifest with this Ed25519 key (OpenSSH); repeatable
     #[arg(long, value_name = "KEY")]
-    pub sign: Option<Utf8PathBuf>,
+    pub sign: Vec<Utf8PathBuf>,
+    /// Sequence number of the signed tree; newer trees have higher ones
+    #[arg(long, value_name = "N", requires = "sign", value_parser = clap::value_parser!(u64).range(1..=1 << 53))]
+    pub sequence: Option<u64>,
+    /// Last day on which the signed tree can be pushed, as YYYY-MM-DD
+    #[arg(long, value_name = "DATE", requires = "sequence")]
+    pub expires: Option<Date>,
     /// Do not sync to disk; a power failure can lose the tree
     #[arg(long)]
     pub no_sync: bool,
@@ -310,9 +321,12 @@ pub struct VerifyArgs {
     /// Ignore the digests of the manifest
     #[arg(long, conflicts_with = "key")]
     pub no_digests: bool,
-    /// Require a signature by this public key (`.pub` file)
+    /// Require a signature by this public key (`.pub`); repeatable
     #[arg(long, value_name = "PUB")]
-    pub key: Option<Utf8PathBuf>,
+    pub key: Vec<Utf8PathBuf>,
+    /// Signatures that suffice, of those keys [default: all]
+    #[arg(long, value_name = "N", requires = "key", value_parser = number::from_1())]
+    pub signatures: Option<u32>,
     /// Threads, up to 1024; 0 for one per processor [default: 0]
     #[arg(long, short, value_name = "N", value_parser = number::threads())]
     pub jobs: Option<u16>,

@@ -1,7 +1,7 @@
 //! Compiled trees, as commands are given them: folders, and archives, on disk or in a store, that are read where they are.
 
 use anyhow::{Context as _, bail};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::MANIFEST;
 use closc_artefacts::{Files, Folder, Manifest};
 use closc_compile::{Packed, SignedTree, Signee};
@@ -45,13 +45,25 @@ pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
     Ok(manifest(tree)?.fabric)
 }
 
-/// Opens a tree; one that has to be signed by a key is refused where it is not.
-pub fn open(tree: &Utf8Path, key: Option<&Utf8Path>) -> anyhow::Result<Box<dyn Files>> {
+/// Keys that have to sign a tree, and how many of them suffice.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys<'a> {
+    pub public: &'a [Utf8PathBuf],
+    /// All of them where it is absent.
+    pub needed: Option<u32>,
+}
+
+/// Opens a tree; one that has to be signed by keys is refused where it is not.
+pub fn open(tree: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
     let files = files(tree)?;
-    Ok(match key {
-        None => files,
-        Some(key) => {
-            Box::new(SignedTree::open(files, &Signee::read(key)?).with_context(|| format!("`{tree}`"))?)
-        }
-    })
+    if keys.public.is_empty() {
+        return Ok(files);
+    }
+    let needed = keys.needed.map(|needed| needed as usize);
+    if needed.is_some_and(|needed| needed > keys.public.len()) {
+        bail!("`--signatures` is more than the {} keys that are given", keys.public.len());
+    }
+    let signees = keys.public.iter().map(|key| Signee::read(key)).collect::<Result<Vec<_>, _>>()?;
+    let signed = SignedTree::open(files, &signees, needed).with_context(|| format!("`{tree}`"))?;
+    Ok(Box::new(signed))
 }

@@ -71,3 +71,52 @@ fn a_tree_that_is_not_signed_is_not_pushed() {
         .ends(1, &["push", "saved.json", "--inventory", "inventory.yaml", "--require-signature", "ours.pub"]);
     assert!(why.contains("carries no signature"), "{why}");
 }
+
+/// An older tree, and a tree of another fabric under the same key, were pushed with `--require-signature`.
+#[test]
+fn older_trees_and_those_of_other_fabrics_are_refused() {
+    let Some(place) = place() else { return };
+    let devices = place.read("inventory.yaml");
+    let inventory = |pins: &str| place.write("inventory.yaml", format!("{pins}{devices}"));
+    let compile = |more: &[&str]| {
+        place.ends(0, &[&["compile", "fabric.yaml", "--out", "tree", "--sign", "ours"], more].concat());
+    };
+    let log = place.text("audit.jsonl");
+    let push = |more: &[&str]| {
+        let all = ["push", "tree", "--inventory", "inventory.yaml", "--require-signature", "ours.pub", "--timeout", "1"];
+        place.ends(1, &[&all[..], &["--audit-log", &log], more].concat())
+    };
+    compile(&[]);
+    let why = push(&[]);
+    assert!(why.contains("has no sequence number"), "{why}");
+    assert!(!place.path("audit.jsonl").exists(), "nothing began");
+    compile(&["--sequence", "3", "--expires", "2020-02-29"]);
+    let why = push(&[]);
+    assert!(why.contains("expired with 2020-02-29"), "{why}");
+    place.ends(0, &["verify", "tree", "--key", "ours.pub"]);
+    inventory("fabric: signed\nmin_sequence: 4\n");
+    compile(&["--sequence", "3"]);
+    let why = push(&[]);
+    assert!(why.contains("has sequence number 3, and the inventory needs at least 4"), "{why}");
+    // A deliberate rollback goes on to the switches, which are not there, and is logged.
+    let why = push(&["--allow-older"]);
+    assert!(!why.contains("sequence number"), "{why}");
+    assert!(place.read("audit.jsonl").contains("\"result\":\"older-allowed\""));
+    compile(&["--sequence", "4"]);
+    let why = push(&[]);
+    assert!(!why.contains("sequence number") && why.contains("p0-t0-001"), "{why}");
+    inventory("fabric: another\n");
+    for more in [&[][..], &["--allow-older"]] {
+        let why = push(more);
+        assert!(why.contains("is of fabric `signed`, and the inventory is of `another`"), "{why}");
+    }
+    // Two keys, one signature.
+    inventory("");
+    let both = ["push", "tree", "--inventory", "inventory.yaml", "--require-signature", "ours.pub", "--require-signature", "theirs.pub", "--timeout", "1"];
+    let why = place.ends(1, &both);
+    assert!(why.contains("is signed by 1 of the 2 keys"), "{why}");
+    let why = place.ends(1, &[&both[..], &["--signatures", "1"]].concat());
+    assert!(!why.contains("is signed by"), "{why}");
+    let why = place.ends(1, &[&both[..], &["--signatures", "3"]].concat());
+    assert!(why.contains("more than the 2 keys"), "{why}");
+}

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
-use closc_artefacts::StatedSwitch;
+use closc_artefacts::{Release, StatedSwitch};
 use closc_artefacts::manifest::{Entry, Manifest};
 use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
 use closc_render::Templates;
 
-use crate::{CompileError, Fingerprints, Part, Signer, Unit, meaning};
+use crate::{CompileError, Fingerprints, Part, SignatureError, Signer, Unit, meaning};
 
 /// Inputs of a compilation, without the output.
 pub struct Job<'a> {
@@ -18,7 +18,8 @@ pub struct Job<'a> {
     pub(crate) fingerprints: Fingerprints,
     pub(crate) part: Part,
     pub(crate) units: Vec<Unit>,
-    pub(crate) signer: Option<&'a Signer>,
+    signers: &'a [Signer],
+    release: Option<Release>,
 }
 
 impl<'a> Job<'a> {
@@ -35,13 +36,21 @@ impl<'a> Job<'a> {
         if units.is_empty() {
             return Err(CompileError::Nothing);
         }
-        Ok(Job { plan, templates, fingerprints: Fingerprints::new(plan, overlay), part, units, signer: None })
+        Ok(Job { plan, templates, fingerprints: Fingerprints::new(plan, overlay), part, units, signers: &[], release: None })
     }
 
-    /// Signs what is compiled.
+    /// Signs what is compiled, by each of these keys, as a release.
     #[must_use]
-    pub fn signed(self, signer: Option<&'a Signer>) -> Self {
-        Job { signer, ..self }
+    pub fn signed(self, signers: &'a [Signer], release: Option<Release>) -> Self {
+        Job { signers, release, ..self }
+    }
+
+    /// Returns the signatures of a manifest; none where there are no keys.
+    pub(crate) fn signatures(&self, manifest: &[u8]) -> Result<Option<String>, SignatureError> {
+        if self.signers.is_empty() {
+            return Ok(None);
+        }
+        self.signers.iter().map(|signer| signer.sign(manifest)).collect::<Result<String, _>>().map(Some)
     }
 
     /// Returns the number of pieces, for a bar.
@@ -77,6 +86,7 @@ impl<'a> Job<'a> {
             uncabled: (self.plan.uncabled())
                 .map(|switch| (self.plan.switch_name(switch).to_string(), switch.plane.0))
                 .collect(),
+            release: self.release,
             files,
             ..Manifest::new(self.plan.name(), self.plan.routing())
         }

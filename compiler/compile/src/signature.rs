@@ -1,9 +1,11 @@
 //! Signed trees: an SSH signature (Ed25519) over the manifest, so that whoever edits a file cannot edit its digest.
 //!
 //! The signature is beside the manifest and is what `ssh-keygen -Y sign -n closc-manifest` makes of it, so keys in an
-//! agent or on a token sign trees too, and `ssh-keygen -Y verify` checks them. Invariants: the bytes that were checked
-//! are the bytes that are used; a private key that others can read is refused.
+//! agent or on a token sign trees too, and `ssh-keygen -Y verify` checks them. Signatures by several keys follow one another.
+//! Invariants: the bytes that were checked are the bytes that are used; a private key that others can read is refused; a key counts
+//! once, however many signatures of it there are.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,6 +18,12 @@ use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
 /// Purpose of the signature, so that one for something else does not pass for it.
 pub const NAMESPACE: &str = "closc-manifest";
+
+/// The first line of a signature.
+const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
+
+/// The most signatures of a tree.
+const SIGNATURES_MAX: usize = 16;
 
 /// The most bytes of a signature: `ssh-keygen` writes some hundred.
 const SIGNATURE_MAX: u64 = 16 << 10;
@@ -65,6 +73,18 @@ pub enum SignatureError {
         "`{MANIFEST}` is not signed by {0}: the tree was changed after it was signed, or another key signed it"
     )]
     Wrong(String),
+    /// Too few keys signed it.
+    #[error(
+        "`{MANIFEST}` is signed by {found} of the {needed} keys that it needs; missing or wrong: {missing}"
+    )]
+    Few {
+        /// Keys with a good signature.
+        found: usize,
+        /// Keys that are required.
+        needed: usize,
+        /// Fingerprints of the other keys.
+        missing: String,
+    },
 }
 
 /// Reads the text of a key.
@@ -148,8 +168,12 @@ impl fmt::Debug for SignedTree {
 }
 
 impl SignedTree {
-    /// Checks the signature of a tree.
-    pub fn open(tree: Box<dyn Files>, by: &Signee) -> Result<SignedTree, SignatureError> {
+    /// Checks the signatures of a tree: at least `needed` of the keys signed it, or all of them.
+    pub fn open(
+        tree: Box<dyn Files>,
+        by: &[Signee],
+        needed: Option<usize>,
+    ) -> Result<SignedTree, SignatureError> {
         // The short file first: what is not signed costs no more than that.
         let (mut manifest, mut bytes) = (Vec::new(), Vec::new());
         let read = tree.read_within(Utf8Path::new(SIGNATURE), SIGNATURE_MAX, &mut bytes);
@@ -157,11 +181,24 @@ impl SignedTree {
             io::ErrorKind::NotFound => SignatureError::Missing,
             _ => SignatureError::Damaged(error.to_string()),
         })?;
-        let signature = parse(&bytes).map_err(SignatureError::Damaged)?;
+        let signatures = parse(&bytes).map_err(SignatureError::Damaged)?;
         let read = tree.read_within(Utf8Path::new(MANIFEST), MANIFEST_MAX, &mut manifest);
         read.map_err(SignatureError::Manifest)?;
-        by.key.verify(NAMESPACE, &manifest, &signature).map_err(|_| SignatureError::Wrong(name(&by.key)))?;
-        Ok(SignedTree { tree, manifest })
+        let signed = |signee: &&Signee| {
+            signatures.iter().any(|signature| signee.key.verify(NAMESPACE, &manifest, signature).is_ok())
+        };
+        let keys: BTreeMap<String, &Signee> = by.iter().map(|signee| (name(&signee.key), signee)).collect();
+        let missing: Vec<&str> =
+            keys.iter().filter(|(_, signee)| !signed(signee)).map(|(name, _)| name.as_str()).collect();
+        // A threshold of none, or of more keys than there are, is refused where it is given.
+        let (found, needed) = (keys.len() - missing.len(), needed.unwrap_or(keys.len()).max(1));
+        if found >= needed {
+            return Ok(SignedTree { tree, manifest });
+        }
+        Err(match missing.as_slice() {
+            [only] if keys.len() == 1 => SignatureError::Wrong((*only).to_owned()),
+            missing => SignatureError::Few { found, needed, missing: missing.join(", ") },
+        })
     }
 }
 
@@ -183,16 +220,31 @@ impl Files for SignedTree {
     }
 }
 
-/// Reads a signature in the one form that it is written in. Readers let other versions and odd line ends pass, neither
+/// Reads signatures in the one form that they are written in. Readers let other versions and odd line ends pass, neither
 /// of which is signed, so a file with a bit changed would be accepted.
-fn parse(bytes: &[u8]) -> Result<SshSig, String> {
-    let signature = SshSig::from_pem(bytes).map_err(|error| error.to_string())?;
+fn parse(bytes: &[u8]) -> Result<Vec<SshSig>, String> {
+    let text = str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?.replace("\r\n", "\n");
+    let text = text.trim_end_matches('\n');
+    let starts: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
+    if starts.first().is_none_or(|first| *first > 0) {
+        return Err(format!("expected `{BEGIN}` in its first line"));
+    }
+    if starts.len() > SIGNATURES_MAX {
+        return Err(format!("it has more than {SIGNATURES_MAX} signatures"));
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| parse_one(&text[*start..end])).collect()
+}
+
+/// Reads one signature.
+fn parse_one(text: &str) -> Result<SshSig, String> {
+    let text = text.trim_end_matches('\n');
+    let signature = SshSig::from_pem(text).map_err(|error| error.to_string())?;
     if signature.version() != SshSig::VERSION {
         return Err(format!("it is of version {} and not {}", signature.version(), SshSig::VERSION));
     }
     let written = signature.to_pem(LineEnding::LF).map_err(|error| error.to_string())?;
-    let given = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
-    if given.trim_end_matches('\n') != written.trim_end_matches('\n') {
+    if text != written.trim_end_matches('\n') {
         return Err("it is not in the form that it is written in".to_owned());
     }
     Ok(signature)

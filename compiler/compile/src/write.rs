@@ -146,7 +146,7 @@ fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<
         .collect();
     let (count, bytes) = (files.len() as u64, files.values().map(|file| file.size).sum());
     let manifest = job.manifest(files, false).to_bytes();
-    let signature = job.signer.map(|signer| signer.sign(&manifest)).transpose()?;
+    let signature = job.signatures(&manifest)?;
     let folder = Folder::new(target.place);
     let is_same = folder.read(paths::MANIFEST).is_ok_and(|there| there == manifest)
         && folder.read(paths::SIGNATURE).ok() == signature.map(Into::into);
@@ -157,9 +157,9 @@ fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<
 fn write_manifest(job: &Job<'_>, folder: &Utf8Path, bytes: &[u8]) -> Result<(), CompileError> {
     let manifest = folder.join(paths::MANIFEST);
     std::fs::write(&manifest, bytes).map_err(CompileError::file("write", &manifest))?;
-    if let Some(signer) = job.signer {
-        let signature = folder.join(paths::SIGNATURE);
-        std::fs::write(&signature, signer.sign(bytes)?).map_err(CompileError::file("write", &signature))?;
+    if let Some(signatures) = job.signatures(bytes)? {
+        let place = folder.join(paths::SIGNATURE);
+        std::fs::write(&place, signatures).map_err(CompileError::file("write", &place))?;
     }
     Ok(())
 }

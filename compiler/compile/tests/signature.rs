@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::disk::Sync;
-use closc_artefacts::{Files as _, Folder};
+use closc_artefacts::{Files as _, Folder, Manifest, Release};
 use closc_compile::{Job, NAMESPACE, Selection, SignedTree, Signee, Signer, Target, tree};
 use closc_plan::Plan;
 use closc_render::Templates;
@@ -43,7 +43,7 @@ impl Place {
         let templates = Templates::shipped();
         let job = Job::new(&self.plan, &templates, blake3::hash(b""), Selection::default()).expect("all");
         let target = Target { place: &self.tree(), force: false, sync: Sync::No };
-        tree(&job.signed(signer), target, &|_| {}).expect("a tree");
+        tree(&job.signed(signer.map_or(&[], std::slice::from_ref), None), target, &|_| {}).expect("a tree");
     }
 
     fn tree(&self) -> Utf8PathBuf {
@@ -52,7 +52,7 @@ impl Place {
 
     fn open(&self, key: &Utf8Path) -> Result<SignedTree, String> {
         let by = Signee::read(&key.with_extension("pub")).map_err(|error| error.to_string())?;
-        SignedTree::open(Box::new(Folder::new(self.tree())), &by).map_err(|error| error.to_string())
+        SignedTree::open(Box::new(Folder::new(self.tree())), &[by], None).map_err(|error| error.to_string())
     }
 }
 
@@ -115,6 +115,41 @@ fn keys_that_others_can_read_and_other_kinds_are_refused() {
     assert!(
         Signee::read(&place.root.join("no.pub")).unwrap_err().to_string().contains("is not an Ed25519 key")
     );
+}
+
+/// One stolen key was enough to sign a tree.
+#[test]
+fn several_keys_sign_and_a_threshold_of_them_suffices() {
+    let place = Place::new();
+    let keys: Vec<Utf8PathBuf> = (1..=3).map(|number| place.key(number)).collect();
+    let signers: Vec<Signer> = keys.iter().map(|key| Signer::read(key).unwrap()).collect();
+    let signees: Vec<Signee> =
+        keys.iter().map(|key| Signee::read(&key.with_extension("pub")).unwrap()).collect();
+    let compile = |signers: &[Signer]| {
+        let templates = Templates::shipped();
+        let job = Job::new(&place.plan, &templates, blake3::hash(b""), Selection::default()).expect("all");
+        let target = Target { place: &place.tree(), force: false, sync: Sync::No };
+        let release = Release { sequence: 7, expires: None };
+        tree(&job.signed(signers, Some(release)), target, &|_| {}).expect("a tree");
+    };
+    let open = |by: &[Signee], needed| {
+        SignedTree::open(Box::new(Folder::new(place.tree())), by, needed).map_err(|error| error.to_string())
+    };
+    compile(&signers[..2]);
+    assert_eq!(Manifest::read(&open(&signees, Some(2)).unwrap()).unwrap().release.unwrap().sequence, 7);
+    open(&signees[..2], None).unwrap();
+    let why = open(&signees, None).unwrap_err();
+    assert!(why.contains("is signed by 2 of the 3 keys") && why.matches("SHA256:").count() == 1, "{why}");
+    // A key counts once, in the list of keys and in the file.
+    compile(&signers[..1]);
+    let file = place.tree().join("manifest.json.sig");
+    let once = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{once}{once}")).unwrap();
+    assert!(open(&signees, Some(2)).unwrap_err().contains("signed by 1 of the 2 keys"));
+    let twice = [signees[0].clone(), signees[0].clone()];
+    assert!(open(&twice, Some(2)).unwrap_err().contains("signed by 1 of the 2 keys"));
+    fs::write(&file, once.repeat(17)).unwrap();
+    assert!(open(&signees, Some(1)).unwrap_err().contains("more than 16 signatures"));
 }
 
 /// OpenSSH makes and checks the same signatures.

@@ -15,6 +15,12 @@ use thiserror::Error;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inventory {
+    /// The fabric; a tree of another one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<String>,
+    /// The lowest sequence number of signed trees that are pushed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_sequence: Option<u64>,
     /// Defaults of every device.
     #[serde(default, skip_serializing_if = "Defaults::is_default")]
     pub defaults: Defaults,

@@ -60,7 +60,7 @@ pub use invalid::InvalidState;
 pub use inventory::{Artefacts, Defaults, Device, Inventory, InventoryError, Tls};
 pub use left_alone::LeftAlone;
 pub use member::Member;
-pub use options::PushOptions;
+pub use options::{PushOptions, SequenceGuard};
 pub use plan::{Plan, PlanFile, PlanFileError, PlanResult, Preview, plan};
 pub use push::{Gate, GateResult, PlanTargetError, Reached, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};

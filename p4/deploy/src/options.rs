@@ -64,3 +64,12 @@ impl Default for PushOptions {
         }
     }
 }
+
+/// Order of signed trees, as a switch that remembers it compares them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SequenceGuard {
+    /// The number of the tree.
+    pub sequence: u64,
+    /// Whether the switch may have taken a tree with a higher one.
+    pub allow_older: bool,
+}

@@ -8,6 +8,7 @@ mod differs;
 mod gnmi;
 mod over_gnmi;
 mod over_ssh;
+mod owner;
 mod planned;
 mod ports;
 mod routing;
@@ -34,7 +35,7 @@ use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
-use crate::options::PushOptions;
+use crate::options::{PushOptions, SequenceGuard};
 use crate::progress::Progress;
 use crate::report::{PipelineStep, Pushed};
 use crate::state::StateDigest;
@@ -60,6 +61,10 @@ pub struct SonicOptions {
     pub confirm: Duration,
     /// A configuration of `ssh` in place of the user's.
     pub ssh_config: Option<String>,
+    /// Order of the signed tree; none where no signature is required. Over SSH the switch remembers it.
+    pub release: Option<SequenceGuard>,
+    /// The name of this controller in leases of switches over SSH.
+    pub owner: String,
 }
 
 impl Default for SonicOptions {
@@ -70,6 +75,8 @@ impl Default for SonicOptions {
             reload: false,
             confirm: Duration::from_mins(15),
             ssh_config: None,
+            release: None,
+            owner: owner::of_this_process(),
         }
     }
 }

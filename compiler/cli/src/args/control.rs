@@ -9,6 +9,7 @@ use closc_deploy::PushOptions;
 
 use super::number;
 use super::serve::ServeArgs;
+use crate::tree::Keys;
 
 /// Which switches, and how to reach them.
 #[derive(Debug, Clone, clap::Args)]
@@ -33,9 +34,15 @@ pub struct FleetArgs {
     /// Switches processed in parallel, up to 1024
     #[arg(long, value_name = "N", default_value_t = parallel(), value_parser = number::parallel())]
     pub max_parallel: u16,
-    /// Require a signature by this public key (`.pub` file)
+    /// Require a signature by this public key (`.pub`); repeatable
     #[arg(long, value_name = "PUB")]
-    pub require_signature: Option<Utf8PathBuf>,
+    pub require_signature: Vec<Utf8PathBuf>,
+    /// Signatures that suffice, of those keys [default: all]
+    #[arg(long, value_name = "N", requires = "require_signature", value_parser = number::from_1())]
+    pub signatures: Option<u32>,
+    /// Accept a signed tree that is older or expired; logged
+    #[arg(long, requires = "require_signature")]
+    pub allow_older: bool,
     /// Folder with site additions for SONiC (JSON by table and device pattern)
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
@@ -74,7 +81,9 @@ impl FleetArgs {
             plane: Vec::new(),
             shard: None,
             select: Selection::default(),
-            require_signature: None,
+            require_signature: Vec::new(),
+            signatures: None,
+            allow_older: false,
             overlay: None,
             ssh_config: None,
             max_parallel: parallel(),
@@ -82,6 +91,11 @@ impl FleetArgs {
             deadline: options.client.deadlines.read.as_secs(),
             switch_memory: mebibytes(),
         }
+    }
+
+    /// Returns the keys that have to sign the tree.
+    pub fn keys(&self) -> Keys<'_> {
+        Keys { public: &self.require_signature, needed: self.signatures }
     }
 
     /// Returns the options that all commands share.

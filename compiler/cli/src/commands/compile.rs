@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Release;
 use closc_artefacts::disk::Sync;
 use closc_compile::{Job, Part, Report, Signer, Target};
 use closc_diagnostics::figures::number;
@@ -21,13 +22,14 @@ pub(crate) const COMPILE: Document<Report> = Document::new("closc-compile/1");
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     start_threads(command.jobs)?;
-    let signer = command.sign.as_deref().map(Signer::read).transpose()?;
+    let signers = command.sign.iter().map(|key| Signer::read(key)).collect::<Result<Vec<_>, _>>()?;
+    let release = command.sequence.map(|sequence| Release { sequence, expires: command.expires });
     let overlay = overlay(command.templates.as_deref())?;
     Templates::check_overlay(&overlay)?;
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
-    let job =
-        Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?.signed(signer.as_ref());
+    let job = Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?;
+    let job = job.signed(&signers, release);
     let sync = if command.no_sync { Sync::No } else { Sync::Yes };
     let out = command.out.as_ref();
     // Unwritable places are refused before anything is compiled.

@@ -2,6 +2,7 @@
 
 mod models;
 mod planes;
+pub(super) mod release;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -184,8 +185,10 @@ pub(super) fn fleet_with(
     mut options: SonicOptions,
     mut over_ssh: CarrierOptions,
 ) -> anyhow::Result<Fleet> {
-    let files = crate::tree::open(&args.source, args.require_signature.as_deref())?;
+    let files = crate::tree::open(&args.source, args.keys())?;
     let manifest = Manifest::read(&*files).with_context(|| format!("`{}`", args.source))?;
+    release::check(args, &manifest, &site.inventory, release::now_s())?;
+    options.release = release::of(args, &manifest);
     let files: Arc<dyn Files> = files.into();
     let planes = Planes::of_tree(args, &*files, &manifest, &site.inventory)?;
     let tree = Arc::new(Tree::open(files).with_context(|| format!("`{}`", args.source))?);

@@ -35,7 +35,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         take_over: command.take_over,
         ..command.fleet.options()
     };
-    if command.fleet.require_signature.is_some() && control::is_saved(&command.fleet.source) {
+    if !command.fleet.require_signature.is_empty() && control::is_saved(&command.fleet.source) {
         bail!("`{}` was saved, and what is saved carries no signature: push the tree", command.fleet.source);
     }
     if command.rollback.is_some() && control::is_saved(&command.fleet.source) {
@@ -60,6 +60,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         return show(args, command, &fleet, &options);
     }
     let audit = Audit::begin_tree(args, "push", &command.fleet.source)?;
+    control::release::log(&audit, &command.fleet)?;
     let (observer, bar) = control::observer(args, fleet.n_switches(), "pushing");
     let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
     let report = audit.record(|| control::block_on(work), ended)?;

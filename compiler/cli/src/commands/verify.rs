@@ -19,10 +19,16 @@ use indicatif::ProgressBar;
 use crate::args::{Args, Format, PartArgs, VerifyArgs};
 use crate::commands::compile::start_threads;
 use crate::output::{self, Document, Outcome};
+use crate::tree::Keys;
 use crate::{input, objects, progress, tree};
 
 /// Proved parts of a tree.
 pub(crate) const VERIFY: Document<Report> = Document::new("closc-verify/1");
+
+/// Returns the keys that have to sign the tree.
+fn keys(command: &VerifyArgs) -> Keys<'_> {
+    Keys { public: &command.key, needed: command.signatures }
+}
 
 /// Verifies a tree.
 pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
@@ -43,7 +49,7 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
             let beside: Vec<Box<dyn Files>> = command
                 .tables
                 .iter()
-                .map(|part| beside(part, command.key.as_deref()))
+                .map(|part| beside(part, keys(command)))
                 .collect::<anyhow::Result<_>>()?;
             let beside: Vec<&dyn Files> = beside.iter().map(AsRef::as_ref).collect();
             let (report, summary) = verify_part(&tree, &beside, &options)?;
@@ -62,8 +68,8 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Opens a part whose path tables are taken, which has to be there.
-fn beside(part: &Utf8Path, key: Option<&Utf8Path>) -> anyhow::Result<Box<dyn Files>> {
-    let files = tree::open(part, key)?;
+fn beside(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
+    let files = tree::open(part, keys)?;
     Manifest::read(&*files).with_context(|| format!("`--tables {part}` is not a part{}", there(part)))?;
     Ok(files)
 }
@@ -162,7 +168,7 @@ struct Watched {
 
 impl Watched {
     fn new(args: &Args, command: &VerifyArgs) -> anyhow::Result<Self> {
-        let files = tree::open(&command.tree, command.key.as_deref())?;
+        let files = tree::open(&command.tree, keys(command))?;
         // Unreadable files show when they are verified.
         let count = Manifest::read(&*files).map_or(0, |manifest| manifest.files.len());
         Ok(Watched { files, bar: progress::bar(args.quiet, count as u64, "reading") })

@@ -27,6 +27,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
         log: None,
     };
     let audit = Arc::new(Audit::begin_tree(args, "watch", &command.fleet.source)?);
+    control::release::log(&audit, &command.fleet)?;
     let options = WatchOptions { log: audit.state(), ..options };
     let observer = observer(args, Arc::clone(&audit));
     let say = Arc::clone(&observer);

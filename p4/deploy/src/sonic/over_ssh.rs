@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use closc_sonic::{Change, ConfigDb, Method, Patch};
 
 use super::routing::{HeldRouting, RoutingChange, digest};
-use super::script::Applied;
-use super::ssh::SshLink;
-use super::{Done, SonicSwitch, counts, gnmi, script};
+use super::script::{Applied, Claim, lease};
+use super::ssh::{Failed, SshLink};
+use super::{Done, SonicSwitch, counts, gnmi, owner, script};
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
@@ -51,20 +51,25 @@ impl OverSsh<'_> {
         let n_entries = tree.tables().values().map(std::collections::BTreeMap::len).sum();
         if made.method == Method::Nothing && routed.is_none() {
             // A push that died before it could confirm what it did.
+            let (state, confirm) = (&self.link.state, self.switch.options.confirm);
             if held.is_pending {
-                self.confirm(options, progress).await?;
+                let script = |claim: Claim<'_>| script::confirm_of_before(state, confirm, claim);
+                self.claim(Operation::Confirming, script, READ_LIMIT, (options, progress)).await?;
+            } else if self.switch.options.release.is_some() {
+                let script = |claim: Claim<'_>| script::remember(state, confirm, claim);
+                self.claim(Operation::Confirming, script, READ_LIMIT, (options, progress)).await?;
             }
             progress.report(EventKind::Verified { entities: n_entries });
             return Ok(n_entries);
         }
-        self.apply(&held, &made, routed.as_ref(), (options, progress)).await?;
+        let fence = self.apply(&held, &made, routed.as_ref(), (options, progress)).await?;
         let changes = self.left_over(&tree, routed.as_ref(), options, progress).await?;
         if !changes.is_empty() {
-            let script = script::roll_back(&self.link.state);
+            let script = script::roll_back(&self.link.state, fence);
             self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, (options, progress)).await?;
             return Err(Fault::Differs { changes });
         }
-        self.confirm(options, progress).await?;
+        self.confirm(fence, options, progress).await?;
         done.sent += updates;
         progress.report(EventKind::Verified { entities: n_entries });
         Ok(n_entries)
@@ -149,27 +154,64 @@ impl OverSsh<'_> {
         made: &Change,
         routed: Option<&RoutingChange>,
         with: (&PushOptions, &Progress),
-    ) -> Result<(), Fault> {
+    ) -> Result<u64, Fault> {
         let patches: Vec<String> = match &made.method {
             Method::Nothing | Method::Reload { .. } => Vec::new(),
             Method::Patch => made.steps(&held.config).iter().map(Patch::to_json).collect(),
         };
         let whole = matches!(made.method, Method::Reload { .. }).then(|| made.wanted.to_json());
         let confirm = self.switch.options.confirm;
-        let applied = Applied {
-            digest: &held.digest,
-            patches: &patches,
-            file: whole.as_deref(),
-            routing: routed.zip(held.routing.as_ref().map(|routing| routing.digest.as_str())),
+        let script = |claim: Claim<'_>| {
+            let applied = Applied {
+                digest: &held.digest,
+                patches: &patches,
+                file: whole.as_deref(),
+                routing: routed.zip(held.routing.as_ref().map(|routing| routing.digest.as_str())),
+                claim,
+            };
+            script::apply(self.link, confirm, &applied)
         };
-        let script = script::apply(self.link, confirm, &applied);
         let limit = READ_LIMIT.max(self.switch.options.confirm);
-        self.run(Operation::Writing, script, limit, with).await.map(drop)
+        self.claim(Operation::Writing, script, limit, with).await
     }
 
-    async fn confirm(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
+    /// Has the switch run a script that takes its lease, and returns the number of the lease. The lease of a controller on this machine
+    /// that is gone is taken over; another one is an error with its owner.
+    async fn claim(
+        &self,
+        operation: Operation,
+        script: impl Fn(Claim<'_>) -> String,
+        limit: Duration,
+        (options, progress): (&PushOptions, &Progress),
+    ) -> Result<u64, Fault> {
+        let own = &self.switch.options;
+        let fault = |reason: String, is_transient| {
+            Fault::Remote { operation: operation.clone(), reason, is_transient }
+        };
+        let mut dead = None;
+        loop {
+            let claim = Claim { owner: &own.owner, dead, release: own.release };
+            progress.begin(operation.clone());
+            let failed = match self.start(script(claim), limit, options).await? {
+                Ok(text) => {
+                    let fence = text.lines().next().and_then(|line| line.trim().parse().ok());
+                    return fence.ok_or_else(|| fault("the switch printed no lease".to_owned(), false));
+                }
+                Err(failed) => failed,
+            };
+            let Some(holder) = failed.holder() else { return Err(fault(failed.reason, failed.is_transient)) };
+            if dead == Some(holder.fence) || !owner::is_gone(&holder.owner) {
+                let Holder { owner, seconds, .. } = holder;
+                let reason = format!("`{owner}` changes this switch, for at most {seconds} s more");
+                return Err(fault(reason, false));
+            }
+            dead = Some(holder.fence);
+        }
+    }
+
+    async fn confirm(&self, fence: u64, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
         let limit = READ_LIMIT.max(options.client.deadlines.read);
-        let script = script::confirm(&self.link.state);
+        let script = script::confirm(&self.link.state, fence, self.switch.options.release);
         self.run(Operation::Confirming, script, limit, (options, progress)).await.map(drop)
     }
 
@@ -180,17 +222,43 @@ impl OverSsh<'_> {
         limit: Duration,
         (options, progress): (&PushOptions, &Progress),
     ) -> Result<String, Fault> {
-        let bounds = (limit, options.client.memory_limit);
         progress.begin(operation.clone());
+        self.start(script, limit, options).await?.map_err(|failed| Fault::Remote {
+            operation,
+            reason: failed.reason,
+            is_transient: failed.is_transient,
+        })
+    }
+
+    /// Runs a script in a thread of its own.
+    async fn start(
+        &self,
+        script: String,
+        limit: Duration,
+        options: &PushOptions,
+    ) -> Result<Result<String, Failed>, Fault> {
+        let bounds = (limit, options.client.memory_limit);
         let (ssh, config) = (self.link.ssh.clone(), self.switch.options.ssh_config.clone());
         let done = tokio::task::spawn_blocking(move || ssh.run(config.as_deref(), &script, bounds)).await;
-        match done {
-            Ok(Ok(text)) => Ok(text),
-            Ok(Err(failed)) => {
-                Err(Fault::Remote { operation, reason: failed.reason, is_transient: failed.is_transient })
-            }
-            Err(error) => Err(Fault::Ended { reason: error.to_string() }),
-        }
+        done.map_err(|error| Fault::Ended { reason: error.to_string() })
+    }
+}
+
+/// The controller that holds the lease of a switch.
+struct Holder {
+    fence: u64,
+    seconds: u64,
+    owner: String,
+}
+
+impl Failed {
+    /// Returns the holder of the lease that refused a script.
+    fn holder(&self) -> Option<Holder> {
+        let line = self.reason.rsplit("; ").next().filter(|_| self.code == Some(lease::HELD))?;
+        let mut words = line.strip_prefix(lease::HOLDER)?.split_whitespace();
+        let (fence, seconds) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let owner = words.next()?.chars().filter(|sign| !sign.is_control()).take(200).collect();
+        Some(Holder { fence, seconds, owner })
     }
 }
 

@@ -4,7 +4,9 @@
 //! all; names in it were checked, everything else is base64; one push at a time works on a switch; the state before the
 //! first change that was not confirmed is what is gone back to, however many pushes died since.
 
+pub(super) mod lease;
 mod routing;
+mod sequence;
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::routing::RoutingChange;
 use super::ssh::SshLink;
+use crate::options::SequenceGuard;
 
 /// Computes a digest of what `sonic-db-dump` prints, without times, which differ whenever it is asked. Values of CONFIG_DB
 /// are in quotes and stay.
@@ -79,24 +82,51 @@ pub(super) struct Applied<'a> {
     pub(super) file: Option<&'a str>,
     /// `frr.conf`, and the digest of what was read of it.
     pub(super) routing: Option<(&'a RoutingChange, &'a str)>,
+    /// The controller that takes the switch.
+    pub(super) claim: Claim<'a>,
+}
+
+/// A controller that takes a switch for a change.
+#[derive(Clone, Copy)]
+pub(super) struct Claim<'a> {
+    /// Its name.
+    pub(super) owner: &'a str,
+    /// The number of a lease whose owner is gone.
+    pub(super) dead: Option<u64>,
+    /// Order of its tree.
+    pub(super) release: Option<SequenceGuard>,
+}
+
+/// Seconds by which a lease is longer than the time for the confirmation: by then the switch rolled back.
+const LEASE_MORE_S: u64 = 60;
+
+/// Takes the lock of the folder, then checks the sequence number and takes the lease. Prints the number of the lease.
+fn claimed(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
+    let seconds = confirm.as_secs().saturating_add(LEASE_MORE_S);
+    format!(
+        "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
+         flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n{}{}",
+        sequence::check(state, claim.release),
+        lease::take(state, claim.owner, seconds, claim.dead),
+    )
 }
 
 /// Compares the switch with what was read, arms the way back, then applies what differs: `frr.conf` is installed first, as a reload
 /// starts routing with it; its commands come last, when ports are there.
 pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) -> String {
     let (state, digest) = (&link.state, applied.digest);
+    let end = lease::end(state);
     let mut body = format!(
-        "{LOAD}umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
-         flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
-         held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
+        "{LOAD}{}held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          case $(printf '%s\\n' \"$held\" | {DIGEST}) in {digest}*) ;;\n\
-         *) echo 'the configuration changed after it was read' >&2; exit 77 ;; esac\n"
+         *) echo 'the configuration changed after it was read' >&2; {end}exit 77 ;; esac\n",
+        claimed(state, confirm, applied.claim)
     );
     if let Some((_, digest)) = applied.routing {
         let _ = write!(
             body,
             "{}case $(frr | sha256sum) in {digest}*) ;;\n\
-             *) echo 'frr.conf or what FRR runs changed after it was read' >&2; exit 77 ;; esac\n",
+             *) echo 'frr.conf or what FRR runs changed after it was read' >&2; {end}exit 77 ;; esac\n",
             routing::reading(&link.frr)
         );
     }
@@ -168,26 +198,44 @@ fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
 
 /// Keeps what was applied. Until `pending` is gone nothing is confirmed: what dies before that goes back, and saves what it went
 /// back to if something else may have been saved. The timer is stopped last; one that strikes meanwhile waits for the lock.
-pub(super) fn confirm(state: &str) -> String {
+pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
     whole(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
-         [ -e {state}/pending ] || {{ echo 'the switch took the change back before it was confirmed' >&2; exit 76; }}\n\
+         {}{}", lease::check(state, fence), confirming(state, release)))
+}
+
+/// Confirms a change of a push that died, as the switch holds what is wanted.
+pub(super) fn confirm_of_before(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
+    whole(&format!("{}{}", claimed(state, confirm, claim), confirming(state, claim.release)))
+}
+
+/// Remembers the sequence number of a tree that changes nothing.
+pub(super) fn remember(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
+    let (claimed, ended) = (claimed(state, confirm, claim), lease::end(state));
+    whole(&format!("{claimed}{}{ended}", sequence::remember(state, claim.release)))
+}
+
+fn confirming(state: &str, release: Option<SequenceGuard>) -> String {
+    format!(
+        "[ -e {state}/pending ] || {{ echo 'the switch took the change back before it was confirmed' >&2; exit 76; }}\n\
          : > {state}/saving\n\
          config save -y </dev/null >&2\n\
-         rm -f {state}/pending\n\
+         {}rm -f {state}/pending\n\
          sync\n\
-         rm -f {state}/saving\n\
+         {}rm -f {state}/saving\n\
          systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet disable closc-roll-back.service </dev/null >&2 || :\n\
          config delete-checkpoint closc </dev/null >/dev/null 2>&1 || :\n\
          {}rm -f {state}/patch-*.json {state}/whole.json {state}/before.json\n",
+        sequence::remember(state, release),
+        lease::end(state),
         routing::forget(state)
-    ))
+    )
 }
 
-/// Takes back what was applied.
-pub(super) fn roll_back(state: &str) -> String {
-    whole(&format!("{state}/roll-back >&2\n"))
+/// Takes back what was applied, unless another controller took the switch over.
+pub(super) fn roll_back(state: &str, fence: u64) -> String {
+    whole(&format!("{}{state}/roll-back >&2\n", lease::check(state, fence)))
 }
 
 /// Seconds after which what failed to go back tries again.
@@ -211,7 +259,7 @@ fn way_back(link: &SshLink) -> String {
          [ -e {state}/pending ] || exit 0\n\
          {put_back}timeout 900 config rollback closc </dev/null || config reload -y -f /dev/stdin <{state}/before.json || exit 1\n\
          [ ! -e {state}/saving ] || config save -y </dev/null || exit 1\n\
-         {run_back}rm -f {state}/pending {state}/pid {state}/saving\n\
+         {run_back}rm -f {state}/pending {state}/pid {state}/saving {state}/lease\n\
          sync\n\
          systemctl stop closc-unless-confirmed.timer </dev/null >/dev/null 2>&1 || :\n\
          systemctl --quiet disable closc-roll-back.service </dev/null || :\n\

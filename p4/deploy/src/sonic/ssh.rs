@@ -49,6 +49,8 @@ pub(crate) struct SshLink {
 /// A script that did not run to its end.
 pub(crate) struct Failed {
     pub(crate) reason: String,
+    /// The status of the script, where it ended with one.
+    pub(crate) code: Option<i32>,
     pub(crate) is_transient: bool,
 }
 
@@ -118,7 +120,7 @@ impl Ssh {
         script: &str,
         (limit, bytes_max): (Duration, usize),
     ) -> Result<String, Failed> {
-        let fault = |reason: String| Failed { reason, is_transient: false };
+        let fault = |reason: String| Failed { reason, code: None, is_transient: false };
         let cannot = |error: std::io::Error| fault(format!("`ssh` cannot be run: {error}"));
         let mut child = self.command(shell, config).spawn().map_err(cannot)?;
         let (output, errors) =
@@ -137,11 +139,16 @@ impl Ssh {
             },
             Some(status) => Err(Failed {
                 reason: last(&text(&errors)).unwrap_or_else(|| format!("`ssh` ended with {status}")),
+                code: status.code(),
                 is_transient: status
                     .code()
                     .is_some_and(|code| code == NO_CONNECTION || MOVED.contains(&code)),
             }),
-            None => Err(Failed { reason: format!("no end after {} s", limit.as_secs()), is_transient: true }),
+            None => Err(Failed {
+                reason: format!("no end after {} s", limit.as_secs()),
+                code: None,
+                is_transient: true,
+            }),
         }
     }
 }

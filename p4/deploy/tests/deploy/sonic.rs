@@ -2,6 +2,7 @@
 //!
 //! `ssh` starts `sshd` as its proxy (`sshd -i`), so there is no port and no network, and nothing is left running.
 
+mod claims;
 mod routing;
 
 use std::env;
