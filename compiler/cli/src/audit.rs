@@ -1,9 +1,10 @@
 //! The audit log: who changed what, and what came of it. One line of JSON before a change and one after it, appended and
-//! never rewritten; a change that died in between has only the first.
+//! never rewritten; a change that died in between has only the first. Each line has the digest of the one before ([`chain`]).
 //!
 //! Invariants: nothing is changed where the log was asked for and cannot be written; a line is on the disk, or with the
 //! service that logs, before the change begins; a change that ends with an error has a line too.
 
+pub(crate) mod chain;
 mod sink;
 
 use std::fs;
@@ -28,6 +29,8 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Line<'l> {
+    /// Digest of the line before.
+    prev: &'l str,
     /// Milliseconds since 1970.
     time_ms: u128,
     process: u32,
@@ -127,10 +130,13 @@ impl Audit {
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let Log { user, operation, source, digest, .. } = log;
         let process = std::process::id();
-        let line = Line { time_ms, process, user, operation, source, digest, result, details };
-        let line = serde_json::to_string(&line)?;
+        let line = |prev: &str| {
+            let details = details.clone();
+            let line = Line { prev, time_ms, process, user, operation, source, digest, result, details };
+            serde_json::to_string(&line).map_err(std::io::Error::other)
+        };
         let mut sink = log.sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let written = sink.write(&line);
+        let written = sink.write(line);
         log.state.record(written.is_ok());
         Ok(written?)
     }

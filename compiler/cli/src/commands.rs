@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+mod audit;
 mod cables;
 mod check;
 mod collect;
@@ -86,6 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Drift(command) => drift::run(args, command),
         Command::Watch(command) => watch::run(args, command),
         Command::Collect(command) => collect::run(args, command),
+        Command::Audit(command) => audit::run(args, command),
         Command::Switch { arguments } => switch::run(arguments.clone()),
         Command::Conformance(command) => conformance::run(args, command),
         Command::Completions { shell } => {

@@ -36,6 +36,37 @@ fn a_drain_is_logged_before_and_after() {
     assert!(lines[0]["user"]["uid"].is_u64());
 }
 
+/// Lines could be changed and removed, and nothing showed it.
+#[test]
+fn a_changed_log_is_found() {
+    let place = Place::new();
+    place.write("fabric.yaml", place.read("topologies/lab/two-planes.yaml"));
+    let log = place.text("audit.jsonl");
+    for verb in ["drain", "undrain", "drain"] {
+        place.ends(0, &[verb, "plane 1", "fabric.yaml", "--write", "--audit-log", &log]);
+    }
+    place.ends(0, &["audit", "verify", "audit.jsonl"]);
+    let all = lines(&place);
+    assert_eq!(all[0]["prev"], Value::from("0".repeat(64)));
+    let text = place.read("audit.jsonl");
+    let last = blake3::hash(text.lines().last().expect("it has lines").as_bytes()).to_string();
+    place.ends(0, &["audit", "verify", "audit.jsonl", "--last", &last]);
+    place.write("bad.jsonl", text.replacen("\"undrain\"", "\"inspect\"", 1));
+    let why = place.ends(1, &["audit", "verify", "bad.jsonl"]);
+    assert!(why.contains("`bad.jsonl`: line 4 does not follow"), "{why}");
+    let cut: String = text.lines().take(5).map(|line| format!("{line}\n")).collect();
+    place.write("cut.jsonl", &cut);
+    place.ends(0, &["audit", "verify", "cut.jsonl"]);
+    let why = place.ends(1, &["audit", "verify", "cut.jsonl", "--last", &last]);
+    assert!(why.contains("lines were removed or added at the end"), "{why}");
+    // Rotated files, oldest first.
+    let (first, second) = text.split_at(text.match_indices('\n').nth(1).expect("it has lines").0 + 1);
+    place.write("log.1", first);
+    place.write("log", second);
+    place.ends(0, &["audit", "verify", "log.1", "log", "--last", &last]);
+    place.ends(1, &["audit", "verify", "log", "log.1"]);
+}
+
 #[test]
 fn nothing_is_changed_where_the_log_cannot_be_written() {
     let place = Place::new();

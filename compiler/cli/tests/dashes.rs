@@ -28,6 +28,8 @@ const SSH: Dash = Dash::Not("`ssh` reads it, once for each switch");
 const INVENTORY: Dash = Dash::Reads("push a --dry-run --inventory -", "inventory.yaml", 1);
 const KEPT: Dash = Dash::Not("what is kept there is read again");
 
+const SECRET: Dash = Dash::Not("a secret is in a file that its owner alone can read");
+
 /// Every argument that names one file, by verb, in the order of docs/commands.md.
 const DASHES: &[(&str, &str, Dash)] = &[
     ("", "--audit-log", KEPT),
@@ -47,6 +49,8 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("diff", "--check", Dash::Reads("diff --check -", "saved.json", 2)),
     ("drain", "FILE", Dash::Reads("drain p0-t1-001 -", "a.yaml", 2)),
     ("undrain", "FILE", Dash::Reads("undrain p0-t1-001 -", "drained.yaml", 2)),
+    ("drain", "--token", SECRET),
+    ("undrain", "--token", SECRET),
     ("grow", "OLD", Dash::Reads("grow - a.yaml", "a.yaml", 0)),
     ("grow", "NEW", Dash::Reads("grow a.yaml -", "a.yaml", 0)),
     ("cables check", "FILE", Dash::Reads("cables check - p0-t0-001=seen.json", "a.yaml", 2)),
@@ -130,6 +134,8 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("watch", "--ssh-config", SSH),
     ("collect", "FILE", Dash::Reads("collect - --nic none.sock --listen 127.0.0.1:0 --for 1", "a.yaml", 1)),
     ("collect", "--state", KEPT),
+    ("collect", "--order-token", SECRET),
+    ("audit verify", "FILE", KEPT),
     ("collect", "--inventory", INVENTORY),
 ];
 

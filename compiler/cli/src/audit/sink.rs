@@ -2,15 +2,19 @@
 //!
 //! Invariants: a file is only appended to, is never a link, and is synced after each line; a line that was cut off by a
 //! loss of power stays by itself; a service has the line when the call returns; a line goes to the file that has the name now, and
-//! to the service that runs now.
+//! to the service that runs now. The chain of a file goes over all processes that write to it, under its lock, and over a rotation;
+//! that of a service is of one process.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use super::chain;
 
 /// Mode of a new log: its owner writes, the group reads.
 const MODE: u32 = 0o640;
@@ -28,6 +32,8 @@ const PRIORITY: u32 = 10 * 8 + 5;
 pub struct Sink {
     place: Place,
     open: Open,
+    /// Digest of the last line of a file that was rotated, or of this process to a service.
+    last: Option<String>,
 }
 
 /// A place, as it is opened again.
@@ -90,38 +96,92 @@ impl Sink {
     pub fn open(place: &Utf8Path) -> io::Result<Self> {
         let place = Place::of(place);
         let open = place.open()?;
-        Ok(Sink { place, open })
+        Ok(Sink { place, open, last: None })
     }
 
     /// Opens the place again: after a rotation, or when the service that logs was restarted.
     pub fn reopen(&mut self) -> io::Result<()> {
-        self.open = self.place.open()?;
+        let open = self.place.open()?;
+        if let Open::File(file) = &self.open {
+            self.last = last_line(file)?.or(self.last.take());
+        }
+        self.open = open;
         Ok(())
     }
 
-    /// Writes a line, which has no line feed, whole. A file that was rotated is opened again before, a socket whose service was
-    /// restarted after the first try.
-    pub fn write(&mut self, line: &str) -> io::Result<()> {
-        let message = self.place.message(line);
+    /// Writes a line, which has no line feed, whole; it is made with the digest of the line before. A file that was rotated is opened
+    /// again before, a socket whose service was restarted after the first try.
+    pub fn write(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
         if self.place.was_replaced(&self.open)? {
             self.reopen()?;
         }
-        match &mut self.open {
-            Open::File(file) => {
-                // One call a line, so that the lines of several processes do not mix.
-                file.write_all(message.as_bytes())?;
-                file.sync_data()
-            }
-            Open::Socket(socket) => {
-                if socket.send(message.as_bytes()).is_ok() {
-                    return Ok(());
-                }
-                self.reopen()?;
-                let Open::Socket(socket) = &self.open else { return Ok(()) };
-                socket.send(message.as_bytes()).map(drop)
-            }
+        if let Open::File(_) = &self.open {
+            return self.append(line);
+        }
+        let line = line(self.last.as_deref().unwrap_or(chain::START))?;
+        let message = self.place.message(&line);
+        let sent = |open: &Open| match open {
+            Open::Socket(socket) => socket.send(message.as_bytes()).map(drop),
+            Open::File(_) => Ok(()),
+        };
+        if sent(&self.open).is_err() {
+            self.reopen()?;
+            sent(&self.open)?;
+        }
+        self.last = Some(chain::digest(line.as_bytes()));
+        Ok(())
+    }
+
+    /// Appends a line to the file. Another process that writes at the same time has the lock only for a moment.
+    fn append(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
+        let Open::File(file) = &self.open else { return Ok(()) };
+        lock(file)?;
+        let written = (|| {
+            end_line(file)?;
+            let prev = last_line(file)?.or(self.last.take());
+            let line = line(prev.as_deref().unwrap_or(chain::START))?;
+            (&mut &*file).write_all(self.place.message(&line).as_bytes())?;
+            file.sync_data()
+        })();
+        file.unlock()?;
+        written
+    }
+}
+
+/// Tries to lock the log before it is an error: a process that is stopped must not stop all others.
+const LOCK_TRIES: u32 = 200;
+/// Wait between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+fn lock(file: &File) -> io::Result<()> {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
     }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked"))
+}
+
+/// Returns the digest of the last line of a file; nothing, if it is empty.
+fn last_line(file: &File) -> io::Result<Option<String>> {
+    let length = file.metadata()?.len();
+    let mut n = 4096.min(length);
+    while n > 0 {
+        let mut bytes = vec![0; usize::try_from(n).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, length - n)?;
+        let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        match text.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => return Ok(Some(chain::digest(&text[at + 1..]))),
+            None if n == length => return Ok(Some(chain::digest(text))),
+            None if n > chain::LINE_MAX => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "its last line has more than 16 MiB"));
+            }
+            None => n = (n * 4).min(length),
+        }
+    }
+    Ok(None)
 }
 
 fn connect(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
@@ -157,9 +217,9 @@ mod tests {
     /// Writes a line, changes the place, and writes another.
     fn around(place: &Utf8Path, change: impl FnOnce()) {
         let mut sink = Sink::open(place).expect("a log");
-        sink.write("before").expect("it is written");
+        sink.write(|_| Ok("before".to_owned())).expect("it is written");
         change();
-        sink.write("after").expect("it is written");
+        sink.write(|_| Ok("after".to_owned())).expect("it is written");
     }
 
     /// `logrotate` renames the file, creates another and compresses the first: the next line is in the file that has the name.
@@ -182,7 +242,7 @@ mod tests {
         let mut sink = Sink::open(&log).expect("a log");
         fs::rename(&log, &old).expect("a rename");
         std::os::unix::fs::symlink(&old, &log).expect("a link");
-        assert!(sink.write("through a link").is_err());
+        assert!(sink.write(|_| Ok("through a link".to_owned())).is_err());
     }
 
     /// A service that was restarted has another socket at the same path.
@@ -200,5 +260,40 @@ mod tests {
         let mut bytes = [0; 200];
         let length = second.expect("it was restarted").recv(&mut bytes).expect("a line");
         assert!(String::from_utf8_lossy(&bytes[..length]).ends_with("after"));
+    }
+
+    /// A line that was changed or removed could not be seen.
+    #[test]
+    fn the_chain_goes_over_processes_a_rotation_and_a_power_loss() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Utf8Path::from_path(folder.path()).expect("its name is text");
+        let (log, old) = (folder.join("log"), folder.join("log.1"));
+        let say = |sink: &mut Sink, word: &str| {
+            let line = |prev: &str| Ok(format!(r#"{{"prev":"{prev}","word":"{word}"}}"#));
+            sink.write(line).expect("it is written");
+        };
+        let [mut first, mut second] = [(); 2].map(|()| Sink::open(&log).expect("a log"));
+        for word in ["a", "b", "c"] {
+            say(&mut first, word);
+            say(&mut second, &"x".repeat(5000));
+        }
+        // A write that the power cut off.
+        let mut torn = OpenOptions::new().append(true).open(&log).expect("it is there");
+        torn.write_all(b"{\"prev\":\"1").expect("it is ours");
+        say(&mut second, "after the power came back");
+        fs::rename(&log, &old).expect("a rename");
+        say(&mut first, "after the rotation");
+        say(&mut second, "by the other one");
+        let mut chain = chain::Chain::new();
+        for path in [&old, &log] {
+            let text = fs::read(path).expect("a log");
+            chain.follow(text.as_slice()).expect("it is intact");
+        }
+        assert_eq!((chain.lines, chain.cut_off), (10, 1));
+        // Another process that is stopped while it has the lock.
+        let other = File::open(&log).expect("it is there");
+        other.lock().expect("nothing else has it");
+        let why = first.write(|_| Ok("{}".to_owned())).expect_err("it is locked").to_string();
+        assert_eq!(why, "another process keeps it locked");
     }
 }

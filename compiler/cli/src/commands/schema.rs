@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    cables, check, collect, compile, conformance, control, design, diff, drift, explain, export, fix, fmt,
-    grow, import, init, lab, man, paths, platforms, push, te, verify, whatif,
+    audit, cables, check, collect, compile, conformance, control, design, diff, drift, explain, export, fix, fmt, grow,
+    import, init, lab, man, paths, platforms, push, te, verify, whatif,
 };
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
@@ -29,6 +29,7 @@ const SAVED: Document<closc_deploy::PlanFile> = Document::new(closc_deploy::Plan
 
 /// Every document: what it says, and the commands that write it.
 const ALL: &[Described] = &[
+    described(&audit::AUDIT, &["audit verify"], "How many lines of an audit log follow one another."),
     described(&cables::CABLES, &["cables check"], "What devices see of each other, compared with the plan."),
     described(&check::CHECK, &["check"], "What a fabric file describes."),
     described(&check::CHECKS, &["check"], "What became of each of several fabric files."),

@@ -1,0 +1,167 @@
+//! The chain of an audit log: each line has the digest of the one before, so a line that is changed, removed or added shows.
+//!
+//! In: lines of one or several files, oldest first. Out: how many there are, the digest of the last, or the first line that does not
+//! follow. Invariants: a digest is BLAKE3 of the bytes of a line without its line feed; a line that a loss of power cut off is a link
+//! of the chain like any other.
+
+use std::io::{self, BufRead, Read as _};
+
+use serde::{Deserialize, Serialize};
+
+/// The longest line: a change of all denials has some hundred kilobytes.
+pub(crate) const LINE_MAX: u64 = 16 << 20;
+
+/// The digest before the first line of a chain.
+pub(crate) const START: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Returns the digest of a line.
+pub(crate) fn digest(line: &[u8]) -> String {
+    blake3::hash(line).to_string()
+}
+
+/// Checked lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub(crate) struct Chain {
+    /// Lines.
+    pub(crate) lines: u64,
+    /// Lines that a loss of power cut off.
+    pub(crate) cut_off: u64,
+    /// Digest before the first line, if it continues an older file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) continues: Option<String>,
+    /// Digest of the last line.
+    pub(crate) last: String,
+}
+
+/// The first line that does not follow.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChainFault {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(io::Error),
+    /// A line is longer than any that is written.
+    #[error("line {0} has more than 16 MiB")]
+    Long(u64),
+    /// It has no digest of a line before.
+    #[error("line {0} has no digest: it is from an earlier version, or was added")]
+    NoDigest(u64),
+    /// Its digest is that of another line.
+    #[error("line {line} does not follow: the line before it was changed, or lines were removed or added")]
+    Broken {
+        /// The line, from 1.
+        line: u64,
+    },
+}
+
+/// Common part of all lines.
+#[derive(Deserialize)]
+struct Link {
+    prev: Option<String>,
+}
+
+impl Chain {
+    /// A chain without lines.
+    pub(crate) fn new() -> Chain {
+        Chain { lines: 0, cut_off: 0, continues: None, last: START.to_owned() }
+    }
+
+    /// Follows the lines of one more file.
+    pub(crate) fn follow(&mut self, mut text: impl BufRead) -> Result<(), ChainFault> {
+        let mut bytes = Vec::new();
+        let mut line = 0;
+        loop {
+            bytes.clear();
+            let read = (&mut text).take(LINE_MAX + 1).read_until(b'\n', &mut bytes);
+            if read.map_err(ChainFault::Read)? == 0 {
+                return Ok(());
+            }
+            line += 1;
+            if bytes.len() as u64 > LINE_MAX {
+                return Err(ChainFault::Long(line));
+            }
+            self.take(line, bytes.strip_suffix(b"\n").unwrap_or(&bytes))?;
+        }
+    }
+
+    fn take(&mut self, line: u64, bytes: &[u8]) -> Result<(), ChainFault> {
+        match serde_json::from_slice::<Link>(bytes) {
+            Ok(Link { prev: Some(prev) }) => {
+                if self.lines == 0 && prev != START {
+                    self.continues = Some(prev);
+                } else if prev != self.last {
+                    return Err(ChainFault::Broken { line });
+                }
+            }
+            Ok(Link { prev: None }) => return Err(ChainFault::NoDigest(line)),
+            // The next line has its digest.
+            Err(_) => self.cut_off += 1,
+        }
+        self.lines += 1;
+        self.last = digest(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follow(lines: &[String]) -> Result<Chain, String> {
+        let mut chain = Chain::new();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        chain.follow(text.as_bytes()).map_err(|fault| fault.to_string())?;
+        Ok(chain)
+    }
+
+    fn lines(n: usize) -> Vec<String> {
+        let mut prev = START.to_owned();
+        let line = |number: usize| {
+            let line = format!(r#"{{"prev":"{prev}","operation":"push","number":{number}}}"#);
+            prev = digest(line.as_bytes());
+            line
+        };
+        (0..n).map(line).collect()
+    }
+
+    #[test]
+    fn a_line_that_is_changed_removed_added_or_moved_shows() {
+        let good = lines(20);
+        let chain = follow(&good).expect("it is intact");
+        assert_eq!((chain.lines, chain.cut_off, chain.continues), (20, 0, None));
+        assert_eq!(chain.last, digest(good[19].as_bytes()));
+        for at in 0..19 {
+            let mut bad = good.clone();
+            bad[at] = bad[at].replace("push", "lift");
+            assert!(follow(&bad).is_err(), "line {at} was changed");
+            let mut bad = good.clone();
+            bad.remove(at + 1);
+            assert!(at == 18 || follow(&bad).is_err(), "line {} was removed", at + 1);
+            let mut bad = good.clone();
+            bad.insert(at + 1, good[at].clone());
+            assert!(follow(&bad).is_err(), "line {at} was added again");
+            let mut bad = good.clone();
+            bad.swap(at, at + 1);
+            assert!(follow(&bad).is_err(), "lines {at} and {} were swapped", at + 1);
+            let mut bad = good.clone();
+            bad.insert(at + 1, "{}".to_owned());
+            assert!(follow(&bad).is_err(), "a line without a digest was added");
+        }
+    }
+
+    #[test]
+    fn a_chain_goes_on_over_files_and_over_a_torn_line() {
+        let good = lines(4);
+        let mut chain = Chain::new();
+        for half in good.chunks(2) {
+            chain.follow(half.join("\n").as_bytes()).expect("it is intact");
+        }
+        assert_eq!(chain, follow(&good).expect("it is intact"));
+        let later = follow(&good[2..]).expect("it continues an older file");
+        assert_eq!(later.continues, Some(digest(good[1].as_bytes())));
+        let torn = "{\"prev\":\"12".to_owned();
+        let next = format!(r#"{{"prev":"{}"}}"#, digest(torn.as_bytes()));
+        let chain = follow(&[good[0].clone(), torn.clone(), next]).expect("the torn line is a link");
+        assert_eq!((chain.lines, chain.cut_off), (3, 1));
+        assert!(follow(&[good[0].clone(), torn, good[1].clone()]).is_err());
+    }
+}

@@ -1,0 +1,49 @@
+//! `closc audit verify`: follows the chain of digests of an audit log.
+//!
+//! In: files of one log, oldest first. Out: how many lines follow one another, and the digest of the last; the first line that does not
+//! follow is a failure.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use anyhow::{Context as _, bail};
+
+use crate::args::Args;
+use crate::args::audit::{AuditCommand, VerifyArgs};
+use crate::audit::chain::Chain;
+use crate::output::{self, Document, Outcome};
+
+/// Checked lines of an audit log.
+pub(crate) const AUDIT: Document<Chain> = Document::new("closc-audit/1");
+
+/// Does what was asked for.
+pub fn run(args: &Args, command: &AuditCommand) -> anyhow::Result<Outcome> {
+    match command {
+        AuditCommand::Verify(command) => verify(args, command),
+    }
+}
+
+fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
+    let mut chain = Chain::new();
+    for path in &command.files {
+        let file = closc_files::own(path, File::options().read(true)).with_context(|| format!("`{path}`"))?;
+        chain.follow(BufReader::new(file)).with_context(|| format!("`{path}`"))?;
+    }
+    if let Some(last) = command.last.as_ref().filter(|last| **last != chain.last) {
+        bail!("the last line has digest {}, and `--last` is {last}: lines were removed or added at the end", chain.last);
+    }
+    output::result(args.format, &AUDIT, &chain, human)?;
+    Ok(Outcome::Fine)
+}
+
+fn human(chain: &Chain) -> String {
+    let continues = chain.continues.as_ref().map(|digest| format!("continues an older file after {digest}\n"));
+    let cut_off = (chain.cut_off > 0).then(|| format!("{} lines were cut off, as by a power failure\n", chain.cut_off));
+    format!(
+        "{}{}{} lines follow one another; the last has digest {}\n",
+        continues.unwrap_or_default(),
+        cut_off.unwrap_or_default(),
+        chain.lines,
+        chain.last
+    )
+}
