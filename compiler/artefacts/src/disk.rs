@@ -7,6 +7,7 @@
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use camino::Utf8Path;
 
@@ -75,11 +76,14 @@ fn put(
         Err(error) if error.kind() == io::ErrorKind::NotFound => mode,
         Err(error) => return Err(error),
     };
+    sweep(folder, name);
     let mut partial = tempfile::Builder::new()
         .prefix(&format!(".{name}."))
-        .suffix(".closc-new")
+        .suffix(PARTIAL)
         .permissions(Permissions::from_mode(mode & 0o777))
         .tempfile_in(folder)?;
+    // It is locked while it is written, so that no other process removes it. Where a file system has no locks, its age decides.
+    let _ = partial.as_file().try_lock();
     write(partial.as_file_mut())?;
     if sync == Sync::Yes {
         partial.as_file().sync_all()?;
@@ -89,6 +93,29 @@ fn put(
         sync_folder(folder)?;
     }
     Ok(())
+}
+
+/// The end of the name of a partial file.
+const PARTIAL: &str = ".closc-new";
+
+/// The age from which on a partial file that no process has locked was left by a kill.
+const LEFT_AFTER: Duration = Duration::from_hours(1);
+
+/// Removes partial files of a place that killed processes left.
+fn sweep(folder: &Utf8Path, name: &str) {
+    let start = format!(".{name}.");
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let own = entry.file_name();
+        let is_partial = own.to_str().is_some_and(|own| own.starts_with(&start) && own.ends_with(PARTIAL));
+        if !is_partial || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let Ok(file) = File::open(entry.path()) else { continue };
+        let age = file.metadata().and_then(|meta| meta.modified()).map(|time| time.elapsed());
+        if matches!(age, Ok(Ok(age)) if age >= LEFT_AFTER) && file.try_lock().is_ok() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Waits until the names in a folder are on the disk.
@@ -109,6 +136,35 @@ mod tests {
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
+    }
+
+    /// What a killed process left stayed for ever.
+    #[test]
+    fn files_of_killed_processes_are_removed_and_no_others() {
+        let folder = folder();
+        let place = Utf8Path::from_path(folder.path()).unwrap().join("tree.tar.zst");
+        let old = std::time::SystemTime::now() - 2 * LEFT_AFTER;
+        let left = |name: &str| {
+            let file = File::create(place.with_file_name(name)).unwrap();
+            file.set_modified(old).unwrap();
+            file
+        };
+        let names = [
+            ".tree.tar.zst.a1.closc-new",
+            ".tree.tar.zst.b2.closc-new",
+            ".other.c3.closc-new",
+            ".tree.tar.zst.d4",
+        ];
+        let files = names.map(left);
+        files[1].lock().unwrap();
+        let new = File::create(place.with_file_name(".tree.tar.zst.e5.closc-new")).unwrap();
+        replace(&place, b"one").unwrap();
+        assert!(!place.with_file_name(names[0]).exists(), "it was left by a kill");
+        for name in &names[1..] {
+            assert!(place.with_file_name(name).exists(), "{name} is written now, or is of another place");
+        }
+        drop(new);
+        assert!(place.with_file_name(".tree.tar.zst.e5.closc-new").exists(), "it is new");
     }
 
     #[test]

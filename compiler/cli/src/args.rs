@@ -1,7 +1,7 @@
 //! Command-line arguments.
 
-pub mod cables;
 pub mod audit;
+pub mod cables;
 pub mod collect;
 pub(crate) mod conformance;
 pub mod control;

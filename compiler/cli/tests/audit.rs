@@ -67,6 +67,41 @@ fn a_changed_log_is_found() {
     place.ends(1, &["audit", "verify", "log", "log.1"]);
 }
 
+/// Killed at any moment, two processes at a time. `CLOSC_KILLS=500` tries more.
+#[test]
+fn no_kill_breaks_the_chain() {
+    let kills: u64 = std::env::var("CLOSC_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
+    let place = Place::new();
+    let fabric = place.read("topologies/lab/two-planes.yaml");
+    let log = place.text("audit.jsonl");
+    let mut seen = 0;
+    for kill in 0..kills {
+        let mut children = ["a.yaml", "b.yaml"].map(|file| {
+            place.write(file, &fabric);
+            let words = ["drain", "plane 1", file, "--write", "--audit-log", &log];
+            let mut command = place.command(&words);
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            command.spawn().expect("closc runs")
+        });
+        // When they are killed differs from machine to machine, and everything holds at any moment.
+        std::thread::sleep(std::time::Duration::from_micros(kill * 7_919 % 60_000));
+        for child in &mut children {
+            child.kill().expect("it is ours");
+            child.wait().expect("it ended");
+        }
+        if place.path("audit.jsonl").exists() {
+            place.ends(0, &["audit", "verify", "audit.jsonl"]);
+            let now = place.read("audit.jsonl").lines().count();
+            assert!(now >= seen, "lines were lost");
+            seen = now;
+        }
+    }
+    place.write("a.yaml", &fabric);
+    place.ends(0, &["drain", "plane 1", "a.yaml", "--write", "--audit-log", &log]);
+    place.ends(0, &["audit", "verify", "audit.jsonl"]);
+    println!("{kills} kills, {seen} lines");
+}
+
 #[test]
 fn nothing_is_changed_where_the_log_cannot_be_written() {
     let place = Place::new();

@@ -217,3 +217,20 @@ fn cables_that_lldpd_sees_swapped_and_missing_are_named() {
         assert_eq!(found, [swapped, format!("missing {}", name(&pulled))], "{form}");
     }
 }
+
+/// A neighbour that sends a malformed frame hid what all other devices reported.
+#[test]
+fn a_malformed_report_hides_no_other_one() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    cables(folder.path());
+    let (fabric, cut) = (folder.path().join("fabric.yaml"), folder.path().join("p0-t0-001.jsonl"));
+    // A frame of LLDP that is cut off in its first part.
+    let frame =
+        r#"{"packet":{"payload":"AYDCAAAOAgAAAAABiMwCBw==","metadata":[{"metadata_id":1,"value":"AQ=="}]}}"#;
+    fs::write(&cut, format!("{frame}\n")).expect("the folder is ours");
+    let other = folder.path().join("p0-t0-002.json");
+    fs::write(&other, r#"{"lldp": {"interface": []}}"#).expect("the folder is ours");
+    let (code, said) = closc(&["cables", "check", &text(&fabric), &text(&cut), &text(&other)]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("p0-t0-001.jsonl` cannot be read") && said.contains("p0-t0-002"), "{said}");
+}

@@ -272,7 +272,8 @@ fn post(collector: &Collector, path: &str, more: &str, body: &str) -> (u16, Stri
 
 /// The token in the file beside the state.
 fn token(folder: &tempfile::TempDir) -> String {
-    let text = std::fs::read_to_string(folder.path().join("state.json.token")).expect("the collector made it");
+    let text =
+        std::fs::read_to_string(folder.path().join("state.json.token")).expect("the collector made it");
     text.trim().to_owned()
 }
 

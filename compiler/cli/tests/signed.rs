@@ -83,7 +83,16 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
     };
     let log = place.text("audit.jsonl");
     let push = |more: &[&str]| {
-        let all = ["push", "tree", "--inventory", "inventory.yaml", "--require-signature", "ours.pub", "--timeout", "1"];
+        let all = [
+            "push",
+            "tree",
+            "--inventory",
+            "inventory.yaml",
+            "--require-signature",
+            "ours.pub",
+            "--timeout",
+            "1",
+        ];
         place.ends(1, &[&all[..], &["--audit-log", &log], more].concat())
     };
     compile(&[]);
@@ -110,9 +119,25 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
         let why = push(more);
         assert!(why.contains("is of fabric `signed`, and the inventory is of `another`"), "{why}");
     }
-    // Two keys, one signature.
-    inventory("");
-    let both = ["push", "tree", "--inventory", "inventory.yaml", "--require-signature", "ours.pub", "--require-signature", "theirs.pub", "--timeout", "1"];
+}
+
+/// One stolen key was enough.
+#[test]
+fn several_keys_are_required() {
+    let Some(place) = place() else { return };
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree", "--sign", "ours", "--sequence", "4"]);
+    let both = [
+        "push",
+        "tree",
+        "--inventory",
+        "inventory.yaml",
+        "--require-signature",
+        "ours.pub",
+        "--require-signature",
+        "theirs.pub",
+        "--timeout",
+        "1",
+    ];
     let why = place.ends(1, &both);
     assert!(why.contains("is signed by 1 of the 2 keys"), "{why}");
     let why = place.ends(1, &[&both[..], &["--signatures", "1"]].concat());

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
-use closc_artefacts::{Release, StatedSwitch};
 use closc_artefacts::manifest::{Entry, Manifest};
+use closc_artefacts::{Release, StatedSwitch};
 use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
 use closc_render::Templates;
@@ -36,7 +36,15 @@ impl<'a> Job<'a> {
         if units.is_empty() {
             return Err(CompileError::Nothing);
         }
-        Ok(Job { plan, templates, fingerprints: Fingerprints::new(plan, overlay), part, units, signers: &[], release: None })
+        Ok(Job {
+            plan,
+            templates,
+            fingerprints: Fingerprints::new(plan, overlay),
+            part,
+            units,
+            signers: &[],
+            release: None,
+        })
     }
 
     /// Signs what is compiled, by each of these keys, as a release.

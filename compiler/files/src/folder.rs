@@ -8,7 +8,8 @@ use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 
 use crate::error::{FileError, Reason};
-use crate::{open, read, read_into, secret};
+use crate::secret::read_secret;
+use crate::{open, read, read_into};
 
 /// An open folder. It stays the same one when its path is renamed or becomes a link.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Folder {
     /// Reads a private key in the folder, unless others than its owner can read or write it.
     pub fn secret(&self, path: &str, max: u64) -> Result<Vec<u8>, FileError> {
         open::regular(self.handle.as_fd(), path)
-            .and_then(|file| secret(file, max))
+            .and_then(|file| read_secret(file, max))
             .map_err(|reason| FileError::new(path, reason))
     }
 

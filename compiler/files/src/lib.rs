@@ -8,8 +8,9 @@ mod error;
 mod folder;
 mod open;
 mod own;
+mod secret;
 
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 
 use camino::Utf8Path;
 
@@ -50,17 +51,8 @@ pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
 /// Reads a secret at a path that a person gave: a regular file, not through a link, unless others than its owner can read it.
 pub fn secret_at(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     let file = own(path, std::fs::File::options().read(true)).map_err(Reason::from);
-    file.and_then(|file| secret(file, max)).map_err(|reason| FileError::new(path.as_str(), reason))
-}
-
-/// Bits of a mode by which others than the owner can read or write a file.
-const OTHERS: u32 = 0o066;
-
-/// Reads an open file, unless others than its owner can read or write it.
-fn secret(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
-    // The mode of the file that was opened, so that no other one takes its place in the meantime.
-    let mode = file.metadata()?.permissions().mode() & 0o777;
-    if mode & OTHERS == 0 { read(file, max) } else { Err(Reason::Shared { mode }) }
+    file.and_then(|file| secret::read_secret(file, max))
+        .map_err(|reason| FileError::new(path.as_str(), reason))
 }
 
 /// Reads to the end, or to the limit.

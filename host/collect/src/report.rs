@@ -107,7 +107,9 @@ pub enum ReportFault {
         claimed: String,
     },
     /// Another agent claims the NIC too.
-    #[error("the agent at {other} reports for `{nic}` too, so neither counts: bind the NIC with `--nic {nic}=SOCKET`")]
+    #[error(
+        "the agent at {other} reports for `{nic}` too, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
+    )]
     Contested {
         /// The NIC.
         nic: String,

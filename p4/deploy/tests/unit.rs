@@ -33,11 +33,9 @@ fn the_unit_exposes_little() {
 #[test]
 fn the_unit_is_understood() {
     let text = std::fs::read_to_string(UNIT).expect("it is in the repository");
-    assert!(
-        text.contains(
-            "ExecStart=/usr/bin/closc watch /etc/closc/tree --inventory /etc/closc/inventory.yaml\n"
-        )
-    );
+    assert!(text.contains(
+        "ExecStart=/usr/bin/closc watch /etc/closc/tree --inventory ${CREDENTIALS_DIRECTORY}/inventory.yaml\n"
+    ));
     let Ok(output) = Command::new("systemd-analyze").args(["verify", "--man=no", UNIT]).output() else {
         closc_skip::skip("no `systemd-analyze`");
         return;

@@ -30,15 +30,20 @@ fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         chain.follow(BufReader::new(file)).with_context(|| format!("`{path}`"))?;
     }
     if let Some(last) = command.last.as_ref().filter(|last| **last != chain.last) {
-        bail!("the last line has digest {}, and `--last` is {last}: lines were removed or added at the end", chain.last);
+        bail!(
+            "the last line has digest {}, and `--last` is {last}: lines were removed or added at the end",
+            chain.last
+        );
     }
     output::result(args.format, &AUDIT, &chain, human)?;
     Ok(Outcome::Fine)
 }
 
 fn human(chain: &Chain) -> String {
-    let continues = chain.continues.as_ref().map(|digest| format!("continues an older file after {digest}\n"));
-    let cut_off = (chain.cut_off > 0).then(|| format!("{} lines were cut off, as by a power failure\n", chain.cut_off));
+    let continues =
+        chain.continues.as_ref().map(|digest| format!("continues an older file after {digest}\n"));
+    let cut_off =
+        (chain.cut_off > 0).then(|| format!("{} lines were cut off, as by a power failure\n", chain.cut_off));
     format!(
         "{}{}{} lines follow one another; the last has digest {}\n",
         continues.unwrap_or_default(),

@@ -1,13 +1,14 @@
 //! `closc cables check`: what devices see of each other, compared with the plan.
 //!
-//! In: a fabric file, and reports of devices. Out: findings. Invariants: a report that cannot be read, or is of no device of
-//! the fabric, ends the command: half a comparison looks like a whole one.
+//! In: a fabric file, and reports of devices. Out: findings. Invariants: a report that is of no device of the fabric ends the command; one
+//! that cannot be read is named, and the command fails after it compared the others.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_cabling::{Device, Judge, Report};
+use closc_cabling::{Device, Judge, Report, Sighting};
+use closc_diagnostics::printable;
 use closc_plan::Plan;
 
 use crate::args::Args;
@@ -35,19 +36,35 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     for (device, file) in given(plan, &command.reports)? {
         reports.entry(device).or_default().push(file);
     }
-    let mut judge = Judge::new(plan);
+    let (mut judge, mut unread) = (Judge::new(plan), 0);
     for (device, files) in &reports {
-        let mut sightings = Vec::new();
-        for file in files {
-            let text = output::read(file, REPORT_MAX)?;
-            let read = closc_cabling::read(text.as_bytes());
-            sightings.extend(read.with_context(|| format!("`{file}` cannot be read"))?);
+        match sightings(files) {
+            Ok(sightings) => judge.device(*device, &sightings),
+            // One neighbour that sends a malformed frame must not hide what all other devices report.
+            Err(error) => {
+                unread += 1;
+                output::say(printable::line(&output::reason(&error)));
+            }
         }
-        judge.device(*device, &sightings);
     }
     let report = judge.finish();
-    let outcome = if report.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
+    let outcome = match (unread, report.findings.is_empty()) {
+        (0, true) => Outcome::Fine,
+        (0, false) => Outcome::Differences,
+        (..) => Outcome::Failed,
+    };
     output::judged(args, outcome, &CABLES, &report, |report: &Report| report.text(command.shown as usize))
+}
+
+/// Neighbours in the reports of a device.
+fn sightings(files: &[Utf8PathBuf]) -> anyhow::Result<Vec<Sighting>> {
+    let mut all = Vec::new();
+    for file in files {
+        let text = output::read(file, REPORT_MAX)?;
+        let read = closc_cabling::read(text.as_bytes());
+        all.extend(read.with_context(|| format!("`{file}` cannot be read"))?);
+    }
+    Ok(all)
 }
 
 /// The reports that were given, with the devices they are of.

@@ -53,8 +53,12 @@ impl Agents {
     /// Answers for a NIC at another socket, as an agent whose every probe over a plane is lost.
     pub(crate) fn impostor(socket: &Path, nic: u16) {
         let listener = UnixListener::bind(socket).expect("a socket can be bound");
-        let world =
-            World { loses: Some((3, nic / 2, 0)), lost: PROBES, bans: vec![Vec::new(); 8], ..World::default() };
+        let world = World {
+            loses: Some((3, nic / 2, 0)),
+            lost: PROBES,
+            bans: vec![Vec::new(); 8],
+            ..World::default()
+        };
         std::thread::spawn(move || {
             let (world, mut counts) = (Mutex::new(world), BTreeMap::new());
             for stream in listener.incoming().flatten() {

@@ -99,7 +99,15 @@ fn a_person_drains_and_lifts() {
     let Some(mut browser) = shown(&collector) else { return };
     // Text of a person is text.
     let why = "<img src=x onerror=alert(1)> & \"work\"";
-    fill(&mut browser, &[("token", &super::token(&folder)), ("drain-minutes", "5"), ("drain-why", why), ("drain-name", "p0-t1-001")]);
+    fill(
+        &mut browser,
+        &[
+            ("token", &super::token(&folder)),
+            ("drain-minutes", "5"),
+            ("drain-why", why),
+            ("drain-name", "p0-t1-001"),
+        ],
+    );
     says(&mut browser, "ordered", "p0-t1-001: applied");
     says(&mut browser, "denials", why);
     assert_eq!(browser.value("document.querySelectorAll('img').length"), json!(0));

@@ -84,7 +84,9 @@ impl Authority {
         let authority = if self.is_operator(client) && is_equal(token, &self.session) {
             "certificate"
         } else if !is_private {
-            return Err("orders need TLS or loopback: a token would cross the network in the clear".to_owned());
+            return Err(
+                "orders need TLS or loopback: a token would cross the network in the clear".to_owned()
+            );
         } else if is_token(&self.token) {
             "token"
         } else {
@@ -116,11 +118,14 @@ fn read_or_create(path: &Utf8Path) -> io::Result<String> {
             let text = String::from_utf8(bytes).unwrap_or_default();
             let token = text.trim();
             if token.len() < TOKEN_MIN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return Err(fail(&format_args!("`{path}` needs one line of at least {TOKEN_MIN} letters and digits")));
+                return Err(fail(&format_args!(
+                    "`{path}` needs one line of at least {TOKEN_MIN} letters and digits"
+                )));
             }
             Ok(token.to_owned())
         }
-        Err(error) if matches!(&error.reason, Reason::Io(error) if error.kind() == io::ErrorKind::NotFound) => {
+        Err(error) if matches!(&error.reason, Reason::Io(error) if error.kind() == io::ErrorKind::NotFound) =>
+        {
             let token = random()?;
             disk::replace_private(path, format!("{token}\n").as_bytes())
                 .map_err(|error| fail(&format_args!("`{path}` cannot be written: {error}")))?;
@@ -157,12 +162,17 @@ mod tests {
     #[test]
     fn readers_do_not_order() {
         let names = BTreeSet::from(["alice".to_owned()]);
-        let authority = Authority::open(Operators { token_file: None, names }).expect("there are random numbers");
+        let authority =
+            Authority::open(Operators { token_file: None, names }).expect("there are random numbers");
         let token = authority.session.clone();
         assert!(authority.accept(&client("prometheus"), &token, true, None).is_err());
         assert!(authority.accept(&Client::default(), &token, true, None).is_err());
-        assert!(authority.accept(&client("alice"), "", true, None).is_err(), "a page of another server has no token");
-        let orderer = authority.accept(&client("alice"), &token, true, Some("a\nreason")).expect("an operator");
+        assert!(
+            authority.accept(&client("alice"), "", true, None).is_err(),
+            "a page of another server has no token"
+        );
+        let orderer =
+            authority.accept(&client("alice"), &token, true, Some("a\nreason")).expect("an operator");
         assert_eq!((orderer.authority, orderer.subject.as_deref()), ("certificate", Some("CN=alice")));
         assert_eq!(orderer.reason.as_deref(), Some("areason"));
         assert_eq!(orderer.address, client("alice").address);
@@ -193,6 +203,8 @@ mod tests {
 
     #[test]
     fn tokens_are_compared_in_full() {
-        assert!(is_equal("abc", "abc") && !is_equal("abc", "abd") && !is_equal("abc", "ab") && !is_equal("", "a"));
+        assert!(
+            is_equal("abc", "abc") && !is_equal("abc", "abd") && !is_equal("abc", "ab") && !is_equal("", "a")
+        );
     }
 }

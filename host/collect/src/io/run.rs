@@ -93,7 +93,8 @@ pub async fn run(
         let listener = TcpListener::bind(address).await.map_err(|error| RunFault::Listen(address, error))?;
         let bound = listener.local_addr().map_err(|error| RunFault::Listen(address, error))?;
         shared.say(Event::Listening(bound));
-        let page = Arc::new(Page::new(settings.web, settings.tls.is_some(), bound, shared.clone(), authority));
+        let page =
+            Arc::new(Page::new(settings.web, settings.tls.is_some(), bound, shared.clone(), authority));
         let tls = settings.tls.clone();
         server.spawn(closc_http::serve(listener, tls, move |request| serve::answer(&page, request)));
     }

@@ -261,12 +261,7 @@ fn order(page: &Page, request: &Request) -> Answer {
     done(page, &mut collector, next, &orderer)
 }
 
-fn done(
-    page: &Page,
-    collector: &mut Collector,
-    next: Result<Next, OrderFault>,
-    orderer: &Orderer,
-) -> Answer {
+fn done(page: &Page, collector: &mut Collector, next: Result<Next, OrderFault>, orderer: &Orderer) -> Answer {
     match next {
         Err(why @ OrderFault::DryRun) => fault(403, why),
         Err(why) => fault(409, why),

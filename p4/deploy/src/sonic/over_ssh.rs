@@ -185,8 +185,10 @@ impl OverSsh<'_> {
         (options, progress): (&PushOptions, &Progress),
     ) -> Result<u64, Fault> {
         let own = &self.switch.options;
-        let fault = |reason: String, is_transient| {
-            Fault::Remote { operation: operation.clone(), reason, is_transient }
+        let fault = |reason: String, is_transient| Fault::Remote {
+            operation: operation.clone(),
+            reason,
+            is_transient,
         };
         let mut dead = None;
         loop {

@@ -201,7 +201,10 @@ fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
 pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
     whole(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
-         {}{}", lease::check(state, fence), confirming(state, release)))
+         {}{}",
+        lease::check(state, fence),
+        confirming(state, release)
+    ))
 }
 
 /// Confirms a change of a push that died, as the switch holds what is wanted.

@@ -15,6 +15,8 @@ use super::tls::{Acceptor, Protocol, ServerTls, TlsError};
 
 /// Bits of a mode by which others than the owner can read or write a file.
 const OTHERS: u32 = 0o066;
+/// The bit by which the group can read it.
+const GROUP_READS: u32 = 0o040;
 
 /// Files for TLS, as PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +62,14 @@ fn read(file: &Path) -> Result<Vec<u8>, TlsFileError> {
 /// Reads a private key, unless others can.
 fn read_key(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     let fail = |error| TlsFileError::Read { file: file.to_owned(), error };
-    let mode = fs::metadata(file).map_err(fail)?.permissions().mode();
-    if mode & OTHERS != 0 {
+    let found = fs::metadata(file).map_err(fail)?;
+    let mode = found.permissions().mode();
+    // systemd hands a credential to the user of a service by an access list, which shows as a bit of the group.
+    let is_credential = found.uid() == 0
+        && std::env::var_os("CREDENTIALS_DIRECTORY")
+            .is_some_and(|folder| file.parent() == Some(Path::new(&folder)));
+    let others = if is_credential { OTHERS & !GROUP_READS } else { OTHERS };
+    if mode & others != 0 {
         return Err(TlsFileError::OpenKey { file: file.to_owned(), mode: mode & 0o777 });
     }
     read(file)

@@ -251,7 +251,8 @@ fn read(options: &Options, source: &str) -> anyhow::Result<Reading> {
 }
 
 fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
-    let files: Arc<dyn closc_artefacts::Files> = crate::tree::open(place, crate::tree::Keys { public: &[], needed: None })?.into();
+    let files: Arc<dyn closc_artefacts::Files> =
+        crate::tree::open(place, crate::tree::Keys { public: &[], needed: None })?.into();
     let path = place.join(paths::MANIFEST);
     let bytes = files.read(paths::MANIFEST).with_context(|| format!("cannot read `{path}`"))?;
     let manifest = Manifest::parse(&bytes).with_context(|| format!("`{place}`"))?;
