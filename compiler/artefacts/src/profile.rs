@@ -229,6 +229,13 @@ pub struct StatedPort {
     /// Packets in a queue from which P4 targets trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trim_packets: Option<u64>,
+    /// Classes that a NIC does not choose freely, on P4 targets: bytes per second and bytes at once, then code point, class and
+    /// queue of packets above that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub nic_classes: BTreeMap<u8, [u64; 5]>,
+    /// Packets per second and packets at once that P4 targets send to their controller from this port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub punts: Option<(u64, u64)>,
     /// Queues whose thresholds depend on the shared pool, and the bytes of the pool that they are stated for. All others
     /// have exactly these thresholds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

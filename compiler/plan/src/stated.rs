@@ -198,6 +198,8 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             resumes: headroom.map(|headroom| (headroom.xon.0, headroom.xon_offset.map(|offset| offset.0))),
             marks: marks.collect(),
             trim_packets: None,
+            nic_classes: BTreeMap::new(),
+            punts: None,
             marks_by_room: by_room(intent, &qos, at),
         };
         if !ports.contains(&stated) {

@@ -24,7 +24,11 @@ control ingress(inout headers_t headers, inout local_metadata_t local_metadata, 
     apply {
         // Whatever nothing below sends on is dropped.
         mark_to_drop(standard_metadata);
-        if (standard_metadata.parser_error == error.NoError && standard_metadata.checksum_error == 0) {
+        // Too short is fatal only in or below the network header.
+        bool is_readable = standard_metadata.parser_error == error.NoError
+            || (standard_metadata.parser_error == error.PacketTooShort
+                && (headers.ipv6.isValid() || headers.ipv4.isValid()));
+        if (is_readable && standard_metadata.checksum_error == 0) {
             l3_admit.apply(headers, local_metadata, standard_metadata);
             routing_lookup.apply(headers, local_metadata);
             flow_hash.apply(headers, local_metadata);

@@ -126,6 +126,21 @@ impl Rendered<'_> {
 
     fn table_entry(&self, f: &mut fmt::Formatter<'_>, entry: &v1::TableEntry) -> fmt::Result {
         let table = self.key(f, entry)?;
+        self.effect(f, table, entry)?;
+        match &entry.meter_config {
+            Some(v1::MeterConfig { cir, cburst, pir, pburst, .. }) => {
+                write!(f, " meter(cir={cir}, cburst={cburst}, pir={pir}, pburst={pburst})")
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn effect(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        table: Option<&Table>,
+        entry: &v1::TableEntry,
+    ) -> fmt::Result {
         match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
             None => Ok(()),
             Some(ActionForm::Action(call)) => {

@@ -61,6 +61,11 @@ pub(crate) struct PortQos {
     pub(crate) pause_groups: BTreeMap<u8, u8>,
     /// Thresholds of the traffic classes whose packets are marked: least, most, probability.
     pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
+    /// Limits of the traffic classes that a NIC does not choose freely: bytes per second and at once, then code point, class and
+    /// queue of the rest.
+    pub(crate) nic_classes: BTreeMap<u8, [u64; 5]>,
+    /// Packets per second and at once for the controller.
+    pub(crate) punts: Option<(u64, u64)>,
     /// Everything it is given, the above included, by a name for people.
     pub(crate) settings: BTreeMap<String, String>,
     /// Checks that depend on the room that the other ports of the switch leave: buffer pools, and thresholds below them.

@@ -21,6 +21,10 @@ const MARK: &str = "# + egress.ecn  egress_port=255 class=1";
 const MARK2: &str = "# + egress.ecn  egress_port=255 class=2";
 const ROLE: &str = "# + ingress.port_role  ingress_port=255";
 const ROLE2: &str = "# + ingress.port_role  ingress_port=256";
+const PUNT: &str = "# + ingress.punt_limit  ingress_port=1 ";
+const PUNT2: &str = "# + ingress.punt_limit  ingress_port=2 ";
+const STRICT: &str = "# + ingress.nic_class  ingress_port=1 class=4";
+const OF_SWITCHES: &str = "# + ingress.nic_class  ingress_port=1 class=3";
 const DEFAULT: &str = "updates {\n  type: INSERT\n  entity {\n    table_entry {\n      table_id: 49739255\n      action {\n        \
                        action {\n          action_id: 17380058\n          params {\n            param_id: 1\n            \
                        value: \"\\377\"\n          }\n        }\n      }\n    }\n  }\n}\n";
@@ -54,6 +58,15 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("NICs may send lists that begin elsewhere", P4, T0, Behind("# + ingress.nic_destination", "\\273\\000\\001", "\\273@\\001"), "V0105"),
     ("NICs may send anywhere in the block", P4, T0, Behind("# + ingress.nic_destination", "prefix_len: 48", "prefix_len: 32"), "V0105"),
     ("NICs may not send at all", P4, T0, Cut("# + ingress.nic_destination  dst=fcbb:bbbb:1::/48", "# + ingress.nic_destination  dst=fcbb:bbbb::/32"), "V0105"),
+    ("a port sends the controller any number of packets", P4, T0, Cut(PUNT, PUNT2), "V1106"),
+    ("a port sends the controller 74 packets a second", P4, T0, Behind(PUNT, "meter_config {\n        cir: 10\n        cburst: 10\n        pir: 10\n", "meter_config {\n        cir: 74\n        cburst: 10\n        pir: 74\n"), "V1106"),
+    ("a port sends the controller more at the peak", P4, T0, Behind(PUNT, "pir: 10\n", "pir: 74\n"), "V0102"),
+    ("a port sends the controller a larger burst", P4, T0, Behind(PUNT, "cburst: 10\n", "cburst: 74\n"), "V0102"),
+    ("a limit of a port without a role", P4, T0, Behind(PUNT, "value: \"\\001\"", "value: \"\\001\\360\""), "V1105"),
+    ("a NIC fills the strict queue", P4, T0, Cut(STRICT, "# + ingress.nic_class  ingress_port=2 class=3"), "V1106"),
+    ("a NIC sends trimmed packets", P4, T0, Cut(OF_SWITCHES, STRICT), "V1106"),
+    ("packets above the limit keep their code point", P4, T0, Behind(STRICT, "value: \"\\000\"", "value: \".\""), "V1106"),
+    ("a meter where none belongs", P4, T0, Behind(ROLE, "      action {", "      meter_config {\n        cir: 1\n      }\n      action {"), "V0102"),
     ("the rest of the block is not denied", P4, T0, Cut("# + ingress.nic_destination  dst=fcbb:bbbb::/32", SOURCE), "V0105"),
     ("NIC may not send from its address", P4, T0, Cut(SOURCE, "# + ingress.nic_source  ingress_port=1 src=fd00:c105:2"), "V0205"),
     ("NIC may send from another's address", P4, T0, Behind(SOURCE, "\\001\"\n          prefix_len: 128", "\\002\"\n          prefix_len: 128"), "V0205"),

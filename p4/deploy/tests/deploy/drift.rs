@@ -1,6 +1,7 @@
 //! Drift says what differs, and changes nothing.
 
 use closc_deploy::{DeviceDrift, Difference, drift, silent};
+use closc_runtime::proto::v1::entity::Entity;
 
 use crate::support::{Lab, T0, compiled, held, options, stray};
 
@@ -32,6 +33,23 @@ async fn every_difference_is_named_and_none_is_repaired() {
     assert_eq!(json["devices"][T0]["differences"][0]["kind"], "unexpected");
     assert_eq!(json["devices"][T0]["drift"], "entries");
     assert_eq!(held(lab.target()), holds);
+}
+
+#[tokio::test]
+async fn another_rate_of_a_meter_is_a_difference() {
+    let lab = Lab::one().await;
+    lab.converge().await;
+    let metered = lab.wanted(T0).into_iter().find_map(|entity| match entity.entity {
+        Some(Entity::TableEntry(entry)) if entry.meter_config.is_some() => Some(entry),
+        _ => None,
+    });
+    let mut entry = metered.expect("ports have limits");
+    let rate = &mut entry.meter_config.as_mut().expect("found by it").pir;
+    *rate += 1;
+    let shown = format!(", pir={rate}, ");
+    lab.target().plant([entry.into()]);
+    let report = drift(&lab.fleet(), &options(), silent()).await;
+    assert!(report.show().contains(&shown), "{}", report.show());
 }
 
 #[tokio::test]

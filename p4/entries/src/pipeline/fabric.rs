@@ -5,6 +5,7 @@
 //! takes nothing in.
 
 mod groups;
+mod limits;
 mod qos;
 
 use std::collections::BTreeSet;
@@ -36,6 +37,8 @@ pub(super) struct Form {
     pub(super) marking: fn(Marks) -> Option<Arguments>,
     /// Returns what `set_wcmp_hash` is called with, given a seed and the mask of the queue pair.
     pub(super) hash: fn(&DeviceIntent<'_>, u32, u32) -> Arguments,
+    /// Whether it limits what ports send to the controller and into strict classes.
+    pub(super) limits: bool,
 }
 
 /// Arguments of an action.
@@ -57,6 +60,7 @@ pub(super) static FORM: Form = Form {
         ])
     },
     hash: |_, seed, qp_mask| vec![("seed", seed.into()), ("qp_mask", qp_mask.into())],
+    limits: true,
 };
 
 /// The EtherType of LLDP, IEEE 802.1AB.
@@ -82,12 +86,14 @@ pub(super) fn entities_in(
     let mut maker = Maker { form, intent, info, ports, entities: Vec::new() };
     maker.port_roles()?;
     maker.punts()?;
+    maker.punt_limits()?;
     maker.nic_destinations()?;
     maker.nic_sources()?;
     maker.own_segments()?;
     maker.next_hops()?;
     maker.routes()?;
     maker.quality()?;
+    maker.nic_classes()?;
     maker.check_room()?;
     Ok(maker.entities)
 }

@@ -36,6 +36,8 @@ static FORM: Form = Form {
         let function = intent.switch.tier.level() % 4;
         vec![("function", function.into()), ("seed", seed.into()), ("qp_mask", qp_mask.into())]
     },
+    // All 20 stages of the ingress pipeline are taken.
+    limits: false,
 };
 
 /// Returns the entities of a switch.

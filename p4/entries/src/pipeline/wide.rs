@@ -12,7 +12,7 @@
 //! | the high bits of a packet-out's port that must be zero | from 9 | from `w` |
 //! | index of a counter by port and class, in 12 bits | 12 | `w` + 3 |
 //! | `routing_resolution_egress_port` of `sai`, whose P4Info has text for ports and stays | 9 | `w` |
-//! | `port_role`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times as many |
+//! | `port_role`, `punt_limit`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, `nic_class`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times as many |
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,11 +33,14 @@ pub(super) const WIDEST: u8 = 12;
 const PORT_OF_SAI: &str = "routing_resolution_egress_port";
 
 /// Entries of what there is one of for each port of `fabric`, or a few.
-const BY_PORT: [(&str, i64); 9] = [
+const BY_PORT: [(&str, i64); 12] = [
     ("ingress.port_role", 1),
+    ("ingress.punt_limit", 1),
     ("ingress.nexthop", 2),
     ("ingress.nic_source", 4),
     ("ingress.nic_inner_source", 4),
+    ("ingress.nic_class", 8),
+    ("ingress.nic_class_demoted", 8),
     ("egress.trim", 8),
     ("egress.ecn", 8),
     ("egress.port_class", 8),
@@ -97,7 +100,7 @@ fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
     for param in info.actions.iter_mut().flat_map(|action| &mut action.params) {
         widen(&mut param.bitwidth);
     }
-    expect("fields of the P4Info with the width of a port", found, 7)?;
+    expect("fields of the P4Info with the width of a port", found, 9)?;
     let mut sizes = 0;
     for table in &mut info.tables {
         let name = table.preamble.as_ref().map_or("", |preamble| &preamble.name);
@@ -133,13 +136,14 @@ struct Literals {
 fn numbered_rules() -> Found {
     Found::from([
         ("ports", 3),
-        ("indices", 4),
+        ("indices", 5),
         ("parameters", 1),
-        ("sizes", BY_PORT.len()),
+        // Two tables have meters, each of the size of its table.
+        ("sizes", BY_PORT.len() + 2),
         ("port of the controller", 4),
         // Four masks, and the port that drops twice: they are the same number.
         ("masks of ports", 6),
-        ("masks of indices", 12),
+        ("masks of indices", 15),
         ("high bits of a packet-out", 1),
     ])
 }
@@ -169,10 +173,13 @@ fn widen_program(mut program: Value, bits: u8, wanted: &Found) -> Result<Value, 
         }
     }
     for table in each(&mut program, "pipelines").flat_map(|pipeline| each(pipeline, "tables")) {
-        resize(table, "max_size", bits, &mut found)?;
+        resize(table, ("name", "max_size"), bits, &mut found)?;
     }
     for counter in each(&mut program, "counter_arrays").filter(|counter| counter["is_direct"] != true) {
-        resize(counter, "size", bits, &mut found)?;
+        resize(counter, ("name", "size"), bits, &mut found)?;
+    }
+    for meter in each(&mut program, "meter_arrays").filter(|meter| meter["is_direct"] == true) {
+        resize(meter, ("binding", "size"), bits, &mut found)?;
     }
     let mut literals = Literals { bits, found };
     for part in ["parsers", "actions", "pipelines"] {
@@ -185,8 +192,8 @@ fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Val
     value.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-fn resize(object: &mut Value, key: &str, bits: u8, found: &mut Found) -> Result<(), String> {
-    let name = object["name"].as_str().unwrap_or_default().to_owned();
+fn resize(object: &mut Value, (name, key): (&str, &str), bits: u8, found: &mut Found) -> Result<(), String> {
+    let name = object[name].as_str().unwrap_or_default().to_owned();
     if let Some(wide) = size(&name, object[key].as_i64().unwrap_or_default(), bits)? {
         object[key] = wide.into();
         *found.entry("sizes").or_default() += 1;

@@ -89,3 +89,81 @@ fn every_preset_has_entries_and_every_code_point_its_class() {
         assert!(queues.iter().all(|queue| *queue < 8));
     }
 }
+
+/// Returns the meters of a table by ingress port and class; class 0 where the table has no class.
+fn meters(
+    intent: &DeviceIntent<'_>,
+    table: &str,
+) -> std::collections::BTreeMap<(u128, u128), closc_runtime::proto::v1::MeterConfig> {
+    use closc_runtime::proto::v1::{entity::Entity, field_match::FieldMatchType};
+
+    let id = Pipeline::fabric().info().table(table).expect("a table").preamble.id;
+    let number = |bytes: &[u8]| bytes.iter().fold(0u128, |number, byte| number << 8 | u128::from(*byte));
+    let mut found = std::collections::BTreeMap::new();
+    for update in updates(intent) {
+        let Some(Entity::TableEntry(entry)) = update.entity.and_then(|entity| entity.entity) else {
+            continue;
+        };
+        if entry.table_id != id {
+            continue;
+        }
+        let key: Vec<u128> = entry
+            .r#match
+            .iter()
+            .map(|field| match &field.field_match_type {
+                Some(FieldMatchType::Exact(exact)) => number(&exact.value),
+                other => panic!("{other:?} is not exact"),
+            })
+            .collect();
+        let meter = entry.meter_config.expect("an entry with a meter");
+        found.insert((key[0], key.get(1).copied().unwrap_or(0)), meter);
+    }
+    found
+}
+
+#[test]
+fn every_port_has_a_limit_for_the_controller() {
+    let plan = plan("lossy-trim");
+    for switch in plan.switches() {
+        let intent = plan.device(switch);
+        let limits = meters(&intent, "ingress.punt_limit");
+        let cabled = intent.ports.iter().filter(|port| port.connection.is_some());
+        let cabled: Vec<_> = cabled.map(|port| (u128::from(port.physical.number), 0)).collect();
+        assert_eq!(limits.keys().copied().collect::<Vec<_>>(), cabled);
+        for meter in limits.values() {
+            assert_eq!((meter.cir, meter.cburst, meter.pir, meter.pburst), (10, 10, 10, 10));
+        }
+    }
+}
+
+#[test]
+fn nics_have_a_rate_in_strict_classes_and_none_in_that_of_trimmed_packets() {
+    for preset in Preset::ALL {
+        let plan = plan(preset.name());
+        for switch in plan.switches() {
+            let intent = plan.device(switch);
+            let (limits, state) = (meters(&intent, "ingress.nic_class"), state(&intent));
+            for port in &intent.ports {
+                for (number, class) in intent.qos.classes().enumerate() {
+                    let strict = class.scheduler == closc_qos::profile::Scheduler::Strict;
+                    let trimmed = class.role == closc_qos::profile::Role::Trimmed;
+                    let key = (u128::from(port.physical.number), number as u128);
+                    let limit = limits.get(&key);
+                    assert_eq!(
+                        limit.is_some(),
+                        port.faces_nic() && (strict || trimmed),
+                        "{} {key:?}",
+                        preset.name()
+                    );
+                    let Some(limit) = limit else { continue };
+                    let tenth = i64::from(port.physical.speed.mbps()) * 12_500;
+                    assert_eq!(limit.pir, if trimmed { 1 } else { tenth });
+                    let call = state.call("nic_class", &[("ingress_port", key.0), ("class", key.1)]);
+                    let rest = intent.qos.default_class();
+                    assert_eq!(call.argument("dscp"), u128::from(rest.mark().expect("a mark").get()));
+                    assert_eq!(call.argument("queue"), 0);
+                }
+            }
+        }
+    }
+}

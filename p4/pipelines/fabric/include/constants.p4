@@ -9,6 +9,7 @@ typedef bit<32> ipv4_addr_t;
 typedef bit<16> nexthop_id_t;
 typedef bit<16> wcmp_group_id_t;
 typedef bit<3> class_t;
+typedef bit<2> color_t;
 
 // The port that stands for the controller: `--cpu-port 510` on BMv2. Ports are 9 bits wide in v1model and 511 means
 // "drop", which leaves 0..509 for the front panel.
@@ -36,10 +37,15 @@ const bit<16> UDP_PORT_ROCE = 4791;
 const bit<2> ECN_NOT_CAPABLE = 0b00;
 const bit<2> ECN_CONGESTION_EXPERIENCED = 0b11;
 
+// Bytes of an IPv4 header without options.
+const bit<16> IPV4_BYTES = 20;
 // Bytes in front of the layer that a trimmed packet's length field counts.
 const bit<16> ETHERNET_BYTES = 14;
 const bit<16> ETHERNET_IPV4_BYTES = 34;
 const bit<16> ETHERNET_IPV6_BYTES = 54;
+
+// The color of a packet that exceeds the peak rate of its meter; 0 is green and 1 yellow (RFC 2698).
+const color_t RED = 2;
 
 // Parts in a million: the unit of the marking probability.
 const bit<20> ONE_MILLION = 1000000;
@@ -56,10 +62,10 @@ enum bit<2> PortRole {
 enum bit<5> DropReason {
     NONE = 0,
     PORT_DISABLED = 1,      // The ingress port has no role, or a packet-out names a port that cannot be.
-    MALFORMED = 2,          // Cut short before the end of the network header, wrong (inner) version, IPv4 options.
+    MALFORMED = 2,          // Cut short before the end of the network header, wrong (inner) version, IPv4 options or length.
     IPV4_CHECKSUM = 3,
     ETHER_TYPE = 4,         // Neither IPv6 nor (off the NIC ports) IPv4, and not punted.
-    NOT_ROUTABLE = 5,       // Unspecified, loopback, link-local or multicast: never crosses a router.
+    NOT_ROUTABLE = 5,       // Unspecified, loopback, link-local or multicast, of the link too: never crosses a router.
     ROUTING_HEADER = 6,     // Segments live in the destination address; an SRH is not ours. It may be behind one extension
                             // header; behind two it is not looked for, and two are dropped.
     HOP_LIMIT = 7,
@@ -72,7 +78,8 @@ enum bit<5> DropReason {
     BLACKHOLE = 14,         // A route says drop: an unknown uSID dies here.
     NO_ROUTE = 15,
     NO_WCMP_GROUP = 16,
-    NO_NEXTHOP = 17
+    NO_NEXTHOP = 17,
+    PUNT_LIMIT = 18         // More packets for the controller than the ingress port may send.
 }
 
 // Why a packet went to the controller: `reason` of packet_in.
@@ -95,6 +102,10 @@ const bit<32> PORT_CLASSES = 4096;
 
 // LLDP, neighbor discovery and a routing protocol or two, some of them per port.
 const int PUNT_RULES = 64;
+// One limit per front port.
+const int PUNT_LIMITS = 512;
+// Every class of every port of a NIC.
+const int NIC_CLASSES = 4096;
 // A handful of prefixes: the switch's own uSID, the block, the host prefix.
 const int NIC_DESTINATIONS = 64;
 // Each of up to 512 ports owns an address, or a few where a NIC carries more.

@@ -13,6 +13,7 @@ control Forward(
     Wcmp() wcmp;
     Nexthop() nexthop;
     QosClass() qos_class;
+    NicClass() nic_class;
 
     apply {
         if (hdr.ipv6.isValid()) {
@@ -27,6 +28,9 @@ control Forward(
         if (meta.drop_reason == DropReason.NONE) {
             nexthop.apply(hdr, meta, standard_metadata);
             qos_class.apply(hdr, meta, standard_metadata);
+            if (meta.role == PortRole.NIC) {
+                nic_class.apply(hdr, meta, standard_metadata);
+            }
         }
     }
 }
@@ -39,6 +43,7 @@ control FabricIngress(
     AssignPortRole() assign_port_role;
     CheckHeaders() check_headers;
     Punt() punt;
+    PuntLimit() punt_limit;
     CheckRoutable() check_routable;
     IngressCheck() ingress_check;
     Forward() forward;
@@ -71,6 +76,9 @@ control FabricIngress(
             if (meta.drop_reason == DropReason.NONE) {
                 forward.apply(hdr, meta, standard_metadata);
             }
+        }
+        if (meta.drop_reason == DropReason.NONE && meta.punt_reason != PuntReason.NONE) {
+            punt_limit.apply(meta, standard_metadata);
         }
         if (meta.drop_reason != DropReason.NONE) {
             drops.count(meta.drop_reason);

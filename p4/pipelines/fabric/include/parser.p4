@@ -6,7 +6,8 @@
 
 error {
     WrongIpVersion,
-    Ipv4Options
+    Ipv4Options,
+    Ipv4Length
 }
 
 parser FabricParser(
@@ -40,6 +41,8 @@ parser FabricParser(
         packet.extract(hdr.ipv4);
         verify(hdr.ipv4.version == 4, error.WrongIpVersion);
         verify(hdr.ipv4.ihl == 5, error.Ipv4Options);
+        // RFC 1812 section 5.2.2: the length has room for the header.
+        verify(hdr.ipv4.total_length >= IPV4_BYTES, error.Ipv4Length);
         // Only the first fragment has ports, so no fragment is hashed by them.
         transition select(hdr.ipv4.fragment_offset, hdr.ipv4.flags[0:0], hdr.ipv4.protocol) {
             (0, 0, NEXT_HEADER_UDP): parse_udp;

@@ -25,7 +25,10 @@ control CheckHeaders(
 // Packets that may be routed. Runs after `punt`.
 control CheckRoutable(in headers_t hdr, inout metadata_t meta) {
     apply {
-        if (hdr.ipv6.isValid()) {
+        if (hdr.ethernet.dst[40:40] == 1 || hdr.ethernet.src[40:40] == 1) {
+            // RFC 1812 section 5.3.4: nor what came as a broadcast or multicast of the link.
+            meta.drop_reason = DropReason.NOT_ROUTABLE;
+        } else if (hdr.ipv6.isValid()) {
             if (hdr.ipv6.dst[127:120] == 0xFF || hdr.ipv6.src[127:120] == 0xFF
                 || hdr.ipv6.dst[127:118] == 0x3FA || hdr.ipv6.src[127:118] == 0x3FA) {
                 // RFC 4291 section 2.5.6: a router does not forward fe80::/10.
@@ -42,6 +45,9 @@ control CheckRoutable(in headers_t hdr, inout metadata_t meta) {
             if (hdr.ipv4.dst[31:24] == 0 || hdr.ipv4.src[31:24] == 0 || hdr.ipv4.dst[31:24] == 127
                 || hdr.ipv4.src[31:24] == 127 || hdr.ipv4.dst[31:29] == 7 || hdr.ipv4.src[31:29] == 7) {
                 // RFC 1812 section 5.3.7: this network, loopback, multicast and class E.
+                meta.drop_reason = DropReason.NOT_ROUTABLE;
+            } else if (hdr.ipv4.dst[31:16] == 0xA9FE || hdr.ipv4.src[31:16] == 0xA9FE) {
+                // RFC 3927 section 7: a router does not forward 169.254.0.0/16.
                 meta.drop_reason = DropReason.NOT_ROUTABLE;
             } else if (hdr.ipv4.ttl <= 1) {
                 meta.drop_reason = DropReason.HOP_LIMIT;

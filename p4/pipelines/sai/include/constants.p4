@@ -42,6 +42,9 @@
 const bit<16> ETHER_TYPE_IPV4 = 0x0800;
 const bit<16> ETHER_TYPE_IPV6 = 0x86DD;
 
+// Bytes of an IPv4 header without options.
+const bit<16> IPV4_BYTES = 20;
+
 const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 

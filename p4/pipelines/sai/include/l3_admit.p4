@@ -27,7 +27,10 @@ control l3_admit(in headers_t headers, inout local_metadata_t local_metadata, in
 
     apply {
         local_metadata.admit_to_l3 = false;
-        l3_admit_table.apply();
+        // A station sends from its own address, never from that of a group (IEEE 802.3, clause 3.2.3).
+        if (headers.ethernet.src_addr[40:40] == 0) {
+            l3_admit_table.apply();
+        }
     }
 }
 

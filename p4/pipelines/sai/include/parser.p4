@@ -5,7 +5,8 @@
 
 error {
     WrongIpVersion,
-    Ipv4Options
+    Ipv4Options,
+    Ipv4Length
 }
 
 parser packet_parser(packet_in packet, out headers_t headers, inout local_metadata_t local_metadata,
@@ -23,6 +24,8 @@ parser packet_parser(packet_in packet, out headers_t headers, inout local_metada
         packet.extract(headers.ipv4);
         verify(headers.ipv4.version == 4, error.WrongIpVersion);
         verify(headers.ipv4.ihl == 5, error.Ipv4Options);
+        // RFC 1812 section 5.2.2: the length has room for the header.
+        verify(headers.ipv4.total_len >= IPV4_BYTES, error.Ipv4Length);
         // Only the first fragment has ports, so no fragment is hashed by them.
         transition select(headers.ipv4.frag_offset, headers.ipv4.flags[0:0], headers.ipv4.protocol) {
             (0, 0, PROTOCOL_UDP): parse_ports;

@@ -78,7 +78,7 @@ control routing_lookup(in headers_t headers, inout local_metadata_t local_metada
         local_metadata.vrf_id = (vrf_id_t)0;
         vrf_table.apply();
         if (local_metadata.admit_to_l3) {
-            // RFC 4291 sections 2.5.2, 2.5.3, 2.5.6 and 2.7, RFC 1812 section 5.3.7: what no router forwards, from or to it.
+            // RFC 4291 sections 2.5.2, 2.5.3, 2.5.6 and 2.7, RFC 1812 section 5.3.7, RFC 3927 section 7: what no router forwards, from or to it.
             if (headers.ipv6.isValid()) {
                 if (headers.ipv6.dst_addr[127:120] != 0xff && headers.ipv6.src_addr[127:120] != 0xff
                     && headers.ipv6.dst_addr[127:118] != 0x3fa && headers.ipv6.src_addr[127:118] != 0x3fa
@@ -88,7 +88,8 @@ control routing_lookup(in headers_t headers, inout local_metadata_t local_metada
             } else if (headers.ipv4.isValid()) {
                 if (headers.ipv4.dst_addr[31:29] != 7 && headers.ipv4.src_addr[31:29] != 7
                     && headers.ipv4.dst_addr[31:24] != 127 && headers.ipv4.src_addr[31:24] != 127
-                    && headers.ipv4.dst_addr[31:24] != 0 && headers.ipv4.src_addr[31:24] != 0) {
+                    && headers.ipv4.dst_addr[31:24] != 0 && headers.ipv4.src_addr[31:24] != 0
+                    && headers.ipv4.dst_addr[31:16] != 0xa9fe && headers.ipv4.src_addr[31:16] != 0xa9fe) {
                     ipv4_table.apply();
                 }
             }

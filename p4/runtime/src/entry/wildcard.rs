@@ -32,7 +32,9 @@ pub fn everything(info: &Info) -> Vec<v1::Entity> {
     for table in info.tables() {
         let table_id = table.preamble.id;
         if !table.fields().is_empty() {
-            entities.push(wildcard(table_id));
+            // P4Runtime 1.3, section 9.1.4: a meter is returned only where it is asked for.
+            let meter_config = table.direct_meter.is_some().then(v1::MeterConfig::default);
+            entities.push(v1::TableEntry { table_id, meter_config, ..Default::default() }.into());
         }
         if table.const_default_action.is_none() {
             entities.push(v1::TableEntry { table_id, is_default_action: true, ..Default::default() }.into());

@@ -148,13 +148,11 @@ impl Runner<'_> {
     fn meter(&mut self, args: &Args<'_>) -> Result<(), String> {
         let at = find(self.program.meters.iter().map(|m| &m.name), args.text(0)?)?;
         let name = &self.program.meters[at].name;
-        if self
-            .program
-            .tables
-            .iter()
-            .any(|table| table.meter.is_some_and(|meter| usize::from(meter.array) == at))
+        let tables = &self.program.tables;
+        if let Some(table) =
+            tables.iter().position(|table| table.meter.is_some_and(|meter| usize::from(meter.array) == at))
         {
-            return Err(format!("`{name}` is the meter of a table's entries, not an array"));
+            return self.direct_meter(args, table);
         }
         let bank = &mut self.engine.arrays.meters[at];
         let (first, last, config) = match args.command {
@@ -176,6 +174,20 @@ impl Runner<'_> {
                 return Err(no_index("meter", name, &index.to_string()));
             }
         }
+        Ok(())
+    }
+}
+
+impl Runner<'_> {
+    /// Sets the rates of the meter of an entry, which a script names.
+    fn direct_meter(&mut self, args: &Args<'_>, table: usize) -> Result<(), String> {
+        if args.command != "meter_set_rates" {
+            return Err(format!("`{}` is the meter of a table's entries, not an array", args.text(0)?));
+        }
+        let handle = self.handle(table, args.text(1)?)?;
+        let config = args.rates(2)?;
+        let entry = self.engine.tables[table].get_mut(handle).ok_or("the entry was removed")?;
+        entry.meter.get_or_insert_default().configure(Some(config));
         Ok(())
     }
 }

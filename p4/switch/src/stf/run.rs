@@ -296,10 +296,14 @@ impl Runner<'_> {
             Err(_) => name,
         };
         let at = find(self.program.tables.iter().map(|t| &t.name), table)?;
-        let (_, handle) =
-            self.labels.get(label).filter(|(table, _)| *table == at).ok_or("no entry has this name")?;
-        let entry = self.engine.tables[at].get(*handle).ok_or("the entry was removed")?;
+        let entry = self.engine.tables[at].get(self.handle(at, label)?).ok_or("the entry was removed")?;
         Ok(entry.counter)
+    }
+
+    /// Returns the entry of a table with a name.
+    pub(super) fn handle(&self, table: usize, label: &str) -> Result<u32, String> {
+        let label = self.labels.get(label).filter(|(of, _)| *of == table);
+        label.map(|(_, handle)| *handle).ok_or_else(|| "no entry has this name".to_owned())
     }
 
     pub(super) fn counter(&self, array: &str, index: u32) -> Result<Counter, String> {

@@ -14,6 +14,7 @@
 //! mc_mgrp_create GROUP | mc_node_create INSTANCE PORT... | mc_node_associate GROUP NODE | mc_node_update NODE PORT...
 //! register_write ARRAY INDEX VALUE | register_read ARRAY INDEX | register_reset ARRAY
 //! counter_read ARRAY INDEX | counter_write ARRAY INDEX PACKETS BYTES
+//! meter_set_rates METER NAME RATE:BURST...    the direct meter of the entry called so
 //! meter_set_rates ARRAY INDEX RATE:BURST... | meter_array_set_rates ARRAY RATE:BURST... | meter_get_rates ARRAY INDEX
 //! check_counter ARRAY(INDEX) [packets|bytes ==|!=|<|<=|>|>= NUMBER]
 //! check_counter COUNTER($NAME) ...            the direct counter of the entry called so; or TABLE(NAME)

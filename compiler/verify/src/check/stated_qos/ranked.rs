@@ -22,6 +22,21 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     if port.qos.marks != stated.marks {
         faults.push(format!("marks classes {:?}, and {:?} are stated", port.qos.marks, stated.marks));
     }
+    if port.qos.nic_classes != stated.nic_classes {
+        faults.push(format!(
+            "limits classes of its NIC by {:?}, and {:?} are stated",
+            port.qos.nic_classes, stated.nic_classes
+        ));
+    }
+    if port.qos.punts != stated.punts {
+        let show =
+            |punts: Option<(u64, u64)>| punts.map_or_else(|| "nothing".to_owned(), |p| format!("{p:?}"));
+        faults.push(format!(
+            "limits packets for the controller by {}, and {} is stated",
+            show(port.qos.punts),
+            show(stated.punts)
+        ));
+    }
     let size = port.of_switch.and_then(|own| own.trimming).map(|trimming| trimming.size_bytes);
     let (Some(depth), Some(size), Some((fabric, last_hop))) =
         (stated.trim_packets, size, port.stated.trimmed)

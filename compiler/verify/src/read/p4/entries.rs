@@ -61,6 +61,15 @@ pub(crate) struct Entry<'n> {
     pub(crate) does: Does<'n>,
     /// Whether it is what happens to everything that has no entry.
     pub(crate) default: bool,
+    /// The meter of the entry.
+    pub(crate) meter: Option<Meter>,
+}
+
+/// Rates per second and bursts of a meter, of the committed and of the peak bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Meter {
+    pub(crate) committed: (u64, u64),
+    pub(crate) peak: (u64, u64),
 }
 
 /// Match kind of a field.
@@ -209,7 +218,16 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
         },
     };
     let default = entry.word("is_default_action") == Some("true");
-    Ok(Entry { table, key, does, default })
+    let meter = entry.message("meter_config").map(meter).transpose()?;
+    Ok(Entry { table, key, does, default, meter })
+}
+
+fn meter(config: &Message<'_>) -> Result<Meter, String> {
+    if let Some(name) = config.names().find(|name| !["cir", "cburst", "pir", "pburst"].contains(name)) {
+        return Err(format!("`{name}` is not a part of a meter that the proof knows"));
+    }
+    let bucket = |rate, burst| (config.number(rate), config.number(burst));
+    Ok(Meter { committed: bucket("cir", "cburst"), peak: bucket("pir", "pburst") })
 }
 
 fn matched(field: &Message<'_>) -> Option<Match> {

@@ -85,6 +85,8 @@ struct Reader {
     classes: BTreeMap<u8, (u8, u8)>,
     trims: BTreeMap<u16, BTreeMap<u8, (u64, u64, u8)>>,
     marks: BTreeMap<u16, BTreeMap<u8, (u64, u64, u64)>>,
+    nic_classes: BTreeMap<u16, BTreeMap<u8, [u64; 5]>>,
+    punt_limits: BTreeMap<u16, (u64, u64)>,
     seen: BTreeSet<String>,
     /// Whether link-layer discovery goes to the controller.
     punts: bool,
@@ -107,6 +109,8 @@ impl Reader {
             classes: BTreeMap::new(),
             trims: BTreeMap::new(),
             marks: BTreeMap::new(),
+            nic_classes: BTreeMap::new(),
+            punt_limits: BTreeMap::new(),
             seen: BTreeSet::new(),
             punts: false,
         }
@@ -136,6 +140,12 @@ impl Reader {
     }
 
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        if let Some(limited) = self.limit(entry) {
+            return limited;
+        }
+        if entry.meter.is_some() {
+            return Err(format!("an entry of `{}` has a meter that the proof does not know", entry.table));
+        }
         if let Does::Group(group) = entry.does {
             return self.group(entry, group);
         }
@@ -183,6 +193,31 @@ impl Reader {
             ("ecn", "set_ecn_thresholds") => self.thresholds(entry, action),
             (table, action) => Err(format!("`{action}` of table `{table}` is nothing that the proof knows")),
         }
+    }
+
+    /// Takes an entry of a table with meters; nothing where it is of another one.
+    fn limit(&mut self, entry: &Entry<'_>) -> Option<Result<(), String>> {
+        let Does::Action(action) = &entry.does else { return None };
+        match (short(entry.table), short(action.name)) {
+            ("punt_limit", "limit_punts") => Some(self.punt_limit(entry)),
+            ("nic_class", "limit_class") => Some(self.nic_class(entry, action)),
+            _ => None,
+        }
+    }
+
+    fn punt_limit(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        let limit = one_rate(entry)?;
+        self.punt_limits.insert(port(exact(entry, "ingress_port")?)?, limit);
+        Ok(())
+    }
+
+    fn nic_class(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
+        let (rate, burst) = one_rate(entry)?;
+        let [dscp, class, queue] = ["dscp", "class", "queue"].map(|name| argument(action, name));
+        let limit = [rate, burst, dscp? as u64, class? as u64, queue? as u64];
+        let port = port(exact(entry, "ingress_port")?)?;
+        self.nic_classes.entry(port).or_default().insert(exact(entry, "class")? as u8, limit);
+        Ok(())
     }
 
     fn trim(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
@@ -409,6 +444,8 @@ impl Reader {
             let number = port.name.parse().unwrap_or(0);
             let trims = self.trims.remove(&number).unwrap_or_default();
             let marks = self.marks.remove(&number).unwrap_or_default();
+            let nic_classes = self.nic_classes.remove(&number).unwrap_or_default();
+            let punts = self.punt_limits.remove(&number);
             let codes: BTreeSet<u8> = trims.values().map(|values| values.2).collect();
             let mut settings: BTreeMap<String, String> = BTreeMap::new();
             for (class, values) in &trims {
@@ -424,6 +461,8 @@ impl Reader {
                 trimmed: codes.first().copied().filter(|_| codes.len() == 1),
                 trims: trims.into_keys().collect(),
                 marks,
+                nic_classes,
+                punts,
                 settings,
                 ..PortQos::default()
             };
@@ -433,6 +472,12 @@ impl Reader {
                 config.ports.len() - 1
             });
             port.qos = Some(at as u16);
+        }
+        let limited = self.nic_classes.keys().chain(self.punt_limits.keys());
+        for port in limited.copied().collect::<BTreeSet<u16>>() {
+            let needles = vec![format!("ingress_port={port} ")];
+            let message = format!("port {port} has a limit and no role");
+            self.device.fault(FaultKind::Qos, self.dialect.file, needles, message);
         }
         for port in self.trims.keys().chain(self.marks.keys()).copied().collect::<BTreeSet<u16>>() {
             let needles = vec![format!("egress_port={port} ")];
@@ -478,6 +523,15 @@ fn source(entry: &Entry<'_>) -> Result<(u16, Ipv6Addr), String> {
         return Err(format!("NICs may send from all of `{prefix}`"));
     }
     Ok((port(exact(entry, "ingress_port")?)?, prefix.addr()))
+}
+
+/// Returns the rate and burst of an entry whose meter has one of each.
+fn one_rate(entry: &Entry<'_>) -> Result<(u64, u64), String> {
+    let meter = entry.meter.ok_or_else(|| format!("an entry of `{}` has no meter", entry.table))?;
+    if meter.committed == meter.peak {
+        return Ok(meter.peak);
+    }
+    Err(format!("the meter of an entry of `{}` has two rates; expected one", entry.table))
 }
 
 fn port_class(entry: &Entry<'_>) -> Result<(u16, u8), String> {

@@ -18,7 +18,7 @@ use closc_qos::units::Speed;
 use closc_runtime::proto::v1;
 use closc_topology::{Side, TierId};
 
-use super::{Form, Maker, Port};
+use super::{Form, Maker, Port, limits};
 use crate::error::{EntriesError, Fault};
 
 /// Classes that `bit<3>` tells apart.
@@ -35,10 +35,10 @@ const PPM_PER_PERCENT: u32 = 10_000;
 
 /// Ports that are alike in all that quality of service depends on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
-    place: Place,
-    speed: Speed,
-    mtu: u16,
+pub(super) struct Kind {
+    pub(super) place: Place,
+    pub(super) speed: Speed,
+    pub(super) mtu: u16,
 }
 
 /// When packets of a class are marked, in what the pipeline counts queues in.
@@ -51,7 +51,7 @@ pub(in crate::pipeline) struct Marks {
 }
 
 impl Kind {
-    fn of(tier: TierId, port: Port<'_>) -> Self {
+    pub(super) fn of(tier: TierId, port: Port<'_>) -> Self {
         Self::at(tier, port.intent.at.side, port.intent.physical.speed, port.intent.mtu)
     }
 
@@ -80,6 +80,15 @@ pub(in crate::pipeline) fn state(
             .map(|marks| (marks.class, (marks.min, marks.max, marks.probability_ppm.into())))
             .collect();
         let trims = intent.qos.trimming().is_some();
+        if form.limits {
+            port.punts = Some(limits::PUNTS);
+            port.nic_classes = limits::nic_classes(intent, kind)
+                .map(|limit| {
+                    let rest = [limit.dscp.get(), limit.rest, limit.queue].map(u64::from);
+                    (limit.class, [limit.rate, limit.burst, rest[0], rest[1], rest[2]])
+                })
+                .collect();
+        }
         port.trim_packets = trims.then(|| trim_depth(queue(intent, (form.unit)(intent, port.mtu))));
     }
     switch.trimming = intent.qos.trimming().map(|trimming| {
@@ -188,14 +197,14 @@ impl Maker<'_> {
 }
 
 /// Returns the number of a class in the pipeline: its place among the classes by rising traffic class.
-fn number_of(intent: &DeviceIntent<'_>, class: &Class) -> u8 {
+pub(super) fn number_of(intent: &DeviceIntent<'_>, class: &Class) -> u8 {
     let place = intent.qos.classes().position(|each| each.name == class.name);
     place.and_then(|place| u8::try_from(place).ok()).expect("a class of the profile, of which there are few")
 }
 
 /// Returns the queue of each class. Queues of a v1model target are served by priority alone, so all weighted
 /// classes share the first one, and each strict class has its own above, in the order of the profile's queues.
-fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
+pub(super) fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
     let strict = |class: &&Class| class.scheduler == Scheduler::Strict;
     let mut above: Vec<_> = intent.qos.classes().filter(strict).map(|class| class.queue).collect();
     above.sort_unstable();
