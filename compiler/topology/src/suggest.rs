@@ -3,15 +3,13 @@
 //! In: a word and the words that exist. Out: the nearest, if it is near. Invariants: the same answer for the same
 //! words in the same order.
 
-use closc_diagnostics::printable;
+use closc_diagnostics::{Diagnostic, Span, printable};
 
-/// Returns the known word that is nearest to `word`, if it is near enough to be a slip of the keyboard.
+/// Returns the known word that is nearest to `word`, if it is near enough to be a misspelling.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = word.chars().count().div_ceil(3);
-    let simple = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
-    // A word of many times the length is nobody's slip, and comparing it takes time for nothing.
-    let near = |candidate: &str| candidate.chars().count().abs_diff(word.chars().count()) <= allowed;
-    if word.len() > LONGEST {
+    let length = word.chars().count();
+    let allowed = (length / 3).max(1);
+    if word.is_empty() || word.len() > LONGEST {
         return None;
     }
     let known: Vec<&str> = known.into_iter().collect();
@@ -19,40 +17,153 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let slip = known
         .iter()
         .copied()
-        .filter(|candidate| near(candidate))
+        // Skip candidates of very different length.
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
         .map(|candidate| (strsim::damerau_levenshtein(&wanted, &simple(candidate)), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate);
-    // `bgp` for `bgp-unnumbered`: a whole part of one word alone, or how it starts.
+    // `bgp` for `bgp-unnumbered`: a part of exactly one known word.
     let is_part =
         |candidate: &&str| wanted.len() >= 2 && simple(candidate).split('-').any(|part| part == wanted);
     let mut parts = known.iter().copied().filter(is_part);
     slip.or_else(|| parts.next().filter(|_| parts.next().is_none()))
 }
 
-/// The longest word that somebody may have meant as another one.
+/// The longest word that can be a misspelling.
 const LONGEST: usize = 100;
 
-/// Says what to write for words of other tools and trades, which are near to none of ours.
-pub(crate) fn instead(what: &str, word: &str) -> Option<&'static str> {
+/// The shortest word whose misspelling is certain.
+const CERTAIN_LETTERS: usize = 5;
+
+/// Edits within which a second known word makes a misspelling uncertain.
+const CERTAIN_MARGIN: usize = 2;
+
+fn simple(text: &str) -> String {
+    text.to_lowercase().replace(['_', ' '], "-")
+}
+
+/// Returns whether a key can only be a misspelling of `meant`: letter case and separators differ, or one edit in a word of
+/// five letters or more that is near to no second known key.
+fn is_certain<'a>(key: &str, meant: &str, known: impl IntoIterator<Item = &'a str>) -> bool {
+    let distance = |known: &str| strsim::damerau_levenshtein(&simple(key), &simple(known));
+    let is_near = |other: &&str| *other != meant && distance(other) <= CERTAIN_MARGIN;
+    match distance(meant) {
+        0 => true,
+        1 => key.chars().count() >= CERTAIN_LETTERS && !known.into_iter().any(|other| is_near(&other)),
+        _ => false,
+    }
+}
+
+/// Adds the probable meaning of a key: an edit if it is certain, else a suggestion.
+pub(crate) fn correct_key<'a>(
+    finding: Diagnostic,
+    span: Span,
+    (key, meant): (&str, &str),
+    known: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    let help = match synonym_of_key(key) {
+        Some((to, help)) if to == meant => help.to_owned(),
+        Some(_) | None => format!("did you mean `{meant}`?"),
+    };
+    if is_certain(key, meant, known) {
+        finding.replace(span, meant, help)
+    } else {
+        finding.propose(span, meant, help)
+    }
+}
+
+/// Adds the probable meaning of a value from a closed list, such as media or routing modes. There a misspelling is often
+/// the correct spelling of something else (`cr4` is not `sr4`), so only letter case and separators are an edit.
+pub(crate) fn correct_value<'a>(
+    finding: Diagnostic,
+    span: Span,
+    (what, word): (&str, &str),
+    known: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    match (instead(what, word), nearest(word, known)) {
+        (Some(help), _) => finding.help(help),
+        (None, Some(meant)) => {
+            let help = format!("did you mean `{meant}`?");
+            let turns_off = matches!(meant, "none" | "off");
+            if simple(word) == simple(meant) && !turns_off {
+                finding.replace(span, meant, help)
+            } else {
+                finding.propose(span, meant, help)
+            }
+        }
+        (None, None) => finding,
+    }
+}
+
+/// Returns the key that was probably meant: a synonym from other tools, else the nearest spelling.
+pub(crate) fn meant_key<'a>(key: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let synonym = synonym_of_key(key).and_then(|(meant, _)| known.clone().find(|known| *known == meant));
+    synonym.or_else(|| nearest(key, known))
+}
+
+/// Returns the key of this language for a key of other tools, with its help.
+fn synonym_of_key(key: &str) -> Option<(&'static str, &'static str)> {
+    Some(match simple(key).as_str() {
+        "leaf" | "leaves" | "leafs" | "tor" | "tors" => ("t0", "this tier is called `t0` here"),
+        "spine" | "spines" | "aggregation" | "agg" => ("t1", "this tier is called `t1` here"),
+        "super-spine" | "super-spines" | "superspine" | "superspines" | "core" => {
+            ("t2", "this tier is called `t2` here")
+        }
+        "gpus-per-node" | "gpus-per-server" | "nics-per-server" | "nics-per-host" => {
+            ("nics_per_node", "write `nics_per_node`, the number of NICs in a node")
+        }
+        "name" => ("fabric", "the name of a fabric is `fabric: NAME`"),
+        "switch" | "model" | "hwsku" => ("platform", "write `platform`, a name that `closc platforms` lists"),
+        "nos" => ("os", "write `os`"),
+        "uplinks" => ("up", "uplinks are `up` here"),
+        "downlinks" => ("down", "downlinks are `down` here"),
+        "links" | "cabling" | "optics" => ("cables", "write `cables`"),
+        "pods" | "pod" => ("zones", "a pod with switches of its own is a zone: write `zones`"),
+        _ => return None,
+    })
+}
+
+/// Returns what to write for words of other tools and trades. It comes before spelling.
+fn instead(what: &str, word: &str) -> Option<&'static str> {
+    const COPPER: &str = "this is copper: write `dac`, or `acc` or `aec` with electronics";
     let word = word.to_lowercase();
     match (what, word.as_str()) {
         ("operating system", "nxos" | "nx-os" | "junos" | "ios-xr" | "iosxr" | "sros" | "srlinux") => {
-            Some("configurations of this system are not made: use `sonic`, or `frr` on a Linux")
+            Some("closc does not configure this system: use `sonic`, or `frr` on Linux")
         }
         ("operating system", "cumulus" | "cumulus-linux") => Some("use `nvue`"),
+        ("operating system", "arista") => Some("use `eos`"),
         ("operating system", "dent" | "debian" | "ubuntu" | "vyos") => {
-            Some("use `frr` for FRRouting on a Linux, or `linux` for the kernel alone")
+            Some("use `frr` for FRRouting on Linux, or `linux` for the kernel only")
         }
         ("operating system", "bmv2" | "tofino") => Some("use `p4`"),
         ("medium", "smf" | "os2" | "singlemode" | "single-mode" | "fiber" | "fibre") => Some(
-            "this is the glass; write the optic: `dr`, `fr` or `lr`, by the length, or `sr` over multimode",
+            "this is the fibre; write the optic: `dr`, `fr` or `lr`, by the length, or `sr` over multimode",
         ),
         ("medium", "mmf" | "om3" | "om4" | "om5" | "multimode" | "multi-mode") => {
-            Some("this is the glass; write the optic: `sr`")
+            Some("this is the fibre; write the optic: `sr`")
         }
-        ("medium", "copper" | "cu" | "twinax") => Some("write `dac`, or `acc` or `aec` with electronics"),
+        ("medium", "copper" | "cu" | "twinax" | "cr" | "cr2" | "cr4" | "cr8") => Some(COPPER),
+        ("medium", "zr4" | "zr8" | "zr+" | "zrp" | "400zr" | "800zr" | "openzr+") => {
+            Some("write `zr` for coherent optics, or `dwdm` behind a line system")
+        }
+        ("way of routing", "evpn" | "vxlan" | "evpn-vxlan") => {
+            Some("closc configures no EVPN overlay; `bgp-unnumbered` is an eBGP underlay")
+        }
+        ("way of routing", "ospf" | "ospfv3" | "isis" | "is-is") => {
+            Some("closc configures no link-state routing: use `bgp-unnumbered`, or static paths by `srv6-static`")
+        }
+        ("way of routing", "ecmp") => Some("write `ecmp-static`, or `bgp-unnumbered` for ECMP by BGP"),
+        ("QoS profile", "roce" | "rocev2" | "roce-v2" | "pfc" | "dcqcn" | "ecn") => {
+            Some("use `lossless` for RoCE with PFC and ECN, or `lossy-trim` for packet trimming without PFC")
+        }
+        ("QoS profile", "lossy" | "trim" | "trimming") => {
+            Some("use `lossy-trim` for packet trimming, or `sonic-ai-lossy` without it")
+        }
+        ("QoS profile", "off" | "no" | "default" | "best-effort" | "besteffort" | "disabled") => {
+            Some("`none` is one class for all traffic, without PFC, marking or trimming; `lossless` is for RoCE")
+        }
         _ => None,
     }
 }
@@ -87,5 +198,18 @@ mod tests {
         assert_eq!(nearest("bgp", ["srv6-static", "ecmp-static", "bgp-unnumbered"]), Some("bgp-unnumbered"));
         assert_eq!(nearest("static", ["srv6-static", "ecmp-static", "bgp-unnumbered"]), None);
         assert_eq!(nearest("", known), None);
+        // Two of four letters differ: not a misspelling.
+        assert_eq!(nearest("roce", ["lossless", "none"]), None);
+    }
+
+    #[test]
+    fn misspellings_of_keys_are_certain_only_where_one_key_is_near() {
+        let known = ["groups", "per_group", "up", "t0", "t1", "rack_a", "rack_b"];
+        assert!(is_certain("grops", "groups", known));
+        assert!(is_certain("per-group", "per_group", known));
+        assert!(is_certain("Up", "up", known));
+        assert!(!is_certain("ip", "up", known), "short");
+        assert!(!is_certain("gruops_", "groups", known), "two edits");
+        assert!(!is_certain("rack_c", "rack_a", known), "two candidates");
     }
 }

@@ -1,7 +1,7 @@
-//! Following the helps that a program can follow.
+//! Automatic fixes.
 //!
-//! In: the text of a fabric. Out: the text with fixes made, one after another, and what is left to say of it. Invariants: a
-//! fix that mends nothing is not made again; each is found in the text as it is then, so that no two fixes meet.
+//! In: the text of a fabric. Out: the text with the fixes applied one after another, and its remaining findings. Invariants:
+//! a fix that removes no finding is not applied again; each is found in the current text, so that fixes do not overlap.
 
 use std::collections::BTreeSet;
 
@@ -83,14 +83,14 @@ mod tests {
     use super::*;
 
     const FABRIC: &str = "fabric: pod # one\nplanes: 2\nhosts:\n  grops: 4\n  per_group: \"8\"\n  nic: { speed: 800Gbps, lanes: 8 }\n\
-                          tiers:\n  t0: { platform: th5-512x100g, os: sonik, up: 8 }\n  t1: { platform: th5-512x100, os: sonic }\nqos: none\n";
+                          tiers:\n  t0: { platform: th5-512x100g, os: SONiC, up: 8 }\n  t1: { platform: th5-512x100, os: sonic }\nqos: none\n";
 
     fn read(is_wanted: impl Fn(&Diagnostic, &Fix) -> bool) -> Fixed {
         fix(&Source::File("pod.yaml".into()), FABRIC, &Options::default(), is_wanted).unwrap()
     }
 
     #[test]
-    fn slips_are_mended_until_none_is_left() {
+    fn certain_fixes_are_applied_until_none_remains() {
         let fixed = read(|_, fix| fix.trust == Trust::Sure);
         let codes: Vec<_> = fixed.made.iter().map(|made| (made.code, made.line)).collect();
         assert_eq!(codes, [("E0107", 4), ("E0109", 5), ("E0111", 6), ("E0112", 8)]);
@@ -99,6 +99,28 @@ mod tests {
         );
         let left: Vec<_> = fixed.reading.diagnostics.iter().map(|found| found.rule.code).collect();
         assert!(left.contains(&"E0201"), "{left:?}");
+    }
+
+    /// Words that are near to a known one and mean something else.
+    #[test]
+    fn values_of_closed_lists_are_not_edited() {
+        for (from, to) in [
+            ("qos: none", "qos: roce"),
+            ("qos: none", "qos: loseless"),
+            ("qos: none", "qos: None"),
+            ("SONiC", "nxos"),
+            ("SONiC", "sonik"),
+            ("qos: none", "cables: { nic-t0: { length: 2mi } }\nqos: none"),
+            ("qos: none", "cables: { nic-t0: { length: 2m, medium: cr4 } }\nqos: none"),
+            ("qos: none", "cables: { nic-t0: { length: 2m, medium: zr4 } }\nqos: none"),
+            ("planes: 2", "planes: 2\nrouting: ecmp-statik"),
+        ] {
+            let text = FABRIC.replace(from, to);
+            let source = Source::File("pod.yaml".into());
+            let fixed = fix(&source, &text, &Options::default(), |_, fix| fix.trust == Trust::Sure).unwrap();
+            assert!(fixed.text.contains(to), "{to}: {}", fixed.text);
+            assert!(fixed.reading.diagnostics.errors() > 1, "{to} has an error beside the platform");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use crate::draft::Draft;
 use crate::media::Medium;
 use crate::read::Spanned;
-use crate::suggest::{instead, listed, nearest, shorten};
+use crate::suggest::{correct_value, listed, shorten};
 
 /// A cable is made of something unknown.
 pub(crate) static RULE: Rule = Rule {
@@ -25,11 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = Diagnostic::error(&RULE, format!("there is no medium `{}`", shorten(&medium.value)))
             .at(medium.span, "not known")
             .note(format!("known: {}", listed(words.clone())));
-        out.push(match (nearest(&medium.value, words), instead("medium", &medium.value)) {
-            (_, Some(help)) => diagnostic.help(help),
-            (Some(meant), None) => diagnostic.replace(medium.span, meant, format!("did you mean `{meant}`?")),
-            (None, None) => diagnostic,
-        });
+        out.push(correct_value(diagnostic, medium.span, ("medium", &medium.value), words));
     }
 }
 
@@ -59,5 +55,13 @@ mod tests {
         assert_eq!(message("cables: { nic-t0: { medium: DAC } }", "E0601"), "there is no medium `DAC`");
         let glass = findings("cables: { t0-t1: { medium: smf } }");
         assert!(glass.iter().next().unwrap().help[0].contains("`dr`, `fr` or `lr`"));
+        // Correct names of other optics are not edited to a near one.
+        for (word, meant) in [("cr4", "`dac`"), ("zr4", "`zr`"), ("dr44", "`dr4`"), ("DR4", "`dr4`")] {
+            let found = findings(&format!("cables: {{ t0-t1: {{ medium: {word} }} }}"));
+            let found = found.iter().next().unwrap();
+            assert!(found.help[0].contains(meant), "{:?}", found.help);
+            let is_edited = found.fixes.iter().any(|fix| fix.trust == closc_diagnostics::Trust::Sure);
+            assert_eq!(is_edited, word == "DR4", "{word}");
+        }
     }
 }

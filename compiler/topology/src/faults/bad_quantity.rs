@@ -15,14 +15,23 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add the unit that the message proposes.",
 };
 
-/// Returns what was probably meant by a number with a unit of this kind and more behind it: `800G` for `800Gbps`.
-fn likely(error: &UnitError) -> Option<String> {
+/// Returns the likely meaning of a number with a longer spelling of a known unit, and whether that is certain: `800G` for
+/// `800Gbps` is, `2m` for `2mi` (miles) and `10G` for `10GB` (bytes) are not.
+fn likely(error: &UnitError) -> Option<(String, bool)> {
     let UnitError::UnknownUnit { text, unit, known, .. } = error else { return None };
     let number = text.strip_suffix(unit.as_str())?.trim_end();
     let written = unit.to_lowercase();
     let known = known.split('`').skip(1).step_by(2);
     let starts = known.filter(|known| written.starts_with(&known.to_lowercase()));
-    starts.max_by_key(|known| known.len()).map(|known| format!("{number}{known}"))
+    let likely = starts.max_by_key(|known| known.len())?;
+    let rest = unit.get(likely.len()..)?;
+    let spelled_out: &[&str] = match likely {
+        "T" | "G" | "M" => &["bps", "b/s", "bit/s", "bit", "bE", "E", "be", "e"],
+        "m" => &["eter", "eters", "etre", "etres"],
+        "s" | "ms" | "us" | "ns" => &["ec", "ecs", "econd", "econds"],
+        _ => &[],
+    };
+    Some((format!("{number}{likely}"), rest.is_empty() || spelled_out.contains(&rest)))
 }
 
 /// Says what is wrong with a quantity, in the words of its parser.
@@ -35,7 +44,8 @@ pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnos
     };
     let diagnostic = Diagnostic::error(&RULE, format!("`{path}`: {fault}")).at(span, "");
     match (likely(error), fix) {
-        (Some(likely), _) => diagnostic.replace(span, &likely, format!("write `{likely}`")),
+        (Some((likely, true)), _) => diagnostic.replace(span, &likely, format!("write `{likely}`")),
+        (Some((likely, false)), _) => diagnostic.propose(span, &likely, format!("did you mean `{likely}`?")),
         (None, Some(fix)) => match fix.strip_prefix("write `").and_then(|fix| fix.strip_suffix('`')) {
             Some(text) if !text.contains('`') => diagnostic.propose(span, text, &fix),
             Some(_) | None => diagnostic.help(fix),

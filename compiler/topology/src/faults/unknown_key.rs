@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::suggest::{listed, shorten};
+use crate::suggest::{correct_key, listed, shorten};
 
 /// A key is none of those that are known at its place.
 pub(crate) static RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
            `x-` are free.",
 };
 
-/// Says which key is not known, and which may have been meant.
+/// Reports a key that is not known, with the one that was probably meant.
 pub(crate) fn unknown_key(
     path: &str,
     key: &str,
@@ -29,7 +29,7 @@ pub(crate) fn unknown_key(
         .at(span, "not known")
         .note(format!("known keys {place}: {}", listed(known.iter().copied())));
     match meant {
-        Some(meant) => diagnostic.replace(span, meant, format!("did you mean `{meant}`?")),
+        Some(meant) => correct_key(diagnostic, span, (key, meant), known.iter().copied()),
         None => diagnostic,
     }
 }

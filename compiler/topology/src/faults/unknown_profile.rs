@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Rule, Span};
 use closc_qos::profile::Preset;
 
-use crate::suggest::{listed, nearest, shorten};
+use crate::suggest::{correct_value, listed, shorten};
 
 /// No QoS profile has the name.
 pub(crate) static RULE: Rule = Rule {
@@ -16,14 +16,16 @@ pub(crate) static RULE: Rule = Rule {
            classes: {...}}`.",
 };
 
-/// Says which profiles there are, and which may have been meant.
+/// Lists the profiles, with the one that was probably meant.
 pub(crate) fn unknown_profile(name: &str, span: Span) -> Diagnostic {
     let known = Preset::ALL.map(Preset::name);
     let diagnostic = Diagnostic::error(&RULE, format!("there is no QoS profile `{}`", shorten(name)))
         .at(span, "not known")
         .note(format!("known: {}", listed(known)));
-    match nearest(name, known) {
-        Some(meant) => diagnostic.replace(span, meant, format!("did you mean `{meant}`?")),
-        None => diagnostic.help("or write one of your own: `qos: {base: lossless, classes: {...}}`"),
+    let diagnostic = correct_value(diagnostic, span, ("QoS profile", name), known);
+    if diagnostic.help.is_empty() {
+        diagnostic.help("or write one of your own: `qos: {base: lossless, classes: {...}}`")
+    } else {
+        diagnostic
     }
 }

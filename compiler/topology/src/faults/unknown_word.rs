@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-use crate::suggest::{instead, listed, nearest, shorten};
+use crate::suggest::{correct_value, listed, shorten};
 
 /// A word is none of those its key takes.
 pub(crate) static RULE: Rule = Rule {
@@ -14,14 +14,10 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use one of the words that the message lists.",
 };
 
-/// Says which words there are, and which may have been meant.
+/// Lists the known words, with the one that was probably meant.
 pub(crate) fn unknown_word(path: &str, what: &str, word: &str, known: &[&str], span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(&RULE, format!("`{path}`: there is no {what} `{}`", shorten(word)))
         .at(span, "not known")
         .note(format!("known: {}", listed(known.iter().copied())));
-    match (nearest(word, known.iter().copied()), instead(what, word)) {
-        (Some(meant), _) => diagnostic.replace(span, meant, format!("did you mean `{meant}`?")),
-        (None, Some(help)) => diagnostic.help(help),
-        (None, None) => diagnostic,
-    }
+    correct_value(diagnostic, span, (what, word), known.iter().copied())
 }

@@ -15,7 +15,7 @@ use serde::de::{
 
 use super::Reader;
 use crate::faults;
-use crate::suggest::{nearest, shorten};
+use crate::suggest::{meant_key, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
 /// The most faults of one item that are reported: each is a reading of all of it.
@@ -72,7 +72,7 @@ fn report(fault: Fault, item: &Item, reader: &mut Reader<'_>) {
     let (span, written) = (reader.span(place), reader.written(place));
     reader.push(match fault.kind {
         Kind::UnknownKey { key, known } => {
-            let meant = nearest(&key, known.iter().copied());
+            let meant = meant_key(&key, known.iter().copied());
             faults::unknown_key(&path, &key, known, meant, span)
         }
         Kind::MissingKey(key) => faults::missing_key(&path, key, span),

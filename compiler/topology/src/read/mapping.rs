@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::{Read, Reader};
 use crate::faults;
-use crate::suggest::nearest;
+use crate::suggest::meant_key;
 use crate::yaml::{Entry, Item, Value};
 
 /// The entries of a mapping, and the keys that a misspelled one was probably meant for.
@@ -37,7 +37,7 @@ impl<'a> Entries<'a> {
             }
             reader.push_with(&faults::unknown_key::RULE, |reader| {
                 let (span, path) = (reader.span(entry.key_place), reader.path());
-                let likely = nearest(&entry.key, free());
+                let likely = meant_key(&entry.key, free());
                 meant.extend(likely.and_then(|likely| free().find(|key| *key == likely)));
                 faults::unknown_key(&path, &entry.key, known, likely, span)
             });
