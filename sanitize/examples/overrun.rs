@@ -1,4 +1,4 @@
-//! Receives more than there is room for, so that whoever runs this sees whether the sanitizer looks at system calls.
+//! Receives more than there is room for, to show whether the sanitizer checks system calls.
 
 use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixDatagram;

@@ -110,7 +110,7 @@ impl FrrConfig {
     }
 }
 
-/// What leads from one configuration to another.
+/// Steps from one configuration to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrrChange {
     /// Statements that are wanted and not held.

@@ -179,7 +179,7 @@ impl Owned {
         IF_GIVEN.contains(&(self.table, field))
     }
 
-    /// Says whether closc writes a value of a field only where nobody else has one.
+    /// Returns whether closc writes a field only if it has no value.
     fn yields(&self, field: &str, value: &Field) -> bool {
         let is_it = |(table, name, own): &(&str, &str, &str)| {
             *table == self.table && *name == field && matches!(value, Field::Text(text) if text == own)

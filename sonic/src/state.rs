@@ -3,7 +3,7 @@
 //!
 //! In: a configuration, and what `sonic-db-dump` prints of APPL_DB, and of parts of other databases where that is read. Out:
 //! [`StateFault`]s, what is asked for and not there.
-//! Invariants: addresses are compared as numbers, not as text; what is there and not asked for is nobody's fault, because
+//! Invariants: addresses are compared as numbers, not as text; unrequested state is not a fault, because
 //! daemons add routes of their own.
 
 mod buffers;
@@ -22,7 +22,7 @@ pub enum StateFault {
     Port {
         /// Its name.
         port: String,
-        /// What the switch says of it; nothing where it does not know the port.
+        /// State on the switch; none if the port is unknown there.
         status: Option<String>,
     },
     /// A static route that is not programmed; one over a port that is down is none.

@@ -140,7 +140,7 @@ fn a_reload_can_be_asked_for_and_loses_nothing() {
     assert_eq!(reasons(&made), [Reason::Asked]);
     assert_eq!(made.wanted.text("TACPLUS", "global", "passkey"), Some("x"));
     let made = change("a", &made.wanted, &tree, &Overlay::default(), true).expect("right");
-    assert_eq!(made.method, Method::Nothing, "nobody reloads what is up to date");
+    assert_eq!(made.method, Method::Nothing, "a reload of a switch that is up to date");
 }
 
 fn overlay(files: &[(&str, &str)]) -> Result<Overlay, OverlayError> {

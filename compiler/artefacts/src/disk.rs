@@ -66,7 +66,7 @@ fn put(
     let folder = folder_of(place);
     let mode = match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
-        // Whoever writes to `/dev/stdout` means no file, and everybody needs the link.
+        // `/dev/stdout` is a link that other processes need: it is not replaced.
         Ok(meta) if meta.is_symlink() && leads_elsewhere(place) => {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link to no regular file"));
         }

@@ -32,7 +32,7 @@ pub trait Files: Send + Sync {
         Ok(())
     }
 
-    /// Returns every file, where somebody can tell.
+    /// Returns every file, if the store can list them.
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         None
     }

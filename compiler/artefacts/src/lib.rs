@@ -16,6 +16,7 @@ pub mod paths;
 pub mod profile;
 mod release;
 mod routing;
+mod table;
 
 pub use files::{FILE_MAX, Files, Folder, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
@@ -26,3 +27,4 @@ pub use profile::{
 };
 pub use release::{Date, Release};
 pub use routing::Routing;
+pub use table::separator;

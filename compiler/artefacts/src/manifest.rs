@@ -1,4 +1,4 @@
-//! `manifest.json`: what is in the tree, so that anybody can check it.
+//! `manifest.json`: the files of the tree with their digests.
 //!
 //! Invariants: sorted by path, without time, host name or absolute path, so that the same source gives the same bytes;
 //! a manifest that was read lists only paths inside the tree.

@@ -1,6 +1,6 @@
 //! Routing mode: a keyword of fabric files, and of the manifest of their trees.
 //!
-//! In: the word. Out: [`Routing`]. Invariants: whoever does different things by routing names every kind, or asks a
+//! In: the word. Out: [`Routing`]. Invariants: code that depends on the routing names every kind, or asks a
 //! method here that does.
 
 use std::fmt;

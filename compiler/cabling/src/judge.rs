@@ -2,7 +2,7 @@
 //!
 //! In: a plan, the names of the devices that report, and their sightings one device at a time. Out: a [`Report`]. What is
 //! wrong is kept as edges between ends, whatever is right is only counted. Invariants: a neighbour that matches the plan is
-//! enough, however many others are seen at the port; a neighbour without a name accuses nobody.
+//! enough, however many others are seen at the port; a neighbour without a name is ignored.
 
 mod rings;
 mod spot;
@@ -13,6 +13,7 @@ use closc_fabric::{End, PortUse};
 use closc_plan::Plan;
 use closc_topology::Link;
 
+use crate::cause::{Tally, causes};
 use crate::front::Fronts;
 use crate::locate::{self, Device, Far, Planned, cable_of, is_lower, locate};
 use crate::report::{CableAt, Finding, PortAt, Report};
@@ -38,6 +39,7 @@ pub struct Judge<'a> {
     /// Connections where at least one end is a port without use in the plan.
     spots: BTreeSet<(Spot, Spot)>,
     fronts: Fronts,
+    tally: Tally,
     report: Report,
 }
 
@@ -54,6 +56,7 @@ impl<'a> Judge<'a> {
             faulty: BTreeSet::new(),
             spots: BTreeSet::new(),
             fronts: Fronts::default(),
+            tally: Tally::default(),
             report: Report::default(),
         }
     }
@@ -96,6 +99,7 @@ impl<'a> Judge<'a> {
     /// Judges what an end of a planned cable sees.
     fn cable(&mut self, at: End, link: Link, expected: End, fars: Vec<Far>, is_down: bool) {
         let device = Device::of(self.plan, expected);
+        self.tally.add(Device::of(self.plan, at), !is_lower(at), device);
         if fars.contains(&Far::Port(expected)) || fars.contains(&Far::Device(device)) {
             let by_port = fars.contains(&Far::Port(expected));
             if by_port { &mut self.right } else { &mut self.near }.insert(link);
@@ -185,6 +189,7 @@ impl<'a> Judge<'a> {
         self.report.cables = self.right.iter().filter(is_fine).count() as u64 + near;
         self.report.by_device_only = near;
         self.report.sort();
+        self.report.causes = causes(self.plan, &self.tally, &self.report.findings);
         self.report
     }
 

@@ -9,6 +9,7 @@
 //! plan --list--> point-to-point list, labels, bill, NetBox, PTM
 //! ```
 
+mod cause;
 mod front;
 mod judge;
 pub mod list;
@@ -20,5 +21,5 @@ mod sighting;
 pub use judge::Judge;
 pub use locate::Device;
 pub use read::{ReadError, read};
-pub use report::{CableAt, Finding, PortAt, Report};
+pub use report::{CableAt, Cause, Finding, PortAt, Report};
 pub use sighting::{Neighbour, Sighting};

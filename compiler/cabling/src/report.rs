@@ -21,6 +21,19 @@ pub struct Report {
     pub other_interfaces: u64,
     /// Errors, sorted by kind and place.
     pub findings: Vec<Finding>,
+    /// Their causes: certain ones first, then those that explain most.
+    pub causes: Vec<Cause>,
+}
+
+/// A cause of findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Cause {
+    /// Whether reports show it. Silence has more than one explanation.
+    pub certain: bool,
+    /// The cause as a sentence, with ports, rack and unit.
+    pub text: String,
+    /// Its findings, by their place in `findings`.
+    pub findings: Vec<usize>,
 }
 
 /// A port of a device.
@@ -117,20 +130,31 @@ impl Report {
         self.findings.dedup();
     }
 
-    /// Returns the report as text, with so many findings at most.
-    pub fn text(&self, shown: usize) -> String {
-        let mut lines: Vec<String> = self.findings.iter().take(shown).map(ToString::to_string).collect();
-        if self.findings.len() > shown {
-            lines.push(format!("and {} more", self.findings.len() - shown));
+    /// Returns the causes as text, at most `shown` of them; `list` adds the findings of each.
+    pub fn text(&self, shown: usize, list: bool) -> String {
+        let mut text = String::new();
+        for (at, cause) in self.causes.iter().take(shown).enumerate() {
+            if at == 0 || self.causes[at - 1].certain != cause.certain {
+                text.push_str(if cause.certain { "certain\n" } else { "likely\n" });
+            }
+            let _ = writeln!(text, "  {}", cause.text);
+            if list && cause.findings.len() > 1 {
+                for finding in &cause.findings {
+                    let _ = writeln!(text, "    {}", self.findings[*finding]);
+                }
+            }
         }
-        lines.push(self.summary());
-        lines.join("\n") + "\n"
+        if self.causes.len() > shown {
+            let _ = writeln!(text, "and {} more", counted((self.causes.len() - shown) as u64, "cause"));
+        }
+        text + &self.summary() + "\n"
     }
 
     fn summary(&self) -> String {
         let mut text = format!(
-            "{}; {} devices report, {} cables are as planned",
+            "{} of {}; {} devices report, {} cables are as planned",
             counted(self.findings.len() as u64, "finding"),
+            counted(self.causes.len() as u64, "cause"),
             self.devices,
             self.cables
         );

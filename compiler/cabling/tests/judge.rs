@@ -156,8 +156,8 @@ fn what_is_plugged_into_a_port_of_an_absent_cable_is_found() {
     let text = format!("{text}\nexceptions: {{ absent: [{link}] }}\n");
     let less = closc_tests::shape::try_plan(&text).expect("an absent cable is allowed");
     let report = judged(&less, &planted(&plan), &all(&less), full);
-    assert_eq!(report.findings.len(), 1, "{}", report.text(10));
-    assert!(report.findings[0].to_string().starts_with("wrong: "), "{}", report.text(10));
+    assert_eq!(report.findings.len(), 1, "{}", report.text(10, true));
+    assert!(report.findings[0].to_string().starts_with("wrong: "), "{}", report.text(10, true));
 }
 
 /// Which cables are damaged, and how.
@@ -212,13 +212,13 @@ proptest! {
         } else {
             all(&plan)
         };
-        // Two NICs that are plugged into each other are seen by nobody else.
+        // No switch sees two NICs that are plugged into each other.
         let hidden = matches!(damage, Damage::Crossed)
             && only_switches
             && picked[..2].iter().all(|link| matches!(link, Link::Host(_)));
         prop_assume!(!hidden);
         let report = judged(&plan, &plant, &reporting, full);
-        prop_assert_eq!(report.findings.len(), 1, "{}", report.text(10));
+        prop_assert_eq!(report.findings.len(), 1, "{}", report.text(10, true));
         let mut expected: Vec<String> = picked[..damaged].iter().map(|link| plan.link_name(*link)).collect();
         expected.sort();
         let mut found = names(&report.findings[0]);
@@ -304,7 +304,7 @@ fn names_of_hosts_have_no_case() {
         ports: vec![port.clone()],
     };
     let report = judged(&plan, &planted(&plan), &all(&plan), loud);
-    assert_eq!((report.findings.len(), report.cables), (0, 48), "{}", report.text(10));
+    assert_eq!((report.findings.len(), report.cables), (0, 48), "{}", report.text(10, true));
 }
 
 #[test]
@@ -326,4 +326,32 @@ fn what_a_port_saw_before_it_went_down_does_not_count() {
     let report = judge.finish();
     assert_eq!((report.findings.len(), report.cables), (1, sightings.len() as u64 - 1));
     assert!(report.findings[0].to_string().ends_with("p0-t0-001 Ethernet0, and the port is down"));
+}
+
+/// One swap, silent hosts and a report of one T0: three causes, and not a line per port.
+#[test]
+fn findings_are_grouped_by_their_cause() {
+    let plan = spacious();
+    let mut plant = planted(&plan);
+    let device = "p0-t0-001";
+    let ports: Vec<(Port, Port)> = plant
+        .iter()
+        .filter(|((name, _), (far, _))| name == device && far.contains("t1"))
+        .map(|(port, far)| (port.clone(), far.clone()))
+        .collect();
+    let [(a, far_a), (b, far_b)] = &ports[..2] else { panic!("{ports:?}") };
+    plant.insert(a.clone(), far_b.clone());
+    plant.insert(b.clone(), far_a.clone());
+    plant.retain(|_, (far, _)| !far.starts_with("su"));
+    let reporting = BTreeSet::from([Device::find(&plan, device).expect("it is there")]);
+    let plant = plant.into_iter().filter(|((name, _), _)| name == device).collect();
+    let report = judged(&plan, &plant, &reporting, full);
+    let text = report.text(10, false);
+    assert!(report.findings.len() > 2, "{text}");
+    assert_eq!(report.causes.len(), 2, "{text}");
+    assert!(report.causes[0].certain && report.causes[0].text.starts_with("swapped: "), "{text}");
+    assert!(report.causes[0].text.contains(&format!("swap {} and {} of {device}", a.1, b.1)), "{text}");
+    assert!(!report.causes[1].certain && report.causes[1].text.starts_with("hosts send no LLDP"), "{text}");
+    let explained: usize = report.causes.iter().map(|cause| cause.findings.len()).sum();
+    assert_eq!(explained, report.findings.len());
 }

@@ -1,4 +1,4 @@
-//! Where devices are, in lists: every leaf of `racks` has an effect, no two devices are on one unit, and growth moves nobody.
+//! Where devices are, in lists: every leaf of `racks` has an effect, no two devices are on one unit, and growth moves no device.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,6 +15,7 @@ pub mod new;
 mod number;
 pub mod serve;
 pub mod te;
+mod verbs;
 pub mod whatif;
 
 use std::ffi::{OsStr, OsString};
@@ -52,16 +53,28 @@ pub struct Args {
     /// Command
     #[command(subcommand)]
     pub command: Command,
+    /// Name of the command, such as `export report`
+    #[arg(skip)]
+    pub verb: String,
 }
 
 /// Reads the command line.
 pub(crate) fn parse() -> Result<Args, clap::Error> {
-    let mut command = Args::command();
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let mut command = verbs::grouped(Args::command());
+    let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(verbs::answered)?;
     filled(&command, &matches)?;
-    let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     args.levels.check()?;
+    args.verb = verb(&matches);
     Ok(args)
+}
+
+/// Returns the command's name with those of its subcommands.
+fn verb(matches: &ArgMatches) -> String {
+    match matches.subcommand() {
+        Some((name, inner)) => format!("{name} {}", verb(inner)).trim_end().to_owned(),
+        None => String::new(),
+    }
 }
 
 /// Rejects empty values, as an unset shell variable leaves them.
@@ -124,18 +137,31 @@ impl ValueEnum for Format {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (word, help) = match self {
-            Format::Human => ("human", "Text for people"),
-            Format::Json => ("json", "JSON for tools"),
-            Format::Github => ("github", "Annotations for GitHub workflows"),
-            Format::Markdown => (
-                "markdown",
-                "For a pull request or wiki (`diff`, `drain`, `undrain`, `lab job`, `export report`, `man`)",
-            ),
-            Format::Html => ("html", "For a browser (`diff`)"),
-            Format::Rows(form) => (form.extension(), "For data tools (`export tables`)"),
+        let help = match self {
+            Format::Human => "Text for people",
+            Format::Json => "JSON for tools",
+            Format::Github => "Annotations for GitHub workflows",
+            Format::Markdown => {
+                "For a pull request or wiki (`diff`, `drain`, `undrain`, `lab job`, `export report`, `man`)"
+            }
+            Format::Html => "For a browser (`diff`)",
+            Format::Rows(_) => "For data tools (`export tables`)",
         };
-        Some(PossibleValue::new(word).help(help))
+        Some(PossibleValue::new(self.word()).help(help))
+    }
+}
+
+impl Format {
+    /// Returns the value of `--format`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Format::Human => "human",
+            Format::Json => "json",
+            Format::Github => "github",
+            Format::Markdown => "markdown",
+            Format::Html => "html",
+            Format::Rows(form) => form.extension(),
+        }
     }
 }
 

@@ -37,7 +37,7 @@ use closc_diff::Turn;
 use crate::args::export::ExportCommand;
 use crate::args::lab::LabCommand;
 use crate::args::{Args, Command, Format};
-use crate::output::{self, Outcome, Usage};
+use crate::output::{self, Outcome, UnsupportedFormat};
 
 /// Runs the command that was asked for.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -46,15 +46,14 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let is_manual = matches!(args.command, Command::Man(_));
     let is_job = matches!(args.command, Command::Lab(LabCommand::Job(_)));
     let has_page = differs || ((is_report || is_manual || is_job) && args.format == Format::Markdown);
-    if !has_page && matches!(args.format, Format::Markdown | Format::Html) {
-        bail!(Usage(
-            "it has no form for pages (differences have; `lab job`, `export report` and `man` have Markdown): use \
-             `--format human`, `json` or `github`"
-        ));
-    }
     let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));
-    if !is_tabular && matches!(args.format, Format::Rows(_)) {
-        bail!(Usage("only `export tables` writes rows: use `--format human`, `json` or `github`"));
+    let is_supported = match args.format {
+        Format::Markdown | Format::Html => has_page,
+        Format::Rows(_) => is_tabular,
+        Format::Human | Format::Json | Format::Github => true,
+    };
+    if !is_supported {
+        bail!(UnsupportedFormat { verb: args.verb.clone(), format: args.format.word() });
     }
     match &args.command {
         Command::Check(command) => check::run(args, command),

@@ -33,6 +33,21 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
+/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated: people get their number.
+pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
+    let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
+    let warnings = diagnostics.warnings();
+    match plan {
+        None => show(args, &diagnostics, &sources),
+        Some(_) if args.verbose > 0 => show(args, &diagnostics, &sources),
+        Some(_) if warnings > 0 && args.format == Format::Human && !args.quiet => {
+            output::say(format_args!("{}; `closc check {file}` prints them", plural(warnings, "warning")));
+        }
+        Some(_) => {}
+    }
+    Ok(plan.map(|plan| Input { plan, warnings }))
+}
+
 /// Reads the built-in catalogue with the platforms of a site. Returns nothing if they have faults, which were shown.
 pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
@@ -57,7 +72,7 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
             }
         }
         Format::Github => {
-            // Whoever asked finds the verdict in the exit code too.
+            // The exit code has the verdict even if the output is lost.
             let _ = output::print(&github::all(diagnostics, sources));
         }
     }
@@ -77,8 +92,8 @@ pub(crate) fn show_left(args: &Args, diagnostics: &Diagnostics, sources: &Source
     }
 }
 
-/// Shows warnings that are no more: to people and tools as others, with what became of them. Beside the lines of a pull
-/// request there is no place for them.
+/// Shows resolved warnings: to people and tools as others, with a note. Beside the lines of a pull
+/// request they have no place.
 pub(crate) fn show_gone(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     if args.format != Format::Github {
         return show(args, diagnostics, sources);
@@ -103,11 +118,14 @@ fn people(diagnostics: &Diagnostics, sources: &Sources) {
     }
 }
 
-fn summary(diagnostics: &Diagnostics) -> String {
-    let plural = |count: usize, word: &str| match count {
+fn plural(count: usize, word: &str) -> String {
+    match count {
         1 => format!("1 {word}"),
         more => format!("{more} {word}s"),
-    };
+    }
+}
+
+fn summary(diagnostics: &Diagnostics) -> String {
     let errors = plural(diagnostics.errors(), "error");
     match diagnostics.warnings() {
         0 => format!("{errors}; nothing was written"),

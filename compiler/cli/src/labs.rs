@@ -1,7 +1,7 @@
 //! Start of labs by this program.
 //!
-//! In: the program's own path and the environment. Out: the options of a lab. Invariants: whoever looks for a lab and
-//! whoever brings one up look in the same folder.
+//! In: the program's own path and the environment. Out: the options of a lab. Invariants: commands that look for a lab and
+//! those that bring one up use the same folder.
 
 use anyhow::Context as _;
 use camino::Utf8PathBuf;

@@ -1,4 +1,4 @@
-//! What the system lets a process have.
+//! Resource limits of the process.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 

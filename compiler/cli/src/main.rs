@@ -52,7 +52,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         let said = said.strip_prefix("error: ").unwrap_or(&said).trim_end().to_owned();
         output::failure(&anyhow::Error::msg(said), Format::Json);
     } else {
-        // Nobody is left to receive it where this fails.
+        // If this fails, the reader is gone.
         let _ = error.print();
     }
     ExitCode::from(output::USAGE)
@@ -66,7 +66,8 @@ fn end(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
         Ok(Outcome::Differences) => ExitCode::from(2),
         Err(error) => {
             output::failure(&error, format);
-            ExitCode::from(if error.is::<output::Usage>() { output::USAGE } else { 1 })
+            let is_usage = error.is::<output::Usage>() || error.is::<output::UnsupportedFormat>();
+            ExitCode::from(if is_usage { output::USAGE } else { 1 })
         }
     }
 }

@@ -61,6 +61,14 @@ pub const USAGE: u8 = 64;
 #[error("{0}")]
 pub struct Usage(pub &'static str);
 
+/// A command does not have the output format of the command line: exit 64.
+#[derive(Debug, thiserror::Error)]
+#[error("`closc {verb}` does not support `--format {format}`; use `human`, `json` or `github`")]
+pub(crate) struct UnsupportedFormat {
+    pub(crate) verb: String,
+    pub(crate) format: &'static str,
+}
+
 /// A kind of document: its name, and the type that is written. `commands/schema.rs` lists all of them.
 pub struct Document<T> {
     /// Kind and version, for example `closc-check/1`: the value of `schema`, which comes first.
@@ -197,7 +205,7 @@ pub(crate) fn is_standard(path: Option<&Utf8PathBuf>) -> bool {
     path.is_some_and(|path| path == STANDARD)
 }
 
-/// Prints text to stdout. Whoever read it may have seen enough: what was asked for is done all the same.
+/// Prints text to stdout. A closed pipe is not an error: the command is done all the same.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -208,7 +216,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Says a line on stderr. Where nobody reads it, the work and its exit code stay what they are.
+/// Prints a line to stderr. A closed pipe changes neither the work nor the exit code.
 pub fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }

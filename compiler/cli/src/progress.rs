@@ -1,4 +1,4 @@
-//! A progress bar on stderr, where there is a terminal and nobody asked for quiet.
+//! A progress bar on stderr, on a terminal and without `--quiet`.
 
 use std::io::IsTerminal as _;
 

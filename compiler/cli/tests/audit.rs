@@ -114,7 +114,7 @@ fn nothing_is_changed_where_the_log_cannot_be_written() {
     assert_eq!(place.read("fabric.yaml"), before);
 }
 
-/// Whoever reads the log through a link would see what someone else put in its place.
+/// A log behind a link could be replaced by another user.
 #[test]
 fn a_link_is_no_log() {
     let place = Place::new();

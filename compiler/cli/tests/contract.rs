@@ -46,7 +46,7 @@ fn nobody_who_reads_changes_nothing() {
         let mut check = place.command(&["check", "wrong.yaml", "--format", format]);
         assert_eq!(code(check.stdout(closed()).stderr(full())), Some(1), "{format}");
     }
-    // A warning that nobody reads keeps no tree from being written.
+    // A warning without a reader does not keep a tree from being written.
     let warned = place.command(&["compile", "a.yaml", "--out", "again"]).stderr(full()).status();
     assert_eq!(warned.expect("closc runs").code(), Some(0));
     assert!(place.path("again/manifest.json").is_file());
@@ -258,7 +258,7 @@ fn a_dash_is_standard_input_and_output() {
     assert_eq!((code, shown), (Some(2), place.ends(2, &["diff", "a.yaml", "b.yaml"])));
 }
 
-/// Somebody else may have put a link where the file, or the file that becomes it, is to be.
+/// Another user may have put a link in the place of the output file or of its temporary file.
 #[test]
 fn a_file_is_not_written_through_links() {
     let place = place();

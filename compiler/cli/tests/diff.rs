@@ -93,7 +93,9 @@ fn every_form_says_the_same() {
     assert!(text.ends_with("  in all about 10 min 20 s\n"), "{text}");
     let text = form("markdown");
     assert!(
-        text.starts_with("### `a.yaml` -> `b.yaml`\n\n| | what | change |\n") && text.contains("\nwave 2 ("),
+        text.starts_with("### `a.yaml` -> `b.yaml`\n\n**Not hitless**: ")
+            && text.contains("\nwaves 1 to 2 (4 min 40 s each), one per plane (0, 1); the first: plane 0")
+            && text.matches("<details>").count() == text.matches("\n</details>\n").count(),
         "{text}"
     );
     let text = form("html");
@@ -114,7 +116,11 @@ fn every_form_says_the_same() {
     assert_eq!(waves[1]["steps"][0]["action"], "deny-paths");
     assert_eq!(waves[1]["back"][0]["action"], "deny-paths");
     assert_eq!(waves[1]["seconds"], 280);
-    assert!(place.ends(64, &["check", "a.yaml", "--format", "html"]).contains("no form for pages"));
+    assert!(
+        place
+            .ends(64, &["check", "a.yaml", "--format", "html"])
+            .contains("`closc check` does not support `--format html`")
+    );
     let why = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--share", "10"]);
     assert!(why.contains("and the share is 10 %"), "{why}");
 }
@@ -178,7 +184,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     live_and_a_tree(&place);
     a_saved_difference_has_its_order(&place);
 
-    // Somebody else was there since.
+    // Another controller changed the switch in the meantime.
     place.write("c.yaml", with_dscp().replace("[22]", "[24]"));
     place.ends(2, &["diff", "live", "c.yaml", "--inventory", "lab", "--out", "other.diff"]);
     place.ends(0, &["push", "other.diff", "--inventory", "lab"]);

@@ -43,7 +43,7 @@ fn pins_read_no_foreign_file() {
         "/proc/self/environ",
         "/etc/passwd",
         ".",
-        // In the folder, but no file of pins: its first line is nobody's business either.
+        // In the folder, but not a file of pins: its first line is not shown either.
         ".config",
     ] {
         place.write("repository/fabric.yaml", format!("{FABRIC}ecmp: {{ pins: {pins} }}\n"));
@@ -151,7 +151,7 @@ fn trees_lead_nowhere() {
     place.ends(0, &["verify", "tree", "--quiet"]);
 }
 
-/// A difference that somebody saved names its sides; what they are is not shown.
+/// A saved difference names its sides; their contents are not shown.
 #[test]
 fn saved_differences_lead_nowhere() {
     let place = Place::new();

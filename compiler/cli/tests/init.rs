@@ -36,7 +36,7 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     place.ends(0, &["verify", "tree"]);
     place.ends(0, &["compile", "5.yaml", "--out", "high", "-D", "warnings"]);
     place.ends(0, &["verify", "high"]);
-    // Without a terminal nobody is asked, and standard output has the file.
+    // Without a terminal it asks nothing, and standard output has the file.
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
 
@@ -45,7 +45,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
     let place = Place::new();
     place.write("mine.yaml", "mine");
     for (flags, wanted) in [
-        ("--out mine.yaml", "`mine.yaml` is there already"),
+        ("--out mine.yaml", "`mine.yaml` exists"),
         ("--nics 1021", "`--nics 1024` does"),
         ("--nics 64 --planes 2 --os eos", "none of any number of NICs near it"),
         ("--nics 400000000", "three tiers of these switches have at most"),
@@ -79,14 +79,18 @@ fn what_cannot_be_made_is_said_with_what_can() {
 }
 
 #[test]
-fn slips_are_mended_and_choices_are_asked_for() {
+fn certain_slips_are_fixed_and_choices_are_suggested() {
     let place = Place::new();
     let text = place.read("topologies/lab/two-planes.yaml");
-    let slips = text.replace("planes: 2", "plans: 2").replace("os: linux", "os: linus");
-    assert!(slips != text && slips.contains("os: linus"));
+    let slips = text.replace("planes: 2", "plans: 2").replace("os: linux", "os: Linux");
+    assert!(slips != text && slips.contains("os: Linux"));
     place.write("slips.yaml", &slips);
     let said = place.ends(2, &["fix", "--check", "slips.yaml"]);
     assert!(said.contains(": E0107: did you mean `planes`?") && said.contains("`linux`"), "{said}");
+    // Another word of the list may be meant, or none.
+    place.write("choice.yaml", text.replace("os: linux", "os: linus"));
+    place.ends(1, &["fix", "choice.yaml"]);
+    assert!(place.read("choice.yaml").contains("os: linus"));
     assert_eq!(place.read("slips.yaml"), slips, "nothing is written");
     place.ends(0, &["fix", "slips.yaml"]);
     assert_eq!(place.read("slips.yaml"), text, "nothing else changes");
@@ -102,7 +106,7 @@ fn slips_are_mended_and_choices_are_asked_for() {
     let choice = text.replace("platform: linux", "platform: linus");
     place.write("choice.yaml", &choice);
     assert!(place.ends(1, &["fix", "choice.yaml"]).contains("E0201"));
-    assert_eq!(place.read("choice.yaml"), choice, "nobody chose");
+    assert_eq!(place.read("choice.yaml"), choice, "no choice was made");
     place.ends(0, &["fix", "--code", "E0201", "choice.yaml"]);
     assert_eq!(place.read("choice.yaml"), text);
     let json: serde_json::Value =

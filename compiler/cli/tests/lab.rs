@@ -319,7 +319,7 @@ fn two_at_once_are_refused_by_name() {
             std::fs::set_permissions(folder, private).expect("it is ours");
         }
         let held = std::fs::File::create(&path).expect("a file");
-        held.lock().expect("nobody has it");
+        held.lock().expect("it is free");
         for command in ["up", "run", "test"] {
             let why = place.ends(1, &["lab", command, source]);
             assert!(why.contains("another process works on lab `two-planes-p4` right now"), "{lock}: {why}");
@@ -332,7 +332,7 @@ fn two_at_once_are_refused_by_name() {
     }
 }
 
-/// Virtual time is of one process: jobs on fabrics of one name run at once, beside a lab of that name that somebody works on,
+/// Virtual time is of one process: jobs on fabrics of one name run at once, beside a busy lab of that name,
 /// and say what they say alone.
 #[test]
 fn jobs_in_virtual_time_are_in_nobodys_way() {
@@ -345,7 +345,7 @@ fn jobs_in_virtual_time_are_in_nobodys_way() {
         .map(|lock| std::fs::File::create(place.path("run/lab").join(lock)).expect("a file"))
         .into();
     for file in &held {
-        file.lock().expect("nobody has it");
+        file.lock().expect("it is free");
     }
     let alone = place.ends(0, &job("7"));
     let running: Vec<_> = (0..4)
@@ -388,7 +388,7 @@ fn what_a_killed_job_leaves_goes_with_the_next_one() {
     assert!(is_empty(&place.text("run")));
 }
 
-/// A folder that somebody named and had before stays when it is empty, and nothing is made beside it.
+/// A folder of the user stays when it is empty, and nothing is created beside it.
 #[test]
 fn a_folder_that_was_there_stays() {
     let place = Place::new();

@@ -116,3 +116,13 @@ fn dhcp_has_a_subnet_for_each_of_the_list() {
         assert!(output.status.success(), "{name}: {said}");
     }
 }
+
+#[test]
+fn lists_of_spreadsheets_are_read() {
+    let plain = place(LIST);
+    plain.ends(0, &["compile", "fabric.yaml", "--quiet", "--out", "tree"]);
+    let excel = place(&format!("\u{feff}{}", LIST.replace(',', ";").replace('\n', "\r\n")));
+    excel.ends(0, &["compile", "fabric.yaml", "--quiet", "--out", "tree"]);
+    let file = "tree/switches/p1-t0-002/config_db.json";
+    assert_eq!(plain.read(file), excel.read(file));
+}

@@ -62,7 +62,7 @@ mod store {
                 let (_, rest) = line.split_once("http://127.0.0.1:")?;
                 rest.trim().parse().ok()
             });
-            // It says a line for each request, and stops where nobody reads them.
+            // It prints a line per request, and stops without a reader.
             std::thread::spawn(move || lines.for_each(drop));
             let store = Store { process, port: port.expect("moto says its port") };
             assert!(store.ask("PUT /trees HTTP/1.1", "").starts_with("HTTP/1.1 200"));
@@ -183,7 +183,7 @@ mod store {
         }
         store.ends(&place, 0, &["compile", "fabric.yaml", "--out", TREE]);
         store.ends(&place, 0, &["verify", TREE]);
-        // A store that nobody answers for: said, and soon.
+        // A store that does not answer is reported soon.
         let nobody = |url: &str, allow: &str| {
             let mut command = store.command(&place, &["compile", "fabric.yaml", "--out", TREE]);
             command.env("AWS_ENDPOINT_URL", url).env("AWS_ALLOW_HTTP", allow);

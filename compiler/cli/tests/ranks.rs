@@ -44,7 +44,7 @@ fn slurm_takes_the_tree() {
     let tree = place.read("out/ranks/topology.conf");
     assert!(tree.contains("SwitchName=zone1-unit001 Nodes=z1-su001-n[001-064]\n"), "{tree}");
     assert!(tree.ends_with("SwitchName=region-two-sites Switches=zone[0-1]\n"), "{tree}");
-    // One that nobody listens at; another run of this test finds another.
+    // An address without a listener; another run of this test finds another.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
     drop(listener);

@@ -39,7 +39,7 @@ fn a_tree_is_verified_by_the_key_that_signed_it() {
     let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
     assert!(why.contains("`switches/extra.conf` is not in `manifest.json`"), "{why}");
     std::fs::remove_file(place.path("tree/switches/extra.conf")).expect("it is there");
-    // Whoever edits a file and its digest is found by the signature alone.
+    // An edit of a file and its digest is found only by the signature.
     let manifest = place.read("tree/manifest.json").replace("\"closc\": \"", "\"closc\": \"1");
     place.write("tree/manifest.json", manifest);
     place.ends(0, &["verify", "tree"]);

@@ -53,7 +53,7 @@ struct Counter {
 impl Counter {
     fn call(&self) {
         let now = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut asked = self.kill.lock().expect("nobody panics");
+        let mut asked = self.kill.lock().expect("no task panics");
         if let Some((at, process)) = *asked
             && now >= at
             && process != 0
@@ -113,15 +113,15 @@ impl Fleet {
         let mut command = self.place.command(&["push", tree, "--inventory", "inventory.yaml", "--quiet"]);
         let command = command.args(more).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = {
-            // Nobody counts before the number of the process is known.
-            let mut asked = self.counter.kill.lock().expect("nobody panics");
+            // Counting begins when the process id is known.
+            let mut asked = self.counter.kill.lock().expect("no task panics");
             let child = command.spawn().expect("it runs");
             *asked = at.map(|at| (at, child.id()));
             child
         };
         let output = tokio::task::spawn_blocking(move || child.wait_with_output());
-        let output = output.await.expect("nobody panics").expect("it ends");
-        *self.counter.kill.lock().expect("nobody panics") = None;
+        let output = output.await.expect("no task panics").expect("it ends");
+        *self.counter.kill.lock().expect("no task panics") = None;
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         (output.status.code(), said)
@@ -191,7 +191,7 @@ async fn what_switches_hold_over_gnmi_is_a_side_of_a_difference() {
         let mut command =
             fleet.place.command(&[&["diff"], sides, &["--inventory", "inventory.yaml"]].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("nobody panics");
+        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("no task panics");
         let output = output.expect("it runs");
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -222,7 +222,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
     let saved = async |arguments: &[&str]| {
         let arguments = [arguments, &["--inventory", "inventory.yaml"]].concat();
         let mut command = fleet.place.command(&arguments);
-        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("nobody panics");
+        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("no task panics");
         assert_eq!(output.expect("it runs").status.code(), Some(2), "{arguments:?} finds differences");
     };
     let first = fleet.switches.keys().next().expect("there are two");

@@ -87,7 +87,7 @@ impl Site {
     async fn ends(&self, code: i32, arguments: &[&str]) -> String {
         let arguments = [arguments, &["--inventory", "inventory.yaml"]].concat();
         let mut command = self.place.command(&arguments);
-        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("nobody panics");
+        let output = tokio::task::spawn_blocking(move || command.output()).await.expect("no task panics");
         let output = output.expect("it runs");
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -107,11 +107,11 @@ impl Site {
     }
 }
 
-/// An entity as somebody else would write it.
+/// An entity as another controller would write it.
 fn touched(entity: &v1::Entity) -> v1::Entity {
     let mut entity = entity.clone();
     if let Some(Entity::TableEntry(entry)) = &mut entity.entity {
-        entry.metadata = b"somebody else".to_vec();
+        entry.metadata = b"another controller".to_vec();
     }
     entity
 }

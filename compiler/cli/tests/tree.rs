@@ -23,7 +23,7 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-/// What these tests do in a place besides.
+/// Further actions of these tests in a place.
 impl Place {
     fn compile(&self, text: &str, out: &str, more: &[&str]) -> String {
         self.write("fabric.yaml", text);

@@ -155,7 +155,7 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
 
     place.0.write(
         "bad.csv",
-        "5,down,p0-t1-001\n4,down,p0-t1-002\n6,off,p0-t1-002\n7,up,p0-t1-003\n8,down,p0-t1-001\n9,down,nobody\n10,down\nsoon,up,p0-t1-001\n",
+        "5,down,p0-t1-001\n4,down,p0-t1-002\n6,off,p0-t1-002\n7,up,p0-t1-003\n8,down,p0-t1-001\n9,down,stranger\n10,down\nsoon,up,p0-t1-001\n",
     );
     let text = place.ends(1, &["small.yaml", "--trace", "bad.csv"]);
     for wanted in [
@@ -163,7 +163,7 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
         "bad.csv:3: `off` is not an event: write `down` or `up`",
         "bad.csv:4: `p0-t1-003` is not down",
         "bad.csv:5: `p0-t1-001` is down already, since line 1",
-        "bad.csv:6: `nobody` names nothing",
+        "bad.csv:6: `stranger` names nothing",
         "bad.csv:7: has 2 fields and wants 3",
         "bad.csv:8: `soon` is not a time",
     ] {

@@ -121,7 +121,7 @@ fn a_push_of_a_tree_asks_the_models_first() {
 fn models_that_are_not_there_are_said_to_be_missing() {
     let place = place();
     says(&place, "names", r#"{ "DNS_NAMESERVER": { "192.0.2.53": {} } }"#);
-    // A module of the folder that closc runs in is nobody's: it is not imported.
+    // A module of the current folder is not imported.
     place.write("sonic_yang.py", "raise SystemExit(9)\n");
     place.write("json.py", "raise SystemExit(9)\n");
     place.write("modules/sonic_yang.py", "raise ImportError('no libyang here')\n");

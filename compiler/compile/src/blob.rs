@@ -40,7 +40,7 @@ impl Blob for Local {
     }
 }
 
-/// Reads from a place on, whoever else reads.
+/// Reads from a place on, independently of other readers.
 pub(crate) struct At {
     pub(crate) blob: Arc<dyn Blob>,
     pub(crate) at: u64,

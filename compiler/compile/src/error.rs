@@ -29,10 +29,10 @@ pub enum CompileError {
         operation: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
-    /// Whoever asked for it asked for the end.
+    /// The caller asked to stop.
     #[error("interrupted")]
     Stopped,
     /// The place is not a folder.

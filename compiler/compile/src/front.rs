@@ -46,7 +46,7 @@ pub enum FrontError {
     Platforms {
         /// The folder.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
 }

@@ -2,7 +2,7 @@
 //!
 //! [`front`] is the one way from text to a [`closc_plan::Plan`]: load, lower, expand, plan, with every check. The rest
 //! is the one way from a plan to files: [`Unit`]s are rendered in parallel into a tree ([`tree()`]), an archive
-//! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped; whoever is killed, or
+//! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped; a process that is killed, or
 //! loses power, leaves the old tree or the new one, whole.
 
 mod archive;

@@ -1,4 +1,4 @@
-//! A tree in memory, for whoever reads it at once.
+//! A tree in memory, for immediate use.
 
 use closc_artefacts::{Entry, Memory, paths};
 use closc_plan::Plan;

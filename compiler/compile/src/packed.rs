@@ -144,7 +144,7 @@ impl Packed {
         Ok(Frame { first: slot.frame, at: 0, rest: zstd::Decoder::with_buffer(from)?.single_frame() })
     }
 
-    /// Leaves a frame to whoever reads what comes next in it.
+    /// Leaves a frame to the reader of the next file in it.
     fn leave(&self, frame: Frame) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.truncate(OPEN_MAX - 1);

@@ -1,4 +1,4 @@
-//! Digests of the pipelines that ship, for whoever judges a tree that has one.
+//! Digests of the shipped pipelines, for the verifier.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

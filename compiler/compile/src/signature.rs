@@ -1,4 +1,4 @@
-//! Signed trees: an SSH signature (Ed25519) over the manifest, so that whoever edits a file cannot edit its digest.
+//! Signed trees: an SSH signature (Ed25519) over the manifest, so that an edit of a file and its digest is detected.
 //!
 //! The signature is beside the manifest and is what `ssh-keygen -Y sign -n closc-manifest` makes of it, so keys in an
 //! agent or on a token sign trees too, and `ssh-keygen -Y verify` checks them. Signatures by several keys follow one another.
@@ -36,7 +36,7 @@ pub enum SignatureError {
     Read {
         /// The file.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
     /// Others can read a private key.

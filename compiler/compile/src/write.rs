@@ -336,7 +336,7 @@ fn link(from: &Utf8Path, to: &Utf8Path) -> Result<(), CompileError> {
         .map_err(CompileError::file("carry over", from))
 }
 
-/// Carries over what somebody else put into the tree, where the new tree has nothing of that name.
+/// Carries over foreign files of the tree if the new tree has nothing of that name.
 fn carry_foreign(old: &Utf8Path, new: &Utf8Path, owned: &BTreeSet<Utf8PathBuf>) -> Result<(), CompileError> {
     let mut open = vec![Utf8PathBuf::new()];
     while let Some(folder) = open.pop() {

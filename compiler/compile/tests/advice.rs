@@ -2,7 +2,7 @@
 //! stage the next fault would be found.
 //!
 //! In: the fabrics of `tests/errors`. Out: a failure for each advice that, followed, leaves the finding or ends in an error
-//! that was not there. Invariants: nobody reads English here: an edit is `PATH` to VALUE, `PATH: VALUE`, or a profile by name.
+//! that was not there. Invariants: no English is parsed here: an edit is `PATH` to VALUE, `PATH: VALUE`, or a profile by name.
 
 use std::collections::BTreeSet;
 
@@ -183,7 +183,7 @@ fn fixes_mend_and_break_nothing() {
                     wrong.push(format!("{name} {code}: cannot be made: {fix:?}"));
                     continue;
                 };
-                // Of what was misspelled nobody could read what else is wrong with it.
+                // A misspelled key hides further errors of its value.
                 let bad = left_over(&edited, finding, &codes).filter(|_| fix.trust == Trust::Choice);
                 wrong.extend(bad.map(|bad| format!("{name} {code}: {fix:?} ends in {bad}")));
                 made += 1;

@@ -131,7 +131,7 @@ fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), Strin
     fits("state", state, moment)
 }
 
-/// After how many seconds the journal is written where nobody waits: soon where all must be on the disk in order, so
+/// Seconds until the journal is written without a sync: soon where all must be on the disk in order, so
 /// that what is written too late shows; after the test where something must be lost.
 fn journal(sync: Sync) -> u32 {
     match sync {

@@ -129,7 +129,7 @@ fn what_the_fabric_does_not_have_is_refused() {
         (shard(0, 7), "7 shards are more than 2 planes of 3 zones can be cut into: at most 6"),
         (select("plane=2"), "`--select plane=2`: the last plane of this fabric is 1"),
         (select("zone=9"), "`--select zone=9`: the last zone of this fabric is 2"),
-        (select("device=nobody-*"), "`--select` selects no device of this fabric"),
+        (select("device=other-*"), "`--select` selects no device of this fabric"),
         (select("plane=1,tier=hosts"), "`--select` selects no device of this fabric"),
     ] {
         let error = memory_of(&plan, part).unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! Printable characters: foreign text on a terminal or in a page.
 //!
-//! In: text that somebody else wrote. Out: the first character that does more than show itself, or the text without
+//! In: text from other parties. Out: the first character that does more than show itself, or the text without
 //! them. Invariants: what is left moves no cursor, ends no line and turns no direction of writing.
 
 /// Tells whether a character does more than show itself: controls, and marks that turn the direction of writing

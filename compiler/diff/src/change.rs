@@ -109,7 +109,7 @@ pub enum ApplyError {
     Moved {
         /// The field of the value.
         field: Field,
-        /// What the topology has.
+        /// Value in the topology.
         found: String,
         /// Start of the difference.
         expected: String,

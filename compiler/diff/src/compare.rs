@@ -20,7 +20,7 @@ pub struct Difference {
     /// The changes, in the order of the file's keys.
     pub changes: Vec<Change>,
     /// Exceptions about what at most one side can have, such as a hole in a zone that comes: they come and go along with
-    /// the changes, and nobody has to do anything for them.
+    /// the changes, and no action is needed for them.
     pub along: Vec<Exception>,
     /// Defaults that follow from another platform, of ports that neither side has: the uplinks of T1s without a T2 tier.
     pub implied: Vec<Change>,

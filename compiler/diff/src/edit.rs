@@ -114,7 +114,7 @@ pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
     if items.len() > 1 {
         return Ok(without(at, at));
     }
-    // The key goes with its last item, and `exceptions` with its last key; what somebody wrote beside them stays.
+    // The key goes with its last item, and `exceptions` with its last key; other keys and comments stay.
     let is_bare = |row: &Row<'_>, key: &str| row.text.trim() == key;
     let is_blank = |at: usize| rows[at].text.trim().is_empty();
     if is_bare(&rows[list], "drained:") && (list + 1..at).all(is_blank) {

@@ -188,7 +188,7 @@ impl WorkOrder {
     }
 }
 
-/// What a cable is to the operator who plugs it: what to do with it, what it joins, length and medium.
+/// A cable for the installer: action, ends, length and medium.
 type CableKind<'a> = (Action, &'static str, &'a str, &'a str);
 
 /// Jobs of one kind.

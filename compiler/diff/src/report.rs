@@ -158,7 +158,7 @@ pub struct Report {
     pub new: Side,
     /// The changes.
     pub changes: Vec<Line>,
-    /// What they do to traffic.
+    /// Their impact on traffic.
     pub impact: Impact,
     /// Rollout; absent where only files were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,7 @@ pub struct Report {
     /// In which order it goes, where that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
-    /// Why there is no order, where one was asked for and none keeps every pair within its share.
+    /// Reason for a missing order, if every order exceeds the share of a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
     /// Touched switches, tier by tier of each plane; none where only files were compared, or no switch is touched.

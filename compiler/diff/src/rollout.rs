@@ -156,7 +156,7 @@ impl Rollout {
         let configured = Configured::of(&difference, old, new, differs);
         let growing = Growing::of(&population, &difference, &configured, old, new);
         let mut waves: Vec<Wave> = growing.prepare().into_iter().chain(growing.join()).collect();
-        // NICs that go are stopped before anything is drained, so nobody misses their paths.
+        // NICs that are removed stop before anything is drained, so their paths are unused.
         let base = leaving.stopped(without(old.fabric(), &leaving.places));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
@@ -236,7 +236,7 @@ struct Work {
     places: BTreeMap<PlaneId, Vec<Place>>,
     /// Places that do not come back.
     gone: BTreeSet<Place>,
-    /// Switches that somebody replaces, and cables that somebody pulls.
+    /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
 }
 
@@ -279,7 +279,7 @@ impl Work {
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
             }
         }
-        // Somebody pulls a cable that goes to another port: it is drained, by itself or with a switch at its end.
+        // A cable that moves to another port is unplugged: it is drained, by itself or with a switch at its end.
         for link in population.moved.iter().filter(|link| !old.fabric().is_drained(**link)) {
             let place = Place::Link(*link);
             work.by_hand.insert(place);
@@ -295,7 +295,7 @@ impl Work {
         Ok(work)
     }
 
-    /// The cables of a plane that somebody pulls.
+    /// The cables of a plane that are unplugged.
     fn moved(&self, plane: PlaneId) -> BTreeSet<Link> {
         let links = self.by_hand.iter().filter_map(|place| match place {
             Place::Link(link) => Some(*link),

@@ -2,6 +2,7 @@
 //!
 //! In: a report. Out: text. Invariants: the same report in every view; only the form differs.
 
+mod fold;
 pub mod github;
 pub mod human;
 pub mod markdown;

@@ -152,7 +152,7 @@ fn subject(thing: Thing) -> Subject {
 /// Number of artefacts of a kind that are added, changed and removed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Artefacts {
-    /// What they are.
+    /// Their kind.
     pub kind: String,
     /// Devices, nodes or groups that get them.
     pub added: u64,

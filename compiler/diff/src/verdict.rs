@@ -84,7 +84,7 @@ pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(hitless(why))
 }
 
-/// Smaller numbers: what they have no place for is left before it goes, and what stays loses ports that nobody uses then.
+/// Smaller numbers: what they have no place for is left before it goes, and remaining devices lose ports that are unused then.
 pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
 }

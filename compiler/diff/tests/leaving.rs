@@ -22,7 +22,7 @@ struct State<'a> {
     population: Population,
     /// Paths denied by hosts, or skipped by neighbours.
     left: BTreeSet<Place>,
-    /// Places of the present wave that somebody works on.
+    /// Places of the present wave with work in progress.
     worked_on: BTreeSet<Place>,
     /// Switches whose configuration no longer has what goes.
     removed_on: BTreeSet<Switch>,
@@ -90,7 +90,7 @@ impl State<'_> {
         used.chain(new.links().filter(joined)).collect()
     }
 
-    /// The cables that are not there, or that somebody works on.
+    /// The cables that are absent, or that are being moved.
     fn unusable(&self) -> BTreeSet<Link> {
         let (old, new) = (self.old.fabric(), self.new.fabric());
         let mut found = BTreeSet::new();

@@ -21,7 +21,7 @@ fn report(old: &Plan, new: &Plan) -> Report {
     Report::of_plans((old, side("old")), (new, side("new")), Options::default())
 }
 
-/// How adding groups is rolled out, and why.
+/// The rollout of added groups, with its reason.
 fn growth(hardware: &str) -> Vec<(RolloutMode, &'static str)> {
     let fabric = |groups| {
         pod(groups, hardware, "up: { count: 4, breakout: 1x800G }", "down: { breakout: 1x800G }", "lossless")

@@ -14,9 +14,9 @@ pub enum Refusal {
         what: &'static str,
         /// Derivation of the count.
         arithmetic: String,
-        /// What there is.
+        /// Present value.
         count: u64,
-        /// What there may be.
+        /// Permitted value.
         most: u64,
         /// Alternative.
         help: &'static str,
@@ -26,7 +26,7 @@ pub enum Refusal {
     Uneven {
         /// The format.
         format: &'static str,
-        /// What there is one of.
+        /// The element that exists once.
         what: String,
         /// Differences.
         values: String,
@@ -40,7 +40,7 @@ pub enum Refusal {
         format: &'static str,
         /// Accepted values.
         rule: &'static str,
-        /// What there is.
+        /// Present value.
         arithmetic: String,
         /// Alternative.
         help: &'static str,

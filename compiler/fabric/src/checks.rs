@@ -53,8 +53,8 @@ pub static DRAINED_APART: Rule = Rule {
     code: "W0821",
     title: "drains leave pairs without a path",
     what: "Every two NICs keep a path to each other in at least one plane, after `exceptions.drained`.",
-    why: "Hosts that choose paths get none for such a pair. Where switches choose they fall back on what is drained, so that it \
-          carries traffic when somebody works on it.",
+    why: "Hosts that choose paths have none for such a pair. Switches that choose fall back to drained \
+           equipment, which then carries traffic during maintenance.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { drained: [p0-t1-001, p0-t1-002] }",
     fix: "Drain less at a time, or stop the jobs on these NICs before.",
 };

@@ -1,4 +1,4 @@
-//! The numbers of a fabric, for whoever keeps an array over its groups, NICs or cables.
+//! The numbers of a fabric, for arrays over its groups, NICs or cables.
 //!
 //! In: a topology. Out: [`Shape`]: sizes, and the place of a thing in an array of its kind. Invariants: a place depends on
 //! numbers alone, whatever exceptions take away; `t0_link` undoes [`Shape::place`], and so does `t1_link`.

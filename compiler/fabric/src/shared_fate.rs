@@ -15,12 +15,13 @@ pub static WHOLE: Rule = Rule {
     code: "W0303",
     title: "a domain takes a whole group or plane away",
     what: "No domain of shared fate holds the T0s of a group in all planes, or every T1 of a plane (and zone).",
-    why: "Planes are there so that one failure leaves the others. Where a feed or a rack holds all T0s of a group, its \
-          NICs are cut off with it; where it holds every T1 of a plane, all NICs lose that plane at once.",
+    why: "Planes exist so that one failure leaves the others intact. If a feed or a rack holds all T0s \
+           of a group, its loss cuts off their NICs. If it holds every T1 of a plane, all NICs lose \
+           that plane at once.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               domains: { rack: { by: [tier, index] } }",
-    fix: "Let neighbouring planes or numbers go by other domains, for example `by: [plane, index], count: 2`; \
-          `closc whatif --each domain` says what each costs.",
+    fix: "Attach neighbouring planes or numbers to other domains, for example `by: [plane, index], \
+           count: 2`. `closc whatif --each domain` shows the impact of each.",
 };
 
 /// A kind of domain that no switch is in.
@@ -68,7 +69,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             }
             diagnostics.push(found.help("let planes or neighbours go by different domains"));
         };
-        // With one plane a T0 is its group, and with one T1 that is its plane: nobody can do better.
+        // With one plane a T0 is its group, and with one T1 that is its plane: better is impossible.
         let all = t0s.iter().filter(|((_, group), held)| groups.get(group) == Some(held) && **held > 1);
         let (names, first) = named(all);
         if let Some((name, (zone, group), held)) = first {

@@ -65,7 +65,7 @@ fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
 /// Reads a file into a buffer, which is empty and keeps its memory.
 fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Reason> {
     let (kind, size) = (file.metadata()?.file_type(), file.metadata()?.len());
-    // A device such as `/dev/zero` never ends, and nobody has gigabytes for it.
+    // A device such as `/dev/zero` never ends: reading stops at the limit.
     let is_device = kind.is_char_device() || kind.is_block_device();
     let max = if is_device { max.min(TEXT_MAX) } else { max };
     if size > max {

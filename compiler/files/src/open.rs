@@ -65,7 +65,7 @@ fn reason(error: Errno) -> Reason {
     match error {
         // A link out of the folder, a link where none is followed, and a link of /proc.
         Errno::EXDEV | Errno::ELOOP => Reason::Outside,
-        // A socket, or a pipe that nobody writes to.
+        // A socket, or a pipe without a writer.
         Errno::ENXIO => Reason::NotRegular,
         other => Reason::Io(io::Error::from_raw_os_error(other as i32)),
     }

@@ -25,7 +25,7 @@ fn not_regular() -> io::Error {
 fn said(error: io::Error) -> io::Error {
     match error.raw_os_error().map(Errno::from_raw) {
         Some(Errno::ELOOP) => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
-        // A socket, a pipe that nobody reads, a device without a driver; a folder.
+        // A socket, a pipe without a reader, a device without a driver; a folder.
         Some(Errno::ENXIO | Errno::ENODEV | Errno::EISDIR) => not_regular(),
         _ => error,
     }
@@ -59,7 +59,7 @@ mod tests {
         for other in ["pipe", "socket", "folder"] {
             assert_eq!(opened(other), Err("it is not a regular file".to_owned()), "{other}");
         }
-        // Also with somebody at its other end.
+        // Also with a process at its other end.
         let reader = File::options().read(true).write(true).open(at("pipe")).expect("it is ours");
         assert_eq!(opened("pipe"), Err("it is not a regular file".to_owned()));
         drop(reader);

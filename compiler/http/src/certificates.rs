@@ -1,4 +1,4 @@
-//! The certificates of encrypted connections, as whoever serves has them when a client comes.
+//! The certificates of encrypted connections, as they are when a client connects.
 
 use std::fmt;
 use std::io;

@@ -108,7 +108,7 @@ impl Fit {
 /// The names of ports of a split: of each port its cage from 0, and cage and part as the panel numbers them.
 type Cages = HashMap<SmolStr, (u16, (u16, u8))>;
 
-/// A platform under an operating system, with the names of its ports once somebody asked.
+/// A platform under an operating system, with the names of its ports, computed on demand.
 struct Panel {
     platform: Arc<Platform>,
     os: Os,

@@ -73,14 +73,14 @@ pub(crate) trait Routed {
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
 
     /// Waits until routers have found ways around cables that are not where they belong, as far as there are any. Where
-    /// nobody looks for ways there is nothing to wait for.
+    /// no neighbour discovery runs, there is nothing to wait for.
     fn reroute(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         let _ = dead;
         watch.check()
     }
 }
 
-/// Ports and cables that are broken and mended while packets flow: nobody waits for silence.
+/// Ports and cables that are broken and repaired while packets flow, without a wait for silence.
 pub(crate) trait Breakable {
     /// Sets ports down, or up again.
     fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError>;
@@ -167,7 +167,7 @@ pub enum Arrival<'a> {
     },
 }
 
-/// How often lost packets are sent again where switches drop packets under load.
+/// Retransmissions of lost packets on switches that drop packets under load.
 pub(crate) const RETRIES: u32 = 2;
 
 /// Takes arrivals.

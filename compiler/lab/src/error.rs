@@ -230,7 +230,7 @@ pub enum LabError {
          `ip netns del {}`", count(.0.len(), "namespace exists", "namespaces exist"), .0.first().map_or("", |n| n)
     )]
     Foreign(Vec<String>),
-    /// The folder that remembers labs is somebody else's.
+    /// The folder that remembers labs belongs to another user.
     #[error("`{folder}` belongs to user {owner} or is a link: remove it, or name another with CLOSC_RUNTIME")]
     NotOurs {
         /// The folder.
@@ -258,7 +258,7 @@ pub enum LabError {
         /// The fabric.
         fabric: String,
     },
-    /// Whoever brought the lab up was ended before it was done.
+    /// The process that brought the lab up ended too early.
     #[error(
         "bringing lab `{fabric}` up was not finished: take it down with `closc lab down`, or bring it up again, which \
          removes what is left first"
@@ -315,7 +315,7 @@ pub enum LabError {
     Io {
         /// Operation.
         what: String,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// Created parts of a lab are removed again.
@@ -346,7 +346,7 @@ pub enum LabError {
     /// Text that names no fabric.
     #[error("{0}")]
     Name(#[from] NameFault),
-    /// Somebody pressed Ctrl-C.
+    /// Ctrl-C was pressed.
     #[error("interrupted")]
     Interrupted,
 }

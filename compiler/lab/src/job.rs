@@ -1,4 +1,4 @@
-//! A job on a lab: agents on its NICs exchange messages while a scenario breaks and mends the fabric.
+//! A job on a lab: agents on its NICs exchange messages while a scenario breaks and repairs the fabric.
 //!
 //! ```text
 //! scenario (YAML) --parse--> Scenario --bind(model)--> Timeline: what is broken when, and what that should cost
@@ -11,7 +11,7 @@
 //! queue pairs on the nodes' own sockets.
 //!
 //! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: everything but `agents` and `run` is
-//! pure and tested without a network; what was started is ended, what was broken is mended, however it ends.
+//! pure and tested without a network; what was started is ended, what was broken is repaired, however it ends.
 
 mod agents;
 mod ask;

@@ -40,7 +40,7 @@ struct Files {
     routes: String,
 }
 
-/// Writes the script of a tree; `switch` is the program that its switches are if nobody says otherwise.
+/// Writes the script of a tree; `switch` is the default program of its switches.
 pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabError> {
     tree.needs_paths("a Mininet script")?;
     Target::Bmv2.check(tree)?;

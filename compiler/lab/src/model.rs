@@ -104,7 +104,7 @@ pub struct Model {
     nic_segments: HashMap<PortId, Segment>,
     /// By device, in the order of the devices, and name.
     ports: Vec<BTreeMap<String, PortId>>,
-    /// Ports of a device whose cables lead to whoever answers to a segment, in the order of its ports.
+    /// Ports of a device whose cables lead to the owner of a segment, in port order.
     leading: HashMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
@@ -264,7 +264,7 @@ impl Model {
                 let software = tree.devices.get(&node.name).map(|device| device.software);
                 match node.segments.binary_search(&segment) {
                     Ok(_) => {}
-                    // Nobody else says what such a node answers to.
+                    // The segments of such a node are stated nowhere else.
                     Err(place) if software == Some(Software::Unconfigured) => {
                         node.segments.insert(place, segment);
                     }
@@ -298,7 +298,7 @@ impl Model {
         self.nic_segments.get(&port).copied()
     }
 
-    /// Returns the port of a device whose cable leads to whoever answers to a segment: for a NIC its own cable,
+    /// Returns the port of a device whose cable leads to the owner of a segment: for a NIC its own cable,
     /// for a switch the cable of the segment's number among parallel ones.
     pub fn towards(&self, from: DeviceId, segment: Segment) -> Option<PortId> {
         let cables = self.leading.get(&(from, segment))?;

@@ -24,7 +24,7 @@ pub struct Options {
     pub digests: Digests,
     /// Lifetime of embedded switches.
     pub life: Life,
-    /// Where embedded switches serve P4Runtime, to whoever reaches it; at a socket of the lab's owner if not given.
+    /// Address of P4Runtime of embedded switches; by default a socket of the lab's owner.
     pub listen: Option<SocketAddr>,
     /// The program that each switch of target `bmv2` is, with its first arguments: one that takes the command line of
     /// `simple_switch_grpc`.

@@ -13,7 +13,7 @@ const UDP: u8 = 17;
 /// IPv6 in IPv6 (RFC 2473).
 const IPV6: u8 = 41;
 
-/// Hop limit of inner packets, which nobody on the way may change, and of outer ones: five switches and some.
+/// Hop limit of inner packets, which no switch may change, and of outer ones: five switches and a margin.
 const HOP_LIMIT: u8 = 64;
 
 const HEADERS: usize = 40 + 8;

@@ -36,12 +36,12 @@ impl<'a> Watch<'a> {
         Watch { progress, interrupt: Some(interrupt) }
     }
 
-    /// Returns one that shows nothing and is stopped by nobody.
+    /// Returns one that shows nothing and is never stopped.
     pub(crate) fn unwatched() -> Watch<'static> {
         Watch { progress: &|_| {}, interrupt: None }
     }
 
-    /// Returns one that shows the same progress and is stopped by nobody, to put things right again.
+    /// Returns one that shows the same progress and is never stopped, for cleaning up.
     #[must_use]
     pub(crate) fn to_the_end(self) -> Self {
         Watch { interrupt: None, ..self }
@@ -51,12 +51,12 @@ impl<'a> Watch<'a> {
         (self.progress)(Progress { what, done, total });
     }
 
-    /// Returns why the work ended: where somebody asked for it, that and nothing that came of it.
+    /// Returns why the work ended: after a stop request, that request and none of its consequences.
     pub(crate) fn reason(&self, error: LabError) -> LabError {
         self.check().err().unwrap_or(error)
     }
 
-    /// Ends the work where somebody asked for it.
+    /// Ends the work after a stop request.
     pub fn check(&self) -> Result<(), LabError> {
         if self.interrupt.is_some_and(Interrupt::is_set) { Err(LabError::Interrupted) } else { Ok(()) }
     }

@@ -1,7 +1,7 @@
 //! The test of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop.
 //!
 //! In: the routes of kernels, and what was seen of flows. Out: a [`TestReport`], and what it tells of cables. Invariants: a flow
-//! is delivered only if the node of its destination, and nobody else, accepted it; at every device it leaves by a port of the
+//! is delivered only if the node of its destination, and no other, accepted it; at every device it leaves by a port of the
 //! route that holds for it, and comes in at the other end of that port's cable; and what a group of next hops gets of many
 //! flows is what its weights say, within a bound that chance passes once in 10^12, as far as no device of the same kind has
 //! chosen before.
@@ -20,7 +20,7 @@ use crate::test::{FlowName, ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
 use crate::tree::Tree;
 
-/// Flows of a test, if nobody asks for another number, and of a pair.
+/// Default number of flows of a test, and of a pair.
 const FLOWS: u64 = 65_536;
 /// Flows of a search for cables: fewer, as some of them go in rings.
 const FLOWS_OF_SEARCH: u64 = 8192;

@@ -1,4 +1,4 @@
-//! A sample of the paths of a fabric, for fabrics with more paths than anybody wants to walk.
+//! A sample of the paths of a fabric, for fabrics with too many paths to walk.
 //!
 //! In: how many, and a seed. Out: that many different paths, sender by sender. Invariants: the same tree, number and seed
 //! give the same sample; a pair of NICs is drawn first and then one of its paths, so that near pairs, which have few

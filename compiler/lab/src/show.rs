@@ -53,7 +53,7 @@ impl fmt::Display for Status {
         shown(f, &self.missing, |name| format!("{name} is gone"))?;
         shown(f, &self.changes, Clone::clone)?;
         if !self.changes.is_empty() {
-            writeln!(f, "  `closc lab restore` mends them")?;
+            writeln!(f, "  `closc lab restore` repairs them")?;
         }
         self.inventory.iter().try_for_each(|path| writeln!(f, "  inventory: {path}"))
     }

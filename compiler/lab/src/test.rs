@@ -59,7 +59,7 @@ pub(crate) fn run_with_outcomes<'a>(
     let senders = selected.senders();
     let burst = backend.burst();
     std::thread::scope(|scope| {
-        // The next packets are made while the last ones are under way. Whoever ends first ends the other.
+        // The next packets are made while the last ones are under way. The first to end ends the other.
         let (ready, made) = mpsc::sync_channel(1);
         scope.spawn(|| {
             selected.each(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
@@ -103,7 +103,7 @@ fn send(
             break;
         }
         let again: Vec<PathRef<'_>> = lost.iter().map(|at| paths[*at].clone()).collect();
-        // What is late of an earlier try has another number.
+        // Late packets of an earlier try have another number.
         let found = inbox::send(model, backend, &again, batch | round << BATCH_BITS)?;
         for (at, end) in lost.into_iter().zip(found) {
             ends[at] = (end, ends[at].1 + 1);
@@ -160,7 +160,7 @@ impl Expected {
         }
     }
 
-    /// What has to be counted, and what more may be.
+    /// Required counts, and permitted extra counts.
     fn counters(self, model: &Model) -> [Counters; 2] {
         [0, 1].map(|which: usize| {
             let port = |(port, counters): (PortId, &[PortCounter; 2])| (port, counters[which]);

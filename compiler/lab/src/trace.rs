@@ -179,7 +179,7 @@ fn pulse(
     step: usize,
 ) -> Result<Mate, LabError> {
     let Ok(route) = &path.route else { return Ok(Mate::Unreached) };
-    // P4 switches let nobody send from no address, and answer nothing.
+    // P4 switches forward nothing from the unspecified address, and answer nothing.
     let silent = backend.answers_losses();
     let packet = |tag: Tag| if silent { path.silent_packet(tag) } else { path.packet(tag) };
     let packets: Vec<_> = (0..PULSE).map(|number| packet(Tag { batch: u32::MAX, number })).collect();
@@ -199,7 +199,7 @@ fn pulse(
     let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.far()).collect();
     let came: Vec<PortId> =
         model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
-    // Where they came in first, whoever belongs to that port has not sent them; further on somebody has.
+    // At their first port, its planned neighbour has not sent them; further on another device has.
     let unsent = |p: &&PortId| received(**p) >= sent(p.far()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
     // A swap on the path itself: the packets skip a step and come in where they would have come in later.

@@ -57,7 +57,7 @@ impl PathRef<'_> {
         self.packet_from(self.from.address, tag)
     }
 
-    /// Makes a packet that nobody answers, whatever becomes of it: no error is sent about a packet whose inner
+    /// Makes a packet that is never answered: no error is sent about a packet whose inner
     /// source is unspecified (RFC 4443 section 2.4), so counters show the packet alone.
     pub fn silent_packet(&self, tag: Tag) -> Packet {
         self.packet_from(Ipv6Addr::UNSPECIFIED, tag)

@@ -35,7 +35,7 @@ fn program(compiled: &Compiled) -> PushReport {
     report
 }
 
-/// Every moment at which somebody may press Ctrl-C: cables are where they belong afterwards.
+/// Ctrl-C at every moment: cables are where they belong afterwards.
 #[test]
 fn cables_go_back_where_a_miswire_is_interrupted() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "ei");
@@ -96,7 +96,7 @@ fn eight_planes_are_programmed_and_every_path_is_walked() {
     assert!(!compiled.options.folder(&compiled.fabric.parse().unwrap()).exists());
 }
 
-/// Whichever two cables change places: nothing is misdelivered, and those two are named and nobody else.
+/// Whichever two cables change places: nothing is misdelivered, and only those two are named.
 #[test]
 fn swapped_cables_are_found() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "eb");
@@ -119,7 +119,7 @@ fn swapped_cables_are_found() {
 }
 
 #[test]
-fn a_cut_cable_is_found_and_mended_by_the_next_up() {
+fn a_cut_cable_is_found_and_repaired_by_the_next_up() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "ec");
     program(&compiled);
     let name = "p1-t0-002--p1-t1-001";
@@ -145,7 +145,7 @@ fn what_a_crash_left_is_cleared_away() {
     assert_eq!((status.len(), status[0].missing.len()), (1, 1));
     let error = Lab::open(&compiled.tree, &compiled.options).unwrap_err();
     assert!(matches!(error, LabError::NotUp { .. }), "{error}");
-    // A socket that nobody serves any more.
+    // A socket without a server.
     let socket = compiled.options.folder(&compiled.fabric.parse().unwrap()).join("control.sock");
     drop(UnixListener::bind(&socket).unwrap());
     let (mut lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();

@@ -1,4 +1,4 @@
-//! Trees made by somebody with bad intentions, brought up as root: nothing happens outside of what a lab makes.
+//! Hostile trees, brought up as root: nothing happens outside of what a lab makes.
 //!
 //! Each tree is one that compiles, with one thing in it that would reach out of the lab: a command, a setting, a name, a
 //! path, a link. Without root it is shown that none can be read; with root, that the machine is as it was before.
@@ -244,7 +244,7 @@ const SETTINGS: [&str; 16] = [
     "fs/protected_symlinks",
 ];
 
-/// Returns a setting with its name; some are for reading by nobody, or not there.
+/// Returns a setting with its name; some are unreadable, or absent.
 fn value(path: &Utf8Path) -> String {
     let value = fs::read_to_string(path).unwrap_or_default();
     format!("{path} {value}")
@@ -325,7 +325,7 @@ fn hostile_trees_brought_up_as_root_change_nothing_outside() {
         let after = machine(&outside);
         assert_ne!(after, before);
         assert!(after.contains(&canary.to_string()));
-        // And a tree that nobody changed comes up.
+        // An unchanged tree comes up.
         let (lab, _) = up(Digests::Compared).unwrap();
         lab.down().unwrap();
     })

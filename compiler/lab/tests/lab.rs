@@ -107,7 +107,7 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    // Nobody listens on the port, and the kernel counts what it would have handed over.
+    // The port has no listener, and the kernel counts what it would have delivered.
     let arrived = || {
         let counters = said(inside("su002-n001").args(["cat", "/proc/net/snmp6"]));
         let line = counters.lines().find(|line| line.starts_with("Udp6NoPorts")).expect("a counter");

@@ -79,7 +79,7 @@ fn paths_of_absent_switches_are_left_out() {
     assert_eq!((report.paths, report.absent), (32, 8));
 }
 
-/// Whichever two cables change places: nothing is misdelivered, and those two are named and nobody else. Every pair
+/// Whichever two cables change places: nothing is misdelivered, and only those two are named. Every pair
 /// of the small fabric; of the large one, with its 3,160 pairs, every 61st.
 #[test]
 fn every_swap_is_found() {

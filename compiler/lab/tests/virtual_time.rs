@@ -237,7 +237,7 @@ fn a_seed_gives_one_report_of_256_nics() {
 }
 
 #[test]
-fn every_fault_of_a_scenario_is_made_and_mended() {
+fn every_fault_of_a_scenario_is_made_and_repaired() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vc");
     let scenario = "duration: 3s\nsteps:\n  - { at: 1s, cut: p0-t1-001 }\n  \
         - { at: 1200ms, nic-port: su001-n001/nic0.p0 }\n  \

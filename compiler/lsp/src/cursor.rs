@@ -46,7 +46,7 @@ struct Frame {
 /// Finds where an offset is.
 pub(crate) fn find(text: &str, offset: usize) -> Cursor {
     let word = word(text, offset);
-    // What the word is decides its start; a blank is a place of its own.
+    // The word decides its start; a blank is a separate place.
     let end = if word.is_empty() { offset } else { word.start };
     let mut frames: Vec<Frame> = Vec::new();
     let mut from = 0;

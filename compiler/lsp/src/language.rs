@@ -65,7 +65,7 @@ impl Language {
         words
     }
 
-    /// Returns the value that a key has where nobody writes it.
+    /// Returns the default value of a key.
     pub(crate) fn default(&self, path: &[String]) -> Option<String> {
         let (last, above) = path.split_last()?;
         let nodes = self.nodes(above);

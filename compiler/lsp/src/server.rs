@@ -139,7 +139,7 @@ struct Session<'a> {
 struct Open {
     uri: Uri,
     text: Text,
-    /// What the text came to; nothing until it was read after a change.
+    /// Result of reading the text; none between a change and the next reading.
     reading: Option<Reading>,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn receive(
                 }
             }
             Err((code, why)) => {
-                // Nobody can tell whose request it was.
+                // The request of this answer is unknown.
                 let answer =
                     json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code as i32, "message": why } });
                 write(answers, answer.to_string().as_bytes())?;

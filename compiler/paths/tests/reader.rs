@@ -232,7 +232,7 @@ fn a_block_says_the_plane_and_rows_are_shared() {
     assert_eq!(t2.as_deref(), Some("fcbb:bbbc:1:4006:c00a:4006:2:8003"));
     assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbc:1:8003::");
     assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbc:1:4006:2:8003::");
-    // A place of the plane that nobody knows.
+    // An unknown place of the plane.
     let mut other = bytes.clone();
     other[124] = 2;
     let crc = crc32(&other[16..]).to_le_bytes();

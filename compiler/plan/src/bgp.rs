@@ -2,7 +2,7 @@
 //!
 //! In: a plan and a switch. Out: [`BgpIntent`]. Invariants: AS numbers are functions of position, one for each T0, one for
 //! the T1s of a plane and zone, one for the T2s of a plane; a neighbour is known by port and AS number, so a cable in
-//! the wrong plane brings no session up; nobody announces what it did not originate or receive from the tier on the other
+//! the wrong plane brings no session up; no switch announces what it did not originate or receive from the tier on the other
 //! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
 //! moves none.
 

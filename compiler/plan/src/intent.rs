@@ -207,7 +207,7 @@ impl Peer {
         }
     }
 
-    /// Returns the MAC address at the other end, where it is known before somebody asks for it.
+    /// Returns the MAC address at the other end, if it is known without discovery.
     pub fn mac(&self) -> Option<Mac> {
         match self {
             Peer::Switch(peer) => peer.mac,

@@ -68,7 +68,7 @@ fn is_gone(plan: &Plan, plane: PlaneId, zone: ZoneId, index: u16) -> bool {
     exceptions.absent_switches.contains(&t0) || exceptions.drained_switches.contains(&t0)
 }
 
-/// Returns what faults of a plane deny, apart from what denies all paths of somebody.
+/// Returns what faults of a plane deny, except for faults that deny all paths of a NIC.
 fn buckets(plan: &Plan, (zone, group): (ZoneId, u16), plane: PlaneId) -> Buckets {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };

@@ -1,6 +1,6 @@
 //! Data of the longest path for senders of a zone, and delays of all zones.
 //!
-//! In: nothing; this is plain data. Out: what path tables and nodes state. Invariants: the same whoever chooses the path.
+//! In: nothing; this is plain data. Out: what path tables and nodes state. Invariants: the same for every routing mode.
 
 use closc_qos::Nanoseconds;
 use closc_qos::bdp::Delay;

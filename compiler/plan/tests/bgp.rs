@@ -36,7 +36,7 @@ fn growth_moves_no_limit() {
     }
 }
 
-/// Where nobody speaks BGP, AS numbers are not checked, so nobody may compute with them.
+/// Without BGP, AS numbers are not checked, so they must not be used.
 #[test]
 fn without_bgp_there_are_no_numbers_that_may_not_fit() {
     let yaml = shape(2, 2, None).yaml().replace("addresses: {", "addresses: { asn_base: 4294967295,");

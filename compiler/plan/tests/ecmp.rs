@@ -416,7 +416,7 @@ fn pins_take_their_uplink_while_it_leads_there() {
     every_copy_arrives(&cut);
 }
 
-/// A pin of the file takes a narrower way, too, because somebody weighed that; and goes before `pin: downlink`.
+/// A pin of the file also takes a narrower path, on purpose; it overrides `pin: downlink`.
 #[test]
 fn pins_of_the_file_take_any_uplink_that_leads_there() {
     let base = |lines: &str| {

@@ -61,7 +61,7 @@ fn the_buffer_adds_up() {
         let sum = memory.reserved_sum() + pools.guaranteed + pools.headroom + pools.shared;
         assert_eq!(sum, memory.total.round_down(memory.cell), "{platform}");
         assert_eq!(buffers.groups.len(), found.kinds.len());
-        // Nobody shares headroom here, so the pool is the sum.
+        // Headroom is not shared here, so the pool is the sum.
         let each = |kind: usize| buffers.headroom(kind).unwrap().pooled.0;
         let pooled: u64 =
             found.kinds.iter().enumerate().map(|(at, kind)| each(at) * u64::from(kind.ports)).sum();

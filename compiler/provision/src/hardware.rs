@@ -95,7 +95,10 @@ fn missing(column: &str, header: &csv::StringRecord) -> String {
 /// Returns the faults, each with its line; 20 at the most.
 pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(closc_artefacts::separator(text.as_bytes()))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
     let refuse = |line: u64, what: String| vec![HardwareFault { line, what }];
     let header = reader.headers().map_err(|error| refuse(1, error.to_string()))?;
     let columns = Columns::find(header).map_err(|what| refuse(1, what))?;

@@ -149,7 +149,7 @@ impl HostQos {
 }
 
 /// Returns the code point a sender of a class uses: its first, or for the default class without one the
-/// lowest that nobody claims.
+/// lowest unclaimed one.
 fn mark(profile: &Profile, class: &Class) -> Option<Dscp> {
     let free = || Dscp::all().find(|dscp| profile.class_of(*dscp).name == class.name);
     class.mark().or_else(free)

@@ -65,7 +65,7 @@ impl Default for Limits {
     }
 }
 
-/// Why there is no file.
+/// Reason for a missing file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MrcError {
     /// The bytes are not a table.

@@ -22,7 +22,7 @@ enum Weight {
     Good,
     /// Something is lost, or has to be done in an order.
     Mind,
-    /// Somebody is cut off.
+    /// A pair is cut off.
     Bad,
 }
 

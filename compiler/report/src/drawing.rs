@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// The colour where there is no style sheet.
+    /// The colour without a style sheet.
     fn colour(self) -> &'static str {
         match self {
             Kind::T0 => "#d7e6f5",

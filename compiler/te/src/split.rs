@@ -47,7 +47,7 @@ pub(crate) fn share(network: &Network, commodity: &Commodity, weights: Option<&W
 /// The parts of one commodity in one plane.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parts {
-    /// Over each uplink of the T0; the sum is 1, or 0 where there is no path.
+    /// Over each uplink of the T0; the sum is 1, or 0 without a path.
     pub(crate) t0: Vec<f64>,
     /// Of what reaches a T1, over each of its uplinks.
     pub(crate) t1: Vec<f64>,

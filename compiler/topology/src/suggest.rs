@@ -151,9 +151,9 @@ fn instead(what: &str, word: &str) -> Option<&'static str> {
         ("way of routing", "evpn" | "vxlan" | "evpn-vxlan") => {
             Some("closc configures no EVPN overlay; `bgp-unnumbered` is an eBGP underlay")
         }
-        ("way of routing", "ospf" | "ospfv3" | "isis" | "is-is") => {
-            Some("closc configures no link-state routing: use `bgp-unnumbered`, or static paths by `srv6-static`")
-        }
+        ("way of routing", "ospf" | "ospfv3" | "isis" | "is-is") => Some(
+            "closc configures no link-state routing: use `bgp-unnumbered`, or static paths by `srv6-static`",
+        ),
         ("way of routing", "ecmp") => Some("write `ecmp-static`, or `bgp-unnumbered` for ECMP by BGP"),
         ("QoS profile", "roce" | "rocev2" | "roce-v2" | "pfc" | "dcqcn" | "ecn") => {
             Some("use `lossless` for RoCE with PFC and ECN, or `lossy-trim` for packet trimming without PFC")
@@ -161,9 +161,9 @@ fn instead(what: &str, word: &str) -> Option<&'static str> {
         ("QoS profile", "lossy" | "trim" | "trimming") => {
             Some("use `lossy-trim` for packet trimming, or `sonic-ai-lossy` without it")
         }
-        ("QoS profile", "off" | "no" | "default" | "best-effort" | "besteffort" | "disabled") => {
-            Some("`none` is one class for all traffic, without PFC, marking or trimming; `lossless` is for RoCE")
-        }
+        ("QoS profile", "off" | "no" | "default" | "best-effort" | "besteffort" | "disabled") => Some(
+            "`none` is one class for all traffic, without PFC, marking or trimming; `lossless` is for RoCE",
+        ),
         _ => None,
     }
 }

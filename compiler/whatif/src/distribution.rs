@@ -35,12 +35,12 @@ impl Distribution {
         self.counts.iter().map(|(_, pairs)| pairs).sum()
     }
 
-    /// Returns the smallest value; 0 where there is no pair.
+    /// Returns the smallest value; 0 without pairs.
     pub fn minimum(&self) -> u64 {
         self.counts.first().map_or(0, |(value, _)| *value)
     }
 
-    /// Returns the largest value; 0 where there is no pair.
+    /// Returns the largest value; 0 without pairs.
     pub fn maximum(&self) -> u64 {
         self.counts.last().map_or(0, |(value, _)| *value)
     }
@@ -63,7 +63,7 @@ impl Distribution {
         self.quantile(500)
     }
 
-    /// Returns the mean; 0 where there is no pair.
+    /// Returns the mean; 0 without pairs.
     pub fn mean(&self) -> f64 {
         let sum: u128 =
             self.counts.iter().map(|(value, pairs)| u128::from(*value) * u128::from(*pairs)).sum();

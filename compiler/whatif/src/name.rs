@@ -1,6 +1,6 @@
 //! Names of elements, and back.
 //!
-//! In: an element, or what somebody wrote. Out: the name, or the elements. Invariants: what `exceptions` of a fabric file
+//! In: an element, or its written name. Out: the name, or the elements. Invariants: what `exceptions` of a fabric file
 //! and `closc drain` call a thing is its name here; what they have no word for is a word and a number.
 //!
 //! | name | element |

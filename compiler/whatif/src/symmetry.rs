@@ -1,4 +1,4 @@
-//! Which failures cost the same, because renaming what nobody has touched turns one into the other.
+//! Failures with equal impact: renaming untouched elements turns one into the other.
 //!
 //! In: what has been touched already (exceptions of the file, earlier failures) and losses. Out: a key; equal keys cost
 //! the same. Invariants: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, rows of a
@@ -105,7 +105,7 @@ impl Touched {
     }
 }
 
-/// Labels of coordinates that nobody has touched, in the order in which they appear.
+/// Labels of untouched coordinates, in order of appearance.
 #[derive(Default)]
 struct Fresh {
     labels: BTreeMap<Place, u32>,

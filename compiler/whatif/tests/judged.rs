@@ -79,7 +79,7 @@ fn check(shape: &Shape, routing: Routing, picks: &[(Index, Index)]) -> Result<()
     let outcome = WhatIf::new(elements).fail(&failed, 0);
     let plan = try_plan(&yaml).expect("absences are within the numbers");
     let found = codes(&plan);
-    // A NIC without a cable is refused though it has nobody to talk to.
+    // A NIC without a cable is rejected although it has no peer.
     prop_assume!(outcome.pairs() > 0);
     prop_assert_eq!(!found.is_empty(), outcome.cut_off > 0, "{:?} of {}", found, yaml);
     let drained = codes(&try_plan(&yaml.replace("absent:", "drained:")).expect("as before"));

@@ -48,7 +48,7 @@ fn what_one_failure_costs_on_the_reference_fabric() {
     let t0 = fail(&plan, "p3-t0-017");
     assert!(near(t0.part(t0.loss_max), 0.125), "one plane");
     assert!(near(t0.part_of_plane(t0.plane_loss_max), 1.0));
-    assert_eq!((t0.touched, t0.cut_off), (of_group, 0), "of its group, and of nobody else");
+    assert_eq!((t0.touched, t0.cut_off), (of_group, 0), "of its group only");
 
     let t1 = fail(&plan, "p3-t1-005");
     assert_eq!((t1.cut_off, t1.nics_cut_off.len()), (0, 0), "no pair is cut off");
@@ -116,7 +116,7 @@ fn eight_planes_of_two_tiers_against_one_of_three() {
     let (a, b) = (cost(&two, Kind::T0T1), cost(&three, Kind::T0T1));
     assert!(near(a.part_of_plane(a.plane_loss_max), 1.0 / 256.0));
     assert!(near(b.part_of_plane(b.plane_loss_max), 1.0 / 32.0));
-    // A cable, transceiver or T0 at the NICs takes all from somebody, or an eighth.
+    // A cable, transceiver or T0 at the NICs takes all from a NIC, or an eighth.
     for kind in [Kind::NicT0, Kind::Cage, Kind::T0] {
         let (a, b) = (cost(&two, kind), cost(&three, kind));
         assert!(near(a.part(a.loss_max), 0.125) && a.cut_off == 0, "{kind:?}");

@@ -195,7 +195,7 @@ async fn a_failed_reconciliation_does_not_lock_the_switch() {
         let left: Vec<v1::Update> = left.into_iter().map(v1::Update::delete).collect();
         session.write(&left).await.expect("they are there");
     }
-    // A save that nobody commits leaves the switch half set too.
+    // A save without a commit also leaves the switch half configured.
     session.set_pipeline(Action::VerifyAndSave, Some(&pipeline)).await.expect("right");
     session.commit_pipeline(&pipeline, Commit::Clear).await.expect("there is always a way");
 }

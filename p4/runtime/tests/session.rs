@@ -125,7 +125,7 @@ async fn the_primacy_is_lost_and_won_back() {
     eventually("the loss is notified", || matches!(session.primacy(), Primacy::Backup { .. })).await;
     target.free_primary();
     eventually("the vacancy is notified", || matches!(session.primacy(), Primacy::Vacant { .. })).await;
-    // The rival had the greatest of all ids: nobody is above it, but equal is enough.
+    // The rival had the greatest of all ids: none is above it, but equal is enough.
     assert_eq!(session.take_over(PATIENCE).await, Ok(ElectionId(u128::MAX)));
 }
 
@@ -182,7 +182,8 @@ async fn nobody_and_garbage_and_silence_are_different_faults() {
     let mut gone = target().await;
     gone.down().await;
     let endpoint = gone.endpoint().expect("an address");
-    let refused = Client::connect(&endpoint, DeviceId(0), options).await.expect_err("nobody listens");
+    let refused =
+        Client::connect(&endpoint, DeviceId(0), options).await.expect_err("the port has no listener");
     assert!(matches!(refused, ClientError::Connect { fault: ConnectFault::Refused, .. }), "{refused}");
 
     for garbage in [
@@ -239,6 +240,6 @@ async fn every_call_has_a_deadline() {
 
 async fn primary_without_pipeline(target: &FakeTarget, options: Options) -> Session {
     let session = open(target, options, 11).await;
-    session.require_primary().expect("nobody else is there");
+    session.require_primary().expect("the only controller");
     session
 }

@@ -52,7 +52,7 @@ async fn both_sides_know_each_other() {
     let target = target(authority.issue("127.0.0.1", Validity::Now), Some(&authority)).await;
     let session = open(&target, trust(&authority, Some(authority.issue("controller", Validity::Now)))).await;
     let session = session.expect("both certificates are right");
-    session.require_primary().expect("nobody else is there");
+    session.require_primary().expect("the only controller");
     session.commit_pipeline(&common::pipeline(), closc_runtime::client::Commit::Clear).await.expect("right");
     session.write(&inserts(&common::info(), 10)).await.expect("right");
 }

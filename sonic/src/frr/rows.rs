@@ -1,10 +1,10 @@
-//! What SONiC writes into FRR by itself, and what is the site's there.
+//! Statements of FRR that SONiC writes by itself, and statements of the site.
 //!
 //! In: a statement. Out: whether it is closc's to judge. Invariants: a row begins with whole words of the outermost line.
 
 use super::Statement;
 
-/// Who writes the statements that begin so.
+/// Author of the statements with this beginning.
 const FOREIGN: [(&str, &str); 12] = [
     (
         "route-map RM_SET_SRC",

@@ -1,4 +1,4 @@
-//! Arguments of the commands that somebody starts with: `init`, `fmt` and `platforms`.
+//! Arguments of the first commands of a user: `init`, `fmt` and `platforms`.
 
 use camino::Utf8PathBuf;
 use closc_artefacts::Routing;
@@ -37,9 +37,12 @@ pub(crate) struct InitArgs {
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = parse_name)]
     pub name: String,
-    /// Output file that does not exist yet, or `-` for stdout
+    /// Output file, or `-` for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub out: Utf8PathBuf,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Arguments of `fmt`.

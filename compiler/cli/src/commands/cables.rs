@@ -30,7 +30,7 @@ pub fn run(args: &Args, command: &CablesCommand) -> anyhow::Result<Outcome> {
 }
 
 fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let mut reports: BTreeMap<Device, Vec<Utf8PathBuf>> = BTreeMap::new();
     for (device, file) in given(plan, &command.reports)? {
@@ -53,7 +53,9 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
         (0, false) => Outcome::Differences,
         (..) => Outcome::Failed,
     };
-    output::judged(args, outcome, &CABLES, &report, |report: &Report| report.text(command.shown as usize))
+    output::judged(args, outcome, &CABLES, &report, |report: &Report| {
+        report.text(command.shown as usize, command.list)
+    })
 }
 
 /// Neighbours in the reports of a device.
@@ -85,6 +87,7 @@ fn given(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8Pat
                     files.push((named_after(plan, &file)?, file));
                 }
             }
+            None if !Utf8Path::new(report).exists() => bail!("`{report}` does not exist"),
             None => files.push((named_after(plan, Utf8Path::new(report))?, Utf8PathBuf::from(report))),
         }
     }

@@ -3,6 +3,8 @@
 //! In: files. Out: of each what it describes, or its faults. Invariants: one that is at fault, or cannot be read, keeps no
 //! other from being checked; one plan is in memory at a time.
 
+mod summary;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -21,6 +23,7 @@ use serde_json::Value;
 use crate::args::{Args, CheckArgs, Format};
 use crate::input;
 use crate::output::{self, Document, Items, Outcome, Usage};
+use summary::Summary;
 
 /// Description of a file.
 pub(crate) const CHECK: Document<Result> = Document::new("closc-check/1");
@@ -35,6 +38,7 @@ pub(crate) struct Result {
     counts: Counts,
     /// Releases of the operating systems in use, stated or assumed.
     releases: BTreeMap<&'static str, UsedRelease>,
+    summary: Summary,
     warnings: usize,
 }
 
@@ -132,6 +136,7 @@ fn result(plan: &Plan, warnings: usize) -> Result {
         routing: topology.routing.word(),
         counts: plan.fabric().counts(),
         releases: releases(plan),
+        summary: Summary::of(plan),
         warnings,
     }
 }
@@ -178,5 +183,5 @@ fn human(result: &Result) -> String {
     if counts.zones > 1 {
         line("paths between NICs of different zones", counts.paths_far);
     }
-    text
+    text + &result.summary.text()
 }

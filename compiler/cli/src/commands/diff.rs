@@ -121,7 +121,7 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
     }
 }
 
-/// Says which waves take more than half of a pair's bandwidth, where nobody asked for a share: one plane is all of it then.
+/// Marks waves that take more than half of a pair's bandwidth if no share is set: one plane is all of it then.
 fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
     if old.topology().planes > 1 {
         return;

@@ -1,7 +1,7 @@
-//! `closc fix`: fabric files, with the helps followed that a program can follow.
+//! `closc fix`: applies the certain fixes of fabric files.
 //!
-//! In: files. Out: the same, mended; what was done, and what is left to do. Invariants: a file is written whole or not at all,
-//! and only where something was mended; where several things may have been meant, nothing is done unasked.
+//! In: files. Out: the same with fixes, the list of fixes, and the remaining findings. Invariants: a file is written atomically,
+//! and only if it changes; a suggestion that is not certain is applied only by its code.
 
 use std::fmt::Write as _;
 
@@ -19,11 +19,11 @@ use crate::input;
 use crate::output::{self, Document, Items, Outcome, Usage};
 
 /// Repairs of files.
-pub(crate) const FIX: Document<Items<Mended>> = Document::new("closc-fix/1");
+pub(crate) const FIX: Document<Items<FixedFile>> = Document::new("closc-fix/1");
 
 /// Action on a file.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Mended {
+pub(crate) struct FixedFile {
     file: String,
     fixes: Vec<Made>,
     /// Errors that are left.
@@ -37,7 +37,7 @@ struct Made {
     help: String,
 }
 
-/// Mends files.
+/// Fixes files.
 pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
     let rules = front::rules();
     for code in &command.code {
@@ -70,23 +70,23 @@ pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<Mended> {
+fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedFile> {
     let is_standard = file == output::STANDARD;
     let text =
         if is_standard { output::read(file, TEXT_MAX)? } else { closc_files::given_text(file, TEXT_MAX)? };
     let source = Source::parse(file.as_str())?;
-    let Fixed { text: mended, made, reading } =
+    let Fixed { text: fixed, made, reading } =
         front::fix(&source, &text, &input::options(args), |finding, fix| {
             fix.trust == Trust::Sure || command.code.iter().any(|code| code == finding.rule.code)
         })?;
     if is_standard && !command.check {
-        output::print(&mended)?;
+        output::print(&fixed)?;
     } else if !made.is_empty() && !command.check {
         // A link to the file stays a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
-        output::replace(&place, &mended)?;
+        output::replace(&place, &fixed)?;
     }
     input::show_left(args, &reading.diagnostics, &reading.sources);
     let fixes = made.into_iter().map(|made| Made { code: made.code, line: made.line, help: made.help });
-    Ok(Mended { file: file.to_string(), fixes: fixes.collect(), errors: reading.diagnostics.errors() })
+    Ok(FixedFile { file: file.to_string(), fixes: fixes.collect(), errors: reading.diagnostics.errors() })
 }

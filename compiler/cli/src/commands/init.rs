@@ -28,8 +28,8 @@ pub(crate) const INIT: Document<Written> = Document::new("closc-init/1");
 
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
-    if command.out != output::STANDARD && command.out.symlink_metadata().is_ok() {
-        bail!("`{}` is there already: name another file, or remove it", command.out);
+    if command.out != output::STANDARD && !command.force && command.out.symlink_metadata().is_ok() {
+        bail!("`{}` exists: name another file, or replace it by `--force`", command.out);
     }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let want = Want {
@@ -150,7 +150,7 @@ fn say(args: &Args, command: &InitArgs, want: &Want, shape: &Shape<'_>) -> anyho
     Ok(())
 }
 
-/// Returns what was given, else what somebody at a terminal says, else the default. An answer is what the flag takes.
+/// Returns the value of the flag, else the answer at a terminal, else the default. An answer has the form of the flag's value.
 fn answer<T>(given: Option<T>, flag: &str, question: &str, default: T) -> anyhow::Result<T>
 where
     T: Clone + std::fmt::Display + Send + Sync + 'static,

@@ -45,7 +45,7 @@ pub(crate) const STATUS: Document<Status> = Document::new("closc-lab-status/1");
 /// Labs that are up.
 pub(crate) const LABS: Document<Items<Status>> = Document::new("closc-labs/1");
 
-/// What the walk found of two cables that were swapped.
+/// Result of the walk about two swapped cables.
 pub(crate) const MISWIRE: Document<MiswireReport> = Document::new("closc-lab-miswire/1");
 
 /// Evidence of probes or flows about a cut cable.
@@ -116,7 +116,7 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Cuts a cable, and mends it unless it is to stay so.
+/// Cuts a cable, and restores it unless it is to stay cut.
 fn cut(
     lab: &mut Lab,
     (cable, ends): (&str, Ends),
@@ -128,7 +128,7 @@ fn cut(
     Ok(report)
 }
 
-/// Mends what was broken, unless it is to stay so.
+/// Restores broken elements, unless they are to stay broken.
 fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Result<()> {
     if !keep {
         lab.restore(watch)?;
@@ -180,7 +180,7 @@ fn serve(
 ) -> anyhow::Result<Outcome> {
     limits::raise_open_files();
     let running = closc_lab::backend::embedded::serve(tree, socket, digests, listen)?;
-    // Whoever waits for this line has what it needs; nothing is written to the pipe afterwards.
+    // The reader of this line has all it needs; nothing is written to the pipe afterwards.
     let mut out = std::io::stdout();
     writeln!(out, "{}", running.endpoint())?;
     out.flush()?;
@@ -242,7 +242,7 @@ pub(crate) fn with_tree_for(
     if lab.source.is_dir() {
         return work(&lab.source, &options);
     }
-    let Some(input) = input::read(args, &lab.source)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &lab.source)? else { return Ok(Outcome::Failed) };
     let fabric = input.plan.topology().name.as_str();
     let purpose = purpose(&input.plan)?;
     watch.check()?;
@@ -275,7 +275,7 @@ fn fabric_name(args: &Args, lab: &LabArgs) -> anyhow::Result<Option<String>> {
     if lab.source.is_dir() {
         return crate::tree::fabric(&lab.source).map(Some);
     }
-    Ok(input::read(args, &lab.source)?.map(|input| input.plan.topology().name.to_string()))
+    Ok(input::read_again(args, &lab.source)?.map(|input| input.plan.topology().name.to_string()))
 }
 
 /// One progress bar for each kind of step.

@@ -28,7 +28,7 @@ pub(crate) struct Shown {
     platform: Platform,
     /// Where each limit comes from.
     provenance: BTreeMap<Limit, Provenance>,
-    /// What is known of single hwskus of SONiC.
+    /// Facts about single hwskus of SONiC.
     facts: BTreeMap<String, HwskuFacts>,
     /// Known faults of operating systems on it.
     faults: Vec<&'static Fault>,

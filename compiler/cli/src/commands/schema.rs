@@ -69,7 +69,7 @@ const ALL: &[Described] = &[
     ),
     described(&ERROR, ANY, "Why a command failed, where that is not a finding of a file."),
     described(&export::EXPORT, &["export"], "The files that were exported."),
-    described(&fix::FIX, &["fix"], "What was mended in fabric files."),
+    described(&fix::FIX, &["fix"], "Fixes applied to fabric files."),
     described(&fmt::FMT, &["fmt"], "Which fabric files were formatted."),
     described(&grow::GROW, &["grow"], "The cables to plug, pull or move."),
     described(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),

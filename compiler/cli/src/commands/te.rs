@@ -21,7 +21,7 @@ pub(crate) const TE: Document<Report> = Document::new("closc-te/1");
 
 /// Places the demands.
 pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = broken(input.plan, &command.fail)?;
     if command.out.is_some() && plan.topology().routing.speaks_bgp() {
         bail!("`--out`: a fabric with `routing: bgp-unnumbered` takes no pins; `ecmp-static` does");
@@ -90,7 +90,7 @@ fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
         disk::replace_with(out, disk::Sync::Yes, |file| pins(plan, placed, out, file))
     };
     match done {
-        // Whoever read it may have seen enough.
+        // A reader may close the pipe early.
         Err(error) if out == output::STANDARD && error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         done => done.with_context(|| format!("cannot write `{out}`")),
     }

@@ -108,8 +108,19 @@ pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Res
     let outcome = if report.holds() { Outcome::Fine } else { Outcome::Failed };
     output::judged(args, outcome, &VERIFY, report, |report| match args.format {
         Format::Github => annotations(tree, report),
+        // The rules that hold are of interest to those who ask for more.
+        _ if report.holds() && args.verbose == 0 => verdict(report),
         Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => report.text(),
     })
+}
+
+/// The summary without the table of rules.
+fn verdict(report: &Report) -> String {
+    let text = report.summary();
+    let is_rule = |line: &str| report.rules.iter().any(|rule| line.trim_start().starts_with(rule.code));
+    let mut lines: Vec<&str> = text.lines().filter(|line| !is_rule(line)).collect();
+    lines.push("`--verbose` lists the rules");
+    lines.join("\n") + "\n"
 }
 
 /// Judged parts of the tree: planes are proved in whole.

@@ -119,7 +119,7 @@ fn nothing(fabric: &str, together: usize) -> anyhow::Error {
     NoWhole::Nothing { fabric: fabric.to_owned(), together }.into()
 }
 
-/// Prints what every failure of some kinds costs. Where no kind was asked for, nobody asked whether some pair is cut off.
+/// Prints what every failure of some kinds costs. Without a kind, the exit code does not depend on pairs that are cut off.
 pub(crate) fn answered(args: &Args, report: &Each) -> anyhow::Result<Outcome> {
     output::result(args.format, &EACH, report, show::each)?;
     let cut_off = report.classes.iter().map(|cost| cost.pairs_cut_off).max().unwrap_or(0);

@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(of(plan.fabric(), "su001-n001/nic9", Sort::Nic), [""; 0]);
     }
 
-    /// Counts that do not fit each other, as they are while somebody writes them: some names, or none.
+    /// Counts that do not fit each other, as in a file that is being edited: some names, or none.
     #[test]
     fn odd_counts_have_names_or_none() {
         let mut named = 0;

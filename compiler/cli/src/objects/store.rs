@@ -33,7 +33,7 @@ pub(super) struct Object {
     pub(super) place: String,
 }
 
-/// Runs what the store answers on threads of its own: whoever asks may be on a thread of another runtime.
+/// Runs requests to the store on separate threads: the caller may be on a thread of another runtime.
 pub(super) fn wait<F>(future: F) -> io::Result<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,

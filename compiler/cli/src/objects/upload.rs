@@ -1,6 +1,6 @@
 //! An object that is written in parts.
 //!
-//! In: bytes, one after the other. Out: an object. Invariants: nobody sees it before [`Upload::complete`]; what is dropped before is
+//! In: bytes, one after the other. Out: an object. Invariants: it is invisible before [`Upload::complete`]; what is dropped before is
 //! taken back; two parts are in memory, one of them on its way.
 
 use std::io::{self, Write};
@@ -93,7 +93,7 @@ impl Drop for Upload {
             sending.abort();
         }
         let Some(mut parts) = self.parts.take() else { return };
-        // A store that does not answer keeps parts that nobody sees; its own rules for uploads that were left remove them.
+        // A store that does not answer keeps invisible parts; its own rules for abandoned uploads remove them.
         drop(wait(async move { parts.abort().await }));
     }
 }

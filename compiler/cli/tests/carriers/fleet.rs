@@ -174,7 +174,7 @@ impl Fleet {
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// What is the site's.
+    /// Configuration of the site.
     pub(crate) fn assert_site(&self, name: &str) {
         match self.kind {
             Kind::Eos => {

@@ -60,7 +60,7 @@ impl Place {
         fs::write(self.path(name), bytes).expect("a file of the test can be written");
     }
 
-    /// Writes a file that nobody else can read, as private keys have to be.
+    /// Writes a file that only its owner can read, as required for private keys.
     pub(crate) fn write_secret(&self, name: &str, bytes: impl AsRef<[u8]>) {
         self.write(name, bytes);
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).expect("the file is ours");

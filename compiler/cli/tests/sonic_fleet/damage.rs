@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::Fleet;
 
-/// How many fabrics the long test makes.
+/// Fabrics of the long test.
 const FABRICS: &str = "CLOSC_SONIC_FABRICS";
 
 /// Lines of a `frr.conf` that configure nothing.
@@ -202,7 +202,7 @@ fn a_drain_changes_routing_and_is_counted() {
         let since = log.rsplit_once("config reload").map_or(log.as_str(), |(_, since)| since);
         assert!(!since.contains("systemctl restart bgp"), "{name}: {since}");
     }
-    // What the patches of the change hold is the same.
+    // The patches of the change are the same.
     let said = fleet.place.ends(2, &["diff", "a.yaml", "b.yaml", "--patches", "p"]);
     assert!(!said.contains("`frr.conf` of 0 changes"), "{said}");
     let index: Value = serde_json::from_str(&fleet.place.read("p/patches.json")).expect("JSON");

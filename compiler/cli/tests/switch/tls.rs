@@ -154,7 +154,7 @@ fn plaintext_beyond_this_machine_is_named() {
             "inventory.yaml",
             format!("devices: {{ {NAME}: {{ endpoint: '{endpoint}', device_id: 1{tls} }} }}\n"),
         );
-        // No switch is in this plane, so nobody is spoken to.
+        // No switch is in this plane, so nothing is connected.
         let output = place.closc(&["drift", "out", "--inventory", "inventory.yaml", "--plane", "9"]);
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     };

@@ -11,18 +11,19 @@ pub(super) static RULE: Rule = Rule {
     code: "E0123",
     title: "a level is given to what is not a warning",
     what: "Every key of `warnings` is the code of a warning: `W` and four digits, as the finding shows it.",
-    why: "A level of a code that nobody uses has no effect: the warning that was meant is said as before, or lets pass \
-          what was to be refused. An error has no level, because nothing right can be written while it is there.",
+    why: "A level of an unknown code has no effect: the intended warning is still printed, or passes \
+           although it was to be denied. Errors have no level, because nothing correct can be written \
+           while they remain.",
     example: "fabric: pod\nplanes: 2\nhosts: { groups: 4, per_group: 8, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
               t0: { platform: linux, os: linux, up: 8 }\n  t1: { platform: linux, os: linux }\nqos: none\n\
               warnings: { W0830: allow }",
-    fix: "Use the code that the warning shows (`closc explain codes` lists all), and mend what is an error.",
+    fix: "Use the code of the warning (`closc explain codes` lists all), and fix errors.",
 };
 
 /// Why a code has no level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoWarning {
-    /// Nobody uses the code; another one may have been meant.
+    /// The code is unused; another one may have been meant.
     #[error("there is no warning `{code}`{}", .nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
     Unknown {
         /// Written output.

@@ -36,7 +36,7 @@ pub enum SourceError {
     File {
         /// Its path.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
     /// Standard input cannot be read.

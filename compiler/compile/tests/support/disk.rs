@@ -34,7 +34,7 @@ pub(crate) struct Disk {
 impl Disk {
     /// Mounts an image, which replays its journal as it would after a loss of power.
     ///
-    /// The journal is written after `commit` seconds where nobody waits for it.
+    /// The journal is written after `commit` seconds without a sync.
     pub(crate) fn mount(image: &Utf8Path, mount: &Utf8Path, commit: u32) -> Result<Disk, String> {
         fs::create_dir_all(mount).map_err(|error| error.to_string())?;
         let device = run("losetup", &["--find", "--show", image.as_str()])?;

@@ -89,12 +89,12 @@ pub enum Step {
         /// Count.
         nics: usize,
     },
-    /// Somebody replaces NICs, node by node.
+    /// Technicians replace NICs, node by node.
     ReplaceNics {
         /// Count.
         nics: usize,
     },
-    /// Somebody takes switches and cables out that nobody uses.
+    /// Technicians remove unused switches and cables.
     TakeOut {
         /// Switches.
         switches: usize,
@@ -103,14 +103,14 @@ pub enum Step {
     },
     /// Nothing is under way on those paths any more.
     WaitIdle,
-    /// Somebody mounts switches and plugs cables.
+    /// Technicians mount switches and plug cables.
     Install {
         /// Switches.
         switches: usize,
         /// Cables.
         cables: usize,
     },
-    /// Somebody replaces switches, and pulls and plugs cables.
+    /// Technicians replace switches, and pull and plug cables.
     Replace {
         /// Switches.
         switches: usize,
@@ -313,7 +313,7 @@ fn how(routing: Routing, announced: &'static str, stated: &'static str) -> &'sta
     }
 }
 
-/// Writes what somebody does with switches, and with cables.
+/// Writes the manual work on switches and cables.
 fn by_hand(f: &mut fmt::Formatter<'_>, verbs: (&str, &str), switches: usize, cables: usize) -> fmt::Result {
     let switches =
         (switches > 0).then(|| format!("{} {}", verbs.0, plural(switches as u64, "switch", "switches")));

@@ -21,7 +21,7 @@ fn style(sign: Sign) -> Style {
     }
 }
 
-/// Draws a report with colours, `width` columns wide. The caller strips colours where there is no terminal.
+/// Draws a report with colours, `width` columns wide. The caller strips colours outside of a terminal.
 pub fn draw(report: &Report, width: usize, list: bool) -> String {
     let mut out = String::new();
     if report.is_empty() && report.texts.is_empty() {

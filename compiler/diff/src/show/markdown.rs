@@ -1,52 +1,168 @@
 //! A report for a review page or a pull request.
 //!
-//! Invariants: what others wrote is text: no HTML, link, image or end of a code block comes of it.
+//! Invariants: text of others becomes neither HTML, link, image nor the end of a code block; a page that is too long ends
+//! with a complete section.
 
 use std::fmt::Write as _;
 
+use closc_diagnostics::figures::number;
 use closc_diagnostics::printable;
 
-use crate::report::Report;
+use super::fold;
+use crate::report::{Line, Report};
+use crate::rollout::Seconds;
 
-/// Writes a report as Markdown.
+/// The largest page in bytes: a comment on GitHub has at most 65,536 characters.
+const PAGE_MAX: usize = 60_000;
+
+/// The largest section in bytes.
+const SECTION_MAX: usize = 20_000;
+
+/// Rows of the first table; the others are collapsed.
+const ROWS_SHOWN: usize = 30;
+
+/// Steps of a rollout before the rest is collapsed.
+const STEPS_SHOWN: usize = 8;
+
+/// Writes a report as Markdown: the verdict, the impact and the main changes, with the rest collapsed.
 pub fn draw(report: &Report) -> String {
-    let mut out = format!("### {} -> {}\n\n", code(&report.old.source), code(&report.new.source));
+    let title = format!("### {} -> {}\n\n", code(&report.old.source), code(&report.new.source));
     if report.is_empty() && report.texts.is_empty() {
-        out.push_str("Both mean the same.\n");
-        return out;
+        return title + "Both mean the same.\n";
     }
-    if !report.changes.is_empty() {
-        out.push_str("| | what | change |\n|---|---|---|\n");
+    let mut page = Page { text: title, omitted: 0 };
+    let _ = writeln!(page.text, "{}", plain(&headline(report)));
+    page.add(&section("Impact", &super::impact(report)));
+    let (main, rest) = fold::ranked(&report.changes);
+    let shown = main.len().min(ROWS_SHOWN);
+    page.add(&table("\n**Changes**\n\n", &main[..shown]));
+    let steps = report.rollout.as_ref().map_or(&[][..], |rollout| &rollout.steps);
+    page.add(&section("Rollout", &steps[..steps.len().min(STEPS_SHOWN)]));
+    page.add(&section("Artefacts", super::artefacts(report).as_slice()));
+    let hidden: Vec<Line> = main[shown..].iter().cloned().chain(rest).collect();
+    if !hidden.is_empty() {
+        let title = format!("{} more changes", number(hidden.len() as u64));
+        page.add(&details(&title, &table("", &hidden)));
     }
-    for line in &report.changes {
+    if steps.len() > STEPS_SHOWN {
+        let more = &steps[STEPS_SHOWN..];
+        page.add(&details(&format!("{} more steps of the rollout", more.len()), &list(more)));
+    }
+    let waves = fold::waves(report);
+    if !waves.is_empty() {
+        page.add(&details(&waves_title(report), &block("", &waves.join("\n"))));
+    }
+    for text in &report.texts {
+        let file = text.lines().next().unwrap_or_default().trim_start_matches(['-', ' ']);
+        page.add(&details(&format!("changed lines: {file}"), &block("diff", text)));
+    }
+    page.end()
+}
+
+/// A page that ends with a complete section, whatever its length.
+struct Page {
+    text: String,
+    omitted: usize,
+}
+
+impl Page {
+    /// Adds a section if there is room for all of it.
+    fn add(&mut self, section: &str) {
+        if self.text.len() + section.len() <= PAGE_MAX {
+            self.text.push_str(section);
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    fn end(mut self) -> String {
+        if self.omitted > 0 {
+            let _ = writeln!(
+                self.text,
+                "\n{} sections are too long for a comment: `closc diff OLD NEW --waves` prints them.",
+                self.omitted
+            );
+        }
+        self.text
+    }
+}
+
+/// The verdict in one line.
+fn headline(report: &Report) -> String {
+    let changes = number(report.changes.len() as u64);
+    let verdict = match &report.rollout {
+        Some(rollout) if rollout.hitless => "**Hitless**".to_owned(),
+        Some(_) => "**Not hitless**".to_owned(),
+        None => format!("**{changes} changes**"),
+    };
+    let mut facts = Vec::new();
+    if report.impact.cut_off > 0 {
+        facts.push(format!("{} pairs of NICs are cut off", number(report.impact.cut_off)));
+    }
+    let moves = |line: &&Line| line.subject == "cables" && line.warning.is_some();
+    facts.extend(report.changes.iter().filter(moves).map(|line| line.text.clone()));
+    let touched: u64 = report.touched.iter().map(|tier| tier.added + tier.removed + tier.changed).sum();
+    if touched > 0 {
+        facts.push(format!("{} switches change", number(touched)));
+    }
+    if !report.waves.is_empty() {
+        facts.push(waves_title(report));
+    }
+    facts.extend(report.no_waves.iter().map(|why| format!("no rollout order: {why}")));
+    if facts.is_empty() { verdict } else { format!("{verdict}: {}", facts.join(", ")) }
+}
+
+/// Number and duration of the waves.
+fn waves_title(report: &Report) -> String {
+    let seconds = report.waves.iter().map(|wave| wave.seconds).sum();
+    match (report.waves.len(), fold::equal_planes(report)) {
+        (1, _) => format!("one wave, about {}", Seconds(seconds)),
+        (count, 0 | 1) => format!("{count} waves, about {}", Seconds(seconds)),
+        (count, planes) => {
+            format!("{count} waves, about {} ({planes} equal planes, one at a time)", Seconds(seconds))
+        }
+    }
+}
+
+fn section(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() { String::new() } else { format!("\n**{title}**\n\n{}", list(lines)) }
+}
+
+fn list(lines: &[String]) -> String {
+    cut(lines.iter().map(|line| format!("- {}\n", plain(line))), |more| format!("- and {more} more\n"))
+}
+
+fn table(title: &str, lines: &[Line]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let row = |line: &Line| {
         let warning =
             line.warning.as_ref().map_or_else(String::new, |warning| format!(" **{}**", plain(warning)));
         let (subject, text) = (plain(&line.subject), plain(&line.text));
-        let _ = writeln!(out, "| `{}` | {subject} | {text}{warning} |", line.sign.symbol());
-    }
-    section(&mut out, "Impact", &super::impact(report));
-    section(&mut out, "Rollout", report.rollout.as_ref().map_or(&[], |rollout| &rollout.steps));
-    section(&mut out, "Artefacts", super::artefacts(report).as_slice());
-    let waves = super::waves(report);
-    if !waves.is_empty() {
-        out.push_str("\n**Waves**\n\n");
-        block(&mut out, "", &waves.join("\n"));
-    }
-    for text in &report.texts {
-        out.push('\n');
-        block(&mut out, "diff", text);
-    }
-    out
+        format!("| `{}` | {subject} | {text}{warning} |\n", line.sign.symbol())
+    };
+    let rows = cut(lines.iter().map(row), |more| format!("| | | and {more} more |\n"));
+    format!("{title}| | what | change |\n|---|---|---|\n{rows}")
 }
 
-fn section(out: &mut String, title: &str, lines: &[String]) {
-    if lines.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "\n**{title}**\n");
+/// Writes a collapsed part. Its title is text.
+fn details(title: &str, content: &str) -> String {
+    let title = printable::line(title).replace('&', "&amp;").replace('<', "&lt;");
+    format!("\n<details><summary>{title}</summary>\n\n{content}\n</details>\n")
+}
+
+/// Joins lines up to the largest section; `rest` counts the others.
+fn cut(lines: impl Iterator<Item = String>, rest: impl FnOnce(usize) -> String) -> String {
+    let (mut out, mut more) = (String::new(), 0);
     for line in lines {
-        let _ = writeln!(out, "- {}", plain(line));
+        if more == 0 && out.len() + line.len() <= SECTION_MAX {
+            out.push_str(&line);
+        } else {
+            more += 1;
+        }
     }
+    if more > 0 { out + &rest(more) } else { out }
 }
 
 /// Writes one line so that nothing in it is HTML, a link or a table cell. Code in single backticks stays code.
@@ -88,11 +204,12 @@ fn code(text: &str) -> String {
 }
 
 /// Writes lines as a block of code, whose fence is longer than any in it.
-fn block(out: &mut String, language: &str, text: &str) {
+fn block(language: &str, text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(runs + 1));
     let text = printable::lines(text);
-    let _ = writeln!(out, "{fence}{language}\n{}\n{fence}", text.strip_suffix('\n').unwrap_or(&text));
+    let lines = cut(text.lines().map(|line| format!("{line}\n")), |more| format!("... {more} more lines\n"));
+    format!("{fence}{language}\n{lines}{fence}\n")
 }
 
 #[cfg(test)]
@@ -116,8 +233,21 @@ mod tests {
 
     #[test]
     fn code_does_not_end_its_block() {
-        let mut out = String::new();
-        block(&mut out, "diff", "+ ````\n<img>\n");
-        assert_eq!(out, "`````diff\n+ ````\n<img>\n`````\n");
+        assert_eq!(block("diff", "+ ````\n<img>\n"), "`````diff\n+ ````\n<img>\n`````\n");
+    }
+
+    #[test]
+    fn long_sections_end_complete() {
+        let text = "`x`\n".repeat(40_000);
+        let cut = block("diff", &text);
+        assert!(cut.len() < SECTION_MAX + 100 && cut.ends_with(" more lines\n```\n"), "{}", cut.len());
+        let mut page = Page { text: String::new(), omitted: 0 };
+        for _ in 0..5 {
+            page.add(&details("<b>", &cut));
+        }
+        let page = page.end();
+        assert!(page.len() < PAGE_MAX + 200);
+        assert_eq!(page.matches("<details>").count(), page.matches("</details>").count());
+        assert!(page.contains("3 sections are too long") && page.contains("<summary>&lt;b></summary>"));
     }
 }

@@ -65,7 +65,7 @@ fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options)
 /// An exception: what it is alike, its plane and its name.
 type Sorted = (Alike, Option<PlaneId>, String);
 
-/// Sorts exceptions about what at most one side can have: nobody has to do anything for them.
+/// Sorts exceptions about equipment of at most one side: they need no action.
 fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
     let (field, turn, thing, verbs, rests) = match exception {
         Exception::Absent(turn, thing) => (

@@ -1,6 +1,6 @@
 //! Flows: a pattern over all NICs, or demands between named ones.
 //!
-//! In: what is wanted, and who is in a plane. Out: flows by number, in the order of senders. Invariants: nobody sends to itself;
+//! In: what is wanted, and who is in a plane. Out: flows by number, in the order of senders. Invariants: no NIC sends to itself;
 //! there are as many flows of a pattern as NICs, never as many as pairs; a plane carries an equal share of each.
 
 use closc_topology::Nic;
@@ -13,7 +13,7 @@ use crate::Refusal;
 /// Senders and receivers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern {
-    /// Nobody.
+    /// No NIC.
     None,
     /// Every NIC to the next one, and the last to the first.
     Ring {
@@ -104,7 +104,7 @@ impl Traffic {
     }
 }
 
-/// Draws a cycle over all of so many (Sattolo's shuffle): nobody is its own successor.
+/// Draws a cycle over all of so many (Sattolo's shuffle): no element is its own successor.
 fn cycle(count: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::seed_from_u64(seed);
     let mut next: Vec<usize> = (0..count).collect();

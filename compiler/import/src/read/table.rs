@@ -9,6 +9,7 @@
 //! | `name,role`, and `device_type` | NetBox, import and export of devices |
 
 use closc_artefacts::cables::State;
+use closc_artefacts::separator;
 use closc_qos::units::{Length, Speed};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use smol_str::SmolStr;
@@ -28,7 +29,7 @@ const FORMS: [[&str; 4]; 4] = [
 /// Reads a table.
 pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
     let file = plant.file(name);
-    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
+    let mut reader = reader(text);
     let first = At { file, line: 1 };
     let titles: Vec<String> = match reader.headers() {
         Ok(record) => record.iter().map(|title| title.to_lowercase().replace(' ', "_")).collect(),
@@ -85,7 +86,12 @@ pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
     }
 }
 
-/// Columns of what is said besides the ends.
+fn reader(text: &str) -> csv::Reader<&[u8]> {
+    let separator = separator(text.as_bytes());
+    ReaderBuilder::new().delimiter(separator).trim(Trim::All).from_reader(text.as_bytes())
+}
+
+/// Columns besides the ends.
 struct Side {
     kind: Option<usize>,
     speeds: [Option<usize>; 2],
@@ -209,6 +215,8 @@ fn is_drained(word: &str) -> Result<bool, String> {
 
 /// `30m`, `30.00 m`, or a number whose unit is in another column.
 fn length(text: &str, unit: &str) -> Result<Length, String> {
+    // Spreadsheets write `0,5` in countries with a decimal comma.
+    let text = text.replace(',', ".");
     let plain: String = format!("{text}{unit}").chars().filter(|sign| !sign.is_whitespace()).collect();
     let digits = plain.find(|sign: char| sign.is_ascii_alphabetic()).unwrap_or(plain.len());
     let (number, unit) = plain.split_at(digits);

@@ -1,4 +1,4 @@
-//! Embedded switches, all in one process; the nodes are played by whoever tests.
+//! Embedded switches, all in one process; the test plays the nodes.
 //!
 //! In: a tree and a folder for what belongs to the lab. Out: packets carried and counters read. Invariants: switches
 //! are programmed and their counters read over P4Runtime, as on any other target; packets go in and out by a socket. No

@@ -84,7 +84,7 @@ impl Line {
     pub(super) fn send(&mut self, request: &Request) -> io::Result<()> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        // A request is shorter than any buffer of a socket; on this side nobody waits with more than one.
+        // A request is shorter than any buffer of a socket, and there is one at a time.
         self.stream.write_all(&line)
     }
 

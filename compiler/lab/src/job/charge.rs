@@ -59,10 +59,10 @@ impl Touched {
                     standing.push((number, fault, harm));
                 }
                 Action::Restore(_) => {
-                    let (left, mended): (Vec<_>, Vec<_>) =
+                    let (left, repaired): (Vec<_>, Vec<_>) =
                         standing.into_iter().partition(|(_, fault, _)| step.standing.contains(fault));
                     // A cable that is moved back is unplugged; others only come up.
-                    let moved = mended.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
+                    let moved = repaired.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
                     by.extend(moved.flat_map(|(_, _, harm)| harm.cables()));
                     standing = left;
                 }

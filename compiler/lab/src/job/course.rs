@@ -13,7 +13,7 @@ use super::timeline::Timeline;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
 
-/// The longest that anybody sleeps before looking at who asked for the end.
+/// The longest sleep before the next look for a stop request.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
 /// Shared state of the parts of a job.
@@ -27,7 +27,7 @@ pub(super) struct Course {
     pub(super) stepped: AtomicBool,
     /// All messages arrived or are given up.
     pub(super) finished: AtomicBool,
-    /// Somebody failed: all end.
+    /// One failed: all end.
     pub(super) failed: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! A job on switches of the kernel, whoever chooses the path.
+//! A job on switches of the kernel, with any routing.
 //!
 //! In: a lab that is up, a scenario, orders. Out: a report. Invariants: where hosts write paths agents send, elsewhere sockets of
 //! the nodes.

@@ -204,7 +204,7 @@ impl Work {
     }
 }
 
-/// One cycle through all NICs in a random order (Sattolo): nobody sends to itself.
+/// One cycle through all NICs in a random order (Sattolo): no NIC sends to itself.
 fn cycle(n: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     let mut state = seed;

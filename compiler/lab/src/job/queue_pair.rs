@@ -94,7 +94,7 @@ impl Sender {
     /// The next packet, if there is one now.
     pub(super) fn take(&mut self, now_ns: u64) -> Option<Outgoing> {
         let resend_ns = self.resend_ns();
-        // After a long silence one packet asks whether anybody is there; after an acknowledgement each is sent again in turn.
+        // After a long silence one packet probes the peer; after an acknowledgement each is sent again in turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
         let late = self.under_way.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
         if let Some((number, sent)) = late {
@@ -140,7 +140,7 @@ impl Sender {
         Some(Done { message: sent.message, packets })
     }
 
-    /// When each packet that nobody acknowledged was sent last.
+    /// Last transmission of each unacknowledged packet.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = u64> + '_ {
         self.under_way.values().map(|sent| sent.at_ns)
     }
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(times[0].1, 3);
         assert!(times[1..].iter().all(|(_, count)| *count == 1), "{times:?}");
         assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= 1000), "{asked:?}");
-        // Somebody answers: the others follow at once, and new ones too.
+        // The peer answers: the others follow at once, and new ones too.
         sender.order(1, 1000);
         assert_eq!(sender.acknowledged(0, now_ns - MS, now_ns), None);
         let back: Vec<u64> = drain(&mut sender, now_ns + MS).iter().map(|own| own.number).collect();

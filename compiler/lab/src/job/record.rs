@@ -29,7 +29,7 @@ pub struct Sample {
 /// A packet that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// When: in virtual time the moment at which a cable, a switch or a port lost it; on the kernel, where nobody sees that, when
+    /// When: in virtual time the moment at which a cable, a switch or a port lost it; on the kernel, where that is invisible, when
     /// it was sent, or when the step began that took its path from under it.
     pub lost_ns: u64,
     /// The step that it is charged to; nothing before the first.
@@ -53,7 +53,7 @@ pub struct Word {
     pub entropy: u32,
     /// When it was sent.
     pub sent_ns: u64,
-    /// When its sender knew; nothing where nobody ever answered.
+    /// Time at which its sender knew; none without any answer.
     pub known_ns: Option<u64>,
 }
 

@@ -202,7 +202,7 @@ pub struct StepReport {
     /// Why it could not be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets lost by what it broke, until that is mended, those among them that it cut off on their way; besides packets that were
+    /// Packets lost by what it broke, until that is repaired, those among them that it cut off on their way; besides packets that were
     /// lost until the next step where nothing was broken on their way.
     pub lost_packets: u64,
     /// From the step to when the last of them was lost.

@@ -1,4 +1,4 @@
-//! Runs a job: one thread orders messages, one looks at agents, and this one breaks and mends the fabric.
+//! Runs a job: one thread orders messages, one looks at agents, and this one breaks and repairs the fabric.
 //!
 //! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are ended and the fabric is whole again when
 //! this returns, also where it fails or is interrupted; what is measured comes from agents' counters and clocks.
@@ -39,7 +39,7 @@ use crate::{Lab, LabError};
 /// NICs that one machine is asked to carry.
 const NICS_MAX: usize = 256;
 
-/// Why there is no report.
+/// Reason for a missing report.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// The lab cannot do it.
@@ -67,7 +67,7 @@ pub enum JobError {
         /// The most.
         most: u32,
     },
-    /// Nobody writes paths there.
+    /// Hosts write no paths there.
     #[error(
         "hosts of fabric `{fabric}` (`routing: {routing}`) have no paths to spray over, as switches choose: give `--transport flow`, \
          one flow for each two NICs, or `static`, all of the same ports"
@@ -278,7 +278,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits until somebody answers, for a short time at most.
+    /// Waits for an answer, for a short time at most.
     fn wait(&self) -> Result<(), LabError> {
         let busy = self.busy.iter().flatten();
         let mut polls: Vec<PollFd<'_>> =
@@ -464,7 +464,7 @@ struct Missed {
 }
 
 impl Watched {
-    /// Returns what did not arrive: what was called lost, but for what came after all, and what nobody answered.
+    /// Returns the packets that did not arrive: those marked lost except late ones, and unanswered ones.
     fn missed(&self) -> impl Iterator<Item = Missed> {
         let came: BTreeSet<(Ipv6Addr, u32, u64)> = self
             .losses

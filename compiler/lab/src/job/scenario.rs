@@ -1,4 +1,4 @@
-//! Scenario files: what breaks when, what is mended, and what is expected of a job meanwhile.
+//! Scenario files: what breaks when, what is repaired, and what is expected of a job meanwhile.
 //!
 //! In: the text of a YAML file. Out: a [`Scenario`], or the first fault with its line and column. Invariants: an unknown
 //! or second key is refused, so are times out of order; no text takes more than moderate time and memory.

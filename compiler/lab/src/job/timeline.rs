@@ -1,7 +1,7 @@
 //! A scenario on a fabric: what is broken after each step, and what that should leave of goodput and of paths.
 //!
 //! In: a scenario, the model, what paths there are. Out: a [`Timeline`], or the first step that does not fit. Invariants: no
-//! step breaks what is broken or mends what is whole; what should be left follows from the cables alone.
+//! step breaks what is broken or repairs what is whole; what should be left follows from the cables alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -79,7 +79,7 @@ impl Timeline {
                     standing.retain(|(f, _)| !meant(f));
                     if standing.len() == before {
                         let what = name.as_deref().unwrap_or("all");
-                        return Err(fault(format!("`restore: {what}` mends nothing; {}", names(&broken))));
+                        return Err(fault(format!("`restore: {what}` repairs nothing; {}", names(&broken))));
                     }
                 }
             }

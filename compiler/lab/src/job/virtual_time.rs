@@ -299,7 +299,7 @@ impl<'a> Run<'a> {
                 message.packets = arrived.packets;
                 self.work.done(station, arrived.number);
                 self.moved_ns = now_ns;
-                // In a ring, whoever got it may go on.
+                // In a ring, the receiver may continue.
                 free.extend([station, message.to]);
             }
             self.note(station);

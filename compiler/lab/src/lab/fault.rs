@@ -103,7 +103,7 @@ impl Fault {
 }
 
 impl Harm {
-    /// Returns the cables that are no longer as they were.
+    /// Returns the cables that have changed.
     pub(crate) fn cables(&self) -> Vec<CableId> {
         match self {
             Harm::Down(ports) => ports.iter().map(|port| port.cable()).collect(),

@@ -24,7 +24,7 @@ use crate::trace::{self, Finding};
 pub struct MiswireReport {
     /// The cables that changed places.
     pub swapped: (String, String),
-    /// What the test found.
+    /// Result of the test.
     pub test: TestReport,
     /// Evidence of the data plane about the cause.
     pub findings: Vec<Finding>,

@@ -1,6 +1,6 @@
-//! The folder that remembers labs: made for its owner alone, and refused where somebody else could have a hand in it.
+//! The folder that remembers labs: created for its owner alone, and rejected if another user could change it.
 //!
-//! In: a path. Out: the folder. Invariants: nobody but its owner and root can put another folder or a link in its place
+//! In: a path. Out: the folder. Invariants: only its owner and root can put another folder or a link in its place
 //! or in that of a folder above it.
 
 use std::fs;
@@ -17,14 +17,14 @@ const STICKY: u32 = 0o1000;
 const WRITABLE: u32 = 0o022;
 
 /// Makes a folder for its owner alone, and refuses one that others could have a hand in. What is made here is sticky,
-/// which says nothing about a folder that only its owner may write to, and tells it from one that somebody else made.
+/// which says nothing about a folder that only its owner may write to, and distinguishes it from one of another user.
 pub fn make(folder: &Utf8Path) -> Result<(), LabError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700 | STICKY).create(folder);
     made.map_err(LabError::io(format!("make `{folder}`")))?;
     check(folder)
 }
 
-/// Removes a folder that is empty, if it was made here: one that somebody named and had before stays.
+/// Removes a folder that is empty, if it was created here: an earlier folder of the user stays.
 pub fn leave(folder: &Utf8Path) {
     if fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.mode() & STICKY != 0) {
         let _ = fs::remove_dir(folder);
@@ -114,7 +114,7 @@ mod tests {
         assert!(matches!(error, LabError::NotOurs { .. }), "{error}");
     }
 
-    /// As `/tmp/closc-1000` that somebody else made before.
+    /// As `/tmp/closc-1000` that another user made before.
     #[test]
     fn a_folder_of_another_owner_is_refused() {
         let (_keep, above) = place();

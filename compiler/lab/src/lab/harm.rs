@@ -1,4 +1,4 @@
-//! Breaking and mending a lab while packets flow.
+//! Breaking and repairing a lab while packets flow.
 //!
 //! In: faults. Out: ports and cables that have them. Invariants: a fault is written down before it is made, so that
 //! `restore`, or the next `up`, finds it after a crash; nothing is waited for and nothing tested.
@@ -30,15 +30,15 @@ impl Lab {
         }
     }
 
-    /// Mends what was broken under a name, or all of it. Tells whether there was anything.
+    /// Repairs what was broken under a name, or all of it. Tells whether there was anything.
     pub fn mend(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
         let meant = |fault: &Fault| name.is_none_or(|name| fault.names().iter().any(|own| own == name));
-        let (mended, left): (Vec<Fault>, Vec<Fault>) = self.struck().cloned().partition(meant);
-        if mended.is_empty() {
+        let (repaired, left): (Vec<Fault>, Vec<Fault>) = self.struck().cloned().partition(meant);
+        if repaired.is_empty() {
             return Ok(false);
         }
         let harms: Vec<Harm> =
-            mended.iter().map(|fault| fault.harm(&self.model)).collect::<Result<_, _>>()?;
+            repaired.iter().map(|fault| fault.harm(&self.model)).collect::<Result<_, _>>()?;
         // An element that is down for another reason stays down.
         let down = self.ports_down(&left)?;
         let up: Vec<PortId> =
@@ -62,8 +62,9 @@ impl Lab {
         if left.is_empty() {
             breakable.spread_again()?;
         }
-        let is_mended = |change: &Change| matches!(change, Change::Struck(fault) if mended.contains(fault));
-        self.state.changes.retain(|change| !is_mended(change));
+        let is_repaired =
+            |change: &Change| matches!(change, Change::Struck(fault) if repaired.contains(fault));
+        self.state.changes.retain(|change| !is_repaired(change));
         self.state.save(&self.options.runtime)?;
         Ok(true)
     }

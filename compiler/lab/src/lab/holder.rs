@@ -2,7 +2,7 @@
 //!
 //! A process that was killed holds its locks until the kernel has ended all of its threads, and one that moves devices
 //! between namespaces can be long in the kernel. In: the file of a lock. Out: whether waiting helps. Invariants: a
-//! process that works is never waited for; where nothing is known, nobody waits.
+//! process that works is never waited for; where nothing is known, it does not wait.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt as _;
 /// Bit of SIGKILL in the masks of `/proc/PID/status`.
 const KILLED: u64 = 1 << (nix::libc::SIGKILL - 1);
 
-/// Writes this process into the file of a lock that it has. Where that fails nobody will wait for it, no more.
+/// Writes this process into the file of a lock that it has. If that fails, others only do not wait for it.
 pub(super) fn write(file: &File) {
     let _ = file.set_len(0).and_then(|()| file.write_all_at(std::process::id().to_string().as_bytes(), 0));
 }

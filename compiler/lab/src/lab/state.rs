@@ -204,7 +204,7 @@ impl Guard {
         let (mut tries, mut waits) = (0, 0);
         loop {
             let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
-                // Whoever held the last lock of the folder may have just removed it, empty as it was. Between two
+                // The holder of the last lock may have just removed the empty folder. Between two
                 // looks of `mkdir -p` that reads as a folder that is there and is none.
                 Err(LabError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
@@ -257,7 +257,7 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// Whoever clears the last lock removes the folder, while others are about to put theirs into it.
+    /// The release of the last lock removes the folder, while others are about to put theirs into it.
     #[test]
     fn locks_come_and_go_at_the_same_time() {
         let folder = tempfile::tempdir().unwrap();

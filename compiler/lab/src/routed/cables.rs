@@ -1,8 +1,8 @@
 //! Which cables are to blame, where switches choose the path: from the ports by which flows left and came in, and from routes
-//! that are no longer there.
+//! that are gone.
 //!
 //! In: routes before and after, what was seen of flows. Out: [`Finding`]s. Invariants: nothing is asked of who moved the cables;
-//! only flows that pass no device twice are evidence, as of others nobody knows what came first; a cable is accused by a
+//! only flows that pass no device twice are evidence, as the order of events of others is unknown; a cable is accused by a
 //! direction in which everything fails that went in, so losses now and then accuse nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ pub(super) fn findings(
         let evidence = format!("routes left by {} before, and none does now", model.port_name(*port));
         left.entry(port.cable()).or_default().push(evidence);
     }
-    // A device that has no other way to somebody has lost a port's worth of routes for a fault that is elsewhere.
+    // A device without another path has lost the routes of a port for a fault that is elsewhere.
     for (cable, evidence) in left.into_iter().filter(|(_, evidence)| evidence.len() == 2) {
         let cable = model.cable_name(cable).to_owned();
         if !accused.contains(&cable) {

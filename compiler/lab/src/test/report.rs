@@ -22,7 +22,7 @@ pub struct TestReport {
     pub pairs: u64,
     /// Paths that packets were sent over.
     pub paths: u64,
-    /// What they were drawn from, where they are a sample.
+    /// Their population, if they are a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
     /// Packets sent: one a path, more on parallel cables.
@@ -34,7 +34,7 @@ pub struct TestReport {
     pub absent: u64,
     /// Packets that came in once, at the right port, whole, and were accepted.
     pub delivered: u64,
-    /// Packets that nobody accepted, also those that came in at a NIC that refused them.
+    /// Packets that no node accepted, including those that a NIC rejected.
     pub lost: u64,
     /// Packets that another node than theirs accepted.
     pub misdelivered: u64,

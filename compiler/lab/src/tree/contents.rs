@@ -2,7 +2,7 @@
 //!
 //! In: the folder of a compiled fabric. Out: bytes. Invariants: nothing outside the folder is opened, no link is
 //! followed, nothing but regular files is read, and never more than the manifest states; what is handed out has the
-//! digest of the manifest, so nobody can change a file between its check and its use.
+//! digest of the manifest, so a file cannot change between its check and its use.
 
 use std::fs::File;
 use std::io;

@@ -42,7 +42,7 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
 }
 
 impl Compiled {
-    /// Writes the manifest of the files as they are, as whoever made them would.
+    /// Writes the manifest of the files as they are, as the compiler does.
     pub(crate) fn seal(&self) {
         let entry = |path: &Utf8Path| {
             let bytes = fs::read(self.tree.join(path)).unwrap();
@@ -85,7 +85,7 @@ fn plan(yaml: &str, fabric: &str) -> Plan {
     closc_tests::shape::plan(&yaml.replace(line, &format!("fabric: {fabric}")))
 }
 
-/// Runs something with a watch that nobody looks at.
+/// Runs something with a silent watch.
 pub(crate) fn quietly<R>(work: impl FnOnce(&Watch<'_>) -> R) -> R {
     work(&Watch::new(&|_| {}, &Interrupt::default()))
 }

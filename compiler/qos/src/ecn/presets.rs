@@ -13,7 +13,7 @@ use crate::codes::Percent;
 use crate::place::Place;
 use crate::units::{Bytes, Speed};
 
-/// Thresholds somebody published.
+/// Published thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnPreset {

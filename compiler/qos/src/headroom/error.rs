@@ -5,7 +5,7 @@
 use super::model::Model;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
-/// Says why there is no headroom for a link.
+/// Reason for a link without headroom.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeadroomError {
     /// A headroom model has no numbers for a speed.

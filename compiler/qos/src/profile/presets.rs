@@ -1,7 +1,7 @@
 //! The presets, one file each, and the small builder they share.
 //!
-//! In: nothing. Out: a [`super::Draft`] each. Invariants: every value that somebody published has its source in a
-//! comment beside it; a value that nobody publishes says so and why it was chosen.
+//! In: nothing. Out: a [`super::Draft`] each. Invariants: every published value has its source in a
+//! comment beside it; an unpublished value is marked as such, with the reason for it.
 
 pub(super) mod juniper_dcqcn;
 pub(super) mod lossless;

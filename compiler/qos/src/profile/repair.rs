@@ -1,7 +1,7 @@
 //! Where a fault of a profile is written, and what mends it.
 //!
 //! In: a [`ProfileError`]. Out: keys of a profile, most exact first, of which a file has some; and one sentence.
-//! Invariants: whoever follows the sentence does not meet the same fault again.
+//! Invariants: following the sentence removes the fault.
 
 use super::error::ProfileError;
 use super::name::ClassName;

@@ -49,7 +49,7 @@ struct Set {
     ports: Vec<PortRow>,
     /// Bytes of the buffer: all, headroom, shared; nothing where the target has no buffer of its own.
     buffer: Option<[u64; 3]>,
-    /// Why there are no numbers.
+    /// Reason for missing numbers.
     error: Option<String>,
 }
 

@@ -6,8 +6,13 @@ use super::{Columns, FaultKind, Rows};
 
 /// Reads a table.
 pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
-    let mut reader =
-        csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(bytes);
+    let separator = closc_artefacts::separator(bytes);
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .flexible(true)
+        .from_reader(bytes);
     let columns = match reader.headers() {
         Ok(header) if header.is_empty() => return,
         Ok(header) => Columns::find(header.iter()),
@@ -31,7 +36,9 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
                 let line = record.position().map_or(0, |start| line(bytes, start));
                 if record.len() == width {
                     let cell = record.get(columns.rate).unwrap_or_default();
-                    let rate = cell.parse::<f64>().ok().map(|rate| rate * columns.unit);
+                    // Spreadsheets that separate by `;` write `1,5`.
+                    let number = if separator == b',' { cell.to_owned() } else { cell.replace(',', ".") };
+                    let rate = number.parse::<f64>().ok().map(|rate| rate * columns.unit);
                     let name = |at: usize| record.get(at).unwrap_or_default();
                     rows.row(line, name(columns.source), name(columns.destination), rate, cell);
                 } else {

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0808",
     title: "nothing is left to carry traffic",
     what: "At least one plane is not drained.",
-    why: "Hosts would have path tables without a single path.",
+    why: "Otherwise hosts would have path tables without paths.",
     example: "exceptions: { drained: [plane 0, plane 1] }",
     fix: "Leave one plane in service.",
 };

@@ -9,8 +9,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0506",
     title: "AS numbers leave their range",
-    what: "With `routing: bgp-unnumbered` the AS numbers of all switches are between 1 and 4294967294 and \
-           none is 23456.",
+    what: "With `routing: bgp-unnumbered` the AS numbers of all switches are between 1 and 4294967294 \
+           and not 23456.",
     why: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), 23456 stands for numbers of 32 bits \
            (RFC 6793); sessions with them do not come up.",
     example: "routing: bgp-unnumbered\n\

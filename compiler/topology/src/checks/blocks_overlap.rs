@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "downlinks and uplinks share cages",
     what: "The cages of downlinks and uplinks do not overlap.",
     why: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so that \
-           adding downlinks moves no uplink; a tier with more than half of its ports on one side says where \
-           the other starts.",
+           more downlinks move no uplink. A tier with more than half of its ports on one side sets \
+           where the other side starts.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
     fix: "Set `first_cage` of the uplinks behind the last cage of the downlinks.",

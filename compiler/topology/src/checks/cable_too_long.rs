@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0602",
     title: "a cable is longer than its medium reaches",
     what: "No cable is longer than its medium carries at the speed of a serial lane of its ports.",
-    why: "The link comes up with errors or not at all, and nobody looks for the reason in a file that \
-           passed.",
+    why: "The link comes up with errors or not at all, and a file that passed the check would hide the \
+           reason.",
     example: "cables: { nic-t0: { length: 12m, medium: dac } }",
     fix: "Use a medium that reaches; the message proposes one. The reach of each has its source in the \
            message.",

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     what: "Every kind of domain has either `by`, with coordinates or one other kind that has numbers, or `members`; \
            `run` and `count` are at least 1 and go with `by`; no list is \
            empty.",
-    why: "What fails together decides which failures are asked for; a domain that means nothing asks for none.",
+    why: "Failure domains determine which failures are tried. A domain without members tries none.",
     example: "domains: { power: { by: [rack], count: 2 } }",
     fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
 };

@@ -12,8 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0505",
     title: "the management gateway is not in the management network",
-    what: "`addresses.management_gateway` lies in `addresses.management`, is none of its first and last \
-           addresses, and comes only with that pool.",
+    what: "`addresses.management_gateway` lies in `addresses.management`, is not its first or last \
+           address, and requires that pool.",
     why: "A gateway outside of the network of an interface cannot be reached from it.",
     example: "addresses: { management: 10.64.0.0/14, management_gateway: 10.80.0.1 }",
     fix: "Use an address of the pool that no switch has; leave it out to get the first one behind those of \

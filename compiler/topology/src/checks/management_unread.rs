@@ -8,10 +8,11 @@ use crate::draft::{Draft, Unusable};
 pub(crate) static RULE: Rule = Rule {
     code: "E0513",
     title: "the list of management ports cannot be read",
-    what: "The file that `addresses.management_list` names is there and is text; its path starts at the folder of the fabric file.",
+    what: "The file of `addresses.management_list` exists and is text. Its path is relative to the \
+           folder of the fabric file.",
     why: "Switches would be configured without management addresses, and could not be reached.",
     example: "addresses: { management_list: not-there.csv }",
-    fix: "Name a file that is there, or leave `addresses.management_list` out.",
+    fix: "Name an existing file, or remove `addresses.management_list`.",
 };
 
 /// Checks that the file was read.

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0803",
     title: "an exception is named twice",
     what: "No list of exceptions names a thing twice, directly or by a range or by its node.",
-    why: "The second mention is a slip for another name, or one of two overrides would be lost.",
+    why: "The second mention is a misspelling of another name, or one of two overrides would be lost.",
     example: "exceptions: { absent: [p0-t0-001, \"p0-t0-[001-002]\"] }",
     fix: "Remove one of the two.",
 };

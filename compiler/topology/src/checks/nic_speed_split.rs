@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0212",
     title: "the speed of a NIC cannot be shared by the planes",
     what: "The speed of a NIC divided by the planes is a whole number of Mb/s.",
-    why: "Every plane gets an equal share; a rest would belong to none.",
+    why: "Every plane gets an equal share, without a remainder.",
     example: "planes: 3\n\
            hosts: { nic: { speed: 100G, lanes: 3 } }",
     fix: "Change the NIC's speed or the number of planes.",

@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     what: "A T0 has a downlink for every NIC of its group.",
     why: "NICs without a downlink would be in the address plan and on no switch.",
     example: "tiers: { t0: { down: 120 } }",
-    fix: "Lower `hosts.per_group` or raise `tiers.t0.down`; leave `down` out to have exactly as many \
+    fix: "Lower `hosts.per_group` or raise `tiers.t0.down`. Omit `down` to have exactly as many \
            downlinks as NICs.",
 };
 

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the oversubscription is not what is stated",
     what: "Where `oversubscription` is given for a tier, bandwidth towards the NICs to bandwidth away from \
            them is exactly that ratio.",
-    why: "The ratio decides what a job gets across the fabric; a count changed in passing changes it \
-           without a word.",
+    why: "The ratio determines the bandwidth of a job across the fabric. An accidental change of a \
+           count would change it silently.",
     example: "tiers: { t0: { up: 64, oversubscription: \"1:1\" } }",
     fix: "Change the counts, or state the ratio that is meant.",
 };

@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0307",
     title: "parallel links do not divide the uplinks",
     what: "`parallel` divides the uplinks of its tier.",
-    why: "Each upper neighbour gets the same number of parallel links; a rest would lead to a switch with \
-           fewer, and planes and paths would no longer be alike.",
+    why: "Each upper neighbour gets the same number of parallel links. With a remainder, one switch \
+           would have fewer, and planes and paths would no longer be equal.",
     example: "tiers: { t0: { parallel: 3 } }",
     fix: "Set `parallel` to a divisor of `up`, or change `up`.",
 };

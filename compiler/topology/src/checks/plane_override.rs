@@ -9,8 +9,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0319",
     title: "an override names a plane that is not there",
     what: "The planes in `by_plane` are planes of the fabric.",
-    why: "Planes count from 0; an override of plane 8 in a fabric of 8 planes does nothing, and was meant \
-           for plane 7.",
+    why: "Planes count from 0. An override of plane 8 in a fabric of 8 planes has no effect, and was \
+           probably intended for plane 7.",
     example: "tiers: { t0: { by_plane: { 2: { platform: th5-512x100g } } } }",
     fix: "Correct the number; planes count from 0.",
 };

@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0305",
     title: "the rails do not divide the T0 groups",
     what: "`hosts.rails` divides `hosts.groups`.",
-    why: "A unit is as many T0 groups as there are rails; the groups of a part of a unit could not be \
-           plugged into any node.",
+    why: "A unit has as many T0 groups as there are rails. The groups of an incomplete unit could not \
+           be attached to any node.",
     example: "hosts: { groups: 255, rails: 2 }",
     fix: "Change `groups` to a multiple of `rails`.",
 };

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0304",
     title: "the rails do not divide the NICs of a node",
     what: "`hosts.rails` divides `hosts.nics_per_node`.",
-    why: "Every rail takes as many NICs of a node as every other; a rest would have no T0 group.",
+    why: "Every rail takes the same number of NICs of a node. A remainder would have no T0 group.",
     example: "hosts: { rails: 3 }",
     fix: "Set `rails` to a divisor of `nics_per_node`: 1 puts all NICs of a node on one T0 group, \
            `nics_per_node` each on its own.",

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "sites do not cover the zones",
     what: "Where `sites` is given, every zone is in exactly one site, every site has a name of its own, \
            and no site names a zone that is not there.",
-    why: "Cable lengths, placement and documents go by site; a zone in two places or in none would be in \
-           the wrong one.",
+    why: "Cable lengths, placement and documents depend on the site. A zone in two sites, or in none, \
+           would get the wrong ones.",
     example: "sites: [{ name: north, zones: [0, 1] }]",
     fix: "List every zone once.",
 };

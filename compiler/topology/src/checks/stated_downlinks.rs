@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the downlinks stated do not agree with what follows",
     what: "Where the downlinks of T1s or T2s are given as a number, they are what follows from the tiers \
            below.",
-    why: "Every uplink below needs a downlink above, and a downlink without an uplink is a spare port, \
-           which is said by `spare`.",
+    why: "Every uplink below needs a downlink above. A downlink without an uplink is a spare port, \
+           which `spare` sets.",
     example: "tiers: { t1: { down: 250 } }",
     fix: "Remove the count; for ports that are kept free write `{spare: N}`.",
 };

@@ -12,7 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0308",
     title: "the number of T1s does not agree with the uplinks",
     what: "Where `tiers.t1.count` is given, it is `t0.up / t0.parallel`.",
-    why: "Every uplink of a T0 leads to a T1 of its plane; the number of T1s is not a choice of its own.",
+    why: "Every uplink of a T0 leads to a T1 of its plane, so the number of T1s follows from the \
+           uplinks.",
     example: "tiers: { t1: { count: 64 } }",
     fix: "Remove `count`, or change `up` or `parallel` of the T0s.",
 };

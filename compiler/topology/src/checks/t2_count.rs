@@ -13,7 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the number of T2s does not agree with the uplinks",
     what: "Where `tiers.t2.count` is given, it is what follows from the wiring: `t1.up / t1.parallel` T2s \
            in each plane with `wiring: full`, that many for each row with `wiring: rows`.",
-    why: "Every uplink of a T1 leads to a T2 of its plane; the number of T2s is not a choice of its own.",
+    why: "Every uplink of a T1 leads to a T2 of its plane, so the number of T2s follows from the \
+           uplinks.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
            tiers:\n\

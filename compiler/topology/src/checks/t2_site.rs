@@ -9,7 +9,7 @@ use crate::suggest::{listed, nearest};
 /// The T2s are in a site that is not there.
 pub(crate) static RULE: Rule = Rule {
     code: "E0324",
-    title: "the T2s are in no such site",
+    title: "the site of the T2s does not exist",
     what: "`tiers.t2.site` is the name of one of `sites`.",
     why: "All T2s are in one site. With T2s of its own in every site, packets between sites would pass two of them: T0, T1, \
           T2, T2, T1, T0 and the NIC are seven uSIDs, and a container holds six; where switches choose the path, packets go up \

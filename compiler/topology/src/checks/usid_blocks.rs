@@ -12,8 +12,9 @@ pub(crate) static RULE: Rule = Rule {
     title: "the plane does not fit the block",
     what: "With `srv6.plan: plane-in-block` uSIDs have no bits for the plane, and the number of the block, its first 32 bits, \
            has room for 15 more.",
-    why: "The block of a plane is the first block plus the number of the plane. Bits of a uSID that say it again would be 0 \
-          in every plane; a number that overflows is the block of somebody else.",
+    why: "The block of a plane is the first block plus the number of the plane. Bits of a uSID for the \
+           plane would be 0 in every plane, and a number that overflows is the block of another \
+           organisation.",
     example: "srv6: { plan: plane-in-block, widths: { role: 2, plane: 3, zone: 0, index: 11 } }",
     fix: "Give the bits of the plane to the index, or choose a lower block.",
 };

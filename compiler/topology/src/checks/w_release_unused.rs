@@ -8,10 +8,10 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "W0805",
     title: "a release has no effect",
-    what: "Every operating system of which `releases` names one runs on a switch.",
-    why: "It is a leftover, or the switches that were meant run another system.",
+    what: "Every operating system in `releases` runs on a switch.",
+    why: "It is a leftover, or the intended switches run another system.",
     example: "releases: { nvue: \"5.16\" }",
-    fix: "Remove the line, or name the system at the switches.",
+    fix: "Remove the line, or set the operating system of the switches.",
 };
 
 /// Looks for systems that nothing runs.

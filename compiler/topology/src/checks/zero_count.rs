@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "a count is zero",
     what: "Counts that make up the fabric are at least 1: groups, NICs, uplinks, parallel links, lanes, \
            zones.",
-    why: "A fabric without any of them connects nothing.",
+    why: "A fabric without one of them connects nothing.",
     example: "hosts: { per_group: 0 }",
     fix: "Set the count to 1 or more, or remove the key to get its default.",
 };

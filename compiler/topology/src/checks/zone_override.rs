@@ -12,7 +12,7 @@ use crate::read::{Named, Spanned};
 /// Hardware, a NIC or a number of NICs for a zone that cannot have it.
 pub(crate) static RULE: Rule = Rule {
     code: "E0323",
-    title: "a zone cannot have what is said of it alone",
+    title: "a setting of a single zone cannot apply",
     what: "`by_zone` of T0s and T1s, `hosts.nic_by_zone` and `hosts.per_group_by_zone` name zones of the fabric, once each; \
            no tier has both `by_zone` and `by_plane`; a zone's T0 groups have 1 to `hosts.per_group` NICs, in whole nodes, and \
            its NICs have lanes.",

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0311",
     title: "several zones and no T2 tier",
     what: "A fabric with more than one zone has a T2 tier that joins them.",
-    why: "Zones without a T2 tier are fabrics of their own that cannot reach each other.",
+    why: "Without a T2 tier, zones are separate fabrics that cannot reach each other.",
     example: "zones: 2",
     fix: "Add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1.",
 };

@@ -3,6 +3,7 @@
 //! In: a document and what was read for it. Out: lines with their places, or why there are none. Invariants: lines that are empty or
 //! begin with `#` are passed over; of a file whose columns have other names nothing is shown, as it is somebody else's.
 
+use closc_artefacts::separator;
 use closc_diagnostics::{Sources, Span};
 
 use crate::load::{Companion, Document};
@@ -44,13 +45,18 @@ pub(super) fn lines<'s>(
         (Span::new(source, first..first + cells.len()), cells)
     });
     let mut lines = spanned.filter(|(_, cells)| !cells.is_empty() && !cells.starts_with('#'));
-    let named = lines.next().is_some_and(|(_, cells)| cells.split(',').map(str::trim).eq(columns.split(',')));
+    let named = lines.next().is_some_and(|(_, header)| split(header).eq(columns.split(',')));
     if named { Ok(lines.collect()) } else { Err(Unusable::Foreign) }
 }
 
 /// Returns the cells of a line, where it has as many.
 pub(super) fn cells<const N: usize>(line: &str) -> Option<[&str; N]> {
-    line.split(',').map(str::trim).collect::<Vec<_>>().try_into().ok()
+    split(line).collect::<Vec<_>>().try_into().ok()
+}
+
+/// Splits a line at its separator, which no cell of these files contains.
+fn split(line: &str) -> impl Iterator<Item = &str> {
+    line.split(char::from(separator(line.as_bytes()))).map(str::trim)
 }
 
 /// Says why a name means nothing.

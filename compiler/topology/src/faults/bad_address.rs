@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0113",
     title: "an address or prefix cannot be read",
     what: "Prefixes are written as address, slash and length; addresses as IPv6 or dotted IPv4.",
-    why: "An address that cannot be read cannot be given to anything.",
+    why: "An unreadable address cannot be configured.",
     example: "addresses: { hosts: \"2001:db8:1000::\" }",
     fix: "Write a prefix such as `2001:db8:1000::/36` or an address such as `192.0.2.1`, in quotes where it \
            holds `: `.",

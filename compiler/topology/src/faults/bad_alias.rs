@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0116",
     title: "an alias or merge key leads nowhere",
     what: "Every alias `*name` has an anchor `&name` above it, and every merge key `<<` has a mapping.",
-    why: "An alias without an anchor stands for nothing.",
+    why: "An alias without an anchor has no value.",
     example: "hosts: *hosts",
     fix: "Define the anchor above its first use, or correct the name.",
 };

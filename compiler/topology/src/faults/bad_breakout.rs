@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0117",
     title: "a breakout cannot be read",
     what: "A breakout is written as the ports a cage is split into, `x`, and the speed of each.",
-    why: "It decides how many ports a switch has and how they are called.",
+    why: "The breakout determines how many ports a switch has, and their names.",
     example: "tiers: { t0: { down: { count: 4, breakout: 100G } } }",
     fix: "Write, for example, `8x100G` for eight ports of 100G, or `1x400G` for a cage that is not split.",
 };

@@ -9,8 +9,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "a quantity has no unit or a wrong one",
     what: "Speeds end in `M`, `G` or `T` (bits a second), lengths in `mm`, `cm`, `m` or `km`, byte counts in \
            nothing, `B`, `KB`, `KiB` and so on.",
-    why: "Every value has a unit: a `30` that one reader takes for metres and another for feet is a cable \
-           that does not reach.",
+    why: "Every value has a unit. If one reader takes `30` for metres and another for feet, the cable \
+           is too short.",
     example: "hosts: { nic: { speed: 800 } }",
     fix: "Add the unit that the message proposes.",
 };

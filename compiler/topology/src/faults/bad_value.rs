@@ -7,7 +7,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0120",
     title: "a value of the QoS profile cannot be read",
     what: "Values of a QoS profile are in their range and in their form.",
-    why: "The profile is rendered to switches and hosts alike; a value that one of them cannot take breaks \
+    why: "The profile is rendered to switches and hosts. A value that one of them cannot use breaks \
            the pair.",
     example: "qos: { base: lossless, classes: { data: { dscp: [99] } } }",
     fix: "Write a value that the message names.",

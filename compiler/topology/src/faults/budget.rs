@@ -8,8 +8,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the file is nested or repeated beyond reason",
     what: "Mappings and lists nest at most 32 deep, aliases repeat at most 100,000 values in all, and the \
            file holds at most 200,000 values.",
-    why: "A few hundred bytes of aliases of aliases can stand for billions of values. Real fabric files nest \
-           six deep.",
+    why: "A few hundred bytes of nested aliases can expand to billions of values. Real fabric files \
+           nest six deep.",
     example: "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n\
               x-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n\
               x-c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n\

@@ -7,8 +7,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0106",
     title: "a key appears twice",
     what: "No mapping holds the same key twice.",
-    why: "Most YAML readers keep the last one without a word, so one of two values that somebody wrote would \
-           be lost.",
+    why: "Most YAML readers silently keep the last one, so one of the two values would be lost.",
     example: "planes: 8\nplanes: 4",
     fix: "Keep one of the two. To override a value that comes by a merge key (`<<`), write it beside the \
            merge key.",

@@ -6,9 +6,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0101",
     title: "the file is empty",
-    what: "The file holds a fabric: at least one key, besides comments and white space.",
-    why: "An empty file is mostly a failed copy or a wrong path; building nothing without a word would hide \
-           that.",
+    what: "The file has at least one key, besides comments and white space.",
+    why: "An empty file is usually a failed copy or a wrong path. Without an error, that would go \
+           unnoticed.",
     example: "# nothing but a comment",
     fix: "Write a fabric; the shortest has `fabric`, `planes`, `hosts` and `tiers`.",
 };

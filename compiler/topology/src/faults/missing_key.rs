@@ -6,8 +6,8 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0108",
     title: "a key is missing",
-    what: "Every key without a default is given, and every key that is given has a value.",
-    why: "These numbers decide what is built; there is no sensible value to assume for them.",
+    what: "Every key without a default is present, and every key has a value.",
+    why: "These numbers determine the fabric, and no default makes sense for them.",
     example: "fabric: tiny\nhosts:",
     fix: "Add the key, or give it a value.",
 };

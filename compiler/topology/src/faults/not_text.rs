@@ -7,7 +7,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0103",
     title: "the file is not text",
     what: "The file is text in UTF-8, with or without a byte order mark, and without control characters.",
-    why: "A binary file read as text gives errors about keys and brackets that lead nowhere.",
+    why: "A binary file read as text causes misleading errors about keys and brackets.",
     example: "# any file with bytes that are not UTF-8, or with control characters",
     fix: "Check that the path names the fabric file; remove control characters, and save it as UTF-8.",
 };

@@ -7,7 +7,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0115",
     title: "the file holds several documents",
     what: "The file holds one YAML document; `---` stands at most at its start.",
-    why: "Which of two fabrics in one file is meant cannot be known.",
+    why: "It is unknown which of two fabrics in one file is intended.",
     example: "fabric: one\n---\nfabric: two",
     fix: "Split the file.",
 };

@@ -7,8 +7,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0104",
     title: "the file is not valid YAML",
     what: "The file is YAML 1.2.",
-    why: "What cannot be parsed cannot be checked; the message says where the parser lost track, which is at \
-           or just behind the mistake.",
+    why: "A file that cannot be parsed cannot be checked. The message shows where parsing failed, \
+           which is at the mistake or just after it.",
     example: "fabric: tiny\nplanes: [1",
     fix: "Look at the place and the line above it: a missing quote, bracket or colon, a tab, or wrong \
            indentation.",

@@ -7,9 +7,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0102",
     title: "the file is too large",
     what: "The file has at most 16 MiB.",
-    why: "A fabric is described by numbers and exceptions and takes kilobytes, whatever its size. A file of \
-           many megabytes is something else, and reading it all only to say so would take the memory of the \
-           machine that runs the check.",
+    why: "A fabric file contains counts and exceptions, and has kilobytes at any size. A file of many \
+           megabytes is something else, and reading it would fill the memory of the machine.",
     example: "# any file of more than 16 MiB",
     fix: "Describe the fabric by numbers (`hosts.groups`, `tiers.t0.up`) instead of listing devices; put \
            ranges into exceptions, as in `p3-t0-[017-024]`.",

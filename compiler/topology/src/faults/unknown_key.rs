@@ -8,9 +8,9 @@ use crate::suggest::{correct_key, listed, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0107",
     title: "a key is not known",
-    what: "Every key is one that the language has at that place.",
-    why: "A misspelled key would be ignored and its default used; the fabric would be built, and be another \
-           one than was meant.",
+    what: "Every key is known at its place.",
+    why: "A misspelled key would be ignored and its default used. The fabric would differ from the \
+           intended one.",
     example: "hosts: { grops: 512 }",
     fix: "Correct the key; the message lists those that are known there. At the top, keys that start with \
            `x-` are free.",

@@ -9,7 +9,7 @@ use crate::suggest::{correct_value, listed, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0119",
     title: "the QoS profile is not known",
-    what: "`qos` names a profile that comes with the compiler, or is a mapping that makes one.",
+    what: "`qos` is the name of a built-in profile, or a mapping that defines one.",
     why: "Queues, marking and flow control of every switch and host come from the profile.",
     example: "qos: losless",
     fix: "Use one of the profiles that the message lists, or write one of your own: `qos: {base: lossless, \

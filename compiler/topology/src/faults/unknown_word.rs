@@ -8,8 +8,8 @@ use crate::suggest::{correct_value, listed, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0112",
     title: "a word is not one of the list",
-    what: "Where a key takes one word of a list, the word is on it.",
-    why: "An unknown word would have to be ignored or guessed.",
+    what: "A key with a fixed list of values has one of them.",
+    why: "An unknown value would have to be ignored or guessed.",
     example: "routing: srv6-dynamic",
     fix: "Use one of the words that the message lists.",
 };

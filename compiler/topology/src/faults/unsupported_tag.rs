@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "a YAML tag is not supported",
     what: "The file uses no YAML tags such as `!include` or `!!python/object`, apart from those of plain \
            types.",
-    why: "Tags make a reader do things; this one only reads values. What a tag was meant to do would \
-           silently not happen.",
+    why: "Tags make a reader execute something, and this reader only reads values. The intended effect \
+           of the tag would silently be missing.",
     example: "description: !include notes.txt",
     fix: "Remove the tag. To use a part twice, give it an anchor (`&name`) and refer to it (`*name`, `<<: \
            *name`).",

@@ -6,8 +6,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0109",
     title: "a value is of the wrong type",
-    what: "A number stands where a number belongs, text where text belongs, a list where a list belongs.",
-    why: "Guessing (is `010` eight or ten, is `no` false or Norway) builds another fabric than was meant.",
+    what: "Numbers, text and lists are in the places for numbers, text and lists.",
+    why: "A guess (is `010` eight or ten, is `no` false or Norway) could build another fabric than \
+           intended.",
     example: "hosts: { groups: many }",
     fix: "Write a value of the type that the message names.",
 };

@@ -23,7 +23,7 @@ pub struct Cost {
     pub example: Vec<String>,
     /// Pairs that lose a path.
     pub pairs_touched: u64,
-    /// What the worst pair loses of its paths, as a part.
+    /// Share of its paths that the worst pair loses.
     pub loss_max: f64,
     /// Loss in the plane that loses most, as a part of the plane.
     pub plane_loss_max: f64,
@@ -49,7 +49,7 @@ pub struct Exact {
     pub whole: u64,
     /// Planes.
     pub planes: u64,
-    /// What the worst pair loses, in parts of the whole.
+    /// Share that the worst pair loses.
     pub loss_max: u64,
     /// Loss in the plane that loses most.
     pub plane_loss_max: u64,

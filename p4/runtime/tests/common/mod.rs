@@ -36,7 +36,7 @@ pub(crate) async fn client(target: &FakeTarget, options: Options) -> Client {
 /// A session that is primary, with the pipeline in force.
 pub(crate) async fn primary(target: &FakeTarget, options: Options) -> Session {
     let session = open(target, options, 10).await;
-    session.require_primary().expect("nobody else is there");
+    session.require_primary().expect("the only controller");
     session.commit_pipeline(&pipeline(), Commit::Clear).await.expect("the pipeline is right");
     session
 }

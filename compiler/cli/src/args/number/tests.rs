@@ -1,10 +1,10 @@
-//! Walks every argument of every command, finds those that take a number, and gives them numbers that nobody means.
+//! Walks every argument of every command, finds those that take a number, and gives them absurd numbers.
 
 use clap::{Arg, CommandFactory as _, Parser as _};
 
 use crate::args::Args;
 
-/// Numbers that nobody means, in any unit.
+/// Absurd numbers, in any unit.
 const NEVER: [&str; 9] = [
     "-1",
     "-0.5",
@@ -18,7 +18,7 @@ const NEVER: [&str; 9] = [
 ];
 /// Numbers that only what counts nothing may take: it starts no thread, keeps no row and waits for nothing.
 const HUGE: [&str; 3] = ["9223372036854775807", "18446744073709551615", "1000000000000000"];
-/// What may be as large as 64 bits: seeds, how many paths there are at most where all of them are walked, and the numbers of
+/// Arguments of up to 64 bits: seeds, how many paths there are at most where all of them are walked, and the numbers of
 /// P4Runtime.
 const ANY: [&str; 4] = ["seed", "walk", "device_id", "election_id"];
 

@@ -31,7 +31,7 @@ pub(crate) const PATCHES: Document<Index<'static>> = Document::new("closc-patche
 #[derive(Serialize, JsonSchema)]
 struct Group {
     switches: Vec<String>,
-    /// How CONFIG_DB changes: `patch`, `reload`, or `none` where only `frr.conf` does.
+    /// Change of CONFIG_DB: `patch`, `reload`, or `none` where only `frr.conf` does.
     method: &'static str,
     /// Why a patch will not do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,7 +43,7 @@ struct Group {
     bounces: Vec<String>,
     /// Duration on one switch.
     seconds: u64,
-    /// How `frr.conf` changes, where it does.
+    /// Change of `frr.conf`, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     routing: Option<Routing>,
     /// Files of the switches that change and are in no group's files, each with what brings it.
@@ -51,7 +51,7 @@ struct Group {
     uncarried: BTreeMap<String, String>,
 }
 
-/// How `frr.conf` changes.
+/// Change of `frr.conf`.
 #[derive(Serialize, JsonSchema)]
 struct Routing {
     /// `commands` of vtysh, or `restart` of the `bgp` container; a reload of CONFIG_DB restarts it, too.
@@ -266,7 +266,7 @@ struct Work {
     uncarried: BTreeMap<String, String>,
 }
 
-/// What is to be done about `frr.conf` of a switch.
+/// Action on `frr.conf` of a switch.
 #[derive(PartialEq)]
 struct RoutingWork {
     text: String,

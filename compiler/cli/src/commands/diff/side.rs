@@ -1,8 +1,7 @@
 //! A side of a comparison: read, checked, with its digest.
 //!
 //! In: what was written on the command line, save `live`. Out: a plan or the manifest of a tree. Invariants: both sides are read side by
-//! side, and the faults of both are shown; of warnings those that one side alone has. What the command line makes an error is
-//! none in the old side: nobody can mend it there.
+//! side, and the faults of both are shown; of warnings those that one side alone has. `--deny` does not apply to the old side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,7 +1,7 @@
 //! Hosts that are asked at once to use no path over what is drained, or to use it again.
 //!
 //! In: what is drained, sockets of agents or the address of a collector. Out: a line on stderr, and one for each agent that
-//! does not do it. Invariants: one that does not answer holds nobody up for longer than its time; a collector is asked over
+//! does not do it. Invariants: a silent one delays the command for at most its timeout; a collector is asked over
 //! loopback only, as its token is.
 
 use std::io::Write as _;

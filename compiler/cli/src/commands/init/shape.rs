@@ -150,9 +150,7 @@ pub(super) fn platforms<'a>(
             bail!("there is no platform `{name}`{}", meant.unwrap_or_default());
         };
         let Some(choice) = choice(platform) else {
-            bail!(
-                "`{name}` has no ports of {speed}, or does not do what is wanted: `closc platforms {name}`"
-            );
+            bail!("{}", why_not(platform, want, speed));
         };
         return Ok(vec![choice]);
     }
@@ -166,6 +164,31 @@ pub(super) fn platforms<'a>(
         );
     }
     Ok(choices)
+}
+
+/// Explains why a platform cannot be used.
+fn why_not(platform: &Platform, want: &Want, speed: Speed) -> String {
+    let name = &platform.id;
+    let listed =
+        |words: Vec<String>| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let breakouts = &platform.panel.breakouts;
+    if !breakouts.iter().any(|breakout| breakout.speed == speed) {
+        let breakouts = listed(breakouts.iter().map(ToString::to_string).collect());
+        return format!(
+            "`{name}` has no ports of {speed}, a NIC's share of {} in {} planes; its breakouts are {breakouts}",
+            want.speed, want.planes
+        );
+    }
+    match want.os {
+        Some(os) if !platform.supports(os) => {
+            let oses = listed(platform.oses.iter().map(|os| os.word().to_owned()).collect());
+            format!("`{name}` does not run `{}`; it runs {oses}", os.word())
+        }
+        Some(_) | None => format!(
+            "`{name}` is not known to forward uSIDs, which `--routing srv6-static` needs: use `--routing bgp-unnumbered`, or \
+             another platform"
+        ),
+    }
 }
 
 /// T1s of a plane: where one fails, a quarter of the bandwidth is gone.
@@ -270,7 +293,7 @@ pub(super) fn sizes_above(want: &Want, choices: &[Choice<'_>]) -> Vec<u32> {
     near.into_iter().take(SIZES).chain(powers).filter(|nics| *nics <= most).collect()
 }
 
-/// Says why there is no shape, and what would have one: a number of NICs that was tried, if any was found.
+/// Explains a missing shape, and names one that exists: a number of NICs that was tried, if any was found.
 pub(super) fn why_none(
     want: &Want,
     choices: &[Choice<'_>],

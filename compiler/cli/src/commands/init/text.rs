@@ -29,15 +29,15 @@ pub(super) fn text(want: &Want, shape: &Shape<'_>) -> String {
     let (near, far, unit) = cables_of(shape);
     format!(
         "\
-# {total} NICs of {speed} in {planes} planes of {tiers} tiers. `closc check` says what this describes, `closc explain` what a
-# finding means; `closc schema` is for editors.
+# {total} NICs of {speed} in {planes} planes of {tiers} tiers. `closc check` prints the counts, `closc explain CODE` explains a
+# finding, and `closc schema` is for editors.
 
 fabric: {name}
 planes: {planes}  # every NIC has a port of {port} in each
 routing: {routing}  # {how}
 {zones}
 hosts:
-  groups: {groups}  # T0s of each plane{and_zone}; those of one number serve the same NICs
+  groups: {groups}  # T0s of each plane{and_zone}; those with the same number serve the same NICs
   per_group: {per_group}  # NICs on each of them
   nics_per_node: {nics_per_node}
   nic: {{ speed: {speed}, lanes: {lanes} }}

@@ -1,4 +1,4 @@
-//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and mends it.
+//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and repairs it.
 
 use std::time::Duration;
 

@@ -53,7 +53,7 @@ impl Panel {
             let cable = CableId(at);
             let bridge = bridge(cable);
             // 65528: everything that a bridge can be set to pass on, LLDP among it. A bridge that snoops joins the
-            // snoopers' group (RFC 4286) and reports so at both ports: frames that nobody in the fabric sent.
+            // snoopers' group (RFC 4286) and reports so at both ports: frames that no device of the fabric sent.
             let _ = writeln!(
                 batch,
                 "link add name {bridge} type bridge forward_delay 0 ageing_time 0 mcast_snooping 0 group_fwd_mask 65528"

@@ -34,7 +34,7 @@ pub(crate) fn socket(folder: &Utf8Path, switch: &str) -> Utf8PathBuf {
     folder.join(format!("{switch}.sock"))
 }
 
-/// Tells whether somebody listens on a socket.
+/// Returns whether a process listens on a socket.
 pub(crate) fn is_alive(socket: &Utf8Path) -> bool {
     UnixStream::connect(socket).is_ok()
 }
@@ -110,7 +110,7 @@ pub(super) fn start<'a>(
         }
     }
     watch.step("start switches", total, total);
-    // Somebody has to wait for their ends, or they would stay behind as zombies of a program that lives on.
+    // Without a wait they would remain as zombies of a program that continues.
     let children: Vec<Child> = children.into_iter().map(|(_, child)| child).collect();
     std::thread::spawn(move || {
         for mut child in children {

@@ -61,7 +61,7 @@ impl Nodes {
         let macs = self.ports.get(&packet.from)?;
         let mut bytes = Vec::with_capacity(ETHERNET + 40 + packet.inner.len());
         bytes.extend(macs.t0);
-        // A node that nobody configured sends from a locally administered address.
+        // An unconfigured node sends from a locally administered address.
         bytes.extend(macs.own.unwrap_or([2, 0, 0, 0, 0, 1]));
         bytes.extend(IPV6);
         bytes.extend(packet::outer(packet));

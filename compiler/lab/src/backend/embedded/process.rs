@@ -64,17 +64,17 @@ pub(super) fn start(
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
         return Err(LabError::Start { what: "the process of the lab".to_owned(), message });
     }
-    // Somebody has to wait for its end, or it would stay behind as a zombie of a program that lives on.
+    // Without a wait it would remain as a zombie of a program that continues.
     std::thread::spawn(move || child.wait());
     Ok(())
 }
 
-/// Tells whether somebody listens on a socket.
+/// Returns whether a process listens on a socket.
 pub(super) fn is_alive(socket: &Utf8Path) -> bool {
     UnixStream::connect(socket).is_ok()
 }
 
-/// Ends whoever serves a socket; tells whether somebody did.
+/// Ends the process that serves a socket; returns whether there was one.
 pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
     let asked = UnixStream::connect(socket).and_then(|mut stream| {
         stream.set_read_timeout(Some(PAUSE * TRIES))?;

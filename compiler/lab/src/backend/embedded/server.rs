@@ -3,7 +3,7 @@
 //!
 //! In: a tree and the path of a socket. Out: a lab that runs until it is asked to stop or dropped. Invariants: every
 //! switch is a device of its own number at one endpoint of P4Runtime, which is a socket in the folder of the lab unless
-//! an address is asked for; switches are empty until somebody pushes.
+//! an address is asked for; switches are empty until a push.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,7 @@ impl Running {
         &self.endpoint
     }
 
-    /// Waits until somebody ends the lab over its socket, or until it is interrupted.
+    /// Waits until a client ends the lab over its socket, or until it is interrupted.
     pub fn wait(self, interrupt: &Interrupt) {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && !interrupt.is_set() {
             sleep(PAUSE);
@@ -79,7 +79,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         self.join();
-        // Whoever looks at the sockets is to see that nobody is there.
+        // The sockets show that the server is gone.
         for socket in [&self.socket, &self.socket.with_file_name(P4RUNTIME)] {
             let _ = fs::remove_file(socket);
         }
@@ -135,7 +135,7 @@ pub(super) fn run(
 enum Served {
     /// At a socket in the folder of the lab, which only its owner gets into.
     Socket(Endpoint<PathBuf>),
-    /// At an address, for whoever reaches it.
+    /// At an address.
     Network(Endpoint),
 }
 
@@ -343,7 +343,7 @@ fn patient(stream: UnixStream) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Waits until somebody comes or speaks, but not for long: first whether somebody comes, then who speaks.
+/// Waits for a short time until a client connects or sends: first connections, then senders.
 fn ready(listener: &UnixListener, guests: &[UnixStream]) -> io::Result<Vec<bool>> {
     let all = std::iter::once(listener.as_fd()).chain(guests.iter().map(UnixStream::as_fd));
     let mut waits: Vec<PollFd<'_>> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();

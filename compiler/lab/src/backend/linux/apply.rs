@@ -61,10 +61,10 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
 }
 
 /// Tells whether this machine has what queues need, where a device has some. What it lacks is said once: a lab shows paths without
-/// them. To be asked before the rights to find out are given up, which whoever enters a namespace does.
+/// them. Called before the rights for this are given up, which entering a namespace does.
 fn takes_queues(places: &[Place<'_>]) -> bool {
     static SAID: Once = Once::new();
-    // A file that cannot be read is somebody else's to complain of.
+    // An unreadable file is reported elsewhere.
     let asks = |place: &Place<'_>| place.files().queues().is_ok_and(|queues| !queues.is_empty());
     if !places.iter().any(asks) {
         return false;
@@ -86,7 +86,7 @@ fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
 }
 
 /// Lets every frame through at the ends of moved cables: the static neighbours there get the MAC address of
-/// whoever is plugged in, as neighbour discovery would set them. Loss is then the work of segments alone.
+/// the connected device, as neighbour discovery would set them. Loss is then the work of segments alone.
 pub(crate) fn open_link_layer(
     tree: &Tree,
     model: &Model,

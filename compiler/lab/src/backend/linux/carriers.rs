@@ -49,7 +49,7 @@ impl Carriers {
         }
     }
 
-    /// Waits until nobody has packets in hand.
+    /// Waits until no carrier has packets in hand.
     pub(super) fn rest(&self) {
         let started = Instant::now();
         let threads = self.threads();
@@ -132,6 +132,6 @@ mod tests {
         // This one reads its own state, so it runs.
         assert!(could_run("/proc/thread-self/stat"));
         let carriers = Carriers { words: vec![own] };
-        assert!(carriers.threads().is_empty(), "nobody has the number of this process on its command line");
+        assert!(carriers.threads().is_empty(), "no command line has the number of this process");
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct Watchers {
 #[derive(Debug)]
 struct Watcher {
     device: DeviceId,
-    /// Receives every frame that comes in or goes out: the kernel shows those that go out to whoever asks for all protocols.
+    /// Receives every frame that comes in or goes out: the kernel shows outgoing ones to sockets of all protocols.
     wire: Socket,
     /// Receives what a node accepts.
     accepted: Option<UdpSocket>,

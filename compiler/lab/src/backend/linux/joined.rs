@@ -93,7 +93,7 @@ fn joins(at: DeviceId, from: Ipv6Addr, to: Seat, net: Net<'_>, known: &mut BTree
     if let Some(known) = known.get(&at) {
         return *known;
     }
-    // Whoever comes back here goes in a ring.
+    // A packet that returns here loops.
     known.insert(at, false);
     let joined = net.routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
         let mut hops = route.hops.iter();

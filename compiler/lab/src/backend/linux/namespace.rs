@@ -71,7 +71,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// Tells whether a namespace of that name exists, whoever made it.
+/// Returns whether a namespace of that name exists.
 pub(crate) fn exists(name: &str) -> bool {
     path(name).exists()
 }

@@ -40,7 +40,7 @@ struct Account {
     group: u32,
 }
 
-/// What this machine has of FRR.
+/// Parts of FRR on this machine.
 #[derive(Debug)]
 pub(super) struct Frr {
     daemons: &'static str,

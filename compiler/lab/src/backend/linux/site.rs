@@ -130,7 +130,7 @@ impl Linux {
     }
 
     /// Waits until routers lead around cables, and over every cable where none is dead, or until their routes have not changed for so
-    /// long that there is no other way.
+    /// long that it is the only way.
     pub(super) fn find_ways(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         if !self.tree.speaks_bgp() {
             return watch.check();

@@ -85,7 +85,7 @@ impl Stations {
         Ok(Stations { all: stations, of_port, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends packets and reports arrivals. A packet is waited for until a silence in which nobody had one in hand: a silence of
+    /// Sends packets and reports arrivals. A packet is waited for until a silence in which no carrier had one in hand: a silence of
     /// what labs send, as agents and routers are never silent.
     pub(super) fn exchange(
         &mut self,
@@ -250,7 +250,7 @@ fn sender(port: &str) -> io::Result<Socket> {
     socket.set_unicast_hops_v6(HOP_LIMIT)?;
     socket.bind_device(Some(port.as_bytes()))?;
     socket.set_nonblocking(true)?;
-    // It would also receive every encapsulated packet that comes in; nobody reads them here.
+    // It would also receive every encapsulated packet; they are not read here.
     socket.set_recv_buffer_size(1)?;
     Ok(socket)
 }

@@ -1,7 +1,7 @@
 //! Cables: veth pairs between namespaces.
 //!
 //! Invariants: a cable is moved by removing the pair and making another with the same names at other places, never
-//! by setting a port down: a port that goes down loses its routes at that end only, and nobody would see which.
+//! by setting a port down: a port that goes down loses its routes at that end only, invisibly.
 
 use std::fmt::Write as _;
 

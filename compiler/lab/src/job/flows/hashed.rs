@@ -122,7 +122,7 @@ impl Remains for Hashed<'_> {
                 Harm::Lossy(..) => {}
             }
         }
-        // Whoever sends to several in turn waits for those that get no answer, in a ring all do.
+        // A sender to several in turn waits for unanswered ones; in a ring all wait.
         let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
         for pair in self.pairs {
             let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };

@@ -2,7 +2,7 @@
 //!
 //! In: the work of a job, the course of it. Out: a [`Record`]. Invariants: data and acknowledgements go to the port of RoCE, each from
 //! the source port of its flow, so that switches see of both what they saw of the datagram that was followed; flows that leave by
-//! one port of a NIC share its rate; nobody sees a packet get lost, so one that is sent again counts as lost unless word of it
+//! one port of a NIC share its rate; losses are invisible, so a retransmitted packet counts as lost unless word of it
 //! comes after all.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -49,7 +49,7 @@ pub(super) fn flows(work: &Work, wires: &Wires, now: &State) -> Vec<Flow> {
     let mut flows = Vec::with_capacity(classes.len() * classes.len());
     for (from, senders) in &classes {
         for (class, (to, receivers)) in classes.iter().enumerate() {
-            // Nobody talks to itself.
+            // No NIC sends to itself.
             let each = if from == to { receivers - 1 } else { *receivers };
             let (pairs, receivers) = ((senders * each) as f64, *receivers as f64);
             flows.push(Flow { from: *from, to: *to, pairs, weight, class, receivers });

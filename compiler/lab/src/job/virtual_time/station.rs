@@ -22,7 +22,7 @@ use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::tree::{GroupTable, Mac, Tree};
 
-/// A node that nobody configured sends from a locally administered address.
+/// An unconfigured node sends from a locally administered address.
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// Room in a batch for what answers a frame.
 const SPARE: usize = 4;

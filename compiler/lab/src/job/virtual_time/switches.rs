@@ -132,7 +132,7 @@ impl Switches {
         }
     }
 
-    /// Cuts or mends the link at a port.
+    /// Cuts or restores the link at a port.
     pub(super) fn set_link(&mut self, port: u32, up: bool) {
         if let Some(end) = self.end(port) {
             self.fabric.set_link(end, up);

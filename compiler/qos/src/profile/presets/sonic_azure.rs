@@ -1,4 +1,4 @@
-//! `sonic-azure`: what SONiC configures where nobody says otherwise.
+//! `sonic-azure`: the default configuration of SONiC.
 //!
 //! Source: sonic-buildimage `files/build_templates/qos_config.j2`: DSCP 3 to class 3, 4 to 4, 46 to 5, 48 to
 //! 6, 8 to 0, 5 to 2, the rest to 1; classes 3 and 4 lossless; `scheduler.0` weight 14, `scheduler.1` weight

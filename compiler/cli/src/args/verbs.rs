@@ -1,0 +1,137 @@
+//! The list of commands in `--help`, by groups, and the answer to commands that other tools have.
+//!
+//! In: the command line's definition, or an unknown command. Out: the list; the command to use. Invariants: every command is
+//! in exactly one group (a test compares).
+
+use std::fmt::Write as _;
+
+use clap::builder::Styles;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+/// Commands by the work they belong to.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Design", &["init", "import", "platforms", "fmt", "fix", "schema", "explain"]),
+    ("Check", &["check", "diff", "whatif", "te", "paths"]),
+    ("Build", &["compile", "verify", "merge", "export"]),
+    ("Operate", &["push", "drift", "watch", "drain", "undrain", "grow", "cables", "collect"]),
+    ("Lab", &["lab", "switch", "conformance"]),
+    ("Shell", &["completions", "man", "lsp", "help"]),
+];
+
+/// Replaces the list of commands in the help by groups.
+pub(super) fn grouped(mut command: Command) -> Command {
+    let style = *Styles::default().get_header();
+    command.build();
+    let mut list = String::new();
+    for (group, verbs) in GROUPS {
+        let _ = writeln!(list, "{style}{group}:{style:#}");
+        for verb in verbs {
+            let about = command.find_subcommand(verb).and_then(Command::get_about);
+            let _ = writeln!(list, "  {verb:<11}  {}", about.map(ToString::to_string).unwrap_or_default());
+        }
+        list.push('\n');
+    }
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{style}Options:{style:#}\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
+/// Answers an unknown command by the one that does its work; other errors stay.
+pub(super) fn answered(error: Error) -> Error {
+    let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    match synonym(verb) {
+        Some(answer) => Error::raw(
+            ErrorKind::InvalidSubcommand,
+            format!("unknown command `{verb}`: {answer}\n\nFor a list, try `closc --help`\n"),
+        ),
+        None => error,
+    }
+}
+
+/// The command that does the work of a command of other tools.
+fn synonym(verb: &str) -> Option<&'static str> {
+    Some(match verb {
+        "plan" => {
+            "`closc push --dry-run` shows what switches would receive, and `closc diff` what a file changes"
+        }
+        "apply" | "deploy" | "rollout" | "sync" => {
+            "use `closc push`, or `closc push --dry-run` to see it first"
+        }
+        "rollback" | "revert" => {
+            "`closc push` of the earlier tree restores it; an unconfirmed push rolls back by itself"
+        }
+        "graph" | "draw" | "plot" | "diagram" | "topology" => "use `closc export drawing`",
+        "validate" | "lint" | "doctor" => {
+            "use `closc check` for a fabric file, or `closc verify` for a compiled tree"
+        }
+        "prove" | "test" => "use `closc verify` for a compiled tree, or `closc lab test` for a running lab",
+        "build" | "generate" | "gen" | "render" | "config" | "configure" => "use `closc compile`",
+        "show" | "inspect" | "describe" | "get" => {
+            "use `closc check FILE` for counts, `closc explain device FILE SWITCH` for a switch, or `closc platforms`"
+        }
+        "bom" | "bill" | "parts" => "`closc export cables` writes a bill, `bill.csv`",
+        "cabling" | "lldp" => "use `closc cables check`, or `closc export cables` for lists",
+        "new" | "create" => "use `closc init`, or `closc import` for an existing network",
+        "format" => "use `closc fmt`",
+        "autofix" | "repair" => "use `closc fix` for a fabric file, or `closc watch` for switches",
+        "simulate" | "emulate" | "up" | "start" => {
+            "use `closc lab up`, or `closc whatif` for failures without a lab"
+        }
+        "down" | "destroy" | "stop" => "use `closc lab down`",
+        "status" => "use `closc drift` for switches, or `closc lab status` for labs",
+        "monitor" => {
+            "use `closc collect` for host agents, or `closc export telemetry` for Prometheus and gNMI"
+        }
+        "fail" | "failure" => "use `closc whatif`",
+        "route" | "trace" | "traceroute" => "use `closc paths`",
+        "scale" | "expand" | "extend" => "use `closc grow`, which lists the cables of a larger fabric",
+        "maintenance" | "cordon" => "use `closc drain`",
+        "uncordon" => "use `closc undrain`",
+        "completion" => "use `closc completions`",
+        "version" => "use `closc --version`",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::args::Args;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut command = Args::command();
+        command.build();
+        let known: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let listed: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+        assert_eq!(listed.len(), known.len());
+        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), known);
+    }
+
+    #[test]
+    fn synonyms_are_not_commands_and_name_commands() {
+        let command = Args::command();
+        for word in ["plan", "apply", "graph", "validate", "lint", "deploy", "show", "inspect", "bom"] {
+            assert!(command.find_subcommand(word).is_none(), "{word}");
+            let answer = synonym(word).expect("a synonym");
+            for quoted in answer.split('`').skip(1).step_by(2).filter(|quoted| quoted.starts_with("closc ")) {
+                let mut at = &command;
+                for verb in
+                    quoted.split(' ').skip(1).take_while(|word| word.bytes().all(|b| b.is_ascii_lowercase()))
+                {
+                    at = match at.find_subcommand(verb) {
+                        Some(found) => found,
+                        None if std::ptr::eq(at, &command) => panic!("{word}: {quoted}"),
+                        None => break,
+                    };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Figures of a fabric beside its counts: rails, oversubscription, switches by model, unused cages.
+//!
+//! In: a plan. Out: [`Summary`]. Invariants: every switch is in one model; a cage with one port in use is used.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_diagnostics::figures::number;
+use closc_plan::Plan;
+use closc_platform::Os;
+use closc_topology::TierId;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Figures of a fabric.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Summary {
+    /// NICs of a node that are on different T0 groups.
+    rails: u8,
+    /// Switches by tier, hardware and ports.
+    models: Vec<Model>,
+}
+
+/// Switches of one kind.
+#[derive(Serialize, JsonSchema)]
+struct Model {
+    tier: &'static str,
+    platform: String,
+    os: &'static str,
+    switches: u64,
+    /// Cages on the panel; absent for software.
+    cages: Option<u64>,
+    /// Cages without a port in use; absent for software.
+    unused_cages: Option<u64>,
+    /// Bandwidth towards the NICs to bandwidth away from them; absent at the top.
+    oversubscription: Option<String>,
+}
+
+/// Properties that make switches one kind: tier, platform, OS, and count and breakout of both blocks.
+type Kind<'a> = (TierId, &'a str, Os, [(u16, u8, u32); 2]);
+
+impl Summary {
+    /// Takes the figures of a plan.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let topology = plan.topology();
+        let mut found: BTreeMap<Kind<'_>, (Option<u64>, u64)> = BTreeMap::new();
+        for switch in plan.switches() {
+            let (platform, os) = topology.hardware(switch);
+            let blocks = topology.blocks(switch);
+            let figures =
+                blocks.map(|block| (block.count, block.breakout.ports, block.breakout.speed.mbps()));
+            // Ports of software cost nothing.
+            let cages = platform.buffer.is_some().then(|| platform.panel.cages.into());
+            let kind = (switch.tier, platform.id.as_str(), os, figures);
+            found.entry(kind).or_insert((cages, 0)).1 += 1;
+        }
+        let models = found.into_iter().map(|((tier, platform, os, blocks), (cages, switches))| Model {
+            tier: tier.label(),
+            platform: platform.to_owned(),
+            os: os.word(),
+            switches,
+            cages,
+            unused_cages: cages.map(|cages| cages.saturating_sub(blocks.map(used_cages).iter().sum())),
+            oversubscription: ratio(blocks),
+        });
+        Summary { rails: topology.hosts.rails, models: models.collect() }
+    }
+
+    /// Returns a line per model, for people.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{:>13}  rails\n", self.rails);
+        for model in &self.models {
+            let (tier, platform, os) = (model.tier, &model.platform, model.os);
+            let _ = write!(text, "{tier}: {} `{platform}` with `{os}`", number(model.switches));
+            if let Some(ratio) = &model.oversubscription {
+                let _ = write!(text, ", down to up {ratio}");
+            }
+            if let (Some(cages), Some(unused)) = (model.cages, model.unused_cages) {
+                let _ = write!(text, ", {unused} of {cages} cages unused");
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn used_cages((count, ports, _): (u16, u8, u32)) -> u64 {
+    u64::from(count).div_ceil(u64::from(ports.max(1)))
+}
+
+fn ratio([down, up]: [(u16, u8, u32); 2]) -> Option<String> {
+    let total = |(count, _, mbps): (u16, u8, u32)| u64::from(count) * u64::from(mbps);
+    let (down, up) = (total(down), total(up));
+    if down == 0 || up == 0 {
+        return None;
+    }
+    let divisor = greatest_common_divisor(down, up);
+    Some(format!("{}:{}", down / divisor, up / divisor))
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
