@@ -138,7 +138,7 @@ mod tests {
         tempfile::tempdir().unwrap()
     }
 
-    /// What a killed process left stayed for ever.
+    /// Partial files of killed processes stayed for ever.
     #[test]
     fn files_of_killed_processes_are_removed_and_no_others() {
         let folder = folder();

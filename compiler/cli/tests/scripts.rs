@@ -9,7 +9,7 @@ use common::{Place, root};
 
 /// A team was notified by a name in a stranger's file, and a file whose name begins with a dash was an option.
 #[test]
-fn comments_notify_nobody_and_names_are_no_options() {
+fn comments_have_no_mentions_and_names_are_not_options() {
     let place = Place::new();
     let git = |words: &[&str]| {
         let mut git = place.program("git");

@@ -51,7 +51,7 @@ pub struct Orderer {
     pub reason: Option<String>,
 }
 
-/// What is compared with an order.
+/// Tokens and names that an order is compared with.
 pub(super) struct Authority {
     /// The token of the file.
     token: Option<String>,

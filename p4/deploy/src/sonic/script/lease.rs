@@ -32,7 +32,7 @@ pub(super) fn take(state: &str, owner: &str, seconds: u64, dead: Option<u64>) ->
 /// Refuses a controller whose lease ended or was taken over.
 pub(super) fn check(state: &str, fence: u64) -> String {
     format!(
-        "fence=; by=nobody; [ ! -e {state}/lease ] || read -r fence held until by <{state}/lease || :\n\
+        "fence=; by='no controller'; [ ! -e {state}/lease ] || read -r fence held until by <{state}/lease || :\n\
          [ \"$fence\" = {fence} ] || {{ echo \"the lease of this push ended; the switch is held by $by\" >&2; exit 76; }}\n"
     )
 }
