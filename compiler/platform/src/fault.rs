@@ -1,4 +1,4 @@
-//! The register of known faults: what of closc's output some releases of an operating system do wrong.
+//! The register of known faults: output of closc that some releases of an operating system handle wrongly.
 //!
 //! In: `faults.yaml`, built into the program. Out: [`Fault`]s, and which of them concern a switch. Invariants: every row
 //! has a public source; a row concerns a switch by its release, its ASIC and what is rendered for it, and by nothing else.
@@ -21,23 +21,23 @@ pub struct Fault {
     pub oses: Vec<Os>,
     /// The first release with the fault; the oldest one where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<Release>,
+    from: Option<Release>,
     /// The last release with the fault. It is still there in the newest release where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Release>,
+    until: Option<Release>,
     /// Which images of these releases have it, where not all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub images: Option<String>,
+    images: Option<String>,
     /// The maker of the ASICs with the fault, where not all have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asics: Option<Maker>,
-    /// What has to be rendered for a switch so that the fault matters.
-    pub when: Condition,
+    asics: Option<Maker>,
+    /// The output for which the fault matters.
+    when: Condition,
     /// Where it shows.
     pub impact: Impact,
-    /// What the release does, to be read after its name.
+    /// Behaviour of the release, to be read after its name.
     pub effect: String,
-    /// What an operator does about it.
+    /// A way out for the operator.
     pub workaround: String,
     /// The rule that reports it, where it has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,17 +47,17 @@ pub struct Fault {
 /// The maker of an ASIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Maker {
+enum Maker {
     /// Broadcom.
     Broadcom,
     /// NVIDIA.
     Nvidia,
 }
 
-/// What is rendered for a switch.
+/// Output for a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Condition {
+enum Condition {
     /// Anything.
     Always,
     /// Local segments.
@@ -109,16 +109,6 @@ pub struct Rendered {
     pub ports: u64,
 }
 
-impl Maker {
-    /// Returns the name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Maker::Broadcom => "Broadcom",
-            Maker::Nvidia => "NVIDIA",
-        }
-    }
-}
-
 impl Condition {
     fn holds(self, rendered: &Rendered) -> bool {
         match self {
@@ -134,7 +124,7 @@ impl Condition {
     }
 
     /// Returns what has to be rendered, for people.
-    pub fn words(self) -> String {
+    fn words(self) -> String {
         match self {
             Condition::Always => "every configuration".to_owned(),
             Condition::Segments => "uN segments".to_owned(),
@@ -175,7 +165,7 @@ impl Fault {
     }
 
     /// Tells whether a release has it.
-    pub fn concerns_release(&self, os: Os, release: Release) -> bool {
+    fn concerns_release(&self, os: Os, release: Release) -> bool {
         self.oses.contains(&os)
             && self.from.is_none_or(|from| from <= release)
             && self.until.is_none_or(|until| release <= until)
@@ -184,6 +174,16 @@ impl Fault {
     /// Tells whether it matters on a switch.
     pub fn concerns(&self, (os, release): (Os, Release), platform: &Platform, rendered: &Rendered) -> bool {
         self.concerns_release(os, release) && self.concerns_platform(platform) && self.when.holds(rendered)
+    }
+
+    /// Returns the ASICs and the output for which it matters, for people.
+    pub fn scope(&self) -> [String; 2] {
+        let asics = match self.asics {
+            Some(Maker::Broadcom) => "Broadcom",
+            Some(Maker::Nvidia) => "NVIDIA",
+            None => "all",
+        };
+        [asics.to_owned(), self.when.words()]
     }
 
     /// Returns the releases with the fault, for people: `202505 to 202511`.

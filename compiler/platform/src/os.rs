@@ -78,7 +78,7 @@ pub struct Releases {
     since: BTreeMap<String, Release>,
 }
 
-/// What ports of copper do as their configuration is written.
+/// Behaviour of copper ports, as their configuration is written.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Negotiation {
@@ -101,7 +101,10 @@ impl Releases {
     pub fn words(&self) -> String {
         match self.oldest {
             Some(oldest) => format!("`{oldest}` or later"),
-            None => crate::checks::listed(&self.known),
+            None => {
+                let known: Vec<String> = self.known.iter().map(|release| format!("`{release}`")).collect();
+                known.join(", ")
+            }
         }
     }
 

@@ -26,17 +26,8 @@ pub enum Release {
         /// The third, where it is stated.
         patch: Option<u16>,
         /// Arista's letter: `F` for features, `M` for maintenance.
-        train: Option<Train>,
+        train: Option<char>,
     },
-}
-
-/// The letter of an EOS release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Train {
-    /// With new features.
-    Feature,
-    /// With fixes only.
-    Maintenance,
 }
 
 impl Release {
@@ -55,7 +46,7 @@ impl Release {
     }
 }
 
-/// What a release looks like, for messages.
+/// The forms of a release, for messages.
 const FORMS: &str = "numbers with a dot between them, a branch such as `202511`, or `master`";
 
 impl FromStr for Release {
@@ -68,11 +59,8 @@ impl FromStr for Release {
         if !text.contains('.') {
             return branch(text).map(Release::Branch).ok_or(FORMS);
         }
-        let (numbers, train) = match (text.strip_suffix('F'), text.strip_suffix('M')) {
-            (Some(numbers), _) => (numbers, Some(Train::Feature)),
-            (None, Some(numbers)) => (numbers, Some(Train::Maintenance)),
-            (None, None) => (text, None),
-        };
+        let numbers = text.strip_suffix(['F', 'M']).unwrap_or(text);
+        let train = text[numbers.len()..].chars().next();
         let parts: Vec<u16> = numbers.split('.').map(number).collect::<Option<_>>().ok_or(FORMS)?;
         match parts[..] {
             [major, minor] if train.is_none() => Ok(Release::version(major, minor)),
@@ -102,11 +90,7 @@ impl fmt::Display for Release {
             Release::Master => f.pad("master"),
             Release::Version { major, minor, patch, train } => {
                 let patch = patch.map(|patch| format!(".{patch}")).unwrap_or_default();
-                let train = match train {
-                    Some(Train::Feature) => "F",
-                    Some(Train::Maintenance) => "M",
-                    None => "",
-                };
+                let train = train.map(String::from).unwrap_or_default();
                 f.pad(&format!("{major}.{minor}{patch}{train}"))
             }
         }

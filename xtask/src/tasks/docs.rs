@@ -9,7 +9,7 @@ use std::fs;
 use anyhow::Context;
 use closc_diagnostics::Rule;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Fault, Maker, Os};
+use closc_platform::{Fault, Os};
 use closc_verify::SiteSetting;
 
 use crate::generated::{Generated, root};
@@ -91,6 +91,7 @@ fn releases() -> Generated {
     );
     for fault in Fault::all() {
         let oses: Vec<String> = fault.oses.iter().map(|os| format!("`{}`", os.word())).collect();
+        let [asics, when] = fault.scope();
         let rule = fault.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
         let _ = writeln!(
             text,
@@ -98,8 +99,8 @@ fn releases() -> Generated {
             fault.source,
             oses.join(", "),
             fault.releases(),
-            fault.asics.map_or("all", Maker::word),
-            fault.when.words(),
+            asics,
+            when,
             fault.impact.word(),
             fault.effect,
             fault.workaround

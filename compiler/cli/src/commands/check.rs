@@ -15,7 +15,7 @@ use closc_diagnostics::figures::number;
 use closc_diagnostics::printable;
 use closc_diagnostics::show::json::{self, JsonDiagnostic};
 use closc_plan::Plan;
-use closc_platform::Release;
+use closc_platform::{Os, Release};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
