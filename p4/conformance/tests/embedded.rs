@@ -63,6 +63,17 @@ async fn the_embedded_switch_passes_every_corner() {
     assert_eq!(report.sections.len(), Section::ALL.len());
     assert!(report.passed >= 180, "{} corners", report.passed);
     assert_eq!(report.api_version.as_deref(), Some("1.5.0"));
+    let page = include_str!("../../../docs/p4runtime.md");
+    let missing: String = rows(&report).filter(|row| !page.contains(row)).collect();
+    assert!(missing.is_empty(), "rows that docs/p4runtime.md does not have:\n{missing}");
+}
+
+/// Returns the rows of the table of sections: number, title, corners, and those that pass.
+fn rows(report: &Report) -> impl Iterator<Item = String> + '_ {
+    report.sections.iter().map(|section| {
+        let passed = section.corners.iter().filter(|corner| corner.verdict == Verdict::Passed).count();
+        format!("| {} | {} | {} | {passed} |\n", section.number, section.title, section.corners.len())
+    })
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ fn each_preamble(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
         action_profiles,
         counters,
         direct_counters,
+        direct_meters,
         controller_packet_metadata,
         ..
     } = p4info;
@@ -38,6 +39,7 @@ fn each_preamble(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
     let preambles = preambles.chain(action_profiles.iter_mut().map(|object| &mut object.preamble));
     let preambles = preambles.chain(counters.iter_mut().map(|object| &mut object.preamble));
     let preambles = preambles.chain(direct_counters.iter_mut().map(|object| &mut object.preamble));
+    let preambles = preambles.chain(direct_meters.iter_mut().map(|object| &mut object.preamble));
     let preambles = preambles.chain(controller_packet_metadata.iter_mut().map(|object| &mut object.preamble));
     preambles.flatten().for_each(change);
 }
@@ -60,6 +62,7 @@ pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
         .collect();
     p4info.tables.retain(|table| !is_lacking(&table.preamble));
     p4info.direct_counters.retain(|counter| !gone.contains(&counter.direct_table_id));
+    p4info.direct_meters.retain(|meter| !gone.contains(&meter.direct_table_id));
     each_preamble(&mut p4info, |preamble| preamble.id = renumbered(preamble.id));
     for table in &mut p4info.tables {
         table.match_fields.iter_mut().for_each(|field| field.id += 20);
@@ -81,6 +84,9 @@ pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
     }
     for counter in &mut p4info.direct_counters {
         counter.direct_table_id = renumbered(counter.direct_table_id);
+    }
+    for meter in &mut p4info.direct_meters {
+        meter.direct_table_id = renumbered(meter.direct_table_id);
     }
     p4info
 }
