@@ -296,7 +296,7 @@ pub struct CompileArgs {
     #[arg(long, value_name = "KEY")]
     pub sign: Vec<Utf8PathBuf>,
     /// Sequence number of the signed tree; newer trees have higher ones
-    #[arg(long, value_name = "N", requires = "sign", value_parser = clap::value_parser!(u64).range(1..=1 << 53))]
+    #[arg(long, value_name = "N", requires = "sign", value_parser = clap::value_parser!(u64).range(1..1_000_000_000_000_000))]
     pub sequence: Option<u64>,
     /// Last day on which the signed tree can be pushed, as YYYY-MM-DD
     #[arg(long, value_name = "DATE", requires = "sequence")]

@@ -223,6 +223,10 @@ mod tests {
             "KEYS",
             "DOCUMENT",
             "RUN",
+            "DATE",
+            "DIGEST",
+            "LIMIT",
+            "RATIO",
         ];
         let mut left = Vec::new();
         walk(&command(), "", &mut |path, arg| {

@@ -105,6 +105,8 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("export containerlab", "FILE", Dash::Reads("export containerlab - --out o", "sonic.yaml", 0)),
     ("export resources", "FILE", Dash::Reads("export resources - --out o", "a.yaml", 0)),
     ("export telemetry", "FILE", Dash::Reads("export telemetry - --domain example.net --out o", "a.yaml", 0)),
+    ("design", "--out", Dash::Writes("design --nics 64 --planes 1 --out -", 0, "# 64 NICs")),
+    ("design", "--prices", Dash::Reads("design --nics 64 --planes 1 --prices -", "demand.csv", 1)),
     ("init", "--out", Dash::Writes("init --nics 64 --planes 2 --speed 400G --out -", 0, "# 64 NICs")),
     ("import", "[DEVICE=]FILE|DIR", Dash::Reads("import - --out imported.yaml", "cables.csv", 0)),
     ("import", "--out", Dash::Writes("import cables.csv --out -", 0, "")),

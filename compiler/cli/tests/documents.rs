@@ -24,6 +24,7 @@ fn place() -> Place {
     place.write("broken.yaml", "fabric: x\nplanes: many\n");
     place.write("demand.csv", "source,destination,gbps\nsu001-n001/nic0,su002-n001/nic0,1\n");
     place.write("trace.csv", "10,down,p0-t1-001\n20,up,p0-t1-001\n");
+    place.write("audit.log", "");
     place.write("seen.json", "{\"lldp\": {\"interface\": []}}");
     place.ends(0, &["compile", "a.yaml", "--out", "a"]);
     place.ends(0, &["export", "cables", "a.yaml", "--out", "plant"]);
@@ -57,6 +58,7 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (0, "platforms", "closc-platforms/1"),
     (0, "platforms th5-512x100g", "closc-platform/1"),
     (0, "schema documents", "closc-documents/1"),
+    (0, "audit verify audit.log", "closc-audit/1"),
     (0, "design --nics 64 --planes 1", "closc-design/1"),
     (0, "te a.yaml --demand demand.csv", "closc-te/1"),
     (0, "verify a", "closc-verify/1"),

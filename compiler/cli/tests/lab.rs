@@ -51,7 +51,7 @@ fn one_command_does_everything() {
     let text = place.ends(0, &["lab", "run", "topologies/lab/two-planes-p4.yaml"]);
     for line in [
         "two-planes-p4 is up on target embedded: 8 switches, 4 nodes, 16 cables in ",
-        "8 switches up to date, 0 failed, 0 skipped; 248 updates sent in ",
+        "8 switches up to date, 0 failed, 0 skipped; 288 updates sent in ",
         "12 pairs, 40 paths, 40 packets: 40 delivered, 0 lost, 0 misdelivered in ",
         "32 port counters, 16 segment counters: 0 differ from what the addresses named",
         "two-planes-p4 is down in ",
@@ -104,7 +104,7 @@ fn every_command_works_on_embedded_switches() {
     let up = Up::new();
     let why = up.place.ends(1, &["lab", "test", "tree"]);
     assert!(why.contains("`p0-t0-001` has no pipeline yet: program the lab with `closc push"), "{why}");
-    assert!(up.push().contains("248 updates sent"));
+    assert!(up.push().contains("288 updates sent"));
     assert!(up.on("test").contains("40 delivered, 0 lost"));
     assert!(up.push().contains(" 0 updates sent"));
     up.place.ends(0, &["drift", "tree", "--inventory", "lab"]);
@@ -146,13 +146,13 @@ fn switches_are_reached_at_a_socket_of_their_owner() {
     for table in ["tcp", "tcp6", "udp", "udp6"] {
         assert_eq!(own_sockets(pid, table), 0, "{table}");
     }
-    assert!(up.push().contains("248 updates sent"));
+    assert!(up.push().contains("288 updates sent"));
     up.on("down");
     let text = up.place.ends(0, &["lab", "up", "tree", "--listen", "127.0.0.1:0"]);
     assert!(text.contains("is up"), "{text}");
     let [pid] = up.processes()[..] else { panic!("one process") };
     assert_eq!(own_sockets(pid, "tcp"), 1);
-    assert!(up.push().contains("248 updates sent"));
+    assert!(up.push().contains("288 updates sent"));
     up.on("down");
 }
 
@@ -464,7 +464,7 @@ fn switches_in_namespaces_are_programmed_walked_and_rewired() {
         let (file, fabric) = ("fabric.yaml", small(&place, "cb"));
         place.ends(0, &["lab", "up", file, "--target", "bmv2", "--switch-program", program]);
         let tree = format!("run/lab/.trees/{fabric}");
-        assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains("248 updates sent"));
+        assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains("288 updates sent"));
         assert!(place.ends(0, &["lab", "test", file]).contains("40 delivered, 0 lost"));
         assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains(" 0 updates sent"));
         let (a, b) = ("su001-n001/nic0.p0", "su002-n002/nic0.p0");
@@ -565,7 +565,7 @@ fn a_mininet_script_carries_every_path() {
         let errors = String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success(), "{program}:\n{said}{errors}");
         assert!(
-            said.contains("248 updates sent") && said.contains("40 paths: 40 delivered, 0 not"),
+            said.contains("288 updates sent") && said.contains("40 paths: 40 delivered, 0 not"),
             "{said}"
         );
     }

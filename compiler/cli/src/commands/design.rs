@@ -1,7 +1,7 @@
 //! `closc design`: the fabrics that meet a need, of which no other is better in every number.
 //!
 //! In: a need, from flags. Out: a few designs, each with its counts; the file of one of them. Invariants: a design that is
-//! printed was read by all checks, and they had no finding; a cost is a sum of the user's prices.
+//! printed was read by all checks, and they had no finding but known faults of releases, which are named; a cost is a sum of the user's prices.
 
 mod page;
 
@@ -70,6 +70,8 @@ pub(crate) struct Row {
     cost: Option<u64>,
     /// A limit of its switches that it goes beyond, which is assumed and not published.
     assumed: Option<String>,
+    /// Known faults of the assumed releases that this design meets.
+    known_faults: Vec<String>,
     /// The fabric file.
     file: String,
 }
@@ -82,6 +84,9 @@ pub(crate) struct TierRow {
     cages_used: u32,
     cages: u32,
 }
+
+/// The warning about a known fault of a release.
+pub(super) const KNOWN_FAULT: &str = "W0203";
 
 /// The most files that are checked.
 const TRIED: usize = 256;
@@ -190,7 +195,7 @@ fn prices(command: &DesignArgs) -> anyhow::Result<Option<Prices>> {
         }
         return Ok(None);
     };
-    let text = closc_files::given_text(path, PRICES_MAX)?;
+    let text = output::read(path, PRICES_MAX)?;
     let prices = Prices::read(&text).with_context(|| format!("cannot read `{path}`"))?;
     Ok(Some(prices))
 }
@@ -218,8 +223,9 @@ impl Checks<'_> {
                 }
                 self.left -= 1;
                 let text = closc_design::text(self.need, design, qos, is_firm);
-                let Some((code, message)) = finding(&text, design, self.options)? else {
-                    self.files.insert(key(design), Passed { qos, file: text, assumed });
+                let Reading { finding, known_faults } = reading(&text, design, self.options)?;
+                let Some((code, message)) = finding else {
+                    self.files.insert(key(design), Passed { qos, file: text, assumed, known_faults });
                     return Ok(if is_firm { Verdict::Firm } else { Verdict::Assumed });
                 };
                 tracing::debug!("{}: {code}: {message}", key(design));
@@ -240,6 +246,7 @@ struct Passed {
     file: String,
     /// The limit that the design goes beyond, which is assumed.
     assumed: Option<String>,
+    known_faults: Vec<String>,
 }
 
 /// Returns a text that tells a design from every other.
@@ -256,19 +263,23 @@ fn key(design: &Design<'_>) -> String {
     )
 }
 
-/// Returns the code and message of the first finding; the code is empty where a file has not the NICs of its design.
-fn finding(
-    text: &str,
-    design: &Design<'_>,
-    options: &Options,
-) -> anyhow::Result<Option<(&'static str, String)>> {
+/// Result of the checks of a file.
+struct Reading {
+    /// Code and message of the first finding; the code is empty where a file has not the NICs of its design.
+    finding: Option<(&'static str, String)>,
+    /// Known faults of the releases in use. They are of the software and not of the design.
+    known_faults: Vec<String>,
+}
+
+fn reading(text: &str, design: &Design<'_>, options: &Options) -> anyhow::Result<Reading> {
     let reading = front::read_text(&Source::Stdin, text.as_bytes(), options)?;
-    if let Some(found) = reading.diagnostics.iter().next() {
-        return Ok(Some((found.rule.code, found.message.to_string())));
-    }
+    let (faults, findings): (Vec<_>, Vec<_>) =
+        reading.diagnostics.iter().partition(|found| found.rule.code == KNOWN_FAULT);
     let nics = reading.plan.as_ref().map_or(0, |plan| plan.fabric().counts().nics);
-    let differs = nics != u64::from(design.places());
-    Ok(differs.then(|| ("", format!("{nics} NICs instead of {}", design.places()))))
+    let differs = (nics != u64::from(design.places()))
+        .then(|| ("", format!("{nics} NICs instead of {}", design.places())));
+    let finding = findings.first().map(|found| (found.rule.code, found.message.clone())).or(differs);
+    Ok(Reading { finding, known_faults: faults.iter().map(|found| found.message.clone()).collect() })
 }
 
 fn row(found: &Found<'_>, is_priced: bool, checks: &Checks<'_>) -> Row {
@@ -298,6 +309,7 @@ fn row(found: &Found<'_>, is_priced: bool, checks: &Checks<'_>) -> Row {
         hops: measure.hops,
         cost: is_priced.then_some(measure.cost),
         assumed: passed.and_then(|passed| passed.assumed.clone()),
+        known_faults: passed.map(|passed| passed.known_faults.clone()).unwrap_or_default(),
         file: passed.map(|passed| passed.file.clone()).unwrap_or_default(),
     }
 }

@@ -1,4 +1,4 @@
-//! `closc init`: a fabric file of a size, with comments, that has neither errors nor warnings.
+//! `closc init`: a fabric file of a size, with comments, without errors, and without warnings but of known faults of releases.
 //!
 //! In: numbers, from flags or, on a terminal, from answers. Out: a file. Invariants: what is written was read by all checks
 //! first, and they had nothing to say.
@@ -11,7 +11,7 @@ use std::io::{IsTerminal as _, stdin};
 use anyhow::{Context as _, bail};
 use clap::Args as _;
 use closc_compile::front::{self, Options, Source};
-use closc_diagnostics::Levels;
+use closc_diagnostics::{Diagnostic, Levels};
 use closc_qos::units::Speed;
 
 use schemars::JsonSchema;
@@ -109,7 +109,9 @@ fn near(want: &Want, platforms: &[Choice<'_>], options: &Options) -> anyhow::Res
 /// Returns what the checks have to say of a file first; nothing where it is good and of the size that is wanted.
 fn finding(text: &str, want: &Want, options: &Options) -> anyhow::Result<Option<String>> {
     let reading = front::read_text(&Source::Stdin, text.as_bytes(), options)?;
-    if let Some(found) = reading.diagnostics.iter().next() {
+    // A known fault of a release is of the software, and not of the shape.
+    let of_shape = |found: &&Diagnostic| found.rule.code != super::design::KNOWN_FAULT;
+    if let Some(found) = reading.diagnostics.iter().find(of_shape) {
         return Ok(Some(format!("{}: {}", found.rule.code, found.message)));
     }
     let nics = reading.plan.as_ref().map_or(0, |plan| plan.fabric().counts().nics);

@@ -1,6 +1,7 @@
 //! Designs as text for people.
 //!
-//! In: designs. Out: a head, then a few lines for each. Invariants: a line is at most 100 characters wide for names of the catalogue.
+//! In: designs. Out: a head, then a few lines for each. Invariants: a line is at most 100 characters wide for names of the catalogue, unless it
+//! quotes a message of the checks.
 
 use std::fmt::Write as _;
 
@@ -77,6 +78,9 @@ fn body(text: &mut String, row: &Row) {
         number(row.places.into()),
         number(row.largest.into())
     );
+    for fault in &row.known_faults {
+        let _ = writeln!(text, "    known fault: {fault}");
+    }
     if let Some(assumed) = &row.assumed {
         let _ = writeln!(text, "    assumed limit exceeded: {assumed}");
     }
