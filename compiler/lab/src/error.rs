@@ -245,7 +245,7 @@ pub enum LabError {
         folder: Utf8PathBuf,
     },
     /// Nothing is up under that name.
-    #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`)")]
+    #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`): bring it up with `closc lab up`")]
     NotUp {
         /// The fabric.
         fabric: String,

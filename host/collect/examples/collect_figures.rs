@@ -36,6 +36,7 @@ fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
         denials: Vec::new(),
         strays: Vec::new(),
         found_at: Vec::new(),
+        damaged: Vec::new(),
     }
 }
 

@@ -391,6 +391,11 @@ impl Collector {
         let mut news = Vec::new();
         self.held.retain(|key, held| {
             let stays = judged.contains_key(key);
+            // Silence is not health: what was known is kept until somebody reports on it.
+            if !stays && held.given && !scene.hears(key.0) {
+                held.verdict.unheard_ms.get_or_insert(now_ms);
+                return true;
+            }
             if !stays && held.given {
                 news.push(News::Ended(held.verdict.clone()));
             }

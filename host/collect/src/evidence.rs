@@ -12,7 +12,7 @@ use closc_nic::schedule::Turn;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
-use crate::element::Places;
+use crate::element::{Element, Places};
 use crate::report::{Report, ReportFault};
 
 /// Probes in a row that are lost where nothing comes through.
@@ -39,6 +39,8 @@ pub(crate) struct Agent {
     /// Shared with all agents that probe the same.
     turns: Arc<[Turn]>,
     counts: Box<[(u32, u32)]>,
+    /// Probes that came back damaged, of the few turns that had any.
+    damaged: BTreeMap<Turn, u64>,
 }
 
 impl Agent {
@@ -119,6 +121,8 @@ pub(crate) struct Suspect {
     pub(crate) since_ms: u64,
     /// Probes that came back since the last loss.
     pub(crate) good: u64,
+    /// Probes that came back with other bytes than were sent.
+    pub(crate) damaged: u64,
     /// By who probes it, and where the probe turns.
     pub(crate) tallies: BTreeMap<(Nic, Turn), Tally>,
 }
@@ -237,6 +241,8 @@ impl Evidence {
                 );
             }
         }
+        let damaged: BTreeMap<Turn, u64> = report.damaged.into_iter().collect();
+        self.damage(topology, nic, (old.as_ref().map(|old| &old.damaged), &damaged));
         let bit = |plane: u8| 1u32.checked_shl(plane.into()).unwrap_or_default();
         let known = |plane: &&(u8, bool)| plane.0 < topology.planes;
         let planes = report.carriers.iter().filter(known).fold(0, |all, (plane, _)| all | bit(*plane));
@@ -252,6 +258,7 @@ impl Evidence {
             found_at: report.found_at.into_iter().collect(),
             turns,
             counts,
+            damaged,
         };
         self.agents.insert(nic, agent);
         Ok(())
@@ -330,6 +337,30 @@ impl Evidence {
             pinned.contains(link) || !suspect.tallies.is_empty()
         });
         self.n_tallies -= gone;
+    }
+
+    /// Takes counts of probes that came back damaged. Their losses were taken before.
+    fn damage(
+        &mut self,
+        topology: &Topology,
+        nic: Nic,
+        (old, new): (Option<&BTreeMap<Turn, u64>>, &BTreeMap<Turn, u64>),
+    ) {
+        let Some(old) = old else { return };
+        for (turn, count) in new {
+            let before = old.get(turn).copied().unwrap_or(0);
+            let more = if *count < before { *count } else { count - before };
+            let suspect = last_link(topology, nic, *turn).and_then(|link| self.suspects.get_mut(&link));
+            if let Some(suspect) = suspect {
+                suspect.damaged += more;
+            }
+        }
+    }
+
+    /// Returns how many probes came back damaged over the cables of an element.
+    pub(crate) fn damaged(&self, topology: &Topology, element: Element) -> u64 {
+        let own = self.suspects.iter().filter(|(link, _)| element.covers(topology, **link));
+        own.map(|(_, suspect)| suspect.damaged).sum()
     }
 
     /// Watches cables though they lose nothing, from now on; those of before no more.

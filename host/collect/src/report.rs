@@ -44,6 +44,8 @@ pub struct Report {
     pub carriers: Vec<(u8, bool)>,
     /// Probes, in the order of their turns.
     pub counts: Vec<Count>,
+    /// Of the probes lost, those that came back with other bytes than were sent, of turns that had any.
+    pub damaged: Vec<(Turn, u64)>,
     /// Faults found by itself.
     pub findings: usize,
     /// Denied paths.
@@ -161,11 +163,15 @@ impl Report {
         }
         let mut counts = counts(&metrics)?;
         counts.sort_unstable();
+        let rows = metrics.lines().map(|line| row(line, "closc_nic_probes_damaged_total{"));
+        let damaged: Vec<(Turn, u64)> =
+            rows.filter_map(Result::transpose).take(TURNS_MAX).collect::<Result<_, _>>()?;
         Ok(Report {
             nic: status.nic,
             table: status.table.map(short),
             carriers: status.planes.iter().map(|p| (p.plane, p.carrier)).collect(),
             counts,
+            damaged,
             findings: status.findings.len(),
             denials: status.denials,
             strays: status.planes.iter().map(|p| (p.plane, p.strays)).collect(),

@@ -53,6 +53,10 @@ pub struct Verdict {
     pub reported_ms: u64,
     /// What the switches at both ends count of the worse direction.
     pub counted: Option<Counted>,
+    /// Of the probes lost, those that came back with other bytes than were sent.
+    pub damaged: u64,
+    /// Since when no agent reports on it, in milliseconds since 1970: the verdict is the last that was known.
+    pub unheard_ms: Option<u64>,
 }
 
 /// Counters of switches for one direction of a cable.
@@ -88,6 +92,13 @@ impl Verdict {
             (Kind::Swapped(with), _) => write!(text, "swapped with {} {}", with.kind(), with.name(plan)),
         };
         let _ = write!(text, " since {}", clock(self.since_ms, now_ms));
+        if self.damaged > 0 {
+            let _ =
+                write!(text, "; {} of {} lost probes came back with changed bytes", self.damaged, self.lost);
+        }
+        if let Some(unheard_ms) = self.unheard_ms {
+            let _ = write!(text, "; unheard since {}", clock(unheard_ms, now_ms));
+        }
         if let Some(Counted { from, lost, sent }) = self.counted {
             let from = plan.topology().naming.switch(from);
             let _ = write!(text, "; of {sent} packets from {from} {lost} did not come");
@@ -180,6 +191,20 @@ impl Scene<'_> {
         })
     }
 
+    /// Tells whether agents report on an element now. If not, that nothing is judged of it is silence, and not health.
+    pub(crate) fn hears(&self, element: Element) -> bool {
+        if let Element::Port(port) = element {
+            return self.speaks(port.nic).is_some();
+        }
+        let covered = |link: Link| element.covers(self.topology(), link);
+        let counts = self.switches.flows.iter().filter(|((link, _), _)| covered(*link));
+        let suspects = self.evidence.suspects.iter().filter(|(link, _)| covered(**link));
+        let seen = suspects.flat_map(|(_, suspect)| suspect.tallies.values().map(|tally| tally.seen_ms));
+        let mut seen = seen.chain(counts.map(|(_, flow)| flow.seen_ms)).peekable();
+        // Nothing is suspected any more where enough good probes came.
+        seen.peek().is_none() || seen.any(|seen_ms| self.is_fresh(seen_ms))
+    }
+
     fn upper(&self, link: Link) -> Option<Switch> {
         self.plan.fabric().upper_end(link).map(|(switch, _): (Switch, PortRef)| switch)
     }
@@ -191,6 +216,9 @@ pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
     out.extend(gray::judge(scene, &known));
     counted::complete(scene, &mut out);
+    for verdict in out.iter_mut().filter(|verdict| verdict.kind == Kind::Gray) {
+        verdict.damaged = scene.evidence.damaged(scene.topology(), verdict.element);
+    }
     out.sort_by(|a, b| a.element.cmp(&b.element).then(a.kind.cmp(&b.kind)));
     out
 }

@@ -287,3 +287,47 @@ fn no_death_forgets_or_invents_a_denial() {
     agrees(&fabric, &collector);
     assert!(disk.next > 5, "{} denials", disk.next);
 }
+
+/// Silence is not health: with every witness of a dead cable frozen, the verdict and its denial are kept, and both end by good
+/// probes.
+#[test]
+fn a_verdict_that_no_agent_reports_on_is_kept() {
+    for apply in [false, true] {
+        let mut fabric = Fabric::new(eight_planes(), 7);
+        let mut collector = fabric.collector(Options { apply, ..APPLY });
+        fabric.rounds(&mut collector, 2);
+        let broken = cable(&fabric, "p3-t0-002--p3-t1-004");
+        fabric.faults = vec![Fault::Cut(broken)];
+        fabric.rounds(&mut collector, 6);
+        let stage = if apply { Stage::Applied } else { Stage::Proposed };
+        let wanted = [("p3-t0-002--p3-t1-004".to_owned(), stage)];
+        assert_eq!(stages(&collector), wanted);
+        let witnesses: Vec<_> = fabric.nics().into_iter().filter(|nic| nic.group == 1).collect();
+        witnesses.iter().for_each(|nic| fabric.freeze(*nic, 1));
+        fabric.rounds(&mut collector, 30);
+        assert_eq!(stages(&collector), wanted, "nothing is known but that it was broken");
+        let line = collector.verdicts().next().expect("it is kept").line(&fabric.plan, fabric.now_ms);
+        assert!(line.contains("nothing comes through") && line.contains("; unheard since 12:00"), "{line}");
+        witnesses.iter().for_each(|nic| fabric.freeze(*nic, 0));
+        fabric.rounds(&mut collector, 2);
+        let line = collector.verdicts().next().expect("it is broken").line(&fabric.plan, fabric.now_ms);
+        assert!(!line.contains("unheard"), "{line}");
+        assert_eq!(stages(&collector), wanted);
+        fabric.faults.clear();
+        fabric.rounds(&mut collector, 30);
+        assert_eq!((collector.verdicts().count(), collector.denials().applied().count()), (0, 0));
+    }
+}
+
+/// A cable that changes bytes is named like one that loses, and the line gives the reason.
+#[test]
+fn a_cable_that_changes_bytes_is_named_with_the_reason() {
+    let mut fabric = Fabric::new(eight_planes(), 8);
+    let mut collector = fabric.collector(APPLY);
+    fabric.rounds(&mut collector, 2);
+    fabric.damages = true;
+    fabric.faults = vec![Fault::Gray(cable(&fabric, "p3-t0-002--p3-t1-004"), 0.05)];
+    fabric.rounds(&mut collector, 30);
+    let line = collector.verdicts().next().expect("it is gray").line(&fabric.plan, fabric.now_ms);
+    assert!(line.contains(" lost probes came back with changed bytes"), "{line}");
+}

@@ -28,6 +28,11 @@ impl Frame {
         &self.bytes[self.start..self.end]
     }
 
+    /// Puts the sum into a message that is complete.
+    pub fn seal(&mut self) {
+        crate::wire::seal(&mut self.bytes[self.start..self.end]);
+    }
+
     /// Returns the room for a payload.
     pub fn payload(&mut self) -> &mut [u8] {
         &mut self.bytes[HEADROOM..]

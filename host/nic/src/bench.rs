@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use closc_nic::agent::{Agent, At, Counters, Options};
 use closc_nic::batch::Batch;
+use closc_nic::io::machine::Machine;
 use closc_nic::io::ports::Names;
-use closc_nic::io::run::{FRAME_MAX, GATHER_NS, Machine, is_of, new_epoch, open_table, read_table};
+use closc_nic::io::run::{FRAME_MAX, GATHER_NS, is_of, new_epoch, open_table, read_table};
 use closc_nic::io::sys::{Inbox, stamp, thread_time};
 use closc_nic::region::Region;
 use closc_nic::schedule::Schedule;

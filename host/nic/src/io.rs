@@ -4,6 +4,7 @@ mod asking;
 pub mod client;
 pub mod doctor;
 mod hold;
+pub mod machine;
 pub mod ports;
 pub mod run;
 pub mod scrape;

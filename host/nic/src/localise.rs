@@ -22,6 +22,8 @@ pub struct Record {
     pub sent: u64,
     /// Probes lost since the start.
     pub lost: u64,
+    /// Of those lost, probes that came back with other bytes than were sent.
+    pub damaged: u64,
     /// Round trip of the last that came back.
     pub rtt_ns: u64,
     /// Probes lost in a row.

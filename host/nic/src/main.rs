@@ -16,6 +16,7 @@ use serde_json::Value;
 mod bench;
 mod manual;
 mod settings;
+mod show;
 
 /// Sprays packets over every plane of a fabric, probes its paths, leaves bad ones, names broken cables
 #[derive(Debug, Parser)]
@@ -33,11 +34,16 @@ enum Command {
     /// Run the agent of one NIC
     Run(Box<RunArgs>),
     /// Show planes, far NICs, findings, denials and counters
-    Status,
+    Status {
+        #[command(flatten)]
+        view: ViewArgs,
+    },
     /// Show every path to a NIC and its state
     Paths {
         /// Address of the NIC
         to: Ipv6Addr,
+        #[command(flatten)]
+        view: ViewArgs,
     },
     /// Show what probes say is broken; exit 1 if anything is
     Probe,
@@ -46,6 +52,8 @@ enum Command {
         /// Only after this event
         #[arg(long, default_value_t = 0)]
         after: u64,
+        #[command(flatten)]
+        view: ViewArgs,
     },
     /// Show packets that were lost lately, one by one
     Losses {
@@ -101,6 +109,13 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+struct ViewArgs {
+    /// Print tables for people, or JSON for programs
+    #[arg(long, value_enum, default_value = "human")]
+    format: show::Format,
 }
 
 #[derive(Debug, Args)]
@@ -337,10 +352,10 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
             return Ok(true);
         }
         command @ (Command::Completions { .. } | Command::Man { .. }) => return describe(command),
-        Command::Status => Request::Status {},
-        Command::Paths { to } => Request::Paths { to: *to },
+        Command::Status { .. } => Request::Status {},
+        Command::Paths { to, .. } => Request::Paths { to: *to },
         Command::Probe => Request::Findings {},
-        Command::Events { after } => Request::Events { after: *after },
+        Command::Events { after, .. } => Request::Events { after: *after },
         Command::Losses { after } => Request::Losses { after: *after },
         Command::Deny(args) => Request::Deny { ban: ban(args) },
         Command::Allow { id } => Request::Allow { id: *id },
@@ -355,12 +370,24 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     if let Some(error) = answer.get("error").and_then(Value::as_str) {
         return Err(error.into());
     }
-    match &answer {
-        Value::String(text) => print(format_args!("{text}"))?,
-        other => print(format_args!("{}\n", serde_json::to_string_pretty(other)?))?,
+    match (&answer, table_of(&cli.command)) {
+        (answer, Some(kind)) => print(format_args!("{}", show::human(kind, answer)))?,
+        (Value::String(text), None) => print(format_args!("{text}"))?,
+        (other, None) => print(format_args!("{}\n", serde_json::to_string_pretty(other)?))?,
     }
     let findings = answer.as_array().is_some_and(|list| !list.is_empty());
     Ok(!(matches!(cli.command, Command::Probe) && findings))
+}
+
+/// Returns the table that a command prints, unless it prints JSON.
+fn table_of(command: &Command) -> Option<show::Kind> {
+    let (kind, view) = match command {
+        Command::Status { view } => (show::Kind::Status, view),
+        Command::Paths { view, .. } => (show::Kind::Paths, view),
+        Command::Events { view, .. } => (show::Kind::Events, view),
+        _ => return None,
+    };
+    (view.format == show::Format::Human).then_some(kind)
 }
 
 /// Says of each thing that an agent needs whether it is there.
@@ -388,7 +415,11 @@ fn describe(command: &Command) -> Result<bool, Box<dyn std::error::Error>> {
 }
 
 fn print(text: std::fmt::Arguments<'_>) -> std::io::Result<()> {
-    std::io::stdout().write_fmt(text)
+    match std::io::stdout().write_fmt(text) {
+        // The reader has enough, as `head` does.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
 }
 
 fn ban(args: &DenyArgs) -> Ban {

@@ -6,10 +6,11 @@
 
 mod header;
 mod message;
+mod sum;
 
 pub use header::{
-    Fault, HEADER_LEN, Identity, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, parse,
-    write_outer, write_udp,
+    Fault, HEADER_LEN, Identity, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN,
+    damaged_probe, parse, seal, write_outer, write_udp,
 };
 pub use message::{
     Chunk, Cut, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status,

@@ -47,16 +47,21 @@ fn frame(source: [u8; 16], sequence: Option<Sequence>, next: Next, payload: &[u8
         sequence,
         (next, payload.len()),
     );
-    [&room[start..], payload].concat()
+    let mut frame = [&room[start..], payload].concat();
+    if next == Next::Udp {
+        wire::seal(&mut frame);
+    }
+    frame
 }
 
 fn message(bytes: &[u8]) -> Vec<u8> {
     let own = identity();
     let mut out = vec![0; 8];
-    wire::write_udp(&mut out, &own, 0, bytes.len() + 12);
-    out.extend_from_slice(&[0xc1, 0x05, 1]);
+    wire::write_udp(&mut out, &own, 0, bytes.len() + 16);
+    out.extend_from_slice(&[0xc1, 0x05, 2]);
     out.extend_from_slice(&bytes[..1]);
     out.extend_from_slice(&own.cookie.to_be_bytes());
+    out.extend_from_slice(&[0; 4]);
     out.extend_from_slice(&bytes[1..]);
     let len = out.len() as u16;
     out[4..6].copy_from_slice(&len.to_be_bytes());
@@ -329,6 +334,7 @@ fn a_cookie_of_one_pair_is_refused_from_another() {
     let forged = chunk_of(nic(1), 3, 0, 9);
     let mut tagged = forged.clone();
     tagged[60..62].copy_from_slice(&net.agents[0].identity().tag().to_be_bytes());
+    wire::seal(&mut tagged);
     for frame in [forged, tagged] {
         let before = net.agents[0].counters().wrong_cookie;
         net.deliver(0, &frame);

@@ -558,6 +558,47 @@ fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
     });
 }
 
+/// A port changes a byte in one frame of twenty: all bytes arrive as they were sent, and the port is named like one that loses.
+#[test]
+fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
+    with(|net| {
+        net.run(500 * MS);
+        let port = Cable::Nic(1, 0);
+        net.corrupt.insert(port, 50);
+        let at = net.at(0);
+        let id = net.agents[0].write(&at, nic(1), (0, 0, 8_000_000, Some(1024))).unwrap();
+        net.run(4000 * MS);
+        let view = net.agents[0].write_view(&net.at(0), id).unwrap();
+        let status = net.agents[1].status(&net.at(1));
+        assert!(view.done, "{view:?}");
+        assert_eq!((status.counters.written_bytes, status.wrong_bytes), (8_000_000, 0));
+        assert!(status.counters.damaged > 0, "{:?}", status.counters);
+        // One agent has few probes to its own T0; the collector has those of all.
+        net.corrupt.insert(port, 150);
+        net.run(20_000 * MS);
+        let found = net.agents[0].findings(&net.at(0));
+        let culprits: Vec<Culprit> = found.iter().map(|finding| finding.culprit).collect();
+        assert!(found.iter().all(|finding| finding.gray), "{found:?}");
+        assert_eq!(culprits, [Culprit::NicCable { plane: 1 }]);
+        let metrics = net.agents[0].metrics(&net.at(0));
+        let row = "closc_nic_probes_damaged_total{plane=\"1\",tier=\"0\"";
+        assert!(metrics.contains(row), "{metrics}");
+    });
+}
+
+/// Version 1 had no sum: its messages are refused and counted, so that an upgrade is seen and not guessed.
+#[test]
+fn messages_of_another_version_are_refused_and_counted() {
+    with(|net| {
+        net.run(50 * MS);
+        net.version = Some(1);
+        net.run(50 * MS);
+        let counters = *net.agents[0].counters();
+        assert!(counters.other_version > 0, "{counters:?}");
+        assert_eq!((counters.damaged, counters.malformed), (0, 0));
+    });
+}
+
 /// Every reason why a write is not taken has its own message.
 #[test]
 fn a_refused_write_says_why() {

@@ -4,6 +4,7 @@
 mod common;
 
 use std::net::Ipv6Addr;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -59,4 +60,48 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
     );
     let said = says(&table(0), &of("pair", &own).replace("state/1", "state/2"), &[]);
     assert!(said.contains("its schema is `closc-nic-state/2`, and this closc-nic knows"), "{said}");
+}
+
+/// A folder that others use stays whose it is, whatever the state file in it: else `--state /run/x` would give `/run` away.
+#[test]
+fn no_folder_is_given_to_a_user_but_one_that_the_agent_made() {
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 || !can_open_packets() {
+        closc_skip::skip("not root with a packet socket");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let shared = folder.path().join("shared");
+    std::fs::create_dir(&shared).unwrap();
+    let table_file = folder.path().join("table.bin");
+    std::fs::write(&table_file, table(1)).unwrap();
+    let run = |state: &Path| {
+        Command::new(env!("CARGO_BIN_EXE_closc-nic"))
+            .arg("--socket")
+            .arg(folder.path().join("agent.sock"))
+            .args(["run", "--tied", "--tun", "", "--nic", &Ipv6Addr::from(nic(1)).to_string(), "--table"])
+            .arg(&table_file)
+            .arg("--state")
+            .arg(state)
+            .args(["--user", "nobody"])
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap()
+    };
+    let done = run(&shared.join("x"));
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(!done.status.success() && said.contains("user `nobody` has to own its folder; help: "), "{said}");
+    assert_eq!(std::fs::metadata(&shared).unwrap().uid(), 0, "the folder was given away");
+    let own = folder.path().join("own");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let done = run(&own.join("x"));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let made = std::fs::metadata(&own).unwrap();
+    assert!(made.uid() != 0 && made.mode() & 0o777 == 0o700, "{made:?}");
+}
+
+fn can_open_packets() -> bool {
+    // A bind to a raw socket would do too; the kernel lists what this process may do.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let caps = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or("0").trim();
+    u64::from_str_radix(caps, 16).unwrap_or(0) >> 13 & 1 == 1
 }

@@ -51,6 +51,8 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
                 since_ms: failing.since_ms,
                 reported_ms: failing.reported_ms,
                 counted: Some(failing.counted),
+                damaged: 0,
+                unheard_ms: None,
             }),
         }
     }

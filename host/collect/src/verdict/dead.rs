@@ -102,6 +102,8 @@ fn one_dead(
         since_ms: suspect.since_ms,
         reported_ms: reported_ms(scene, link, &fresh),
         counted: None,
+        damaged: 0,
+        unheard_ms: None,
     })
 }
 
@@ -150,6 +152,8 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         since_ms: scene.now_ms,
         reported_ms: scene.speaks(port.nic).map_or(scene.now_ms, |agent| agent.seen_ms),
         counted: None,
+        damaged: 0,
+        unheard_ms: None,
     }
 }
 
@@ -166,6 +170,8 @@ pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[V
         since_ms: parts.iter().map(|part| part.since_ms).min().unwrap_or(scene.now_ms),
         reported_ms: parts.iter().map(|part| part.reported_ms).min().unwrap_or(scene.now_ms),
         counted: None,
+        damaged: 0,
+        unheard_ms: None,
     }
 }
 

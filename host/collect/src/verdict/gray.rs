@@ -104,6 +104,8 @@ fn cable(
         since_ms: suspect.since_ms,
         reported_ms: witnesses.iter().map(|w| w.tally.seen_ms).min().unwrap_or(scene.now_ms),
         counted: None,
+        damaged: 0,
+        unheard_ms: None,
     })
 }
 
@@ -242,6 +244,8 @@ fn whole_nic(
         since_ms: ports.iter().map(|(suspect, _)| suspect.since_ms).min().unwrap_or(scene.now_ms),
         reported_ms: agent.seen_ms,
         counted: None,
+        damaged: 0,
+        unheard_ms: None,
     })
 }
 

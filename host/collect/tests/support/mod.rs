@@ -90,6 +90,7 @@ struct Agent {
     bans: Vec<Ban>,
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
+    damaged: BTreeMap<Turn, u64>,
     /// Polls that it does not answer.
     silent: usize,
 }
@@ -112,6 +113,8 @@ pub(crate) struct Fabric {
     pub(crate) now_ms: u64,
     pub(crate) faults: Vec<Fault>,
     pub(crate) pace: Pace,
+    /// Whether what is lost comes back with other bytes.
+    pub(crate) damages: bool,
     agents: BTreeMap<Nic, Agent>,
     numbers: Numbers,
 }
@@ -142,13 +145,23 @@ impl Fabric {
     pub(crate) fn new(plan: Arc<Plan>, seed: u64) -> Self {
         let agent = |nic| {
             let counts = turns(&plan, nic).into_iter().map(|turn| (turn, (0, 0))).collect();
-            (nic, Agent { counts, bans: Vec::new(), next_ban: 1, strays: BTreeMap::new(), silent: 0 })
+            (
+                nic,
+                Agent {
+                    counts,
+                    bans: Vec::new(),
+                    next_ban: 1,
+                    strays: BTreeMap::new(),
+                    damaged: BTreeMap::new(),
+                    silent: 0,
+                },
+            )
         };
         let agents = plan.fabric().nics().map(agent).collect();
         let pace = Pace { poll_ms: POLL_MS, probes: PROBES, is_busy: false };
         // 2026-11-22 12:00:00 UTC.
         let now_ms = 1_795_348_800_000;
-        Fabric { agents, plan, now_ms, faults: Vec::new(), pace, numbers: Numbers(seed) }
+        Fabric { agents, plan, now_ms, faults: Vec::new(), pace, damages: false, numbers: Numbers(seed) }
     }
 
     pub(crate) fn collector(&self, options: Options) -> Collector {
@@ -248,6 +261,14 @@ impl Fabric {
         let agent = self.agents.get_mut(&nic).expect("it is a NIC");
         let count = agent.counts.get_mut(&turn).expect("it is a turn");
         *count = (count.0 + probes, count.1 + lost);
+        if self.damages && lost > 0 {
+            *agent.damaged.entry(turn).or_default() += lost;
+        }
+    }
+
+    /// Takes the processor away from an agent for so many polls.
+    pub(crate) fn freeze(&mut self, nic: Nic, polls: usize) {
+        self.agents.get_mut(&nic).expect("it is a NIC").silent = polls;
     }
 
     pub(crate) fn report(&self, nic: Nic) -> Report {
@@ -262,6 +283,7 @@ impl Fabric {
                 .iter()
                 .map(|(turn, (sent, lost))| Count { turn: *turn, sent: *sent, lost: *lost })
                 .collect(),
+            damaged: agent.damaged.iter().map(|(turn, count)| (*turn, *count)).collect(),
             findings: 0,
             denials: agent.bans.clone(),
             strays: agent.strays.iter().map(|(plane, count)| (*plane, *count)).collect(),

@@ -17,7 +17,7 @@ const LEAVING_MAX: usize = 64;
 /// Bytes of a piece, if the path takes them.
 const UNIT: u32 = 8192;
 /// Headers between the outer IPv6 header and the bytes of a piece.
-const PIECE_HEAD: u16 = 8 + 12 + 36;
+const PIECE_HEAD: u16 = 8 + 16 + 36;
 
 /// Paths that must not be used, as requests and the state file have them. Absent fields mean any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]

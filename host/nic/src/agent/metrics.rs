@@ -67,7 +67,7 @@ impl Agent {
     }
 
     fn probe_metrics(&self, out: &mut Metrics) {
-        let mut turns = (Vec::new(), Vec::new(), Vec::new());
+        let (mut turns, mut damaged) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new());
         for (turn, record) in &self.records {
             let labels = match turn {
                 Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
@@ -78,6 +78,10 @@ impl Agent {
             };
             turns.0.push((labels.clone(), record.sent as f64));
             turns.1.push((labels.clone(), record.lost as f64));
+            // Only turns that met any have a row: on a good fabric there is none.
+            if record.damaged > 0 {
+                damaged.push((labels.clone(), record.damaged as f64));
+            }
             // An old answer over a dead path or a port without a carrier proves nothing about now.
             let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
             if record.rtt_ns > 0 && carrier && !record.is_dead() {
@@ -86,6 +90,8 @@ impl Agent {
         }
         out.counter("probes_sent_total", "Probes to a switch and back", turns.0);
         out.counter("probes_lost_total", "Probes that did not come back", turns.1);
+        let help = "Of those that did not come back, probes whose bytes were changed on their way";
+        out.counter("probes_damaged_total", help, damaged);
         out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
     }
 
@@ -233,6 +239,8 @@ impl Metrics {
             ("outside", k.outside),
             ("wrong_cookie", k.wrong_cookie),
             ("malformed", k.malformed),
+            ("damaged", k.damaged),
+            ("other_version", k.other_version),
             ("stale", k.stale),
             ("refused_writes", k.refused_writes),
         ];

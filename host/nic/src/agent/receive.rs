@@ -46,10 +46,8 @@ impl Agent {
         let packet = match wire::parse(frame, &self.identity) {
             Ok(packet) if self.is_mine(frame) => packet,
             Ok(packet) => return self.stray(at, frame, &packet),
-            Err(fault) => {
-                self.refuse(fault);
-                return;
-            }
+            Err(Fault::Damaged) => return self.damaged(at, frame),
+            Err(fault) => return self.refuse(fault),
         };
         if packet.cut {
             match packet.sequence {
@@ -118,11 +116,30 @@ impl Agent {
         }
     }
 
+    /// Ignores a message whose bytes are not those that were sent: to its sender it is lost. A probe to a switch that comes back so
+    /// failed, which says so at once.
+    fn damaged(&mut self, at: &At<'_>, frame: &[u8]) {
+        self.refuse(Fault::Damaged);
+        if !self.is_mine(frame) || frame[22..38] != self.own {
+            return;
+        }
+        let Some((id, epoch)) = wire::damaged_probe(frame) else { return };
+        if epoch != self.epoch {
+            return;
+        }
+        let answered = self.probes.answered(id, at.now_ns.saturating_sub(self.waited_ns));
+        if let Some((Target::Switch(turn, place), _)) = answered {
+            self.came_damaged(at, (turn, place));
+        }
+    }
+
     fn refuse(&mut self, fault: Fault) {
         match fault {
             Fault::Outside => self.counters.outside += 1,
             Fault::Cookie => self.counters.wrong_cookie += 1,
             Fault::Short | Fault::Kind => self.counters.malformed += 1,
+            Fault::Damaged => self.counters.damaged += 1,
+            Fault::Version => self.counters.other_version += 1,
         }
     }
 

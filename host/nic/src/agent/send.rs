@@ -105,6 +105,9 @@ impl Agent {
             let label = (pick.entropy, class);
             wire::write_outer(room, &ethernet, addresses, label, Some((&sequence, tag)), (next, len))
         });
+        if next == Next::Udp {
+            frame.seal();
+        }
         self.pace.took(pick.plane, frame.bytes().len());
         batch.push();
         true
@@ -169,6 +172,7 @@ impl Agent {
                 (Next::Udp, len + UDP_LEN),
             )
         });
+        frame.seal();
         self.pace.took(plane, frame.bytes().len());
         batch.push();
         self.counters.messages += 1;

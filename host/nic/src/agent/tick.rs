@@ -177,6 +177,14 @@ impl Agent {
         }
     }
 
+    /// Takes word of a probe to a switch that came back with other bytes than were sent: that is a loss.
+    pub(super) fn came_damaged(&mut self, at: &At<'_>, (turn, place): (Turn, usize)) {
+        if let Some((_, record)) = self.records.get_mut(place).filter(|(other, _)| *other == turn) {
+            record.damaged += 1;
+        }
+        self.turned(at, (turn, place), None);
+    }
+
     /// Takes the result of a probe to a switch, by its place in the schedule.
     pub(super) fn turned(&mut self, at: &At<'_>, (turn, place): (Turn, usize), rtt_ns: Option<u64>) {
         // A table that was loaded since then may have another schedule.

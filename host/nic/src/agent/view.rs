@@ -34,6 +34,10 @@ pub struct Counters {
     pub wrong_cookie: u64,
     /// Frames that cannot be read: ignored.
     pub malformed: u64,
+    /// Messages whose sum is wrong: ignored, and retransmitted by their sender.
+    pub damaged: u64,
+    /// Messages of agents of another version: ignored.
+    pub other_version: u64,
     /// Answers to a process before, or twice: ignored.
     pub stale: u64,
     /// Pieces of writes outside the region, or too many: ignored.

@@ -44,6 +44,12 @@ pub enum SetupFault {
     /// The denials that are kept are not this agent's.
     #[error(transparent)]
     Stranger(#[from] Stranger),
+    /// The user may not write where denials are kept.
+    #[error(
+        "{0}: user `{1}` has to own its folder; help: write `--state` with a folder that does not exist yet, or `chown {1}` one that \
+         has no other use"
+    )]
+    State(String, String),
     /// Another agent has it.
     #[error("{0} is another agent's, which runs: end it first")]
     Held(String),

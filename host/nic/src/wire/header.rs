@@ -9,6 +9,8 @@
 //! The option is of the type for experiments that a node which does not know it passes over (RFC 4727, RFC 8200 4.2),
 //! so a plain NIC takes the outer headers off and sees packets in the order in which they came.
 
+use super::{message, sum};
+
 /// Ethernet and IPv6 header.
 pub const HEADER_LEN: usize = ETHERNET + IPV6;
 /// The destination options header: next header, length, option type and length, epoch, tag, sequence, entropy value.
@@ -116,6 +118,10 @@ pub enum Fault {
     Cookie,
     /// Of a kind that agents do not send.
     Kind,
+    /// A message of an agent of another version.
+    Version,
+    /// Its bytes are not those that were sent.
+    Damaged,
 }
 
 /// Reads a frame.
@@ -154,8 +160,43 @@ pub fn parse<'a>(frame: &'a [u8], own: &Identity) -> Result<Packet<'a>, Fault> {
         _ => return Err(Fault::Kind),
     };
     let (payload, cut) = payload;
+    if let (Payload::Message(message), false) = (payload, cut) {
+        let body = &ip[IPV6..IPV6 + len];
+        check(&source, body, message)?;
+    }
     let dscp = (ip[0] << 4 | ip[1] >> 4) >> 2;
     Ok(Packet { source, marked, dscp, cut, sequence, payload })
+}
+
+/// Refuses a message of another version, and one that was changed on its way.
+fn check(source: &[u8; 16], body: &[u8], message: &[u8]) -> Result<(), Fault> {
+    message::check_version(message)?;
+    let sent = message.get(message::SUM_AT..).and_then(|rest| rest.first_chunk::<{ sum::LEN }>());
+    let place = body.len().checked_sub(message.len()).ok_or(Fault::Short)? + message::SUM_AT;
+    match (sent, sum::of(source, body, place)) {
+        (Some(sent), Some(sum)) if u32::from_be_bytes(*sent) == sum => Ok(()),
+        (Some(_), Some(_)) => Err(Fault::Damaged),
+        _ => Err(Fault::Short),
+    }
+}
+
+/// Puts the sum into a frame that carries a message and is complete otherwise.
+pub fn seal(frame: &mut [u8]) {
+    let option = if frame[20] == PROTO_OPTIONS { OPTION_LEN } else { 0 };
+    let place = option + UDP_LEN + message::SUM_AT;
+    let (head, body) = frame.split_at_mut(HEADER_LEN);
+    if let Some(sum) = sum::of(&head[22..38], body, place) {
+        body[place..place + sum::LEN].copy_from_slice(&sum.to_be_bytes());
+    }
+}
+
+/// Returns the number of a probe to a switch and back, and the epoch of its sender, of a frame whose sum is wrong. The damage may
+/// be there too, so only a number that is waited for means anything.
+pub fn damaged_probe(frame: &[u8]) -> Option<(u32, u16)> {
+    if frame.get(20) != Some(&PROTO_UDP) {
+        return None;
+    }
+    message::damaged_probe(frame.get(HEADER_LEN + UDP_LEN..)?)
 }
 
 fn option<'a>(body: &'a [u8], own: &Identity) -> Result<(Sequence, u8, &'a [u8]), Fault> {

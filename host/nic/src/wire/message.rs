@@ -1,12 +1,19 @@
 //! Messages between agents: probes, acknowledgements, writes.
 //!
-//! All begin with a magic number, a version, a kind and the cookie of the fabric; numbers are in network order.
+//! All begin with a magic number, a version, a kind, the cookie of the fabric and a sum; numbers are in network order. Version 1
+//! had no sum, and its messages are refused.
 
 use super::header::{Fault, Identity};
+use super::sum;
 
 const MAGIC: [u8; 2] = [0xc1, 0x05];
-const VERSION: u8 = 1;
-const HEAD: usize = 12;
+const VERSION: u8 = 2;
+/// Where the sum is.
+pub(super) const SUM_AT: usize = 12;
+const HEAD: usize = SUM_AT + sum::LEN;
+const SELF_PROBE: u8 = 1;
+/// Number, tier, plane, two uplinks, epoch.
+const SELF_PROBE_LEN: usize = 12;
 const PAIR_PROBE: u8 = 2;
 /// Packets that one acknowledgement speaks of.
 pub const SACK_BITS: usize = 1024;
@@ -176,6 +183,31 @@ pub fn is_pair_probe(message: &[u8]) -> bool {
     message.starts_with(&[MAGIC[0], MAGIC[1], VERSION, PAIR_PROBE])
 }
 
+/// Refuses a message of an agent of another version.
+pub(super) fn check_version(message: &[u8]) -> Result<(), Fault> {
+    match message {
+        [first, second, version, ..] if [*first, *second] == MAGIC => {
+            if *version == VERSION {
+                Ok(())
+            } else {
+                Err(Fault::Version)
+            }
+        }
+        _ => Err(Fault::Kind),
+    }
+}
+
+/// Returns the number of a probe to a switch, and the epoch of its sender, without regard to its sum.
+pub(super) fn damaged_probe(message: &[u8]) -> Option<(u32, u16)> {
+    if message.len() != HEAD + SELF_PROBE_LEN || message[3] != SELF_PROBE {
+        return None;
+    }
+    let mut r = Reader(&message[HEAD..]);
+    let id = r.u32().ok()?;
+    r.take::<6>().ok()?;
+    Some((id, r.u16().ok()?))
+}
+
 /// Reads a message.
 pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
     let mut r = Reader(bytes);
@@ -186,8 +218,10 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
     if r.u64()? != own.cookie {
         return Err(Fault::Cookie);
     }
+    // The reader of the frame compared it.
+    r.take::<{ sum::LEN }>()?;
     Ok(match kind {
-        1 => Message::SelfProbe(SelfProbe {
+        SELF_PROBE => Message::SelfProbe(SelfProbe {
             id: r.u32()?,
             tier: r.u8()?,
             plane: r.u8()?,
@@ -270,7 +304,7 @@ impl Writer<'_> {
 pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
     let mut w = Writer { out, len: 0 };
     let kind = match message {
-        Message::SelfProbe(_) => 1,
+        Message::SelfProbe(_) => SELF_PROBE,
         Message::PairProbe(_) => PAIR_PROBE,
         Message::PairAnswer(_) => 3,
         Message::Sack(_) => 4,
@@ -281,6 +315,8 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
     w.put(&MAGIC);
     w.put(&[VERSION, kind]);
     w.put(&own.cookie.to_be_bytes());
+    // It is known once all bytes are.
+    w.put(&[0; sum::LEN]);
     debug_assert_eq!(w.len, HEAD);
     match message {
         Message::Cut(c) => write_cut(&mut w, c),

@@ -109,6 +109,10 @@ pub(crate) struct Net<'a> {
     pub(crate) now_ns: u64,
     /// Share of packets that a cable loses, in thousandths.
     pub(crate) loss: BTreeMap<Cable, u32>,
+    /// Share of frames of which a cable changes a byte, in thousandths.
+    pub(crate) corrupt: BTreeMap<Cable, u32>,
+    /// Version that messages get on their way.
+    pub(crate) version: Option<u8>,
     /// Share of numbered packets that switches cut to their headers, in thousandths.
     pub(crate) cut: u64,
     /// Ports of agents that are plugged in at the T0 of another plane.
@@ -142,6 +146,8 @@ impl<'a> Net<'a> {
             agents: Vec::new(),
             now_ns: 1,
             loss: BTreeMap::new(),
+            corrupt: BTreeMap::new(),
+            version: None,
             cut: 0,
             swapped: BTreeMap::new(),
             replaced: Vec::new(),
@@ -298,6 +304,20 @@ impl<'a> Net<'a> {
             if frame[20] == 60 && frame.len() > CUT_BYTES && self.cut > (dice * 7 + 3) % 1000 {
                 frame.truncate(CUT_BYTES);
                 frame[18..20].copy_from_slice(&(CUT_BYTES as u16 - 54).to_be_bytes());
+            }
+            if let Some(version) = self.version.filter(|_| frame[20] == 17) {
+                frame[64] = version;
+            }
+            let other_dice = (dice * 13 + 7) % 1000;
+            if cables
+                .iter()
+                .any(|cable| u64::from(self.corrupt.get(cable).copied().unwrap_or(0)) > other_dice)
+            {
+                let place = 22 + self.count as usize * 31 % (frame.len() - 22);
+                // The outer address is what switches forward by.
+                if !(38..54).contains(&place) {
+                    frame[place] ^= 0x10;
+                }
             }
             // Planes differ by more than the gap between two packets, so that order is lost.
             let arrives = self.now_ns + 30_000 + u64::from(plane) * 45_000;

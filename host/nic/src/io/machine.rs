@@ -1,0 +1,190 @@
+//! The ports of the NIC, and the socket that frames come and leave by.
+//!
+//! In: what the kernel reports of interfaces, routes and neighbours. Out: ports as the agent knows them, frames sent. Invariants: a
+//! port whose interface is gone is down; a neighbour that is known is kept until the kernel has another.
+
+use std::net::Ipv6Addr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use crate::agent::{Agent, At};
+use crate::batch::Batch;
+use crate::io::asking::{Asking, Neighbour};
+use crate::io::ports::{Doubt, Names, NextHop, Ports};
+use crate::io::run::say;
+use crate::io::setup::SetupFault;
+use crate::io::sys::{self, Wanted, Xdp};
+
+/// The machine.
+pub struct Machine {
+    /// Frames.
+    pub packets: OwnedFd,
+    /// Interfaces of the planes.
+    pub interfaces: Vec<libc::c_int>,
+    ports: Ports,
+    /// Why no port was found, as it was said last.
+    doubt: Option<Doubt>,
+    /// Planes of which it was said that there is no route.
+    unrouted: u32,
+    ways: Vec<Option<NextHop>>,
+    asking: Vec<Asking>,
+    pub(super) looked_ns: u64,
+    /// Transmission of frames, if not by the socket.
+    pub(super) xdp: Option<Xdp>,
+}
+
+impl Machine {
+    /// Opens the socket for frames and looks at the ports.
+    pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16, ports: &Names) -> Result<Machine, SetupFault> {
+        let packets = sys::open_packets();
+        let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
+        let planes = agent.ports().len();
+        let mut machine = Machine {
+            packets,
+            interfaces: vec![0; planes],
+            ports: Ports::new(ports.clone()),
+            doubt: None,
+            unrouted: 0,
+            ways: vec![None; planes],
+            asking: vec![Asking::default(); planes],
+            looked_ns: 0,
+            xdp: None,
+        };
+        machine.look(agent, at, downlink, true);
+        Ok(machine)
+    }
+
+    /// Sends by AF_XDP sockets from now on, where the kernel has them.
+    pub fn use_xdp(&mut self) {
+        self.xdp = Some(Xdp::default());
+        self.open_xdp();
+    }
+
+    fn open_xdp(&mut self) {
+        let Some(xdp) = &mut self.xdp else { return };
+        for (plane, error) in xdp.open(&self.interfaces) {
+            say(format_args!("frames of plane {plane} leave by a packet socket, not by AF_XDP: {error}"));
+        }
+    }
+
+    /// Asks for routes, only of planes whose neighbour is unknown or answers nothing.
+    fn ask(&mut self, agent: &Agent, at: &At<'_>, downlink: u16) {
+        let is_known =
+            |ways: &[Option<NextHop>], at: usize| ways[at].as_ref().is_some_and(|w| w.neighbour.is_some());
+        let mut planes = Vec::new();
+        for plane in 0..self.ways.len() {
+            let neighbour = match agent.ports()[plane].is_silent() {
+                _ if !is_known(&self.ways, plane) => Neighbour::Unknown,
+                true => Neighbour::Silent,
+                false => Neighbour::Fine,
+            };
+            if self.asking[plane].is_due(neighbour, at.now_ns) {
+                planes.push(plane as u8);
+            }
+        }
+        let found = self.ports.next_hops(at.table, downlink, &planes);
+        for (plane, found) in planes.into_iter().map(usize::from).zip(found) {
+            // A T0 that is rebooting may have no neighbour entry; the one before may be right again.
+            if !is_known(&self.ways, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
+                self.ways[plane] = found;
+            }
+        }
+        let doubt = self.ports.doubt();
+        if let Some(doubt) = doubt.filter(|_| doubt != self.doubt) {
+            say(format_args!("{doubt}"));
+        }
+        self.doubt = doubt;
+        if doubt.is_none() {
+            self.say_unrouted(at, downlink);
+        }
+    }
+
+    /// Says of which planes no port is known, as the kernel has no route to their T0: once each, until there is one.
+    fn say_unrouted(&mut self, at: &At<'_>, downlink: u16) {
+        for (plane, way) in (0u8..).zip(&self.ways) {
+            let bit = 1 << plane;
+            let is_wanted = way.is_none() && self.ports.has(plane);
+            if is_wanted && self.unrouted & bit == 0 {
+                let t0 = Ipv6Addr::from(at.table.t0_probe(plane, downlink));
+                say(format_args!(
+                    "plane {plane}: the kernel has no route to {t0}, so that nothing leaves by it: is its port up, and was \
+                     `ip -batch ip.batch` run since then?"
+                ));
+            }
+            self.unrouted = if is_wanted { self.unrouted | bit } else { self.unrouted & !bit };
+        }
+    }
+
+    /// Looks at the ports, and at routes if they are to be asked for.
+    pub(super) fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
+        self.looked_ns = at.now_ns;
+        let before = self.interfaces.clone();
+        if ask {
+            self.ask(agent, at, downlink);
+        }
+        for plane in 0..self.ways.len() {
+            let Some(way) = &self.ways[plane] else { continue };
+            let Ok((own, carrier)) = sys::interface(self.packets.as_fd(), &way.device) else {
+                agent.port(at, plane as u8, None, false);
+                (self.interfaces[plane], self.ways[plane]) = (0, None);
+                continue;
+            };
+            self.interfaces[plane] = sys::interface_index(&way.device).unwrap_or(0);
+            let ethernet = way.neighbour.map(|neighbour| {
+                let mut head = [0; 14];
+                head[..6].copy_from_slice(&neighbour);
+                head[6..12].copy_from_slice(&own);
+                head[12..].copy_from_slice(&[0x86, 0xdd]);
+                head
+            });
+            agent.port(at, plane as u8, ethernet, carrier);
+        }
+        self.open_xdp();
+        if self.interfaces != before {
+            self.receive(agent);
+        }
+    }
+
+    /// Receives from the interfaces that there are now.
+    fn receive(&self, agent: &Agent) {
+        let own: Vec<libc::c_int> = self.interfaces.iter().copied().filter(|own| *own > 0).collect();
+        let (socket, blocks) = (self.packets.as_fd(), agent.identity().blocks());
+        if let Err(error) = sys::receive_from(socket, &own, blocks) {
+            say(format_args!("frames are not received: {error}"));
+        }
+        for interface in own {
+            // Where an interface cannot, swapped cables look like cables that carry nothing.
+            let _ = sys::take_all(socket, interface);
+        }
+    }
+
+    /// Waits for a frame, or for so long in any case if frames are `gathered`. Tells whether there may be one.
+    pub fn wait(&self, timeout_ns: u64, gathered: bool) -> bool {
+        let mut ready = Vec::new();
+        let packets = if gathered { -1 } else { self.packets.as_raw_fd() };
+        sys::wait(&[Wanted::read(packets)], &mut ready, timeout_ns);
+        gathered || ready.contains(&true)
+    }
+
+    /// Sends what waits for more.
+    pub fn flush(&mut self) {
+        if let Some(xdp) = &mut self.xdp {
+            xdp.flush();
+        }
+    }
+
+    /// Sends what is ready; with AF_XDP a few frames of a port wait for more, or for [`Machine::flush`].
+    pub fn send(&mut self, batch: &mut Batch) -> usize {
+        let frames = batch.ready();
+        let sent = match &mut self.xdp {
+            _ if frames.is_empty() => 0,
+            None => sys::send(self.packets.as_fd(), frames, &self.interfaces),
+            Some(xdp) => {
+                let (sent, left) = xdp.send(frames);
+                let left = left.into_iter().map(|at| &frames[at]);
+                sent + sys::send(self.packets.as_fd(), left, &self.interfaces)
+            }
+        };
+        batch.clear();
+        sent
+    }
+}
