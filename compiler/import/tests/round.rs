@@ -126,8 +126,7 @@ fn placement() -> impl Strategy<Value = Placement> {
 /// The fabric, with the first routing that its operating system has; nothing where the panel has no room.
 fn placed(of: &Placement) -> Option<(String, Plan)> {
     let catalogue = Catalogue::builtin();
-    // An import takes derived entries only where it is told to.
-    let platforms: Vec<_> = catalogue.iter().filter(|platform| !platform.derived).collect();
+    let platforms: Vec<_> = catalogue.iter().collect();
     let platform = of.platform.get(&platforms);
     let os: Os = *of.os.get(&platform.oses);
     let panel = &platform.panel;
