@@ -12,6 +12,7 @@ const TOUCH_FILES: &[(&str, &str)] = &[
     ("cli", "what people name on a command line"),
     ("collect", "the state of denials"),
     ("compile", "trees are written"),
+    ("deploy", "files of the kernel that tell processes apart, for leases"),
     ("files", "what other files name"),
     ("lab", "kernel settings, logs and the state of what is up"),
     ("nic", "kernel settings and denials of a host"),
@@ -37,6 +38,7 @@ const BARE: &[(&str, &str)] = &[
 const WRITERS: &[(&str, &str)] = &[
     ("compiler/artefacts/src/disk.rs", "the synced writer itself"),
     ("compiler/cli/src/audit/sink.rs", "an audit log is appended to, and synced line by line"),
+    ("compiler/cli/src/commands/audit.rs", "nothing is written: a log is opened to be read"),
     ("compiler/compile/src/swap.rs", "a tree is synced as a whole before it is exchanged"),
     ("compiler/compile/src/write.rs", "a tree is synced as a whole before it is exchanged"),
     ("compiler/lab/src/backend/bmv2/switches.rs", "a log of a process"),

@@ -226,7 +226,7 @@ fn seen(plan: &Plan, finding: &Finding) -> String {
     }
 }
 
-/// How two swapped cables are put right: at a device that has an end of both.
+/// Repair of two swapped cables: at a device that has an end of both.
 fn swap(plan: &Plan, cables: &[CableAt]) -> Option<String> {
     let [a, b] = cables else { return None };
     let ends = [(&a.lower, &b.lower), (&a.upper, &b.upper)];

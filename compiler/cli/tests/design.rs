@@ -112,7 +112,10 @@ fn limits_hold_and_the_picked_design_is_written() {
     assert!(place.read("two.yaml").contains("fabric: second\n"));
     let page = place.ends(0, &["design", "--nics", "512"]);
     assert!(page.contains("\n 1  ") && page.contains("Fewest switches: "), "{page}");
-    assert!(page.lines().filter(|line| !line.contains("known fault: ")).all(|line| line.chars().count() <= 110), "{page}");
+    assert!(
+        page.lines().filter(|line| !line.contains("known fault: ")).all(|line| line.chars().count() <= 110),
+        "{page}"
+    );
 }
 
 #[test]

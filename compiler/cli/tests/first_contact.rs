@@ -1,4 +1,4 @@
-//! What a newcomer meets first: the list of commands, commands of other tools, formats, quiet results, tables of spreadsheets.
+//! First contact: the list of commands, commands of other tools, formats, quiet results, tables of spreadsheets.
 
 mod common;
 

@@ -50,7 +50,7 @@ done
 . "$FAKES/comments"
 "#;
 
-/// What both do with `method`, `url`, `jq` and `body`.
+/// Both act on `method`, `url`, `jq` and `body`.
 const COMMENTS: &str = r#"
 case $method in
   GET) for file in "$COMMENTS"/*; do jq -n --arg id "${file##*/}" --rawfile body "$file" '{ id: ($id | tonumber), body: $body }'; done | jq -s . | jq -r "$jq" ;;

@@ -391,8 +391,8 @@ impl Collector {
         let mut news = Vec::new();
         self.held.retain(|key, held| {
             let stays = judged.contains_key(key);
-            // Silence is not health: what was known is kept until somebody reports on it.
-            if !stays && held.given && !scene.hears(key.0) {
+            // Silence is not health: what was known is kept until an agent reports on it.
+            if !stays && held.given && !scene.has_reports_on(key.0) {
                 held.verdict.unheard_ms.get_or_insert(now_ms);
                 return true;
             }

@@ -152,6 +152,18 @@ pub(crate) struct Evidence {
     probes: Vec<[(u64, u64); 3]>,
 }
 
+/// Refuses counts that a NIC cannot have.
+fn checked(topology: &Topology, nic: Nic, report: &Report) -> Result<(), ReportFault> {
+    let mut counts = report.counts.iter();
+    if let Some(count) = counts.clone().find(|count| last_link(topology, nic, count.turn).is_none()) {
+        return Err(ReportFault::Turn(count.turn));
+    }
+    match counts.find(|count| count.lost > count.sent) {
+        Some(count) => Err(ReportFault::Counts(count.turn)),
+        None => Ok(()),
+    }
+}
+
 impl Evidence {
     pub(crate) fn new(topology: &Topology, now_ms: u64) -> Self {
         let places = Places::new(topology);
@@ -210,13 +222,7 @@ impl Evidence {
         now_ms: u64,
     ) -> Result<(), ReportFault> {
         let topology = plan.topology();
-        if let Some(count) = report.counts.iter().find(|count| last_link(topology, nic, count.turn).is_none())
-        {
-            return Err(ReportFault::Turn(count.turn));
-        }
-        if let Some(count) = report.counts.iter().find(|count| count.lost > count.sent) {
-            return Err(ReportFault::Counts(count.turn));
-        }
+        checked(topology, nic, &report)?;
         let old = self.agents.remove(&nic);
         let all: Arc<[Turn]> = report.counts.iter().map(|count| count.turn).collect();
         let turns = self.shared(all);

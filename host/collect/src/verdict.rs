@@ -192,7 +192,7 @@ impl Scene<'_> {
     }
 
     /// Tells whether agents report on an element now. If not, that nothing is judged of it is silence, and not health.
-    pub(crate) fn hears(&self, element: Element) -> bool {
+    pub(crate) fn has_reports_on(&self, element: Element) -> bool {
         if let Element::Port(port) = element {
             return self.speaks(port.nic).is_some();
         }

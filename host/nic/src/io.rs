@@ -7,6 +7,7 @@ mod hold;
 pub mod machine;
 pub mod ports;
 pub mod run;
+mod said;
 pub mod scrape;
 pub mod serve;
 pub mod setup;

@@ -5,13 +5,15 @@
 //! the sequence number is where it is.
 
 mod header;
+mod identity;
 mod message;
 mod sum;
 
 pub use header::{
-    Fault, HEADER_LEN, Identity, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN,
-    damaged_probe, parse, seal, write_outer, write_udp,
+    HEADER_LEN, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe, parse, seal,
+    write_outer, write_udp,
 };
+pub use identity::{Fault, Identity};
 pub use message::{
     Chunk, Cut, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status,
     is_pair_probe, read, write,

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    audit, cables, check, collect, compile, conformance, control, design, diff, drift, explain, export, fix, fmt, grow,
-    import, init, lab, man, paths, platforms, push, te, verify, whatif,
+    audit, cables, check, collect, compile, conformance, control, design, diff, drift, explain, export, fix,
+    fmt, grow, import, init, lab, man, paths, platforms, push, te, verify, whatif,
 };
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};

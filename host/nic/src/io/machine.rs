@@ -10,7 +10,7 @@ use crate::agent::{Agent, At};
 use crate::batch::Batch;
 use crate::io::asking::{Asking, Neighbour};
 use crate::io::ports::{Doubt, Names, NextHop, Ports};
-use crate::io::run::say;
+use crate::io::said::say;
 use crate::io::setup::SetupFault;
 use crate::io::sys::{self, Wanted, Xdp};
 

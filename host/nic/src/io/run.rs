@@ -4,7 +4,7 @@
 //! one thread; a table that cannot be read is reported and the old one stays.
 
 use std::fs::{DirBuilder, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, lchown};
@@ -23,6 +23,7 @@ use crate::batch::{BATCH, Batch};
 use crate::io::hold::Hold;
 use crate::io::machine::Machine;
 use crate::io::ports::Names;
+use crate::io::said::say;
 use crate::io::scrape::{Port, Scrapes};
 use crate::io::serve::Server;
 use crate::io::setup::{self, SetupFault};
@@ -183,16 +184,7 @@ fn run_with(
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
     restore(setup, &mut agent, &at, &kept.bans);
-    let tun = match &setup.tun {
-        Some(name) => {
-            let tun = sys::open_tun(name).map_err(open(&format!("TUN device `{name}`")))?;
-            let index = sys::interface_index(name).ok_or_else(|| io::ErrorKind::NotFound.into());
-            let index = index.map_err(open(&format!("TUN device `{name}`")))?;
-            setup::routes(&table, (name, index), agent.own(), agent.segments())?;
-            Some(Tun::new(File::from(tun)))
-        }
-        None => None,
-    };
+    let tun = setup.tun.as_deref().map(|name| tun(name, &table, &agent)).transpose()?;
     let mut machine = Machine::open(&mut agent, &at, downlink, &setup.ports)?;
     if setup.xdp {
         machine.use_xdp();
@@ -220,6 +212,15 @@ fn run_with(
     }
     let _ = std::fs::remove_file(&setup.socket);
     Ok(())
+}
+
+/// Opens the TUN device, and lets its routes lead to it.
+fn tun(name: &str, table: &Table<'_>, agent: &Agent) -> Result<Tun, SetupFault> {
+    let fault = |error| SetupFault::Open { what: format!("TUN device `{name}`"), error };
+    let tun = sys::open_tun(name).map_err(fault)?;
+    let index = sys::interface_index(name).ok_or_else(|| io::ErrorKind::NotFound.into()).map_err(fault)?;
+    setup::routes(table, (name, index), agent.own(), agent.segments())?;
+    Ok(Tun::new(File::from(tun)))
 }
 
 /// Has signals leave word: those that end the agent, and that which asks for the table to be read again.
@@ -588,9 +589,4 @@ fn drain(links: &OwnedFd) {
     let mut file = File::from(copy);
     let mut bytes = [0; 8192];
     while file.read(&mut bytes).is_ok_and(|n| n > 0) {}
-}
-
-/// Says a line on stderr. Where nobody reads it, the agent goes on.
-pub(super) fn say(line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(std::io::stderr(), "closc-nic: {line}");
 }

@@ -9,6 +9,7 @@
 //! The option is of the type for experiments that a node which does not know it passes over (RFC 4727, RFC 8200 4.2),
 //! so a plain NIC takes the outer headers off and sees packets in the order in which they came.
 
+use super::identity::{Fault, Identity};
 use super::{message, sum};
 
 /// Ethernet and IPv6 header.
@@ -25,41 +26,6 @@ const PROTO_UDP: u8 = 17;
 const PROTO_IPV6: u8 = 41;
 const PROTO_OPTIONS: u8 = 60;
 const HOP_LIMIT: u8 = 64;
-
-/// Conditions for a packet of ours.
-#[derive(Debug, Clone, Copy)]
-pub struct Identity {
-    /// The first 32 bits of segments in plane 0.
-    pub block: u32,
-    /// Blocks of segments: 1, or one for each plane, each one higher than that of the plane before.
-    pub blocks: u8,
-    /// The NICs' pool and its length.
-    pub pool: u128,
-    /// Length of the pool.
-    pub pool_len: u8,
-    /// UDP port of messages.
-    pub udp_port: u16,
-    /// Shared knowledge of all agents of a fabric.
-    pub cookie: u64,
-}
-
-impl Identity {
-    /// Tells whether an address is of the pool of NICs.
-    pub fn holds(&self, address: &[u8; 16]) -> bool {
-        let differs = u128::from_be_bytes(*address) ^ self.pool;
-        self.pool_len == 0 || differs >> (128 - u32::from(self.pool_len)) == 0
-    }
-
-    /// Returns the blocks of all planes.
-    pub fn blocks(&self) -> std::ops::RangeInclusive<u32> {
-        self.block..=self.block.saturating_add(u32::from(self.blocks.max(1)) - 1)
-    }
-
-    /// The part of the cookie that every sprayed packet carries.
-    pub fn tag(&self) -> u16 {
-        (self.cookie ^ self.cookie >> 16 ^ self.cookie >> 32 ^ self.cookie >> 48) as u16
-    }
-}
 
 /// A segment that a NIC receives: the first 48 bits of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,23 +71,6 @@ pub struct Packet<'a> {
     pub sequence: Option<Sequence>,
     /// Contents.
     pub payload: Payload<'a>,
-}
-
-/// Why a packet is not ours, or cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// Shorter than its headers say.
-    Short,
-    /// Sent from, or to, outside the fabric.
-    Outside,
-    /// The cookie is another fabric's.
-    Cookie,
-    /// Of a kind that agents do not send.
-    Kind,
-    /// A message of an agent of another version.
-    Version,
-    /// Its bytes are not those that were sent.
-    Damaged,
 }
 
 /// Reads a frame.

@@ -3,7 +3,7 @@
 //! All begin with a magic number, a version, a kind, the cookie of the fabric and a sum; numbers are in network order. Version 1
 //! had no sum, and its messages are refused.
 
-use super::header::{Fault, Identity};
+use super::identity::{Fault, Identity};
 use super::sum;
 
 const MAGIC: [u8; 2] = [0xc1, 0x05];

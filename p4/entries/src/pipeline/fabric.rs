@@ -4,6 +4,7 @@
 //! of ports on the panel, so that a port keeps its next hop when others come and go; a port without a cable has no entry and
 //! takes nothing in.
 
+mod classes;
 mod groups;
 mod limits;
 mod qos;

@@ -1,4 +1,4 @@
-// Classes that a NIC does not choose freely. A strict class has a rate, so that a NIC cannot starve the others. The class of trimmed
+// Classes that a NIC does not choose freely. A strict class has a rate, so that one NIC cannot fill the port. The class of trimmed
 // packets belongs to switches, so its rate is below any packet. Packets above the rate get the code point, class and queue of the
 // entry, so that the next switch does not trust them either.
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use closc_deploy::{SequenceGuard, SonicOptions};
+use closc_sonic::ConfigDb;
 
 use super::{FakeSwitch, NEW, OLD, fault, put};
-use closc_sonic::ConfigDb;
 
 fn of(sequence: u64, allow_older: bool) -> SonicOptions {
     SonicOptions { release: Some(SequenceGuard { sequence, allow_older }), ..SonicOptions::default() }

@@ -11,7 +11,7 @@ use closc_qos::profile::{Class, Role, Scheduler};
 use closc_runtime::proto::v1;
 
 use super::Maker;
-use super::qos::{Kind, number_of, queues};
+use super::classes::{Kind, number_of, queues};
 use crate::error::Fault;
 
 /// Packets for the controller from one port, per second and at once. LLDP sends one packet a second at the most, after a burst of
@@ -36,7 +36,7 @@ const BURST_PACKETS: u64 = 16;
 /// A limit that no packet keeps, in bytes per second and bytes at once.
 const NONE: (u64, u64) = (1, 1);
 
-/// What a NIC may send in a class, and what becomes of the rest.
+/// Rate of a class on a NIC port, and the class of the rest.
 pub(super) struct ClassLimit {
     pub(super) class: u8,
     /// Bytes per second.

@@ -13,16 +13,14 @@ use closc_qos::Bytes;
 use closc_qos::Place;
 use closc_qos::codes::Dscp;
 use closc_qos::ecn::{Ecn, EcnContext, EcnError, Limit};
-use closc_qos::profile::{Class, Scheduler};
+use closc_qos::profile::Class;
 use closc_qos::units::Speed;
 use closc_runtime::proto::v1;
-use closc_topology::{Side, TierId};
+use closc_topology::Side;
 
+use super::classes::{CLASSES_MAX, Kind, number_of, queues};
 use super::{Form, Maker, Port, limits};
 use crate::error::{EntriesError, Fault};
-
-/// Classes that `bit<3>` tells apart.
-const CLASSES_MAX: usize = 8;
 
 /// Packets a queue holds on targets that have no buffer of their own to share: BMv2's default.
 const QUEUE_PACKETS: u64 = 64;
@@ -33,14 +31,6 @@ const DEPTH_MAX: u64 = (1 << 19) - 1;
 /// Parts in a million in a hundredth.
 const PPM_PER_PERCENT: u32 = 10_000;
 
-/// Ports that are alike in all that quality of service depends on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kind {
-    pub(super) place: Place,
-    pub(super) speed: Speed,
-    pub(super) mtu: u16,
-}
-
 /// When packets of a class are marked, in what the pipeline counts queues in.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pipeline) struct Marks {
@@ -48,21 +38,6 @@ pub(in crate::pipeline) struct Marks {
     pub(in crate::pipeline) min: u64,
     pub(in crate::pipeline) max: u64,
     pub(in crate::pipeline) probability_ppm: u32,
-}
-
-impl Kind {
-    pub(super) fn of(tier: TierId, port: Port<'_>) -> Self {
-        Self::at(tier, port.intent.at.side, port.intent.physical.speed, port.intent.mtu)
-    }
-
-    fn at(tier: TierId, side: Side, speed: Speed, mtu: u16) -> Self {
-        let place = match (tier, side) {
-            (TierId::T0, Side::Down) => Place::LastHop,
-            (TierId::T0, Side::Up) => Place::Edge,
-            (TierId::T1 | TierId::T2, _) => Place::Fabric,
-        };
-        Kind { place, speed, mtu }
-    }
 }
 
 /// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
@@ -194,28 +169,6 @@ impl Maker<'_> {
         self.push(entry);
         Ok(())
     }
-}
-
-/// Returns the number of a class in the pipeline: its place among the classes by rising traffic class.
-pub(super) fn number_of(intent: &DeviceIntent<'_>, class: &Class) -> u8 {
-    let place = intent.qos.classes().position(|each| each.name == class.name);
-    place.and_then(|place| u8::try_from(place).ok()).expect("a class of the profile, of which there are few")
-}
-
-/// Returns the queue of each class. Queues of a v1model target are served by priority alone, so all weighted
-/// classes share the first one, and each strict class has its own above, in the order of the profile's queues.
-pub(super) fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
-    let strict = |class: &&Class| class.scheduler == Scheduler::Strict;
-    let mut above: Vec<_> = intent.qos.classes().filter(strict).map(|class| class.queue).collect();
-    above.sort_unstable();
-    above.dedup();
-    let queue = |class: &Class| match class.scheduler {
-        Scheduler::Strict => {
-            above.iter().position(|queue| *queue == class.queue).map_or(0, |place| place + 1)
-        }
-        Scheduler::Dwrr(_) => 0,
-    };
-    intent.qos.classes().map(|class| queue(class).min(CLASSES_MAX - 1) as u8).collect()
 }
 
 /// Contents of a queue, in units of so many bytes.
