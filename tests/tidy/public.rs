@@ -45,9 +45,10 @@ const UNNAMED: &[(&str, usize)] = &[
 /// or saved, whose schemas the command line prints, and two say whether an inventory has rules for SONiC, and one for a switch;
 /// three say which switches of a tree are left alone, and three are sums and metrics of counters that a collector serves, too.
 /// sixteen are rules of inventories by patterns, addresses of a site, files of a site for a chip, and what saved plans have of CONFIG_DB;
-/// four name files that no transport carries; ten are carriers of files over SSH, their options and what a push of them would do.
+/// four name files that no transport carries; ten are carriers of files over SSH, their options and what a push of them would do;
+/// one is the sequence number that a switch compares with.
 /// Of `switch` one says which ports a packet test judges.
-const FACES: &[(&str, usize)] = &[("deploy", 179), ("entries", 21), ("switch", 123)];
+const FACES: &[(&str, usize)] = &[("deploy", 180), ("entries", 21), ("switch", 123)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

@@ -41,6 +41,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("compiler/cli/src/commands/audit.rs", "nothing is written: a log is opened to be read"),
     ("compiler/compile/src/swap.rs", "a tree is synced as a whole before it is exchanged"),
     ("compiler/compile/src/write.rs", "a tree is synced as a whole before it is exchanged"),
+    ("compiler/files/src/lib.rs", "nothing is written: a secret is opened to be read"),
     ("compiler/lab/src/backend/bmv2/switches.rs", "a log of a process"),
     ("compiler/lab/src/backend/embedded/process.rs", "a log of a process"),
     ("compiler/lab/src/backend/linux/apply.rs", "settings of the kernel"),

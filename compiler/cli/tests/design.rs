@@ -90,11 +90,11 @@ fn each_design_is_a_fabric_without_a_finding() {
         for (index, row) in all(&found).iter().enumerate() {
             let name = format!("{at}-{index}.yaml");
             place.write(&name, row["file"].as_str().expect("a text"));
-            place.ends(0, &["check", &name, "-D", "warnings", "-A", "W0203"]);
+            place.ends(0, &["check", &name, "-D", "warnings", "--allow", "W0203"]);
             assert_eq!(place.ends(0, &["fmt", "--check", &name]), "", "{}", row["file"]);
         }
     }
-    place.ends(0, &["compile", "0-0.yaml", "--out", "tree", "-D", "warnings", "-A", "W0203"]);
+    place.ends(0, &["compile", "0-0.yaml", "--out", "tree", "-D", "warnings", "--allow", "W0203"]);
     place.ends(0, &["verify", "tree"]);
 }
 

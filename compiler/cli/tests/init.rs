@@ -26,15 +26,15 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
         place.ends(0, &[&["init"], &words[..]].concat());
         let text = place.read(&file);
         assert!(text.contains("fabric: made\n") && text.matches('#').count() >= 6, "{text}");
-        let found = place.closc(&["check", &file, "--format", "json", "-D", "warnings", "-A", "W0203"]);
+        let found = place.closc(&["check", &file, "--format", "json", "-D", "warnings", "--allow", "W0203"]);
         let said = String::from_utf8_lossy(&found.stdout);
         let json: serde_json::Value = serde_json::from_str(&said).expect("one document");
         assert_eq!(json["counts"]["nics"], nics, "{flags}: {said}");
         assert_eq!(place.ends(0, &["fmt", "--check", &file]), "", "{text}");
     }
-    place.ends(0, &["compile", "1.yaml", "--out", "tree", "-D", "warnings", "-A", "W0203"]);
+    place.ends(0, &["compile", "1.yaml", "--out", "tree", "-D", "warnings", "--allow", "W0203"]);
     place.ends(0, &["verify", "tree"]);
-    place.ends(0, &["compile", "5.yaml", "--out", "high", "-D", "warnings", "-A", "W0203"]);
+    place.ends(0, &["compile", "5.yaml", "--out", "high", "-D", "warnings", "--allow", "W0203"]);
     place.ends(0, &["verify", "high"]);
     // Without a terminal it asks nothing, and standard output has the file.
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
