@@ -60,7 +60,7 @@ impl FromStr for Date {
         }
         let year: u16 = year.parse().map_err(|_| wrong())?;
         let (month, day) = (month.parse().map_err(|_| wrong())?, day.parse().map_err(|_| wrong())?);
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let last: u8 = match month {
             2 => 28 + u8::from(is_leap),
             4 | 6 | 9 | 11 => 30,

@@ -125,6 +125,7 @@ impl Audit {
     }
 
     /// Says how far it came.
+    #[expect(clippy::needless_pass_by_value, reason = "callers make the value in the call")]
     pub fn say(&self, result: &str, details: Value) -> anyhow::Result<()> {
         let Some(log) = &self.0 else { return Ok(()) };
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();

@@ -99,13 +99,11 @@ impl Releases {
 
     /// Returns the supported releases, for messages and pages.
     pub fn words(&self) -> String {
-        match self.oldest {
-            Some(oldest) => format!("`{oldest}` or later"),
-            None => {
-                let known: Vec<String> = self.known.iter().map(|release| format!("`{release}`")).collect();
-                known.join(", ")
-            }
+        if let Some(oldest) = self.oldest {
+            return format!("`{oldest}` or later");
         }
+        let known: Vec<String> = self.known.iter().map(|release| format!("`{release}`")).collect();
+        known.join(", ")
     }
 
     /// Returns the first release that can do something, where not all that are known can.

@@ -60,16 +60,12 @@ impl Identities {
         let claims = self.claims.entry(nic).or_default();
         claims.insert(source, now_ms);
         claims.retain(|_, seen_ms| now_ms.saturating_sub(*seen_ms) <= fresh_ms);
-        match claims.keys().find(|other| **other != source) {
-            Some(other) => {
-                self.contested.insert(nic);
-                Err(Conflict::Contested(*other))
-            }
-            None => {
-                self.contested.remove(&nic);
-                Ok(())
-            }
+        if let Some(other) = claims.keys().find(|other| **other != source) {
+            self.contested.insert(nic);
+            return Err(Conflict::Contested(*other));
         }
+        self.contested.remove(&nic);
+        Ok(())
     }
 
     /// Ends the claim of a source that does not answer.

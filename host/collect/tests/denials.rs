@@ -303,12 +303,16 @@ fn a_verdict_that_no_agent_reports_on_is_kept() {
         let wanted = [("p3-t0-002--p3-t1-004".to_owned(), stage)];
         assert_eq!(stages(&collector), wanted);
         let witnesses: Vec<_> = fabric.nics().into_iter().filter(|nic| nic.group == 1).collect();
-        witnesses.iter().for_each(|nic| fabric.freeze(*nic, 1));
+        for nic in &witnesses {
+            fabric.freeze(*nic, 1);
+        }
         fabric.rounds(&mut collector, 30);
         assert_eq!(stages(&collector), wanted, "nothing is known but that it was broken");
         let line = collector.verdicts().next().expect("it is kept").line(&fabric.plan, fabric.now_ms);
         assert!(line.contains("nothing comes through") && line.contains("; unheard since 12:00"), "{line}");
-        witnesses.iter().for_each(|nic| fabric.freeze(*nic, 0));
+        for nic in &witnesses {
+            fabric.freeze(*nic, 0);
+        }
         fabric.rounds(&mut collector, 2);
         let line = collector.verdicts().next().expect("it is broken").line(&fabric.plan, fabric.now_ms);
         assert!(!line.contains("unheard"), "{line}");

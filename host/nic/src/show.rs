@@ -53,7 +53,7 @@ fn status(answer: &Value) -> String {
             cell(&plane["strays"]),
         ]
     });
-    section(&mut text, &["PLANE", "PORT", "T0", "RTT us", "STRAYS"], planes.collect());
+    section(&mut text, &["PLANE", "PORT", "T0", "RTT us", "STRAYS"], &planes.collect::<Vec<_>>());
     let channels = list(&answer["channels"]).map(|channel| {
         let (sent, lost) = (list(&channel["sent"]).filter_map(Value::as_u64).sum::<u64>(), &channel["lost"]);
         let share = lost.as_u64().filter(|_| sent > 0).map(|lost| 100.0 * lost as f64 / sent as f64);
@@ -70,7 +70,7 @@ fn status(answer: &Value) -> String {
         ]
     });
     let head = ["FAR NIC", "PLANES", "GOOD", "BAD", "DENIED", "SENT", "LOST", "LOST %", "RTT us"];
-    section(&mut text, &head, channels.collect());
+    section(&mut text, &head, &channels.collect::<Vec<_>>());
     let findings = list(&answer["findings"]).map(|finding| {
         let of = ["plane", "t1", "uplink", "t1_uplink"].map(|key| (key, &finding[key]));
         let place = of.iter().filter(|(_, value)| !value.is_null());
@@ -79,18 +79,18 @@ fn status(answer: &Value) -> String {
         let share = format!("{} of {}", cell(&finding["lost"]), cell(&finding["sent"]));
         vec![cell(&finding["what"]), place.join(" "), kind.to_owned(), share]
     });
-    section(&mut text, &["FINDING", "PLACE", "STATE", "PROBES LOST"], findings.collect());
+    section(&mut text, &["FINDING", "PLACE", "STATE", "PROBES LOST"], &findings.collect::<Vec<_>>());
     let denials = list(&answer["denials"]).map(|denial| {
         let scope = ["plane", "uplinks", "t1_uplinks", "zone", "group", "downlink"];
         let scope = scope.iter().filter(|key| !denial[**key].is_null());
         let scope: Vec<String> = scope.map(|key| format!("{key} {}", cell(&denial[*key]))).collect();
         vec![cell(&denial["id"]), scope.join(" "), cell(&denial["reason"])]
     });
-    section(&mut text, &["DENIAL", "PATHS", "REASON"], denials.collect());
+    section(&mut text, &["DENIAL", "PATHS", "REASON"], &denials.collect::<Vec<_>>());
     let counters = answer["counters"].as_object().into_iter().flatten();
     let counters = counters.filter(|(_, value)| value.as_u64() != Some(0));
     let counters = counters.map(|(name, value)| vec![plain(&name.replace('_', " ")), cell(value)]);
-    section(&mut text, &["COUNTER", "VALUE"], counters.collect());
+    section(&mut text, &["COUNTER", "VALUE"], &counters.collect::<Vec<_>>());
     text
 }
 
@@ -111,7 +111,7 @@ fn paths(answer: &Value) -> String {
         ]
     });
     let head = ["PLANE", "UPLINK", "STATE", "SHARE %", "LOST", "RTT us", "ENTROPY", "OUTER ADDRESS"];
-    table(&head, rows.collect())
+    table(&head, &rows.collect::<Vec<_>>())
 }
 
 fn events(answer: &Value) -> String {
@@ -119,7 +119,7 @@ fn events(answer: &Value) -> String {
         let seconds = event["at_ns"].as_f64().map_or_else(|| "-".to_owned(), |ns| format!("{:.3}", ns / 1e9));
         vec![cell(&event["number"]), seconds, cell(&event["text"])]
     });
-    table(&["EVENT", "AT s", "TEXT"], rows.collect())
+    table(&["EVENT", "AT s", "TEXT"], &rows.collect::<Vec<_>>())
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -144,16 +144,16 @@ fn tenths(value: &Value) -> String {
 }
 
 /// Adds a table after an empty line, if it has rows.
-fn section(text: &mut String, head: &[&str], rows: Vec<Vec<String>>) {
+fn section(text: &mut String, head: &[&str], rows: &[Vec<String>]) {
     if !rows.is_empty() {
         text.push('\n');
         text.push_str(&table(head, rows));
     }
 }
 
-fn table(head: &[&str], rows: Vec<Vec<String>>) -> String {
+fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|&title| title.to_owned()).collect();
-    let all = || std::iter::once(&head).chain(&rows);
+    let all = || std::iter::once(&head).chain(rows);
     let width =
         |at: usize| all().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..head.len()).map(width).collect();

@@ -108,7 +108,7 @@ mod tests {
 
     fn follow(lines: &[String]) -> Result<Chain, String> {
         let mut chain = Chain::new();
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
         chain.follow(text.as_bytes()).map_err(|fault| fault.to_string())?;
         Ok(chain)
     }

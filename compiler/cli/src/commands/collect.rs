@@ -103,8 +103,11 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     Ok(if found { Outcome::Failed } else { Outcome::Fine })
 }
 
+/// Patterns of sockets, and sockets that are bound to a NIC.
+type Sockets = (Vec<String>, Vec<(PathBuf, Nic)>);
+
 /// Separates patterns of sockets from sockets that are bound to a NIC: `su001-n001/nic0=/run/closc/nic0.sock`.
-fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<(Vec<String>, Vec<(PathBuf, Nic)>)> {
+fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
     let (mut patterns, mut bound) = (Vec::new(), Vec::new());
     for text in all {
         // A path may contain the sign, and begins with a slash or a dot.

@@ -24,6 +24,7 @@ pub(crate) const DESIGN: Document<Designs> = Document::new("closc-design/1");
 
 /// Designs, the best first.
 #[derive(Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "a document of designs has a list of them")]
 pub(crate) struct Designs {
     /// Designs that meet the need.
     compared: usize,
