@@ -28,7 +28,7 @@ use room::Room;
 
 pub use crate::pace::PortBurst;
 pub use crate::search::T0Port;
-pub use control::{Ban, BanFault, Bans, unit_max};
+pub use control::{Ban, BanFault, Bans, PIECE_HEADERS, unit_max};
 pub use room::{channel_bytes, channels_of};
 pub use view::{
     ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, TableView, WriteView,

@@ -28,9 +28,9 @@ impl Frame {
         &self.bytes[self.start..self.end]
     }
 
-    /// Puts the sum into a message that is complete.
-    pub fn seal(&mut self) {
-        crate::wire::seal(&mut self.bytes[self.start..self.end]);
+    /// Returns the bytes on the wire, to complete them.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.end]
     }
 
     /// Returns the room for a payload.

@@ -25,6 +25,7 @@ use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use closc_nic::agent::PIECE_HEADERS;
 use closc_paths::Table;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 
@@ -52,7 +53,7 @@ use wiring::Wiring;
 /// Delay over a cable, and from port to port of a switch whose queue is empty.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
-const HEADERS: u64 = 126 + inner::INNER as u64;
+const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
 /// Stations at work from which on several threads share them.
 const PARALLEL_FROM: usize = 64;
 /// NICs of a job in virtual time.

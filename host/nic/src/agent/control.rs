@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::agent::guard::{self, Sender};
 use crate::agent::{Agent, At};
 use crate::channel::Channel;
+use crate::wire::{HEADER_LEN, OPTION_LEN};
 use crate::writes::{Leaving, Order, WriteFault};
 
 /// Writes to one NIC that are remembered.
@@ -18,6 +19,8 @@ const LEAVING_MAX: usize = 64;
 const UNIT: u32 = 8192;
 /// Headers between the outer IPv6 header and the bytes of a piece.
 const PIECE_HEAD: u16 = 8 + 16 + 36;
+/// Bytes of a frame besides those of the piece: Ethernet, IPv6, option with the sequence, UDP, message.
+pub const PIECE_HEADERS: u16 = (HEADER_LEN + OPTION_LEN) as u16 + PIECE_HEAD;
 
 /// Paths that must not be used, as requests and the state file have them. Absent fields mean any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
@@ -127,7 +130,7 @@ pub enum BanFault {
 
 /// The longest piece of a write that the fabric carries with its headers.
 pub fn unit_max(table: &Table<'_>) -> u32 {
-    u32::from(table.header().mtu.saturating_sub(PIECE_HEAD + 16)).max(1)
+    u32::from(table.header().mtu.saturating_sub(PIECE_HEAD + OPTION_LEN as u16)).max(1)
 }
 
 impl Agent {

@@ -106,7 +106,7 @@ impl Agent {
             wire::write_outer(room, &ethernet, addresses, label, Some((&sequence, tag)), (next, len))
         });
         if next == Next::Udp {
-            frame.seal();
+            wire::seal(frame.bytes_mut());
         }
         self.pace.took(pick.plane, frame.bytes().len());
         batch.push();
@@ -172,7 +172,7 @@ impl Agent {
                 (Next::Udp, len + UDP_LEN),
             )
         });
-        frame.seal();
+        wire::seal(frame.bytes_mut());
         self.pace.took(plane, frame.bytes().len());
         batch.push();
         self.counters.messages += 1;
