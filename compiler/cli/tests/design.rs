@@ -138,11 +138,12 @@ fn a_cost_is_the_sum_of_given_prices() {
 fn a_need_without_a_design_is_refused_with_a_reason() {
     let place = Place::new();
     for (flags, wanted) in [
-        ("--nics 1001", "1001 NICs are not whole nodes of 8"),
+        ("--nics 1001", "1001 is not a whole number of nodes of 8 NICs: use `--nics 1008`"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
         ("--nics 64 --planes 1 --speed 10G", "no switch of the catalogue has ports of 10G"),
         ("--nics 64 --platform sn9999", "no platform `sn9999`"),
-        ("--nics 8 --planes 1 --platform spectrum4-sn5600", "no design keeps these limits"),
+        ("--nics 8 --planes 1 --platform spectrum4-sn5600", "one T0 holds 8 NICs"),
+        ("--nics 400000000 --planes 4", "no design keeps these limits"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
         ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: there are 2 designs"),
     ] {

@@ -17,6 +17,8 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
         ("--nics 64 --planes 2 --speed 200G --platform linux --tiers 3 --routing ecmp-static", 64),
         ("--nics 262144 --planes 4 --speed 400G", 262_144),
         ("--nics 16384 --planes 1 --speed 800G --tiers 3", 16_384),
+        ("--nics 512 --speed 800G --planes 2 --rails 8", 512),
+        ("--nics 8192 --planes 1 --platform th5-128x400g,th6-nh4210-128x800g", 8192),
     ]
     .into_iter()
     .enumerate()
@@ -36,6 +38,10 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     place.ends(0, &["verify", "tree"]);
     place.ends(0, &["compile", "5.yaml", "--out", "high", "-D", "warnings", "--allow", "W0203"]);
     place.ends(0, &["verify", "high"]);
+    assert!(!place.read("3.yaml").contains("spare"));
+    assert!(
+        place.read("9.yaml").contains("rails: 8") && place.read("10.yaml").contains("t1: { platform: th6-")
+    );
     // Without a terminal it asks nothing, and standard output has the file.
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
@@ -46,13 +52,20 @@ fn what_cannot_be_made_is_said_with_what_can() {
     place.write("mine.yaml", "mine");
     for (flags, wanted) in [
         ("--out mine.yaml", "`mine.yaml` exists"),
-        ("--nics 1021", "`--nics 1024` does"),
-        ("--nics 64 --planes 2 --os eos", "none of any number of NICs near it"),
-        ("--nics 400000000", "three tiers of these switches have at most"),
-        ("--nics 4000000 --tiers 2", "two tiers of these switches have at most"),
+        ("--nics 1021", "`--nics 1024`"),
+        ("--nics 64 --planes 2 --os eos", "`eos` cannot do `routing: srv6-static`"),
+        ("--nics 400000000", "no design keeps these limits"),
+        ("--nics 4000000 --tiers 2", "no design keeps these limits"),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
-        ("--platform th2-64x100g --speed 6400G", "has no ports of 1.6T"),
-        ("--speed 4M", "no switch of the catalogue has ports of 1M"),
+        ("--platform th2-64x100g --speed 6400G --planes 4", "has no ports of 1.6T"),
+        (
+            "--platform linux --os eos --speed 200G --planes 2",
+            "`linux` does not run `eos`; it runs `linux`, `frr`",
+        ),
+        ("--speed 4M --planes 4", "no switch of the catalogue has ports of 1M"),
+        ("--nics 16 --planes 4", "less than half of the ports of each T1 would be in use"),
+        ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
+        ("--nics 64 --planes 4 --pick 3 --platform spectrum4-sn5600", "designs were found"),
     ] {
         let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
         let said = place.ends(1, &words);
@@ -61,17 +74,24 @@ fn what_cannot_be_made_is_said_with_what_can() {
     assert_eq!(place.read("mine.yaml"), "mine");
     // Proposed values are accepted.
     for flags in [
-        "--nics 1 --planes 4",
+        "--nics 1 --planes 2 --speed 200G --platform linux",
         "--nics 1021",
         "--nics 100 --planes 2 --nics-per-node 3",
-        "--nics 3 --planes 2",
     ] {
-        let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
-        let said = place.ends(1, &words);
-        let near = said.split("`--nics ").nth(1).and_then(|rest| rest.split('`').next());
-        let near = near.unwrap_or_else(|| panic!("{flags}: {said}"));
-        let others = &words[3..];
-        place.ends(0, &[&["init", "--nics", near], others].concat());
+        let mut said = flags.to_owned();
+        let near = loop {
+            let words: Vec<&str> = ["init"].into_iter().chain(said.split(' ')).collect();
+            let out = place.closc(&words);
+            if out.status.success() {
+                break said;
+            }
+            let why = String::from_utf8_lossy(&out.stderr).into_owned();
+            let near = why.split("`--nics ").nth(1).and_then(|rest| rest.split('`').next());
+            let near = near.unwrap_or_else(|| panic!("{flags}: {why}"));
+            let others: Vec<&str> = said.split(' ').skip(2).collect();
+            said = [&["--nics", near], &others[..]].concat().join(" ");
+        };
+        assert_ne!(near, flags);
     }
     place.ends(64, &["init", "--planes", "17"]);
     place.ends(64, &["init", "--os", "ios"]);

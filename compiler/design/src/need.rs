@@ -79,6 +79,9 @@ pub struct Ratio {
 pub struct RatioError(String);
 
 impl Ratio {
+    /// As much down as up.
+    pub const EVEN: Ratio = Ratio { down: 1, up: 1 };
+
     /// Returns a ratio in lowest terms; none where a number is 0.
     pub fn new(down: u64, up: u64) -> Option<Self> {
         let divisor = gcd(down, up).max(1);

@@ -5,7 +5,6 @@
 //! T1s under T2s have as much bandwidth up as down.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
@@ -15,6 +14,7 @@ use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::Need;
+use crate::outside::{self, Outside};
 use crate::panel::{Panel, panels};
 
 /// The most zones: addresses and uSIDs have four bits for them.
@@ -22,45 +22,6 @@ pub const ZONES_MAX: u32 = 16;
 
 /// The fewest T1s of a plane: with one, its failure takes the plane.
 const T1S_MIN: u32 = 2;
-
-/// Why the search found nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Outside {
-    /// A name is not in the catalogue.
-    #[error("no platform `{0}` in the catalogue: `closc platforms` lists them")]
-    Platform(String),
-    /// The speed of a NIC does not divide.
-    #[error(
-        "{0} does not divide into whole Mb/s over any of these numbers of planes: change `--speed` or `--planes`"
-    )]
-    Speed(Speed),
-    /// Rails do not divide the NICs of a node.
-    #[error("{rails} rails do not divide the {nics} NICs of a node: change `--rails` or `--nics-per-node`")]
-    Rails {
-        /// Rails.
-        rails: u8,
-        /// NICs of a node.
-        nics: u8,
-    },
-    /// Nodes do not make up the NICs.
-    #[error("{nics} NICs are not whole nodes of {node}: change `--nics` or `--nics-per-node`")]
-    Nodes {
-        /// NICs.
-        nics: u32,
-        /// NICs of a node.
-        node: u8,
-    },
-    /// Switches have no such ports.
-    #[error(
-        "no switch of the catalogue has ports of {0} and can do this routing: change `--planes`, `--routing` or `--os`"
-    )]
-    Ports(String),
-    /// Designs exist for other limits only.
-    #[error(
-        "no design keeps these limits: allow more `--tiers`, more `--planes` or a higher `--oversubscription`"
-    )]
-    Limits,
-}
 
 /// One part of the search: the values that its designs share.
 #[derive(Clone, Copy)]
@@ -70,6 +31,8 @@ struct Part<'n> {
     speed: Speed,
     routing: Routing,
     os: Os,
+    /// Whether a design was left out as its T1s are too large.
+    too_large: &'n Cell<bool>,
 }
 
 /// A T0 with its NICs: where each design starts.
@@ -98,14 +61,14 @@ pub fn space<'a>(
 ) -> Result<(), Outside> {
     let platforms = platforms(need, catalogue)?;
     let speeds = speeds(need)?;
-    let count = Cell::new(0_usize);
+    let (count, too_large) = (Cell::new(0_usize), Cell::new(false));
     let mut found = |design| {
         count.set(count.get() + 1);
         take(design);
     };
     let mut has_ports = false;
     for is_exact in [true, false] {
-        for part in parts(need, &speeds) {
+        for part in parts(need, &speeds, &too_large) {
             let t0s = panels(&platforms, part.os, part.routing, Some(part.speed));
             has_ports |= !t0s.is_empty();
             let above = panels(&platforms, part.os, part.routing, None);
@@ -122,11 +85,13 @@ pub fn space<'a>(
             return Ok(());
         }
     }
+    if too_large.get() {
+        return Err(Outside::TooLarge);
+    }
     if has_ports {
         return Err(Outside::Limits);
     }
-    let words: BTreeSet<String> = speeds.iter().map(|(_, speed)| speed.to_string()).collect();
-    Err(Outside::Ports(words.into_iter().collect::<Vec<_>>().join(" or ")))
+    Err(outside::no_ports(need, &speeds, &platforms))
 }
 
 /// Returns the platforms to try.
@@ -136,7 +101,7 @@ fn platforms<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<&'a Arc<Pl
     }
     let named = |name: &String| {
         let all = catalogue.iter().find(|platform| platform.id == name.as_str());
-        all.ok_or_else(|| Outside::Platform(name.clone()))
+        all.ok_or_else(|| Outside::platform(name, catalogue))
     };
     need.platforms.iter().map(named).collect()
 }
@@ -154,7 +119,12 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
         return Err(Outside::Rails { rails, nics: node });
     }
     if !need.nics.is_multiple_of(node.into()) {
-        return Err(Outside::Nodes { nics: need.nics, node });
+        let next = need.nics.next_multiple_of(node.into());
+        return Err(Outside::Nodes { nics: need.nics, node, next });
+    }
+    let least = u32::from(node) * 2_u32.div_ceil(rails.into());
+    if need.nics < least {
+        return Err(Outside::Few { nics: need.nics, least });
     }
     let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
     let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
@@ -162,12 +132,17 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
 }
 
 /// Returns the parts of the search whose planes keep the limits.
-fn parts<'n>(need: &'n Need, speeds: &'n [(u16, Speed)]) -> impl Iterator<Item = Part<'n>> {
+fn parts<'n>(
+    need: &'n Need,
+    speeds: &'n [(u16, Speed)],
+    too_large: &'n Cell<bool>,
+) -> impl Iterator<Item = Part<'n>> {
     let keeps =
         |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
     speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
-        let of =
-            move |routing| need.oses.iter().map(move |os| Part { need, planes, speed, routing, os: *os });
+        let of = move |routing| {
+            need.oses.iter().map(move |os| Part { need, planes, speed, routing, os: *os, too_large })
+        };
         need.routings.iter().copied().flat_map(of)
     })
 }
@@ -305,7 +280,11 @@ impl Part<'_> {
         let grows = match limits.grow_to {
             Some(nics) => nics <= design.largest(ZONES_MAX),
             // Hardware whose ports stay empty for no reason is too large.
-            None => is_used(&design.t1),
+            None if !is_used(&design.t1) => {
+                self.too_large.set(true);
+                false
+            }
+            None => true,
         };
         limits.t1_loss.is_none_or(loses) && grows
     }

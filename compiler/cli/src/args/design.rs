@@ -11,6 +11,14 @@ use closc_qos::units::Speed;
 
 use super::{new, number};
 
+/// Operating systems of switches that are sold.
+const HARDWARE: &str = "sonic,nvue,eos";
+
+/// Returns the operating systems of switches that are sold.
+pub(crate) fn oses() -> impl Iterator<Item = Os> {
+    HARDWARE.split(',').filter_map(|word| new::parse_os(word).ok())
+}
+
 /// Arguments of `design`.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -46,7 +54,7 @@ pub(crate) struct DesignArgs {
     #[arg(long, value_name = "ROUTING", value_delimiter = ',', value_parser = new::parse_routing)]
     pub routing: Vec<Routing>,
     /// Operating systems to try
-    #[arg(long, value_name = "OS", value_delimiter = ',', default_value = "sonic,nvue,eos", value_parser = new::parse_os)]
+    #[arg(long, value_name = "OS", value_delimiter = ',', default_value = HARDWARE, value_parser = new::parse_os)]
     pub os: Vec<Os>,
     /// Platforms to try [default: all hardware of the catalogue]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

@@ -1,5 +1,9 @@
 //! Arguments of the first commands of a user: `init`, `fmt` and `platforms`.
 
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
 use camino::Utf8PathBuf;
 use closc_artefacts::Routing;
 use closc_platform::Os;
@@ -13,25 +17,31 @@ pub(crate) struct InitArgs {
     /// Number of NICs [default: 1024, or asked on a terminal]
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub nics: Option<u32>,
-    /// Planes, 1 to 16 [default: 4, or asked on a terminal]
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..=16))]
-    pub planes: Option<u16>,
+    /// Numbers of planes to try, each 1 to 16
+    #[arg(
+        long, value_name = "P", value_delimiter = ',', default_value = "1,2,4,8",
+        value_parser = clap::value_parser!(u16).range(1..=16)
+    )]
+    pub planes: Vec<u16>,
     /// Total speed of a NIC [default: 400G, or asked on a terminal]
     #[arg(long, value_name = "SPEED")]
     pub speed: Option<Speed>,
     /// NICs per node
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub nics_per_node: u8,
-    /// Switch platform [default: smallest that fits]
-    #[arg(long, value_name = "NAME")]
-    pub platform: Option<String>,
-    /// Operating system [default: sonic, or the first of the platform]
+    /// T0s that the NICs of a node are spread over [default: 1, or asked on a terminal]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub rails: Option<u8>,
+    /// Switch platforms to try, separated by commas [default: all hardware, or asked on a terminal]
+    #[arg(long, value_name = "NAMES")]
+    pub platform: Option<List>,
+    /// Operating system [default: those of the platforms, or sonic, nvue and eos]
     #[arg(long, value_name = "OS", value_parser = parse_os)]
     pub os: Option<Os>,
     /// Routing mode
     #[arg(long, value_name = "ROUTING", default_value = Routing::Srv6Static.word(), value_parser = parse_routing)]
     pub routing: Routing,
-    /// Switch tiers, 2 or 3 [default: 2 if sufficient]
+    /// Switch tiers, 2 or 3 [default: both are tried]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=3))]
     pub tiers: Option<u8>,
     /// Name of the fabric
@@ -43,6 +53,28 @@ pub(crate) struct InitArgs {
     /// Replace an existing output file
     #[arg(long)]
     pub force: bool,
+    /// Number of the design to write [default: 1, or asked on a terminal]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub pick: Option<u8>,
+}
+
+/// Names that are separated by commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct List(pub Vec<String>);
+
+impl FromStr for List {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        Ok(List(names.map(str::to_owned).collect()))
+    }
+}
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { f.write_str("all") } else { f.write_str(&self.0.join(",")) }
+    }
 }
 
 /// Arguments of `fmt`.

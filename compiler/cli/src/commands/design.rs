@@ -5,12 +5,15 @@
 
 mod page;
 
+pub(super) use page::{page, title};
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use closc_compile::front::{self, Options, Source};
 use closc_design::{Candidates, Design, Found, Front, Limits, Need, Prices, Verdict};
 use closc_diagnostics::Levels;
+use closc_platform::Catalogue;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,22 +39,22 @@ pub(crate) struct Designs {
     unchecked: bool,
     /// The fewest switches of a design of each routing.
     fewest_switches: BTreeMap<String, u32>,
-    designs: Vec<Row>,
+    pub(super) designs: Vec<Row>,
 }
 
 /// A design.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Row {
-    planes: u16,
+    pub(super) planes: u16,
     /// Speed of a NIC's port in a plane.
     port_speed: String,
     routing: &'static str,
-    os: &'static str,
+    pub(super) os: &'static str,
     qos: &'static str,
-    tiers: Vec<TierRow>,
-    switches: u32,
+    pub(super) tiers: Vec<TierRow>,
+    pub(super) switches: u32,
     /// Places for NICs.
-    places: u32,
+    pub(super) places: u32,
     /// Most NICs without moving a plugged cable.
     largest: u32,
     cables_nic: u64,
@@ -74,20 +77,20 @@ pub(crate) struct Row {
     /// Known faults of the assumed releases that this design meets.
     known_faults: Vec<String>,
     /// The fabric file.
-    file: String,
+    pub(super) file: String,
 }
 
 /// A tier of a design.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct TierRow {
-    platform: String,
+    pub(super) platform: String,
     switches: u32,
     cages_used: u32,
     cages: u32,
 }
 
 /// The warning about a known fault of a release.
-pub(super) const KNOWN_FAULT: &str = "W0203";
+const KNOWN_FAULT: &str = "W0203";
 
 /// The most files that are checked.
 const TRIED: usize = 256;
@@ -103,17 +106,28 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
         bail!("`{out}` exists: name another file, or remove it");
     }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
-    let need = need(command);
     let prices = prices(command)?;
-    let mut candidates = Candidates::new(prices.as_ref());
-    closc_design::space(&need, &catalogue, &mut |design| candidates.add(design))?;
+    let shown = (command.objective, command.show);
+    let found = found(args, &need(command), &catalogue, prices.as_ref(), shown)?;
+    written(args, command, &found)
+}
+
+/// Finds designs: of those that no other beats, so many as are asked for, the best by an objective first.
+pub(super) fn found(
+    args: &Args,
+    need: &Need,
+    catalogue: &Catalogue,
+    prices: Option<&Prices>,
+    (objective, show): (Objective, u8),
+) -> anyhow::Result<Designs> {
+    let mut candidates = Candidates::new(prices);
+    closc_design::space(need, catalogue, &mut |design| candidates.add(design))?;
     let Candidates { compared, unpriced, .. } = candidates;
     if compared == unpriced {
         bail!("{compared} designs meet the need, and each has an item without a price");
     }
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
-    let mut checks =
-        Checks { need: &need, options: &options, files: BTreeMap::new(), first: None, left: TRIED };
+    let mut checks = Checks { need, options: &options, files: BTreeMap::new(), first: None, left: TRIED };
     let fronts = candidates.fronts(|design| checks.pass(design))?;
     let least = |front: &Front<'_>| front.iter().map(|found| found.measure.switches).min();
     let fewest =
@@ -122,24 +136,23 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     if front.is_empty() {
         bail!("no design of this size passes the checks; the first has {}", checks.first.unwrap_or_default());
     }
-    closc_design::order(&mut front, command.objective.of());
-    let shown = front.iter().take(command.show.into());
+    closc_design::order(&mut front, objective.of());
+    let shown = front.iter().take(show.into());
     let designs = shown.map(|found| row(found, prices.is_some(), &checks)).collect();
-    let found = Designs {
+    Ok(Designs {
         compared,
         unpriced,
         front: front.len(),
         fewest_switches: fewest,
         unchecked: checks.left == 0,
         designs,
-    };
-    written(args, command, &found)
+    })
 }
 
 /// Prints the designs, or writes the one that was picked.
 fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<Outcome> {
     let Some(out) = &command.out else {
-        output::result(args.format, &DESIGN, found, page::page)?;
+        output::result(args.format, &DESIGN, found, page)?;
         return Ok(Outcome::Fine);
     };
     let count = found.designs.len();
@@ -148,7 +161,7 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     };
     output::replace(out, &picked.file)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {
-        output::say(format_args!("`{out}`: {}; next: `closc check {out}`", page::title(picked)));
+        output::say(format_args!("`{out}`: {}; next: `closc check {out}`", title(picked)));
     }
     Ok(Outcome::Fine)
 }

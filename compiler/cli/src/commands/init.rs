@@ -1,30 +1,31 @@
-//! `closc init`: a fabric file of a size, with comments, without errors, and without warnings but of known faults of releases.
+//! `closc init`: a commented fabric file of a size.
 //!
-//! In: numbers, from flags or, on a terminal, from answers. Out: a file. Invariants: what is written was read by all checks
-//! first, and they had nothing to say.
-
-mod shape;
-mod text;
+//! In: numbers, from flags or, on a terminal, from answers. Out: the file of a design. Invariants: designs are those of
+//! `closc design`, so the checks have no finding for the file but known faults of releases, which are printed.
 
 use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 use clap::Args as _;
-use closc_compile::front::{self, Options, Source};
-use closc_diagnostics::{Diagnostic, Levels};
+use closc_design::{Limits, Need, Ratio};
+use closc_diagnostics::figures::number;
+use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::shape::{Choice, Shape, Want};
-use crate::args::new::InitArgs;
+use super::design::{self, Designs, Row};
+use crate::args::design::{Objective, oses as hardware};
+use crate::args::new::{InitArgs, List};
 use crate::args::{Args, Format};
 use crate::input;
 use crate::output::{self, Document, Outcome};
 
 /// The file that was written.
-pub(crate) const INIT: Document<Written> = Document::new("closc-init/1");
+pub(crate) const INIT: Document<Written> = Document::new("closc-init/2");
+
+/// Number of designs to choose from.
+const SHOWN: u8 = 3;
 
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
@@ -32,122 +33,106 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
         bail!("`{}` exists: name another file, or replace it by `--force`", command.out);
     }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
-    let want = Want {
+    let need = need(command, &catalogue)?;
+    let found = design::found(args, &need, &catalogue, None, (Objective::Capacity, SHOWN))?;
+    let picked = pick(command, &found)?;
+    output::replace(&command.out, &picked.file)?;
+    say(args, command, picked)?;
+    Ok(Outcome::Fine)
+}
+
+/// Takes flags, and asks for the rest.
+fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
+    let nics = answer(command.nics, "nics", "Number of NICs?", 1024)?;
+    let speed = answer(command.speed, "speed", "Speed of a NIC, all its ports together?", Speed::gbps(400))?;
+    let rails = answer(command.rails, "rails", "T0s that the NICs of a node are spread over?", 1)?;
+    let platforms = command.platform.clone();
+    let platforms =
+        answer(platforms, "platform", "Switches, by names of `closc platforms`?", List::default())?;
+    Ok(Need {
         name: command.name.clone(),
-        nics: answer(command.nics, "nics", "How many NICs?", 1024)?,
-        planes: answer(command.planes, "planes", "How many planes, each with a port of every NIC?", 4)?,
-        speed: answer(
-            command.speed,
-            "speed",
-            "How fast is a NIC, all its ports together?",
-            Speed::gbps(400),
-        )?,
+        nics,
+        speed,
         nics_per_node: command.nics_per_node,
-        os: command.os,
-        routing: command.routing,
-        tiers: command.tiers,
+        rails,
+        planes: command.planes.clone(),
+        tiers: command.tiers.map_or_else(|| vec![2, 3], |tiers| vec![tiers]),
+        routings: vec![command.routing],
+        oses: oses(command.os, catalogue, &platforms),
+        platforms: platforms.0,
+        limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
+    })
+}
+
+/// Returns the operating systems to try: the one that is asked for, else those of the platforms, else those of hardware.
+fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
+    if let Some(os) = asked {
+        return vec![os];
+    }
+    let of_platforms =
+        platforms.0.iter().filter_map(|name| catalogue.get(name)).flat_map(|found| &found.oses);
+    let mut oses: Vec<Os> = Vec::new();
+    for os in of_platforms {
+        if !oses.contains(os) {
+            oses.push(*os);
+        }
+    }
+    if oses.is_empty() { hardware().collect() } else { oses }
+}
+
+/// Returns the design to write: the first, or on a terminal the one that is picked.
+fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
+    if stdin().is_terminal() && command.pick.is_none() && found.designs.len() > 1 {
+        output::say(format_args!("{}", design::page(found)));
+    }
+    let picked = if found.designs.len() > 1 {
+        answer(command.pick, "pick", "Number of the design to write?", 1)?
+    } else {
+        command.pick.unwrap_or(1)
     };
-    let platforms = shape::platforms(&catalogue, &want, command.platform.as_deref())?;
-    let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
-    let shapes = shape::candidates(&want, &platforms);
-    match made(&want, shapes, &options)? {
-        Made::Good(shape, text) => {
-            output::replace(&command.out, &text)?;
-            say(args, command, &want, &shape)?;
-            Ok(Outcome::Fine)
-        }
-        Made::None(finding) => {
-            let near = near(&want, &platforms, &options)?;
-            bail!("{}", shape::why_none(&want, &platforms, near, finding.as_deref()))
-        }
-    }
-}
-
-/// Result of the comparison of shapes.
-enum Made<'a> {
-    /// The first that is without a finding, and its file.
-    Good(Shape<'a>, String),
-    /// Findings of the checks about the first one; none where there is none.
-    None(Option<String>),
-}
-
-/// Writes shapes until one is without a finding.
-fn made<'a>(want: &Want, shapes: Vec<Shape<'a>>, options: &Options) -> anyhow::Result<Made<'a>> {
-    let mut first = None;
-    for shape in shapes {
-        let plain = text::text(want, &shape);
-        // The loss by hashing is the choice of a routing that hashes.
-        let known = (!want.routing.is_source_routed()).then(|| format!("{plain}{}", text::HASHED));
-        let mut last = None;
-        for written in std::iter::once(plain).chain(known) {
-            match finding(&written, want, options)? {
-                None => return Ok(Made::Good(shape, written)),
-                found => last = found,
-            }
-        }
-        first = first.or(last);
-    }
-    Ok(Made::None(first))
-}
-
-/// The most shapes of another size that are tried: the best ones do, or none does.
-const NEAR_SHAPES: usize = 4;
-
-/// Returns the number of NICs nearest above what is wanted that has a file without a finding.
-fn near(want: &Want, platforms: &[Choice<'_>], options: &Options) -> anyhow::Result<Option<u32>> {
-    for nics in shape::sizes_above(want, platforms) {
-        let other = Want { nics, ..want.clone() };
-        let mut shapes = shape::candidates(&other, platforms);
-        shapes.truncate(NEAR_SHAPES);
-        if let Made::Good(..) = made(&other, shapes, options)? {
-            return Ok(Some(nics));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns what the checks have to say of a file first; nothing where it is good and of the size that is wanted.
-fn finding(text: &str, want: &Want, options: &Options) -> anyhow::Result<Option<String>> {
-    let reading = front::read_text(&Source::Stdin, text.as_bytes(), options)?;
-    // A known fault of a release is of the software, and not of the shape.
-    let of_shape = |found: &&Diagnostic| found.rule.code != super::design::KNOWN_FAULT;
-    if let Some(found) = reading.diagnostics.iter().find(of_shape) {
-        return Ok(Some(format!("{}: {}", found.rule.code, found.message)));
-    }
-    let nics = reading.plan.as_ref().map_or(0, |plan| plan.fabric().counts().nics);
-    Ok((nics != u64::from(want.nics)).then(|| format!("it has {nics} NICs")))
+    let count = found.designs.len();
+    found
+        .designs
+        .get(usize::from(picked) - 1)
+        .with_context(|| format!("`--pick {picked}`: {count} designs were found"))
 }
 
 /// Written output.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     file: String,
+    /// Places for NICs: as many as were asked for, or the next larger number that T0s of one size make up.
     nics: u32,
     planes: u16,
-    platform: String,
+    switches: u32,
+    /// Platform of each tier, the lowest first.
+    platforms: Vec<String>,
     os: &'static str,
 }
 
-fn say(args: &Args, command: &InitArgs, want: &Want, shape: &Shape<'_>) -> anyhow::Result<()> {
+fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
     if command.out == output::STANDARD {
         return Ok(());
     }
     if args.format == Format::Json {
         let written = Written {
             file: command.out.to_string(),
-            nics: want.nics,
-            planes: want.planes,
-            platform: shape.platform.id.to_string(),
-            os: shape.os.word(),
+            nics: picked.places,
+            planes: picked.planes,
+            switches: picked.switches,
+            platforms: picked.tiers.iter().map(|tier| tier.platform.clone()).collect(),
+            os: picked.os,
         };
         return output::print(&output::document(&INIT, &written)?);
     }
     if args.quiet {
         return Ok(());
     }
+    let nics = number(picked.places.into());
     output::say(format_args!(
-        "`{}`: {} NICs in {} planes of `{}`; next: `closc check {}`",
-        command.out, want.nics, want.planes, shape.platform.id, command.out
+        "`{0}`: {nics} NICs, {1}; next: `closc check {0}`",
+        command.out,
+        design::title(picked)
     ));
     Ok(())
 }
@@ -203,7 +188,9 @@ mod tests {
         for (flag, answer) in [("nics", "0"), ("nics", "-1"), ("nics", "many"), ("nics", "--help")] {
             assert!(taken::<u32>(flag, answer).is_err(), "{answer}");
         }
-        let why = taken::<u16>("planes", "64").unwrap_err();
-        assert!(why.contains("64") && why.contains("1..=16"), "{why}");
+        let why = taken::<u8>("rails", "65").unwrap_err();
+        assert!(why.contains("65") && why.contains("1..=64"), "{why}");
+        let both = List(vec!["th5-64x800g".to_owned(), "th5-128x400g".to_owned()]);
+        assert_eq!(taken("platform", "th5-64x800g, th5-128x400g"), Ok(both));
     }
 }

@@ -10,7 +10,7 @@ use closc_diagnostics::figures::number;
 use super::{Designs, Row, TierRow};
 
 /// Returns the text.
-pub(super) fn page(found: &Designs) -> String {
+pub(in crate::commands) fn page(found: &Designs) -> String {
     let mut text = format!(
         "{} designs meet the need; no other beats {} of them. The first {}:\n",
         number(found.compared as u64),
@@ -41,7 +41,7 @@ pub(super) fn page(found: &Designs) -> String {
 }
 
 /// Returns a design in a line.
-pub(super) fn title(row: &Row) -> String {
+pub(in crate::commands) fn title(row: &Row) -> String {
     format!(
         "{} switches, {} plane{} of {}, {} tiers, {} with {}, qos {}",
         number(row.switches.into()),

@@ -1,0 +1,125 @@
+//! The reasons why a search finds nothing.
+//!
+//! In: a need, and the platforms that were tried. Out: an [`Outside`]. Invariants: each platform that the need names has a reason of its own.
+
+use std::sync::Arc;
+
+use closc_artefacts::Routing;
+use closc_platform::{Catalogue, Os, Platform};
+use closc_qos::units::Speed;
+
+use crate::need::Need;
+
+/// Why the search found nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Outside {
+    /// A name is not in the catalogue.
+    #[error("no platform `{name}` in the catalogue{}", meant.as_ref().map_or_else(
+        || ": `closc platforms` lists them".to_owned(),
+        |meant| format!("; did you mean `{meant}`?")
+    ))]
+    Platform {
+        /// The name.
+        name: String,
+        /// The nearest name of the catalogue.
+        meant: Option<String>,
+    },
+    /// The speed of a NIC does not divide.
+    #[error(
+        "{0} does not divide into whole Mb/s over any of these numbers of planes: change `--speed` or `--planes`"
+    )]
+    Speed(Speed),
+    /// Rails do not divide the NICs of a node.
+    #[error("{rails} rails do not divide the {nics} NICs of a node: change `--rails` or `--nics-per-node`")]
+    Rails {
+        /// Rails.
+        rails: u8,
+        /// NICs of a node.
+        nics: u8,
+    },
+    /// Nodes do not make up the NICs.
+    #[error(
+        "{nics} is not a whole number of nodes of {node} NICs: use `--nics {next}`, or change `--nics-per-node`"
+    )]
+    Nodes {
+        /// NICs.
+        nics: u32,
+        /// NICs of a node.
+        node: u8,
+        /// The next number of NICs that nodes make up.
+        next: u32,
+    },
+    /// One T0 holds all NICs.
+    #[error(
+        "one T0 holds {nics} NICs, and a fabric has two of them or more: use `--nics {least}`, or fewer `--nics-per-node`"
+    )]
+    Few {
+        /// NICs.
+        nics: u32,
+        /// The fewest NICs on two T0s.
+        least: u32,
+    },
+    /// Switches have no such ports.
+    #[error(
+        "no switch of the catalogue has ports of {0} and can do this routing: change `--planes`, `--routing` or `--os`"
+    )]
+    Ports(String),
+    /// The platforms that are named do not do: the reason of each.
+    #[error("{0}")]
+    Named(String),
+    /// The fewest T1s that a plane needs have far more ports than the T0s.
+    #[error(
+        "less than half of the ports of each T1 would be in use: take more `--nics`, fewer `--planes` or smaller switches; \
+         `closc design --grow-to N` keeps ports for growth"
+    )]
+    TooLarge,
+    /// Designs exist for other limits only.
+    #[error(
+        "no design keeps these limits: allow more `--tiers`, more `--planes` or a higher `--oversubscription`"
+    )]
+    Limits,
+}
+
+impl Outside {
+    /// Reports an unknown name.
+    pub(crate) fn platform(name: &str, catalogue: &Catalogue) -> Self {
+        let meant = catalogue.suggest(name).map(ToString::to_string);
+        Outside::Platform { name: name.to_owned(), meant }
+    }
+}
+
+/// Returns the reason where no platform has the ports and the routing.
+pub(crate) fn no_ports(need: &Need, speeds: &[(u16, Speed)], platforms: &[&Arc<Platform>]) -> Outside {
+    let words: Vec<String> = speeds.iter().map(|(_, speed)| speed.to_string()).collect();
+    let words = words.join(" or ");
+    if need.platforms.is_empty() {
+        return Outside::Ports(words);
+    }
+    let reasons = platforms.iter().map(|platform| reason(need, (speeds, &words), platform));
+    Outside::Named(reasons.collect::<Vec<_>>().join("; "))
+}
+
+/// Returns the reason of one platform.
+fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Platform) -> String {
+    let name = &platform.id;
+    let breakouts = &platform.panel.breakouts;
+    if !breakouts.iter().any(|split| speeds.iter().any(|(_, speed)| *speed == split.speed)) {
+        return format!("`{name}` has no ports of {words}; its breakouts are {}", listed(breakouts));
+    }
+    if !need.oses.iter().any(|os| platform.supports(*os)) {
+        let words = |oses: &[Os]| listed(oses.iter().map(|os| os.word()));
+        return format!("`{name}` does not run {}; it runs {}", words(&need.oses), words(&platform.oses));
+    }
+    if need.routings.iter().all(|routing| routing.is_source_routed()) {
+        let other = Routing::BgpUnnumbered.word();
+        return format!(
+            "`{name}` is not known to forward uSIDs: use another platform, or `--routing {other}`"
+        );
+    }
+    format!("`{name}` has no SKU of SONiC with ports of {words}: use another `--os`")
+}
+
+fn listed(words: impl IntoIterator<Item = impl ToString>) -> String {
+    let words = words.into_iter().map(|word| format!("`{}`", word.to_string()));
+    words.collect::<Vec<_>>().join(", ")
+}
