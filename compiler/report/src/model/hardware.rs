@@ -4,7 +4,7 @@
 //! kind, so that names of ports are there once; every switch has a kind, by exception, else by tier, plane and zone.
 
 use closc_platform::capability::Capability;
-use closc_platform::{Os, Platform};
+use closc_platform::{Os, Platform, Slot};
 use closc_topology::{PortBlock, Switch, Topology};
 use serde::Serialize;
 
@@ -31,6 +31,8 @@ struct Kind {
     ecmp_width: u32,
     /// Whether members of a static group can weigh differently.
     weighs: bool,
+    /// Numbers of all cages on the panel, in order; none of software, whose ports have no place.
+    cages: Vec<u16>,
     down: Block,
     up: Block,
 }
@@ -102,9 +104,17 @@ fn kind(platform: &Platform, os: Os, blocks: [PortBlock; 2]) -> Kind {
         hwsku: platform.hwsku(used.map(|block| block.breakout)).map(str::to_owned),
         ecmp_width: platform.limits.ecmp_width,
         weighs: os.renders(Capability::StaticWeights),
+        cages: cages(platform),
         down,
         up,
     }
+}
+
+fn cages(platform: &Platform) -> Vec<u16> {
+    let is_hardware = platform.buffer.is_some();
+    let panel = &platform.panel;
+    let number = |cage| platform.port(Slot { cage, part: 0, breakout: panel.default_breakout }).panel;
+    (0..panel.cages).filter(|_| is_hardware).map(number).collect()
 }
 
 fn block(platform: &Platform, block: PortBlock) -> Block {

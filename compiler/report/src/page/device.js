@@ -26,7 +26,7 @@ function switchView(s) {
   ];
   if (gone) return head;
   return [...head, switchDrawing(s, ports), el("h3", {}, "Front panel"), panelDrawing(s, ports),
-    el("p", { class: "key" }, "Green: a cable is plugged in. Outlined: absent. Grey: kept free. Red: failed in this page."),
+    el("p", { class: "key" }, "Green: a cable is plugged in. Orange outline: absent. Grey: kept free. Grey outline: a cage without a port in use. Red: failed in this page. Numbers are those of the cages."),
     portTable(s, ports), routeTable(s, ports), el("h3", {}, "Quality of service"), qosView(qosOf(s))];
 }
 

@@ -181,19 +181,26 @@ function switchDrawing(s, ports) {
   return svg("svg", { viewBox: "0 0 " + width + " " + (y + 46), width, role: "img", "aria-label": switchName(s) + " with its neighbours" }, parts);
 }
 
-// The front panel: a column a cage, a cell a port.
+// The front panel: a column a cage, a cell a port. A cage without a port is one hollow cell.
 function panelDrawing(s, ports) {
-  const cages = [...new Set(ports.map((port) => port.cage))].sort((a, b) => a - b);
-  const columns = Math.min(cages.length, 64), cell = 9;
+  const used = new Set(ports.map((port) => port.cage));
+  const all = kindOf(s).cages, cages = all.length > 0 ? all : [...used].sort((a, b) => a - b);
+  const columns = Math.min(cages.length, 64), cell = 9, label = 10;
   const parts = Math.max(...ports.map((port) => Math.max(port.part, 1)));
-  const rows = Math.ceil(cages.length / columns);
-  const place = new Map(cages.map((cage, order) => [cage, order]));
-  const cells = ports.map((port) => {
-    const order = place.get(port.cage);
-    const x = order % columns * (cell + 1), y = Math.floor(order / columns) * (parts * (cell + 1) + 6) + (Math.max(port.part, 1) - 1) * (cell + 1);
-    const failed = port.link && FAILED.keys.has("l" + linkKey(port.link));
-    return svg("rect", { x: x + 0.5, y: y + 0.5, width: cell - 1, height: cell - 1, class: failed ? "dead" : port.state }, svg("title", {}, port.name + ": " + port.state));
+  const rows = Math.ceil(cages.length / columns), high = parts * (cell + 1), row = high + label + 4;
+  const place = new Map(cages.map((cage, order) => [cage, { x: order % columns * (cell + 1), y: Math.floor(order / columns) * row + label }]));
+  const title = (text) => svg("title", {}, text);
+  const numbers = cages.filter((cage, order) => order % 8 === 0).map((cage) => svg("text", { class: "muted small", x: place.get(cage).x, y: place.get(cage).y - 2 }, cage));
+  const hollow = cages.filter((cage) => !used.has(cage)).map((cage) => {
+    const { x, y } = place.get(cage);
+    return svg("rect", { x: x + 0.5, y: y + 0.5, width: cell - 1, height: high - 2, class: "hollow" }, title("cage " + cage + ": unused"));
   });
-  const [width, height] = [columns * (cell + 1), rows * (parts * (cell + 1) + 6)];
-  return svg("svg", { viewBox: "0 0 " + width + " " + height, width, role: "img", "aria-label": "Front panel: " + plural(cages.length, "cage") + " in use or kept free" }, cells);
+  const cells = ports.map((port) => {
+    const { x, y } = place.get(port.cage), top = y + (Math.max(port.part, 1) - 1) * (cell + 1);
+    const failed = port.link && FAILED.keys.has("l" + linkKey(port.link));
+    return svg("rect", { x: x + 0.5, y: top + 0.5, width: cell - 1, height: cell - 1, class: failed ? "dead" : port.state }, title(port.name + ": " + port.state));
+  });
+  const [width, height] = [columns * (cell + 1), rows * row];
+  const name = "Front panel: " + used.size + " of " + plural(cages.length, "cage") + " in use or kept free";
+  return svg("svg", { viewBox: "0 0 " + width + " " + height, width, role: "img", "aria-label": name }, numbers, hollow, cells);
 }

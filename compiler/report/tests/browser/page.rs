@@ -76,6 +76,40 @@ fn a_million_nics_are_no_longer_page() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
+/// T0s of 64 cages: downlinks take the first 8, uplinks 4 from the middle of the panel on.
+const HALF_EMPTY: &str = "
+fabric: half-empty
+planes: 4
+routing: srv6-static
+hosts: { groups: 32, per_group: 32, nics_per_node: 8, nic: { speed: 400G, lanes: 8 } }
+tiers:
+  t0: { platform: spectrum4-sn5600, os: sonic, down: { count: 32, breakout: 4x100G }, up: { count: 4 } }
+  t1: { platform: spectrum4-sn5600, os: sonic, down: { count: 32 } }
+cables: { nic-t0: { length: 2m, medium: dac }, t0-t1: { length: 30m, medium: dr4 } }
+qos: lossless
+";
+
+#[test]
+fn the_front_panel_has_all_cages_in_their_places() {
+    let Some(mut browser) = Browser::start() else { return };
+    let html = closc_report::page(&plan(HALF_EMPTY), None);
+    browser.look(1280, false, false);
+    browser.open(&html);
+    write(&mut browser, "query", "p0-t0-001");
+    shows(&mut browser, "p0-t0-001");
+    let panel = "document.querySelector('[aria-label^=\"Front panel\"]')";
+    let label = browser.text(&format!("{panel}.getAttribute('aria-label')"));
+    assert_eq!(label, "Front panel: 12 of 64 cages in use or kept free");
+    // A column is 10 units wide. Uplinks begin in column 32.
+    let columns = |class: &str| {
+        format!("[...new Set([...{panel}.querySelectorAll('.{class}')].map((one) => (one.getAttribute('x') - 0.5) / 10))].join()")
+    };
+    assert_eq!(browser.text(&columns("linked")), "0,1,2,3,4,5,6,7,32,33,34,35");
+    let hollow: Vec<String> = (8..32).chain(36..64).map(|column| column.to_string()).collect();
+    assert_eq!(browser.text(&columns("hollow")), hollow.join(","));
+    browser.keep("front-panel");
+}
+
 #[test]
 fn keys_alone_go_everywhere() {
     let Some(mut browser) = Browser::start() else { return };
