@@ -2,59 +2,61 @@
 
 use closc_diagnostics::Rule;
 
-/// One device, one address.
+/// Addresses are unique.
 pub(crate) static UNIQUE: Rule = Rule {
     code: "V0401",
-    title: "an address is there twice",
-    what: "No two switches share a loopback, a management address or a MAC address, and no two cables share a \
-           prefix; every switch has at least one loopback, of full length, where its language has any.",
-    why: "Two devices that answer for one address are reached by turns.",
+    title: "a duplicate address",
+    what: "No two switches share a loopback, a management address or a MAC address, and no two cables share \
+           a prefix. Every switch has at least one loopback of full length, if its language has loopbacks.",
+    why: "If two devices have one address, packets reach one or the other at random.",
     example: "\"LOOPBACK_INTERFACE\": { \"Loopback0|2001:db8:3000::1/128\": {} } on two switches",
-    fix: "Compile again; if pools overlap, `closc check` says so.",
+    fix: "Compile again. `closc check` reports pools that overlap.",
 };
 
-/// Management leads out.
+/// Management is reachable.
 pub(crate) static MANAGEMENT: Rule = Rule {
     code: "V0402",
-    title: "a management address without a way",
-    what: "A management address has the gateway that the manifest states. The gateway is in the same subnet and is not a switch's own \
-           address, and either all switches of one language have a management address or none has.",
-    why: "A switch that cannot be reached is not repaired.",
+    title: "a management address without a usable gateway",
+    what: "A management address has the gateway that the manifest states. The gateway is in the same subnet \
+           and is not the address of a switch. Either all switches of a language have a management address, \
+           or none has.",
+    why: "A switch that cannot be reached cannot be repaired.",
     example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
-    fix: "Compile again; the gateway is set in `addresses.management_gateway`.",
+    fix: "Compile again. `addresses.management_gateway` sets the gateway.",
 };
 
-/// Addresses of devices are not segments.
+/// Device addresses are not segments.
 pub(crate) static BLOCK: Rule = Rule {
     code: "V0403",
     title: "an address inside the block of segments",
-    what: "No port, loopback or NIC has an address inside the block.",
-    why: "A connected route inside the block is longer than the blackhole, and catches packets meant to die.",
+    what: "No port, loopback or NIC has an address inside the block of segments.",
+    why: "A connected route inside the block is longer than the blackhole. It captures packets that must be \
+           dropped.",
     example: "2001:db8:2000:: as block and as pool of link addresses",
-    fix: "Compile again; if pools overlap, `closc check` says so.",
+    fix: "Compile again. `closc check` reports pools that overlap.",
 };
 
-/// Addresses say where a switch is.
+/// Addresses match the position.
 pub(crate) static PLACE: Rule = Rule {
     code: "V0404",
-    title: "an address is not the device's own",
-    what: "The loopback, the management address, the MAC address, the router id and the addresses of cables of a switch are \
-           in the pools that the manifest states, at its tier and in its plane, and all of them are of one number in one zone that there is; \
-           a T0 and a T1 that a cable joins are of one zone; a management address that is listed is the one that is stated for \
-           the switch.",
-    why: "Addresses are functions of position. One that is another device's, a NIC's or nobody's is a device that is looked \
-          for in vain: telemetry, pings and management end elsewhere.",
+    title: "an address belongs to another device",
+    what: "The loopback, management address, MAC address, router id and cable addresses of a switch are in \
+           the pools of the manifest, at its tier and in its plane. All of them have the same number, in one \
+           existing zone. A T0 and a T1 that share a cable are in one zone. A listed management address is \
+           the one in the manifest.",
+    why: "Addresses are functions of position. With the address of another device, a NIC or no device, \
+           telemetry, pings and management reach the wrong place.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",
     fix: "Compile again.",
 };
 
-/// Statements of switches about each other.
+/// Statements about neighbours.
 pub(crate) static PEER: Rule = Rule {
     code: "V0405",
-    title: "a switch is wrong about a neighbour",
-    what: "Loopback and management address that a switch states of another one, and hardware and type where both are of one \
-           language, are those which that one has (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
-    why: "What monitors neighbours goes by these rows, and looks at another device.",
+    title: "a switch has wrong data about a neighbour",
+    what: "Loopback and management address that a switch lists for a neighbour are those of the neighbour. \
+           So are hardware and type, if both run the same system (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
+    why: "Monitoring that uses these rows watches another device.",
     example: "\"p0-t1-001\": { \"lo_addr_v6\": \"2001:db8:3000::1\" }, with another loopback on p0-t1-001",
     fix: "Compile again.",
 };

@@ -2,175 +2,177 @@
 
 use closc_diagnostics::Rule;
 
-/// Both ends talk.
+/// Both ends have a session.
 pub(crate) static SESSION: Rule = Rule {
     code: "V1801",
     title: "a cable between switches without a session",
-    what: "Over every cable between two switches both ends speak BGP: a neighbour is identified by the name of the port, \
-           IPv6 is activated for it, and the port has a link-local address and tells it by router advertisements. No session carries IPv4 by \
-           itself.",
-    why: "Without a session neither end receives routes to what is behind the cable, and it carries nothing.",
+    what: "Both ends of every cable between two switches have a BGP neighbour that is identified by the name \
+           of the port, with IPv6 activated. The port has a link-local address and sends router \
+           advertisements. IPv4 is not activated by default on any session.",
+    why: "Without a session, neither end receives the routes behind the cable, and it carries nothing.",
     example: "no `neighbor eth501 interface v6only remote-as 4216777217` on a T0 with a cable in `eth501`",
-    fix: "Compile again; declare under `exceptions` what is absent.",
+    fix: "Compile again. Declare absent equipment in `exceptions`.",
 };
 
-/// It is the switch that is meant.
+/// Sessions expect the right AS number.
 pub(crate) static REMOTE: Rule = Rule {
     code: "V1802",
-    title: "a session that expects another autonomous system",
-    what: "The number that a switch expects of a neighbour is written out, and is the own number of the switch at the \
-           other end of the cable.",
-    why: "With another number the session does not come up; with any number allowed a cable in the wrong plane does \
-          come up, and joins two planes.",
+    title: "a session expects another AS number",
+    what: "The AS number that a switch expects of a neighbour is written out, and is that of the switch at \
+           the other end of the cable.",
+    why: "With another number the session stays down. If any number is accepted, a cable in the wrong plane \
+           comes up and connects two planes.",
     example: "`neighbor eth501 interface v6only remote-as external`",
     fix: "Compile again.",
 };
 
-/// Nobody else.
+/// Sessions belong to cables.
 pub(crate) static STRANGER: Rule = Rule {
     code: "V1803",
     title: "a session with an unknown peer",
-    what: "Every neighbour is known by a port with a cable to a switch, each port by one neighbour.",
-    why: "The peer could announce anything: nothing of it is in the tree.",
+    what: "Every neighbour is identified by a port with a cable to a switch, one neighbour per port.",
+    why: "The peer could announce anything, because the tree does not contain its configuration.",
     example: "`neighbor 2001:db8::1 remote-as 65000`",
-    fix: "Take it out, or describe what is there in the fabric file.",
+    fix: "Remove it, or add the peer to the fabric file.",
 };
 
-/// The plan of numbers.
+/// AS numbers follow the plan.
 pub(crate) static NUMBERS: Rule = Rule {
     code: "V1804",
-    title: "an autonomous system where it must not be",
-    what: "A T0 has a number of its own; a number of other switches is used in one plane and tier only, and both \
-           ends of a cable have different ones. Every file of a switch that gives its number gives the same.",
-    why: "A switch drops paths with its own number in them: with a number in two places routes are lost, and a cable \
-          in the wrong plane brings a session up.",
+    title: "an AS number in the wrong place",
+    what: "Every T0 has its own AS number. The number of other switches is used in one plane and tier only, \
+           and both ends of a cable have different numbers. All files of a switch contain the same number.",
+    why: "A switch drops paths that contain its own number. With a duplicate number routes are lost, and a \
+           cable in the wrong plane establishes a session.",
     example: "`router bgp 4200000001` on two T0s",
     fix: "Compile again.",
 };
 
-/// Router ids.
+/// Router ids are unique.
 pub(crate) static IDENTIFIER: Rule = Rule {
     code: "V1805",
-    title: "a router id that is missing or used twice",
-    what: "Every switch has a router id, which no other switch has.",
-    why: "Two neighbours of one router id refuse each other; without one it is taken from whatever address is there.",
+    title: "a missing or duplicate router id",
+    what: "Every switch has a router id, and no other switch has it.",
+    why: "Two neighbours with one router id reject each other. Without a router id, any address of the \
+           switch is used.",
     example: "`bgp router-id 1.0.0.1` on two switches",
     fix: "Compile again.",
 };
 
-/// Silence is noticed alike.
+/// Both ends use the same timers.
 pub(crate) static SILENCE: Rule = Rule {
     code: "V1806",
-    title: "the ends of a session notice silence differently",
-    what: "Both ends of a session have the same keepalive and hold times, the same times between announcements and \
-           attempts to connect, and watch each other by BFD with the same numbers.",
-    why: "One end would keep sending into a cable that the other has given up.",
+    title: "the ends of a session use different timers",
+    what: "Both ends of a session have the same keepalive and hold times, advertisement and connect \
+           intervals, and BFD settings.",
+    why: "One end would keep sending into a cable that the other has declared dead.",
     example: "`timers bgp 3 9` at one end and `timers bgp 60 180` at the other",
-    fix: "Compile again; a template overlay may not set these for one end alone.",
+    fix: "Compile again. A template overlay must not change these at one end only.",
 };
 
-/// Announced is what is owned.
+/// Announced prefixes are owned.
 pub(crate) static OWNED: Rule = Rule {
     code: "V1807",
-    title: "a prefix that is announced and not owned, or owned and not announced",
-    what: "What a switch announces of its own is its loopback, or has a route of exactly this prefix; no other switch \
-           of the plane announces it, and it is not a default route. Every loopback is announced, and so is a prefix \
-           around each NIC that a switch has a route to.",
-    why: "Packets for a prefix that two announce are delivered by turns; one that nobody announces is reached by \
-          nobody.",
+    title: "a prefix is announced without an owner, or not announced",
+    what: "A switch announces only its loopback and prefixes for which it has exactly that route. No other \
+           switch of the plane announces the same prefix, and none announces a default route. Every loopback \
+           is announced, and so is a prefix for each NIC that a switch has a route to.",
+    why: "Packets for a prefix with two owners reach one or the other at random. A prefix without an \
+           announcement is unreachable.",
     example: "`network 2001:db8:1000:2::/64` on the T0 of group 1",
     fix: "Compile again.",
 };
 
-/// Filters of what comes in.
+/// Received prefixes pass a filter.
 pub(crate) static TAKEN: Rule = Rule {
     code: "V1808",
     title: "a filter accepts routes that no peer should announce",
-    what: "What is taken from a neighbour passes a filter by prefixes, none of them shorter than the shortest that \
-           the fabric announces, and is refused if the own autonomous system is in its path.",
-    why: "A default route or a summary from one misled neighbour would draw the traffic of the whole plane.",
+    what: "Prefixes from a neighbour pass a prefix filter. None is shorter than the shortest prefix that the \
+           fabric announces. Paths with the switch's own AS number are rejected.",
+    why: "A default route or a summary from one faulty neighbour would attract the traffic of the whole \
+           plane.",
     example: "`ipv6 prefix-list FABRIC seq 5 permit ::/0 le 128`",
-    fix: "Compile again; take additions out of template overlays.",
+    fix: "Compile again. Remove additions from the template overlay.",
 };
 
-/// Down is down.
+/// Routes from above are not announced upwards.
 pub(crate) static TRANSIT: Rule = Rule {
     code: "V1809",
-    title: "what came from above is announced above again",
-    what: "A T0 announces nothing but its own, by its filter of prefixes or of path lengths; no switch gets from below \
-           what the one below received from above.",
-    why: "A packet that went down would go up again: it takes capacity where there is least, and where priorities are \
-          paused it can close a circle of pauses.",
+    title: "routes from above are announced upwards",
+    what: "A T0 announces only its own prefixes, filtered by prefix or by path length. No switch receives \
+           from below what the lower switch received from above.",
+    why: "A packet that went down would go up again. It uses capacity where there is least, and with paused \
+           priorities it can close a cycle of pauses.",
     example: "`match ipv6 address prefix-list FABRIC` and no `match as-path` in what a T0 announces",
     fix: "Compile again.",
 };
 
-/// Limits hold what comes.
+/// Prefix limits fit.
 pub(crate) static LIMIT: Rule = Rule {
     code: "V1810",
-    title: "a session carries more prefixes than it may",
-    what: "Every session has a limit of prefixes, and the neighbour announces at most as many.",
-    why: "A session over its limit is ended, and with it everything behind the cable is lost; a session without one \
-          lets a leak through to the tables of the hardware.",
+    title: "a session exceeds its prefix limit, or has none",
+    what: "Every session has a prefix limit, and the neighbour announces at most that many prefixes.",
+    why: "A session over its limit is closed, and everything behind the cable is lost. A session without a \
+           limit lets a route leak fill the tables of the hardware.",
     example: "`neighbor ABOVE maximum-prefix 8` where 40 prefixes come",
     fix: "Compile again.",
 };
 
-/// All ways are used.
+/// All equal paths are used.
 pub(crate) static WIDTH: Rule = Rule {
     code: "V1811",
-    title: "a switch uses fewer ways than there are",
-    what: "`maximum-paths` is at least the greatest number of equal ways to any prefix, and ways of one length are \
-           used together even where different autonomous systems are in them.",
-    why: "Ways that are left out carry nothing, and the others carry their share.",
+    title: "a switch uses fewer paths than exist",
+    what: "`maximum-paths` is at least the largest number of equal paths to any prefix. Paths of equal \
+           length are used together, even if they contain different AS numbers.",
+    why: "Paths that are not used carry nothing, and the others carry their share.",
     example: "`maximum-paths 64` on a T0 with 128 uplinks",
-    fix: "Compile again; a platform that cannot use as many ways has `ecmp_width` in its description.",
+    fix: "Compile again. If a platform cannot use that many paths, its description sets `ecmp_width`.",
 };
 
 /// Drained is the last resort.
 pub(crate) static RESORT: Rule = Rule {
     code: "V1812",
-    title: "a drained cable that is used first, or one in use that is the last resort",
-    what: "What is taken over a cable is marked as drained (RFC 8326) and gets the lowest preference exactly if the \
-           cable list calls the cable drained.",
-    why: "The cable would be unplugged under traffic; or capacity that was paid for stays unused.",
+    title: "drain state of a session differs from the cable list",
+    what: "Exactly the paths over cables that are drained in the cable list are marked as drained (RFC 8326) \
+           and get the lowest preference.",
+    why: "Otherwise a drained cable is unplugged under traffic, or installed capacity stays unused.",
     example: "`neighbor eth502 route-map ABOVE-IN-DRAINED in` on one end of a drained cable only",
     fix: "Compile again.",
 };
 
-/// There is one outcome.
+/// There is one stable state.
 pub(crate) static STABLE: Rule = Rule {
     code: "V1813",
-    title: "sessions may settle in more than one way, or never",
-    what: "All switches prefer alike: by whether a path is marked as drained, which no switch takes back, then by \
-           its length, so a path is less preferred with each switch that it passes; and whether a path is taken does not \
-           depend on which of several equal ones was received first. Then there is exactly one stable state.",
-    why: "Where preferences go round in a circle, routes change for ever, or depend on which switch started first.",
+    title: "sessions have no single stable outcome",
+    what: "All switches prefer paths that are not marked as drained, then shorter paths. No switch removes \
+           the mark, so a path becomes less preferred with each switch that it passes. The order in which \
+           equal paths arrive does not affect the result. Then there is exactly one stable state.",
+    why: "With cyclic preferences, routes change for ever, or depend on which switch started first.",
     example: "`set local-preference 200` in what one T1 takes from one T0",
-    fix: "Compile again; take preferences out of template overlays.",
+    fix: "Compile again. Remove preferences from template overlays.",
 };
 
-/// Switches of a tier are alike.
+/// Switches of a tier have equal BGP settings.
 pub(crate) static ALIKE: Rule = Rule {
     code: "V1814",
-    title: "BGP of a switch is not as on others of its tier",
-    what: "Apart from numbers, ports and own prefixes, all switches of a tier and language have the same settings, \
-           filters and limits towards the same side.",
-    why: "What is right everywhere else is wrong here, and shows when something fails.",
+    title: "BGP settings of a switch differ from others of its tier",
+    what: "Apart from numbers, ports and own prefixes, all switches of a tier and language have the same \
+           settings, filters and limits in each direction.",
+    why: "The difference shows only when equipment fails.",
     example: "no `bgp graceful-restart` on one T1",
-    fix: "Compile again; a template overlay may not change single switches.",
+    fix: "Compile again. A template overlay must not change single switches.",
 };
 
-/// Times are as stated.
+/// Timers match the manifest.
 pub(crate) static TIMES: Rule = Rule {
     code: "V1815",
-    title: "sessions notice or forget at other times than the fabric states",
-    what: "Keepalive and hold times, the numbers of BFD, the times between announcements and attempts to connect, and what \
-           happens while a daemon restarts or after a limit was passed, are on every switch those that the manifest states.",
-    why: "What both ends and all switches have alike is not right for that: with BFD of ten seconds everywhere, packets go \
-          into a dead cable for half a minute.",
+    title: "BGP timers differ from the fabric file",
+    what: "Every switch has the timers of the manifest: keepalive, hold, advertisement and connect times, \
+           BFD settings, graceful restart, and the restart after a prefix limit.",
+    why: "Agreement between all switches is not sufficient: with BFD at ten seconds everywhere, packets are \
+           sent into a dead cable for half a minute.",
     example: "`timers bgp 60 180` on every switch",
-    fix: "Compile again; take times out of template overlays.",
+    fix: "Compile again. Remove timers from template overlays.",
 };
 
 /// The family, in the order of codes.

@@ -2,88 +2,90 @@
 
 use closc_diagnostics::Rule;
 
-/// All say the same of a NIC.
+/// A NIC has one address.
 pub(crate) static ADDRESS: Rule = Rule {
     code: "V1701",
-    title: "a NIC whose address is not the same everywhere",
-    what: "Every NIC has one address, which no other NIC has: what its node says, if the tree describes nodes, and what \
-           the T0 of each plane routes over the NIC's cable are the same.",
-    why: "Packets arrive by some planes and die, or go to another NIC, by the others.",
+    title: "a NIC has different addresses",
+    what: "Every NIC has one address, and no other NIC has it. The address of its node, if nodes are \
+           described, equals the address that the T0 of each plane routes over the NIC's cable.",
+    why: "Packets arrive in some planes. In others they are dropped or reach another NIC.",
     example: "\"default|2001:db8:1000:1::7/128\" on one T0 and \"default|2001:db8:1000:1::1/128\" on the T0 of the next \
               plane, both over the port to the same NIC",
     fix: "Compile again.",
 };
 
-/// Nothing is dropped that could arrive.
+/// Deliverable packets are forwarded.
 pub(crate) static DROPPED: Rule = Rule {
     code: "V1702",
-    title: "a switch drops what could arrive",
-    what: "A switch that packets for a NIC come to leads them on, if cables lead from there to the NIC: up, then down, \
-           inside a zone over T1s only.",
-    why: "Whatever the switches before choose this switch for is lost, and hosts see timeouts between some pairs of NICs \
-          only.",
+    title: "a switch drops packets that it could deliver",
+    what: "A switch that receives packets for a NIC forwards them if cables lead from there to the NIC: up, \
+           then down, and inside a zone over T1s only.",
+    why: "Traffic that other switches send to this switch is lost, and hosts report timeouts between some \
+           pairs of NICs only.",
     example: "no route for a T0 group on one of the T1s above it",
     fix: "Compile again.",
 };
 
-/// Packets arrive at the NIC that they are for.
+/// Packets arrive at their destination.
 pub(crate) static ASTRAY: Rule = Rule {
     code: "V1703",
     title: "a route leads to another NIC",
-    what: "A route over the cable of a NIC is for addresses of that NIC alone.",
-    why: "The packet is dropped by a NIC that it is not for, or worse, is taken.",
+    what: "A route over the cable of a NIC contains only addresses of that NIC.",
+    why: "The NIC drops a packet that belongs to another NIC, or even accepts it.",
     example: "the ports of two NICs exchanged on a T0",
     fix: "Compile again.",
 };
 
-/// Packets do not go round.
+/// There are no loops.
 pub(crate) static ROUND: Rule = Rule {
     code: "V1704",
-    title: "packets go round",
-    what: "No packet visits a switch twice, whatever the switches choose and for every destination.",
-    why: "It goes round until its hop limit is used up, and takes the capacity of the cables with it.",
+    title: "a forwarding loop",
+    what: "No packet visits a switch twice, for any destination and any choice of next hops.",
+    why: "A looping packet consumes the capacity of the cables until its hop limit is reached.",
     example: "no blackhole for the rest of a T0 group on its T0: up by the route of the zone, and down again",
-    fix: "Compile again; every route that leads up must be covered by a blackhole where it ends.",
+    fix: "Compile again. A blackhole must cover every route that leads up, at the switch where it ends.",
 };
 
 /// Up, then down.
 pub(crate) static VALLEY: Rule = Rule {
     code: "V1705",
-    title: "a switch sends up again what came from above",
-    what: "A packet that came from above goes down, and never up again.",
-    why: "It crosses a switch and cables that are nobody's share, and with paused priorities such turns can close a ring \
-          of buffers.",
+    title: "a switch sends packets from above up again",
+    what: "A switch sends packets that came from above only downwards.",
+    why: "Such a packet uses switches and cables outside its share. With paused priorities, such turns can \
+           close a cycle of buffers.",
     example: "a /64 on a T1 over the cable to the T0 of another group",
     fix: "Compile again.",
 };
 
-/// Ways lead on.
+/// Next hops reach the destination.
 pub(crate) static DEAD_END: Rule = Rule {
     code: "V1706",
-    title: "a route uses a switch from which there is no way",
-    what: "From the switch at the other end of every cable that a route uses, cables lead to every NIC that the \
-           route is for and that can be reached at all.",
-    why: "The share of the traffic that takes this cable is lost.",
+    title: "a route uses a switch that cannot reach the destination",
+    what: "The switch at the other end of every cable of a route has cables towards every reachable NIC of \
+           the route.",
+    why: "The share of the traffic that uses this cable is lost.",
     example: "a T1 in the group of a route, whose cable to the T0 is absent",
-    fix: "Declare what is absent under `exceptions`, and compile again.",
+    fix: "Declare absent equipment in `exceptions`, and compile again.",
 };
 
 /// Routes are for NICs.
 pub(crate) static NOBODY: Rule = Rule {
     code: "V1707",
     title: "a route to unused addresses",
-    what: "Routes over cables are for addresses inside the hosts' pool; over the cable of a NIC, for addresses of NICs.",
-    why: "An unknown destination may exist elsewhere: a default route leads packets out that should be dropped.",
+    what: "Routes over cables are inside the pool of host addresses. Routes over the cable of a NIC are for \
+           NIC addresses.",
+    why: "An unknown destination may exist elsewhere. A default route leads packets outside that must be \
+           dropped.",
     example: "\"default|::/0\": { \"ifname\": \"Ethernet256\", ... }",
     fix: "Compile again.",
 };
 
-/// Everything else dies.
+/// The rest of the pool is dropped.
 pub(crate) static POOL: Rule = Rule {
     code: "V1708",
-    title: "the rest of the hosts' pool is not a blackhole",
-    what: "Every switch has one blackhole for the pool of all NICs' addresses, the same on all switches.",
-    why: "Unused addresses would follow any later route, to the management network or in a loop.",
+    title: "the rest of the host pool is not a blackhole",
+    what: "Every switch has one blackhole for the pool of NIC addresses, the same on all switches.",
+    why: "Packets to unused addresses would follow any later route, to the management network or in a loop.",
     example: "no \"default|2001:db8:1000::/36\": { \"blackhole\": \"true\" }",
     fix: "Compile again.",
 };
@@ -91,50 +93,52 @@ pub(crate) static POOL: Rule = Rule {
 /// Shares follow capacity.
 pub(crate) static SHARE: Rule = Rule {
     code: "V1709",
-    title: "a route spreads traffic otherwise than capacity is left",
-    what: "The weights of a route's next hops are as the parts of capacity that are left behind them, counted from the \
-           cable lists; exactly, or as near as the width of a group lets them be. Where the language has no weights, the \
-           next hops are those that carry most if all get the same. With BGP they are as the cables of the T0 that are behind \
-           each, added up, to within one part of 255. A node, \
-           which knows of nothing behind its T0s, uses its planes with one weight. A /128 of a T0 over one uplink is a pin, and may be over any.",
-    why: "The narrowest way is full first, and flows over it are late while others have room.",
+    title: "route weights do not match the remaining capacity",
+    what: "The weights of next hops are proportional to the remaining capacity behind them, counted from the \
+           cable lists. They are exact, or as near as the width of a group permits. In a language without \
+           weights, the next hops are those that carry most with equal shares. With BGP, the weights are the \
+           sum of the cables of the T0 behind each next hop, to within 1/255. A node does not know the \
+           capacity behind its T0s, and gives its planes one weight. A /128 of a T0 over one uplink is a pin \
+           and may use any uplink.",
+    why: "The narrowest path is full first. Its flows are late while other paths have capacity.",
     example: "weight 1 for each of two T1s, of which one has lost one of its two cables to the T0",
     fix: "Compile again.",
 };
 
-/// Everything is in use.
+/// All capacity is used.
 pub(crate) static UNUSED_WAY: Rule = Rule {
     code: "V1710",
-    title: "a route leaves out a cable that leads there",
-    what: "A route uses every cable behind which capacity is left, and none that is drained as long as others \
-           are left.",
-    why: "Capacity that was paid for stays unused, or work on a drained cable takes traffic down.",
+    title: "a route omits a cable with capacity",
+    what: "A route uses every cable with remaining capacity behind it, and no drained cable while others are \
+           left.",
+    why: "Installed capacity stays unused, or work on a drained cable interrupts traffic.",
     example: "one of 32 uplinks missing in the group of a route",
     fix: "Compile again.",
 };
 
-/// NICs may send, and only as themselves.
+/// NICs may send, with their own address.
 pub(crate) static INGRESS_FILTER: Rule = Rule {
     code: "V1711",
-    title: "a T0 does not let in what its NICs send",
-    what: "Where a T0 checks what comes in from NICs, it accepts every NIC's address as destination, and on each port the \
-           address of the NIC there as source and none of another node's.",
-    why: "What is not accepted is dropped at the first switch, whatever the routes say; what is accepted without need \
-          lets one NIC send as another.",
+    title: "a T0 does not accept what its NICs send",
+    what: "A T0 that filters packets from NICs accepts every NIC address as destination. On each port it \
+           accepts the address of the NIC there as source, and no address of another node.",
+    why: "Packets that are not accepted are dropped at the first switch, whatever the routes are. Too wide a \
+           filter lets one NIC send as another.",
     example: "permit_plain() for 2001:db8:1000:2::/64 only",
     fix: "Compile again.",
 };
 
-/// Nodes send over planes that lead there.
+/// Nodes use every plane that leads to the destination.
 pub(crate) static NODE_ROUTES: Rule = Rule {
     code: "V1712",
-    title: "a node sends over other planes than lead to the NIC that is meant",
-    what: "Where nodes are described: packets from the address of a NIC leave by ports of this NIC, whose next hops are \
-           the other ends of their cables: in every plane in which cables in use lead there, and in none in which no \
-           cables lead there. Packets that have no address yet have such routes too.",
-    why: "The share of the flows that takes a plane without a way dies at the first switch; a plane that is left out \
-          carries nothing. What a program sends from no address of its own takes the address that its route says, and \
-          without that is dropped.",
+    title: "a node uses the wrong planes for a destination",
+    what: "This applies to described nodes. Packets from the address of a NIC leave by ports of this NIC, \
+           with the other ends of their cables as next hops. They use every plane in which cables in use \
+           lead to the destination, and no plane without such cables. Packets without a source address have \
+           such routes too.",
+    why: "In a plane without a path, the share of the flows is dropped at the first switch. An omitted plane \
+           carries nothing. A program that sends without a source address gets the one of its route, and \
+           without that its packets are dropped.",
     example: "nexthop via ... dev nic0p1 towards a T0 group whose T0 in plane 1 is absent",
     fix: "Compile again.",
 };

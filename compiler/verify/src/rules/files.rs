@@ -2,88 +2,96 @@
 
 use closc_diagnostics::Rule;
 
-/// The bytes are those that were compiled.
+/// Files equal their digests.
 pub(crate) static DIGEST: Rule = Rule {
     code: "V0101",
-    title: "a file is not the one that was compiled",
-    what: "Size and BLAKE3 digest of every file are those that `manifest.json` states.",
-    why: "A tree is reviewed once and pushed later; a file that changed in between was not reviewed.",
+    title: "a file changed after compilation",
+    what: "Size and BLAKE3 digest of every file are those in `manifest.json`.",
+    why: "A tree is reviewed once and pushed later. A file that changed in between was not reviewed.",
     example: "switches/p0-t0-001/config_db.json edited by hand after `closc compile`",
-    fix: "Compile again, or put the change into the fabric file or a template.",
+    fix: "Compile again, or make the change in the fabric file or a template.",
 };
 
-/// The text is of its language.
+/// Files parse.
 pub(crate) static PARSES: Rule = Rule {
     code: "V0102",
     title: "a file does not parse",
-    what: "Every file is of the language that its name says, and every value in it is of its type.",
-    why: "A device refuses such a file, or takes half of it.",
+    what: "Every file is in the language of its name, and every value has the right type.",
+    why: "A device rejects such a file, or applies only part of it.",
     example: "\"PORT\": { \"Ethernet0\": { \"mtu\": \"large\" } }",
-    fix: "Compile again; if the file is as it was compiled, report a fault of the renderer.",
+    fix: "Compile again. If the file is unchanged since then, report a bug in the renderer.",
 };
 
-/// Nothing is said that the proof does not know.
+/// Every setting is known.
 pub(crate) static KNOWN: Rule = Rule {
     code: "V0103",
-    title: "a word that the proof does not know",
-    what: "A file holds only tables, commands and fields whose effect on forwarding is known here, and every \
-           name that is referred to is there.",
-    why: "What is not understood might forward packets behind the proof's back.",
+    title: "an unknown setting",
+    what: "A file contains only tables, commands and fields whose effect on forwarding is known, and every \
+           name that it refers to exists.",
+    why: "An unknown setting could affect forwarding without being modelled.",
     example: "\"VLAN\": { \"Vlan100\": {} }",
-    fix: "Take it out, or teach the reader of that language what it means.",
+    fix: "Remove it, or extend the reader of that language.",
 };
 
-/// Devices have the files of one language.
+/// Devices are complete.
 pub(crate) static COMPLETE: Rule = Rule {
     code: "V0104",
     title: "a device has no configuration",
-    what: "Every folder below `switches/` holds the files of exactly one switch operating system, the device \
-           names itself as its folder does, and every device of the cable lists has a folder.",
-    why: "A switch without a configuration forwards nothing; one that got another's configuration misdelivers.",
+    what: "Every folder below `switches/` contains the files of exactly one switch operating system. The \
+           device name in them is the name of the folder. Every device of the cable lists has a folder.",
+    why: "A switch without a configuration forwards nothing. A switch with the configuration of another one \
+           misdelivers.",
     example: "\"hostname\": \"p0-t0-002\" in switches/p0-t0-001/config_db.json",
     fix: "Compile again.",
 };
 
-/// Settings of the whole device that forwarding depends on.
+/// Device-wide settings that forwarding depends on.
 pub(crate) static SETTINGS: Rule = Rule {
     code: "V0105",
-    title: "a setting that forwarding depends on",
-    what: "Switches forward IPv6 and nodes do not, the device that segments are bound to is made, of a kind that takes them, and nothing else is, no routing \
-           protocol runs but the one that the fabric speaks, and the version of the routing suite installs static segments. The `frr.conf` of SONiC hands routes to the chip (`fpm`). What SONiC says of the device as a whole leaves announcements, next hops and buffers as they are by default; services that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the control plane let neighbour discovery, BGP and BFD through.",
-    why: "With any of these wrong the tables are right and no packet moves.",
+    title: "a device-wide setting stops forwarding",
+    what: "Switches forward IPv6 and nodes do not. The device that segments are bound to exists and has the \
+           right kind, and no other device exists. Only the routing protocol of the fabric runs, in a \
+           version that installs static segments. The `frr.conf` of SONiC passes routes to the chip (`fpm`). \
+           SONiC's device metadata leaves announcements, next hops and buffers at their defaults. Services \
+           that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the control \
+           plane permit neighbour discovery, BGP and BFD.",
+    why: "If one of these is wrong, the tables are correct and no packet is forwarded.",
     example: "net.ipv6.conf.all.forwarding = 0",
-    fix: "Compile again; if a template overlay changes the setting, take it out of the overlay.",
+    fix: "Compile again. If a template overlay changes the setting, remove it from the overlay.",
 };
 
-/// Settings of the whole device are alike.
+/// Device-wide settings are equal.
 pub(crate) static SAME: Rule = Rule {
     code: "V0106",
-    title: "a setting of the whole device is another than on other switches",
-    what: "What a switch says of itself as a whole, apart from what tells switches apart (name, type, hardware, \
-           addresses), is the same on all switches of its language; with SONiC also which servers it asks and tells \
-           (`NTP`, `NTP_SERVER`, `SNMP`, `SYSLOG_SERVER`).",
-    why: "Such settings decide which program routes, how buffers are modelled, and whether sessions start by \
-          themselves: one switch that differs behaves otherwise under the same tables.",
+    title: "a device-wide setting differs from other switches",
+    what: "Device-wide settings are equal on all switches of a language, except for name, type, hardware and \
+           addresses. With SONiC this includes the servers in `NTP`, `NTP_SERVER`, `SNMP` and \
+           `SYSLOG_SERVER`.",
+    why: "Such settings select the routing program and the buffer model, and whether sessions start by \
+           themselves. A switch that differs behaves differently with the same tables.",
     example: "\"docker_routing_config_mode\": \"unified\" on one switch",
-    fix: "Compile again; a template overlay may not change single switches.",
+    fix: "Compile again. A template overlay must not change single switches.",
 };
 
-/// Nothing is there that nobody knows.
+/// Every file is accounted for.
 pub(crate) static EXTRA: Rule = Rule {
     code: "V0107",
     title: "an unread file",
-    what: "Every file of the tree is in the manifest, and every file of the manifest is read by the proof or named in the report as not judged.",
-    why: "An unchecked file is pushed all the same, and a folder of an unknown device was forgotten or added.",
+    what: "Every file of the tree is in the manifest. Every file of the manifest is read by the proof or \
+           reported as not judged.",
+    why: "An unread file is pushed without a check. The folder of an unknown device was forgotten or added.",
     example: "switches/p0-t0-001/boot.sh",
     fix: "Remove it, or compile again.",
 };
 
-/// The program is ours.
+/// The pipeline is the shipped one.
 pub(crate) static PIPELINE: Rule = Rule {
     code: "V0108",
-    title: "a pipeline that is not the one of this program",
-    what: "The P4 program and its P4Info are byte for byte those that this program ships, where it says which.",
-    why: "Entries say what is in a table; what a table does is in the program. A program without its filters forwards what the entries forbid.",
+    title: "an unknown P4 program",
+    what: "The P4 program and its P4Info are byte for byte those of this release, if the tree names one of \
+           them.",
+    why: "The effect of an entry is defined by the program. A program without the filters forwards packets \
+           that the entries should drop.",
     example: "p4/fabric.bmv2.json without the table ingress.nic_source",
     fix: "Compile again.",
 };
@@ -91,9 +99,9 @@ pub(crate) static PIPELINE: Rule = Rule {
 /// The manifest counts right.
 pub(crate) static COUNTS: Rule = Rule {
     code: "V0109",
-    title: "a manifest that does not fit the tree",
-    what: "Planes, NICs, T0s, T1s, T2s and cables are as many as the manifest counts.",
-    why: "Plans made from the manifest would be for another fabric. A list that lost its last rows still parses.",
+    title: "the manifest does not match the tree",
+    what: "The manifest counts as many planes, NICs, T0s, T1s, T2s and cables as the tree has.",
+    why: "Rollout plans are made from the manifest. A cable list that lost its last rows still parses.",
     example: "\"t1\": 31 with 32 T1s",
     fix: "Compile again.",
 };

@@ -2,17 +2,17 @@
 
 use closc_diagnostics::Rule;
 
-/// Tiers have different seeds.
+/// Tiers have different hash seeds.
 pub(crate) static SEED: Rule = Rule {
     code: "V1201",
-    title: "two tiers of switches hash alike",
-    what: "The `type` of SONiC switches, by which the image seeds its ECMP and LAG hashes (`ToRRouter` 0, \
-           `LeafRouter` 10, any type with `SpineRouter` in it 25), is the same in a tier and gives another \
-           seed in every tier.",
-    why: "Two tiers of one seed choose alike: what the first sends to a switch of the second always leaves \
-          that one by the same link, and half of the links stay empty.",
+    title: "two tiers of switches use the same hash seed",
+    what: "The `type` of a SONiC switch determines the seed of its ECMP and LAG hashes: 0 for `ToRRouter`, \
+           10 for `LeafRouter`, 25 for any type that contains `SpineRouter`. Switches of a tier have the \
+           same type, and each tier has another seed.",
+    why: "Two tiers with one seed choose equally. All flows that the first tier sends to a switch of the \
+           second leave it over the same links, and half of the links stay empty.",
     example: "\"type\": \"LeafRouter\" on T0s and T1s",
-    fix: "Compile again; a template overlay may not set the type.",
+    fix: "Compile again. A template overlay must not set the type.",
 };
 
 /// The family, in the order of codes.

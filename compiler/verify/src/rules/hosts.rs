@@ -2,15 +2,15 @@
 
 use closc_diagnostics::Rule;
 
-/// Ways to first segments.
+/// Routes to first segments.
 pub(crate) static FIRST: Rule = Rule {
     code: "V1301",
     title: "a node does not reach its T0s",
-    what: "For every port of a NIC there is exactly one route, to the uSID of the T0 at the other end of the \
-           cable, over that port and with that T0 as next hop; there is a blackhole for the block and no other \
-           route.",
-    why: "The first uSID chooses the plane; a route over another port sends the packets of one plane into \
-          another, where they die.",
+    what: "Every port of a NIC has exactly one route, to the uSID of the T0 at the other end of its cable. \
+           The route uses that port, with that T0 as next hop. There is a blackhole for the block and no \
+           other route.",
+    why: "The first uSID selects the plane. With a route over another port, the packets of one plane enter \
+           another plane and are dropped there.",
     example: "route replace fcbb:bbbb:1801::/48 via ... dev nic0p2",
     fix: "Compile again.",
 };
@@ -19,9 +19,9 @@ pub(crate) static FIRST: Rule = Rule {
 pub(crate) static DECAPSULATION: Rule = Rule {
     code: "V1302",
     title: "a node decapsulates the wrong segments",
-    what: "A node decapsulates exactly the uSIDs of its NICs, one for each port with a cable, into the table \
-           of local addresses, and it has the inner addresses of its NICs and sends from one of them.",
-    why: "What is not decapsulated is dropped after it has crossed the whole fabric.",
+    what: "A node decapsulates exactly the uSIDs of its NICs, one per port with a cable, into the table of \
+           local addresses. It has the inner addresses of its NICs, and sends from one of them.",
+    why: "Packets that are not decapsulated cross the whole fabric and are then dropped.",
     example: "route replace fcbb:bbbb:8003::/48 encap seg6local action End.DT6 table 254",
     fix: "Compile again.",
 };
@@ -30,36 +30,39 @@ pub(crate) static DECAPSULATION: Rule = Rule {
 pub(crate) static SPRAY: Rule = Rule {
     code: "V1303",
     title: "a node sends over a path that its table does not have",
-    what: "Every path in `routes.batch` is one that the path table of the sending NIC's group gives for the \
-           destination and does not deny, is there once, with the weight of its active entropy values, and goes \
-           out by the port of its plane; all planes have the same total weight apart from planes without a path; \
-           every NIC elsewhere is led to, from all nodes or from none.",
-    why: "Hosts that spray otherwise than the tables say load planes unequally, or lose packets.",
+    what: "Every path in `routes.batch` is a path of the table of the sending NIC's group, for that \
+           destination, and not denied. It occurs once, with the weight of its active entropy values, and \
+           uses the port of its plane. All planes that have a path have the same total weight. Either all \
+           nodes have routes to every NIC elsewhere, or none has.",
+    why: "Hosts that spray differently from their tables load planes unequally or lose packets.",
     example: "nexthop replace id 7 encap seg6 ... segs fcbb:bbbb:1:4009:2:8001:: ... with four uplinks",
     fix: "Compile again.",
 };
 
-/// Ports of nodes in files of their own tools.
+/// Ports in files of netplan and systemd-networkd.
 pub(crate) static NETWORK: Rule = Rule {
     code: "V1304",
-    title: "a node's files for netplan or systemd-networkd do not fit its cables",
-    what: "Every port with a cable is described, and no other; it has the largest packet of the T0's port, the MAC address \
-           that the T0 expects where it expects one, the other address of the T0's /127, the address of its NIC, and no \
-           others; nobody changes it by DHCP or router advertisements. Names that go by slot are those of ports with a cable.",
-    why: "The node is set up by these files: a wrong one takes a plane away from a NIC, or all of them.",
+    title: "netplan or systemd-networkd files do not match the cables",
+    what: "Exactly the ports with a cable are described. Each has the MTU of the T0's port, the MAC address \
+           that the T0 expects (if any), the other address of the T0's /127, the address of its NIC, and no \
+           other address. DHCP and router advertisements are off. Names by slot are those of ports with a \
+           cable.",
+    why: "These files configure the node. A wrong one disconnects a NIC from one plane or all of them.",
     example: "mtu: 1500",
     fix: "Compile again.",
 };
 
-/// Tables and rules of nodes.
+/// Routing tables and rules of nodes.
 pub(crate) static TABLES: Rule = Rule {
     code: "V1305",
-    title: "tables and rules of a node do not fit its ports",
-    what: "Where switches choose the way, every port has a table of its own, whose routes use the T0 at the other end of its \
-           cable; rules ask it for packets from the port's address, from the NIC's, and in files of systemd-networkd of \
-           sockets that are bound to the port, before the main table is asked. What no table leads to is dropped. Where hosts \
-           write the path there are no tables.",
-    why: "Packets from one plane's address would leave by another port, or by the site's default route.",
+    title: "routing tables and rules of a node do not match its ports",
+    what: "If switches choose the path, every port has its own routing table, with routes over the T0 at the \
+           other end of its cable. Rules select this table for packets from the address of the port or of \
+           its NIC, before the main table. Rules of systemd-networkd also select it for sockets that are \
+           bound to the port. Packets without a route in their table are dropped. If hosts choose the path, \
+           there are no such tables.",
+    why: "Otherwise packets from the address of one plane leave by another port, or by the site's default \
+           route.",
     example: "- {from: \"2001:db8:1000:1::1/128\", table: 1001, priority: 9000}, with table 1001 of another NIC",
     fix: "Compile again.",
 };
@@ -67,12 +70,13 @@ pub(crate) static TABLES: Rule = Rule {
 /// Quality of service of NICs.
 pub(crate) static NIC_QOS: Rule = Rule {
     code: "V1306",
-    title: "NICs of a node have other classes than the switches",
-    what: "`nic-qos.sh` gives every port with a cable, and no other, the length of its cable; every code point the priority of \
-           its class, pauses and receive buffers where switches pause, shares in the ratio of the switches' weights, and the \
-           marks of data and of congestion notifications that the fabric states.",
-    why: "A NIC that pauses another priority than its switch, or marks data as another class, loses packets that the fabric \
-          was built not to lose.",
+    title: "NIC classes differ from those of the switches",
+    what: "`nic-qos.sh` configures exactly the ports with a cable. Each gets the length of its cable, the \
+           priority of every code point, pauses and receive buffers if switches pause, and shares in the \
+           ratio of the switches' weights. Data and congestion notifications have the marks of the fabric \
+           file.",
+    why: "A NIC that pauses another priority than its switch, or marks data as another class, loses packets \
+           that must not be lost.",
     example: "mlnx_qos -i \"$1\" --pfc 0,0,0,0,0,0,0,0 with a lossless class",
     fix: "Compile again.",
 };
@@ -80,11 +84,12 @@ pub(crate) static NIC_QOS: Rule = Rule {
 /// Collective libraries.
 pub(crate) static LIBRARY: Rule = Rule {
     code: "V1307",
-    title: "NCCL of a node is not given what the fabric states",
-    what: "`nccl.conf` and `vccl.conf` name exactly the ports with a cable in the order of NICs and planes, the pool of NIC \
-           addresses, the marks of data and clear-to-send messages, the queue pairs of a connection and how rails are met, and \
-           set nothing else.",
-    why: "A device that is missing leaves a plane empty; a mark that switches do not know puts data into another class.",
+    title: "NCCL settings of a node differ from the fabric file",
+    what: "`nccl.conf` and `vccl.conf` list exactly the ports with a cable, in the order of NICs and planes. \
+           They set the pool of NIC addresses, the marks of data and clear-to-send messages, the queue pairs \
+           of a connection, the use of rails, and nothing else.",
+    why: "A missing device leaves a plane empty. A mark that switches do not know puts data into another \
+           class.",
     example: "NCCL_IB_TC=0",
     fix: "Compile again.",
 };
@@ -92,11 +97,12 @@ pub(crate) static LIBRARY: Rule = Rule {
 /// Delays of nodes.
 pub(crate) static NODE_DELAY: Rule = Rule {
     code: "V1308",
-    title: "a node is given a delay that does not fit its cables",
-    what: "`delay.json` states a round trip that light in the cable lists and the devices of the longest path allow, the bytes \
-           that are under way in it at the speed of the node's ports, and a target that is the round trip and a queue at which an \
-           uplink of its T0s begins to mark; its marks are those of such an uplink.",
-    why: "Senders that aim at another delay keep queues where switches mark, or leave long cables empty.",
+    title: "a delay of a node does not match its cables",
+    what: "The round trip in `delay.json` is possible with the cables of the lists and the devices of the \
+           longest path. The bytes in flight are that time at the speed of the node's ports. The target is \
+           the round trip plus a queue at which an uplink of its T0s starts to mark. The marks are those of \
+           such an uplink.",
+    why: "With another target, senders keep queues at the marking threshold or leave long cables empty.",
     example: "\"base_rtt_ns\": 10000, with a cable of 80 km between two buildings",
     fix: "Compile again.",
 };
@@ -104,12 +110,13 @@ pub(crate) static NODE_DELAY: Rule = Rule {
 /// Agents of NICs.
 pub(crate) static AGENT: Rule = Rule {
     code: "V1309",
-    title: "the agent of a NIC is started with settings that do not fit the path tables",
-    what: "`closc/nicN.env` of every NIC that a path table lists names that table, the NIC's address and its ports, and marks data, \
-           retransmissions, acknowledgements and packets that were trimmed at the last hop as the classes of the table do. It sets \
-           nothing else but `COOKIE`, `FABRIC`, `METRICS` and `XDP`, which are the site's.",
-    why: "An agent with another table sends over paths that are not there, and one with another mark sends data in a class that \
-          switches drop instead of trim.",
+    title: "agent settings of a NIC do not match the path tables",
+    what: "Every NIC of a path table has a `closc/nicN.env` with that table, the address of the NIC and its \
+           ports. The marks of data, retransmissions, acknowledgements and packets trimmed at the last hop \
+           are those of the table's classes. Other settings are limited to `COOKIE`, `FABRIC`, `METRICS` and \
+           `XDP`, which belong to the site.",
+    why: "An agent with another table sends over paths that do not exist. With another mark, switches drop \
+           its data instead of trimming it.",
     example: "DSCP_DATA=0",
     fix: "Compile again.",
 };

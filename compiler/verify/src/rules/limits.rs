@@ -2,12 +2,12 @@
 
 use closc_diagnostics::Rule;
 
-/// Tables fit.
+/// Tables fit the hardware.
 pub(crate) static FIT: Rule = Rule {
     code: "V1401",
-    title: "a table is larger than the hardware's",
-    what: "Own segments, IPv6 routes and neighbours of a switch are at most as many as its hardware takes, \
-           where the limits of the hardware are given.",
+    title: "a table is larger than the hardware supports",
+    what: "The hardware has room for all own segments, IPv6 routes and neighbours of a switch, if its limits \
+           are known.",
     why: "The switch drops entries that do not fit, in an arbitrary order.",
     example: "513 routes on a switch that takes 512",
     fix: "Use a larger platform, or fewer ports.",
@@ -16,10 +16,11 @@ pub(crate) static FIT: Rule = Rule {
 /// Hardware is known.
 pub(crate) static HARDWARE: Rule = Rule {
     code: "V1402",
-    title: "hardware that the catalogue does not have",
-    what: "The hardware that a switch names (`hwsku`) is in the catalogue, where the limits of hardware are given. Hardware \
-           that the manifest states and the catalogue lacks is a platform of the site: its limits are not judged.",
-    why: "Ports, lanes and buffers are those of another box; the switch refuses them, or does something else.",
+    title: "unknown hardware",
+    what: "The hardware of a switch (`hwsku`) is in the catalogue, if hardware limits are available. \
+           Hardware that the manifest states and the catalogue lacks is a platform of the site, and its \
+           limits are not checked.",
+    why: "Ports, lanes and buffers are those of another model. The switch rejects them or misbehaves.",
     example: "\"hwsku\": \"Force10-S6000\" on a switch of a fabric of Tomahawk 5",
     fix: "Compile again.",
 };

@@ -2,16 +2,16 @@
 
 use closc_diagnostics::Rule;
 
-/// Planes are copies of each other.
+/// Planes are equal.
 pub(crate) static ALIKE: Rule = Rule {
     code: "V1001",
     title: "a plane differs from the others",
-    what: "Without their plane bits, the cables of all planes join the same uSIDs; a cable that is missing \
-           from one plane only is declared, so the path tables deny the paths over it as absent.",
-    why: "NICs keep planes equally loaded, so one that has less slows down all of them; and one that is built \
-          otherwise is a mistake of cabling.",
+    what: "Apart from their plane bits, the cables of all planes connect the same uSIDs. A cable that is \
+           missing in one plane only is declared absent, so the path tables deny its paths.",
+    why: "NICs load planes equally, so a plane with less capacity slows all of them down. A plane that is \
+           wired differently is a cabling mistake.",
     example: "31 cables between T0s and T1s in plane 2, and 32 in the others",
-    fix: "Declare what is absent under `exceptions`, or compile again.",
+    fix: "Declare absent equipment in `exceptions`, or compile again.",
 };
 
 /// The family, in the order of codes.
