@@ -16,36 +16,37 @@ pub static RULES: &[&Rule] = &[&UNMANAGED, &CUT_OFF, &ISLANDS, &APART, &DRAINED_
 pub static UNMANAGED: Rule = Rule {
     code: "E0516",
     title: "a switch has no management port",
-    what: "Where `addresses.management_list` is given without the pool `addresses.management`, every switch that is there has \
-           a line.",
-    why: "A switch without a management address is reached over the fabric only, that is, not while it is repaired.",
+    what: "If `addresses.management_list` is set without the pool `addresses.management`, every existing \
+           switch has a line.",
+    why: "A switch without a management address is reachable only over the fabric, so not while it is \
+           repaired.",
     example: "# listed.csv has some of the switches\nfabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\n\
               addresses: { management_list: listed.csv }",
-    fix: "Add lines for these switches, or a pool for those that are not listed.",
+    fix: "Add lines for these switches, or a pool for all that are not listed.",
 };
 
 /// A NIC that no plane reaches.
 pub static CUT_OFF: Rule = Rule {
     code: "E0820",
-    title: "a NIC has no cable left",
-    what: "Every NIC that is there has at least one cable to a T0 that is there, after `exceptions.absent`.",
-    why: "A NIC without a cable cannot be reached in any plane; its node would hang in the first collective.",
+    title: "a NIC without a cable",
+    what: "Every NIC has at least one cable to a T0, after `exceptions.absent`.",
+    why: "A NIC without a cable is unreachable in every plane. Its node would hang in the first collective.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t0-001] }",
-    fix: "Declare the NICs (or their nodes) absent too, or remove the exception that takes their last T0 away.",
+    fix: "Declare the NICs (or their nodes) absent too, or remove the exception for their last T0.",
 };
 
 /// A fabric in several pieces.
 pub static ISLANDS: Rule = Rule {
     code: "E0821",
-    title: "the fabric falls apart",
-    what: "Every two T0 groups with NICs have a path to each other in at least one plane, after `exceptions.absent`: up, then \
-           down, inside a zone over its T1s only. With `srv6-static` a path goes down by the uplink numbers that it went up by, so \
-           what is lost at one end must not be all that the other has left; with `ecmp-static` and `bgp-unnumbered` \
-           switches choose, and any cable that leads down serves.",
-    why: "Path tables are written for every pair of groups; pairs without a path would have none. Cables alone do not make \
-          one: packets never go up a second time.",
+    title: "the fabric is partitioned",
+    what: "Every two T0 groups with NICs have a path in at least one plane, after `exceptions.absent`: up, \
+           then down, inside a zone over its T1s only. With `srv6-static`, a path leads down by the same \
+           uplink numbers as up, so the two ends need an uplink number in common. With `ecmp-static` and \
+           `bgp-unnumbered`, any cable that leads down is usable.",
+    why: "Path tables are written for every pair of groups, and such a pair would have no path. A chain of \
+           cables alone is not a path, because packets never go up a second time.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t1-001, p0-t1-002] }",
-    fix: "Remove some of the exceptions, or describe the pieces as fabrics of their own.",
+    fix: "Remove some of the exceptions, or describe the parts as separate fabrics.",
 };
 
 /// Pairs that only drained things lead between.
@@ -53,20 +54,20 @@ pub static DRAINED_APART: Rule = Rule {
     code: "W0821",
     title: "drains leave pairs without a path",
     what: "Every two NICs keep a path to each other in at least one plane, after `exceptions.drained`.",
-    why: "Hosts that choose paths have none for such a pair. Switches that choose fall back to drained \
+    why: "Hosts that choose paths have none for such a pair. Switches that choose paths use drained \
            equipment, which then carries traffic during maintenance.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { drained: [p0-t1-001, p0-t1-002] }",
-    fix: "Drain less at a time, or stop the jobs on these NICs before.",
+    fix: "Drain less at a time, or stop the jobs on these NICs first.",
 };
 
 /// NICs that never meet.
 pub static APART: Rule = Rule {
     code: "W0820",
     title: "two NICs have no plane in common",
-    what: "Any two NICs have a cable to a T0 in at least one plane together, after `exceptions.absent`. NICs without any cable \
-           are E0820, and pieces of a fabric E0821.",
-    why: "A packet never leaves its plane. Two NICs of which one is in plane 0 alone and the other in plane 1 alone cannot talk, \
-          although each of them reaches others; a collective over both hangs.",
+    what: "Any two NICs have a cable to a T0 in a common plane, after `exceptions.absent`. NICs without any \
+           cable are E0820, and a partitioned fabric is E0821.",
+    why: "A packet never leaves its plane. If one NIC is only in plane 0 and another only in plane 1, they \
+           cannot communicate, although each reaches others. A collective over both hangs.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               exceptions: { absent: [su001-n001/nic0.p1, su002-n001/nic0.p0] }",
     fix: "Keep a cable of both in one plane, or declare one of the NICs absent.",

@@ -13,27 +13,27 @@ use crate::Fabric;
 /// A domain that takes a whole away.
 pub static WHOLE: Rule = Rule {
     code: "W0303",
-    title: "a domain takes a whole group or plane away",
-    what: "No domain of shared fate holds the T0s of a group in all planes, or every T1 of a plane (and zone).",
+    title: "one failure domain contains a whole group or plane",
+    what: "No failure domain contains the T0s of a group in all planes, or every T1 of a plane (and zone).",
     why: "Planes exist so that one failure leaves the others intact. If a feed or a rack holds all T0s \
            of a group, its loss cuts off their NICs. If it holds every T1 of a plane, all NICs lose \
            that plane at once.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               domains: { rack: { by: [tier, index] } }",
-    fix: "Attach neighbouring planes or numbers to other domains, for example `by: [plane, index], \
-           count: 2`. `closc whatif --each domain` shows the impact of each.",
+    fix: "Attach adjacent planes or numbers to different domains, for example `by: [plane, index], count: \
+           2`. `closc whatif --each domain` shows the impact of each.",
 };
 
 /// A kind of domain that no switch is in.
 pub static EMPTY: Rule = Rule {
     code: "W0305",
-    title: "no switch is in any domain of a kind",
-    what: "A kind of domain that goes by position holds switches of the fabric.",
-    why: "`whatif` fails nothing with such a domain, and no backup port avoids it: what the file says fails together is \
-          never tried. T2s have no zone, and a fabric of two tiers has no T2s.",
+    title: "a kind of domain contains no switches",
+    what: "A kind of domain by position contains at least one switch of the fabric.",
+    why: "`closc whatif` cannot test such a domain, and backup ports cannot avoid it. T2s have no zone, and \
+           a fabric with two tiers has no T2s.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               domains: { hall: { by: [index], tiers: [t2] } }",
-    fix: "Name tiers and coordinates that switches of the fabric have, or remove the kind.",
+    fix: "Use tiers and coordinates of existing switches, or remove the kind.",
 };
 
 /// Number of switches of a group or of a plane in a domain.

@@ -25,60 +25,63 @@ pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NO_USABLE_VALUE, &UNWRITTEN];
 pub static HEADROOM: Rule = Rule {
     code: "E0720",
     title: "PFC does not fit the buffer",
-    what: "On every kind of switch the headroom of all ports and lossless classes fits the buffer, beside what is \
-           reserved and one packet for each port.",
-    why: "After a pause was sent, what is on its way still arrives: 2 x length x speed and what the peer sends until \
-          it reacts. Where there is no room for it a lossless class loses packets, and RoCE goes back to the start of \
-          the message.",
+    what: "On every kind of switch, the buffer has room for the headroom of all ports and lossless classes, \
+           in addition to reserved space and one packet per port.",
+    why: "After a pause, packets in flight still arrive: 2 x length x speed, plus what the peer sends until \
+           it reacts. Without buffer for them a lossless class loses packets, and RoCE restarts at the \
+           beginning of the message.",
     example: "fabric: far\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 32, nic: { speed: 400G } }\n\
               tiers:\n  t0: { platform: th5-128x400g, up: 32 }\n  t1: { platform: th5-128x400g }\n\
               cables:\n  nic-t0: { length: 3m }\n  t0-t1: { length: 10km, medium: lr4 }\nqos: lossless",
-    fix: "Use a lossy profile and mark early, end PFC at a box with deep buffers, shorten the cable, or use a platform \
-          with more buffer; the message says which of these work, with numbers.",
+    fix: "Use a lossy profile with early marking, end PFC at a switch with deep buffers, shorten the cable, \
+           or use a platform with more buffer. The message states which of these work, with numbers.",
 };
 
 /// Thresholds that come too late.
 pub static MARKS: Rule = Rule {
     code: "E0721",
     title: "queues would be marked too late",
-    what: "On every kind of switch each marked queue is marked before it pauses its senders or is full.",
-    why: "Marks tell senders to slow down. A threshold that is reached only after PFC has stopped them, or after \
-          packets were dropped, tells them nothing.",
+    what: "On every kind of switch, each queue with marking starts to mark before it pauses its senders or \
+           is full.",
+    why: "Marks tell senders to slow down. A threshold above the point where PFC stops them, or where \
+           packets are dropped, has no effect.",
     example: "fabric: late\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 4, nic: { speed: 400G } }\n\
               tiers:\n  t0: { platform: th5-128x400g, up: 2 }\n  t1: { platform: th5-128x400g }\n\
               cables:\n  nic-t0: { length: 3m }\n  t0-t1: { length: 30m }\n\
               qos: { base: lossless, classes: { data: { ecn: { thresholds: { min: 1GB, max: 2GB, probability: 5 } } } } }",
-    fix: "Lower the thresholds, have them computed, or use a platform with more buffer.",
+    fix: "Lower the thresholds, let closc compute them, or use a platform with more buffer.",
 };
 
 /// Entropy values that are all denied.
 pub static NO_USABLE_VALUE: Rule = Rule {
     code: "W0702",
-    title: "every entropy value of a NIC is denied, and paths are open",
-    what: "Where a plane has paths from a NIC to a T0 group after `exceptions`, at least one of the NIC's active or backup \
-           entropy values names one.",
-    why: "Entropy values are a choice of few paths. When faults deny all of them, the NIC leaves the plane for that group \
-          although packets could get through; with one T0 uplink under a T2 tier a single fault does that.",
+    title: "every entropy value of a NIC is denied although paths exist",
+    what: "If a plane has paths from a NIC to a T0 group after `exceptions`, at least one active or backup \
+           entropy value of the NIC selects one.",
+    why: "Entropy values select a few of all paths. When faults deny all of them, the NIC does not use the \
+           plane for that group although packets could arrive. With one T0 uplink and a T2 tier, a single \
+           fault is enough.",
     example: "fabric: narrow\nplanes: 1\nzones: 2\nhosts: { groups: 1, per_group: 1, nic: { speed: 100G, lanes: 1 } }\n\
               tiers:\n  t0: { platform: linux, os: linux, up: 1 }\n  t1: { platform: linux, os: linux, up: 2 }\n  \
               t2: { platform: linux, os: linux }\n\
               exceptions: { drained: [ z0-p0-t1-001--p0-t2-001 ] }",
-    fix: "Hold more values in reserve (`entropy.backup`), give T0s more uplinks, or drain the plane.",
+    fix: "Increase `entropy.backup`, give T0s more uplinks, or drain the plane.",
 };
 
 /// Routes of nodes that are not written.
 pub static UNWRITTEN: Rule = Rule {
     code: "W0704",
     title: "nodes get no routes to other nodes",
-    what: "With `hosts.os: linux` and `srv6-static`, the routes of all nodes to the NICs of others have at most 262,144 \
-           next hops together: NICs times NICs times paths in use of each pair. In larger fabrics, and where the \
-           identifiers of next hops do not fit (8 zones, 511 groups, 255 NICs in a group), no `routes.batch` is written.",
-    why: "Nodes still decapsulate what they receive, and choose the port by the first segment; but the kernel puts \
-          nothing that it sends onto a path.",
+    what: "With `hosts.os: linux` and `srv6-static`, the routes between NICs of different nodes have at most \
+           262,144 next hops in total. This is the number of NICs squared, times the paths in use per pair. \
+           In larger fabrics, `routes.batch` is not written. The same applies if the next-hop ids do not fit \
+           (8 zones, 511 groups, 255 NICs in a group).",
+    why: "Nodes still decapsulate received packets and select the port by the first segment. But the kernel \
+           does not send its own packets over paths.",
     example: "fabric: large\nplanes: 2\nhosts: { groups: 64, per_group: 64, nic: { speed: 200G, lanes: 2 }, os: linux }\n\
               tiers:\n  t0: { platform: linux, os: linux, up: 64 }\n  t1: { platform: linux, os: linux }",
-    fix: "Let senders read the path tables, which say the same in kilobytes; or lower `entropy.active`, build a smaller \
-          fabric, or leave `hosts.os` out.",
+    fix: "Let senders read the path tables, which contain the same in kilobytes. Or lower `entropy.active`, \
+           build a smaller fabric, or remove `hosts.os`.",
 };
 
 /// Checks quality of service of every kind of switch, and that faults leave NICs a way.

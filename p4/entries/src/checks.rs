@@ -18,25 +18,26 @@ pub static RULES: &[&Rule] = &[&FIT, &PIPELINE];
 /// Entries that do not fit a pipeline.
 static FIT: Rule = Rule {
     code: "E0908",
-    title: "a switch needs more than its P4 pipeline holds",
-    what: "Ports, classes, marking thresholds, routes and groups of every P4 switch can be entries of its pipeline, whose \
-           tables have the sizes of `include/constants.p4` in `p4/pipelines/fabric`, or in `p4/pipelines/sai` for `pins`.",
-    why: "A target refuses the entry that is one too many, and the switch is left with a part of its forwarding.",
+    title: "a switch needs more than its P4 pipeline supports",
+    what: "Ports, classes, marking thresholds, routes and groups of every P4 switch fit the tables of its \
+           pipeline. Their sizes are in `include/constants.p4` of `p4/pipelines/fabric`, or of \
+           `p4/pipelines/sai` for `pins`.",
+    why: "A target rejects the first entry that does not fit, and the switch is configured in part only.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
               tiers:\n  t0: { platform: bmv2, os: p4, up: 2 }\n  t1: { platform: bmv2, os: p4 }\n\
               cables:\n  nic-t0: { length: 3m, medium: virtual }\n  t0-t1: { length: 30m, medium: virtual }\n\
               qos: { base: lossy-trim, classes: { data: { ecn: { thresholds: { min: 1GB, max: 9GB, probability: 5 } } } } }",
-    fix: "Ask for less where the message points, or use another operating system.",
+    fix: "Reduce the number that the message names, or use another operating system.",
 };
 
 /// A pipeline that a platform cannot have.
 static PIPELINE: Rule = Rule {
     code: "E0909",
-    title: "a platform has no such P4 pipeline",
-    what: "The `pipeline` of a platform is one of this program, and where that numbers ports as the switch does, the platform has a \
-           port map (`device_ports`).",
-    why: "Entries are made for the tables of a pipeline. By places on the panel they would send packets out of other ports than \
-          those that are cabled.",
+    title: "an unknown P4 pipeline",
+    what: "The `pipeline` of a platform is one that closc contains. If it uses the port numbers of the \
+           switch, the platform has a port map (`device_ports`).",
+    why: "Entries are made for the tables of a pipeline. With panel positions instead of port numbers, \
+           packets would leave by ports other than the cabled ones.",
     example: "# site-tofino is a platform of a site's own: `pipeline: fabric_tna` without `device_ports`\nfabric: pod\nplanes: 1\n\
               qos: none\nhosts: { groups: 16, per_group: 16, nic: { speed: 400G, lanes: 8 } }\n\
               tiers:\n\

@@ -172,10 +172,10 @@ fn index(rules: &[&Rule]) -> String {
 fn head() -> String {
     format!(
         "# Errors and warnings\n\n\
-         Every finding has a code that never changes its meaning: `E` for errors, `W` for warnings. `closc explain CODE`\n\
-         prints the same page. `tests/errors` shows the exact message of every rule of the language.\n\n\
-         The examples are fragments that break the rule when they are laid over this fabric. `box-256x200g` is a platform of a\n\
-         site's own, with 256 ports of 200G:\n\n\
+         Look up an error (`E`) or warning (`W`) by the code in its message. A code never changes its meaning.\n\
+         `closc explain CODE` prints the same page.\n\n\
+         Each example breaks its rule when it is merged into this fabric. `box-256x200g` is an example platform with 256 ports\n\
+         of 200G:\n\n\
          ```yaml\n{}```\n\n\
          | code | rule |\n|---|---|\n",
         closc_topology::checks::EXAMPLE_BASE

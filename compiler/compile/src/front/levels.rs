@@ -9,15 +9,16 @@ use closc_topology::{Document, nearest};
 /// A level is given to what is not a warning.
 pub(super) static RULE: Rule = Rule {
     code: "E0123",
-    title: "a level is given to what is not a warning",
-    what: "Every key of `warnings` is the code of a warning: `W` and four digits, as the finding shows it.",
-    why: "A level of an unknown code has no effect: the intended warning is still printed, or passes \
-           although it was to be denied. Errors have no level, because nothing correct can be written \
-           while they remain.",
+    title: "a level for an unknown warning",
+    what: "Every key of `warnings` is the code of a warning: `W` and four digits, as printed with the \
+           warning.",
+    why: "A level of an unknown code has no effect: the intended warning is still printed, or is not denied. \
+           Errors have no level, because closc generates nothing while they remain.",
     example: "fabric: pod\nplanes: 2\nhosts: { groups: 4, per_group: 8, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
               t0: { platform: linux, os: linux, up: 8 }\n  t1: { platform: linux, os: linux }\nqos: none\n\
               warnings: { W0830: allow }",
-    fix: "Use the code of the warning (`closc explain codes` lists all), and fix errors.",
+    fix: "Use the code of the warning (`closc explain codes` lists all). Fix errors instead of setting a \
+           level.",
 };
 
 /// Why a code has no level.

@@ -7,9 +7,9 @@ use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1004",
-    title: "breakout does not fit the cage",
-    what: "The ports of a breakout divide the lanes of the cage, each port's speed divides evenly over its lanes \
-           and asks no lane for more than `lane_speed`, and a breakout is listed once.",
+    title: "a breakout does not fit the cage",
+    what: "The ports of a breakout divide the lanes of the cage. The speed of a port divides evenly over its \
+           lanes and needs at most `lane_speed` per lane. A breakout is listed once.",
     why: "A port is a whole number of serial lanes. A breakout that does not fit cannot be cabled.",
     example: "panel: {cages: 32, lanes: 4, lane_speed: 25G, breakouts: [1x400G], default: 1x400G}",
     fix: "Correct `lanes`, `lane_speed` or the breakout.",

@@ -10,11 +10,11 @@ use crate::nearest::nearest;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1009",
-    title: "buffer does not make sense",
-    what: "The cell is above zero and at most 64 KiB, the buffer holds at least a thousand cells, and the headroom \
-           model is one of the program's.",
-    why: "Pools and headroom are counted in cells. A buffer of a few cells is a slip of units; without a model \
-          no cable's headroom can be computed.",
+    title: "invalid buffer sizes",
+    what: "The cell is above zero and at most 64 KiB, the buffer has at least a thousand cells, and closc \
+           knows the headroom model.",
+    why: "Pools and headroom are counted in cells. A buffer of a few cells is a mistake of units. Without a \
+           model, headroom cannot be computed.",
     example: "buffer: {total: 165KB, cell: 254KB, headroom: tomahawk5}",
     fix: "Correct the numbers and their units.",
 };

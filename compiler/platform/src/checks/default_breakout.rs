@@ -8,11 +8,12 @@ use crate::file::{At, File};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1005",
-    title: "breakout is not offered",
-    what: "The default breakout, and every breakout that has an hwsku of its own, is in the list `breakouts`.",
-    why: "Ports are made only for the breakouts listed; a default outside of it would leave the panel empty.",
+    title: "a breakout is not in the list",
+    what: "The default breakout, and every breakout with its own hwsku, is in the list `breakouts`.",
+    why: "closc creates ports only for listed breakouts. A default outside the list would leave the panel \
+           empty.",
     example: "panel: {breakouts: [2x400G, 1x800G], default: 8x100G}",
-    fix: "Add the breakout to the list, or name one of it.",
+    fix: "Add the breakout to the list, or use one of the list.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

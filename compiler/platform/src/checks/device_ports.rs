@@ -9,13 +9,15 @@ use crate::{Panel, PortNaming};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1014",
-    title: "port map does not match the cages",
-    what: "`device_ports` has the first number of every cage, no number is at two lanes, all of them fit the bits of a port, and \
-           `naming: device` comes with it. A `pipeline` comes with an operating system that a controller programs.",
-    why: "Table entries name ports by these numbers. One that is at two lanes, or cut off, sends packets out of another port than \
-          the one that is cabled.",
+    title: "the port map does not match the cages",
+    what: "`device_ports` has the first number of every cage. No two lanes share a number, and all numbers \
+           fit the port bits. `naming: device` is set too. A `pipeline` needs an operating system that a \
+           controller programs.",
+    why: "Table entries name ports by these numbers. With a duplicate or truncated number, packets leave by \
+           another port than the cabled one.",
     example: "panel: {cages: 2, lanes: 4, device_ports: [136, 138]}",
-    fix: "Copy the numbers from the switch: `pm show` in the shell of Tofino's SDE lists them under `D_P`.",
+    fix: "Copy the numbers from the switch. `pm show` in the shell of Tofino's SDE lists them in column \
+           `D_P`.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

@@ -7,14 +7,14 @@ use crate::file::{Feature, File};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1011",
-    title: "features do not go together",
-    what: "A feature is listed once, `ua` comes with `un`, `pfc` comes with a `buffer` section, and a `trimming` \
-           section, whose smallest size is at most its largest, comes with `trimming`. Where SONiC runs, its queues are 0 \
-           to 7.",
-    why: "A uA SID is reached by way of a uN, and headroom cannot be computed without the size of buffer and cell. \
-          orchagent rejects the trimming settings as a whole where their queue is not a unicast queue (sonic-mgmt 26172).",
+    title: "features are inconsistent",
+    what: "A feature is listed once. `ua` needs `un`, and `pfc` needs a `buffer` section. A `trimming` \
+           section needs the feature `trimming`, and its smallest size is at most its largest. With SONiC, \
+           its queues are 0 to 7.",
+    why: "A packet reaches a uA SID through a uN. Headroom depends on the size of buffer and cell. orchagent \
+           rejects all trimming settings if their queue is not a unicast queue (sonic-mgmt 26172).",
     example: "features: [ua, ecn]",
-    fix: "Add what is missing, or take the feature out.",
+    fix: "Add what is missing, or remove the feature.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

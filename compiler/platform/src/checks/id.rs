@@ -6,10 +6,10 @@ use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1003",
-    title: "platform name is malformed",
-    what: "A platform name is 1 to 63 small letters, digits and dashes, begins with a letter, and has no dash at \
-           the end and no two in a row.",
-    why: "The name is in topologies, in artefacts and on command lines.",
+    title: "an invalid platform name",
+    what: "A platform name has 1 to 63 lower-case letters, digits and dashes. It starts with a letter, does \
+           not end with a dash, and has no two dashes in a row.",
+    why: "The name is in fabric files, in artefacts and on command lines.",
     example: "id: My Switch",
     fix: "Rename the platform, for example `my-switch`.",
 };

@@ -6,12 +6,12 @@ use crate::file::{At, Feature, File};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1010",
-    title: "table size is zero",
-    what: "Routes, neighbours and ECMP members and groups are above zero, and so are local SIDs where the platform \
-           has the feature `un`.",
-    why: "A table of no entries refuses every fabric.",
+    title: "a table size is zero",
+    what: "Routes, neighbours, ECMP members and ECMP groups are above zero. So are local SIDs, if the \
+           platform has the feature `un`.",
+    why: "With an empty table, every fabric is rejected.",
     example: "limits: {my_sids: 0}\nfeatures: [un]",
-    fix: "Write the size of the table, or a conservative one with the reason in a comment.",
+    fix: "Write the size of the table, or a conservative estimate with a comment.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

@@ -9,12 +9,12 @@ const LANES_MAX: u32 = 32_767;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1007",
-    title: "panel is empty or too large",
-    what: "A panel has at least one cage of at least one lane, numbers that go up, and at most 32,767 lanes, \
-           cages left out included. `port_bits` is 9 to 12, `rack_units` at least 1. `port_numbers` gives every cage its \
-           own numbers, up to 32,767.",
-    why: "Names and port numbers are counted in lanes over the panel, in 16 bits. P4 pipelines are made for ports of so \
-          many bits: v1model has 9, and counters by port and class grow with them.",
+    title: "the panel is empty or too large",
+    what: "A panel has at least one cage of at least one lane. Cage numbers ascend, and there are at most \
+           32,767 lanes, including omitted cages. `port_bits` is 9 to 12, and `rack_units` at least 1. \
+           `port_numbers` gives every cage its own numbers, up to 32,767.",
+    why: "Names and port numbers count lanes over the panel, in 16 bits. P4 pipelines are made for a number \
+           of port bits: v1model has 9, and counters by port and class grow with them.",
     example: "panel: {cages: 0, lanes: 8}",
     fix: "Correct `cages`, `lanes` or `numbers`.",
 };

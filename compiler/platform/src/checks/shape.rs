@@ -7,12 +7,13 @@ use crate::nearest::nearest;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1002",
-    title: "platform file has another shape",
-    what: "Every key of a platform file is known, every required key is there, and every value has its type and \
-           unit: speeds as `100G`, buffers as `165335712` or `64KiB`, breakouts as `8x100G`.",
-    why: "A misspelled key would be left out in silence, and the switch planned with a default.",
+    title: "the platform file has an unknown key or a wrong value",
+    what: "Every key of a platform file is known, every required key is present, and every value has its \
+           type and unit: speeds as `100G`, buffers as `165335712` or `64KiB`, breakouts as `8x100G`.",
+    why: "A misspelled key would be ignored, and the switch planned with a default.",
     example: "limits: {my_sid: 256}",
-    fix: "Correct the key or value; `platform.schema.json` lists them all and lets editors complete them.",
+    fix: "Correct the key or value. `platform.schema.json` lists all of them, and editors use it for \
+           completion.",
 };
 
 pub(crate) fn unknown(word: &str, kind: &str, known: &[&'static str], span: Span) -> Diagnostic {

@@ -7,13 +7,13 @@ use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1008",
-    title: "SONiC's names and `os` do not agree",
-    what: "A platform lists `sonic` in `os` exactly if it has a `sonic` section, and then names its ports as \
-           SONiC does; it lists at least one target.",
-    why: "SONiC looks up lanes, buffers and SAI profile by hwsku and platform; without them the switch does not \
-          come up.",
+    title: "`sonic` and `os` do not match",
+    what: "A platform has a `sonic` section exactly if `os` lists `sonic`, and then uses SONiC's port names. \
+           `os` lists at least one system.",
+    why: "SONiC selects lanes, buffers and SAI profile by hwsku and platform. Without them the switch does \
+           not come up.",
     example: "os: [sonic]\npanel: {naming: eth}",
-    fix: "Add `sonic: {hwsku: ..., platform: ...}`, or take `sonic` out of `os`.",
+    fix: "Add `sonic: {hwsku: ..., platform: ...}`, or remove `sonic` from `os`.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

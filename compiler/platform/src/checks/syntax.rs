@@ -7,12 +7,12 @@ pub(crate) const BYTES_MAX: usize = 128 * 1024;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1001",
-    title: "platform file cannot be read",
-    what: "A platform file is one small YAML document in UTF-8 in which no mapping holds a key twice.",
-    why: "Of a key that stands twice, readers take the first or the last as they like; a fabric would be built \
-          for other hardware than the file shows.",
+    title: "the platform file cannot be read",
+    what: "A platform file is one small YAML document in UTF-8 without duplicate keys.",
+    why: "YAML readers differ in which duplicate they use, so a fabric could be built for other hardware \
+           than intended.",
     example: "id: my-switch\npanel: {cages: 32, cages: 64}",
-    fix: "Mend the YAML at the place shown.",
+    fix: "Correct the YAML at the reported place.",
 };
 
 pub(crate) fn unreadable(message: &str, span: Span) -> Diagnostic {

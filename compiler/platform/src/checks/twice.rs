@@ -4,10 +4,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1012",
-    title: "platform is defined twice",
-    what: "Among the files a site adds, each platform name stands once. A site may replace a platform of the \
-           program.",
-    why: "Which of the two files counts would depend on the order they are given in.",
+    title: "a platform is defined twice",
+    what: "Platform names are unique among the files of a site. A site may replace a built-in platform.",
+    why: "The order of the files would decide which one is used.",
     example: "# in a.yaml\nid: my-switch\n# in b.yaml\nid: my-switch",
     fix: "Rename or remove one of the two.",
 };

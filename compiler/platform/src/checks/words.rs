@@ -6,13 +6,14 @@ use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1013",
-    title: "a text of the platform cannot be in artefacts",
-    what: "`hwsku` and `platform` of SONiC are words of letters, digits, `.`, `_`, `+` and `-`, at most 127 of them, \
-           that start with a letter or digit and hold no `..`; `title` and `sources` are single lines of printable text.",
-    why: "SONiC makes paths of its names (`/usr/share/sonic/device/PLATFORM/HWSKU`), and the others are shown on \
-          terminals and pages.",
+    title: "a text of the platform has invalid characters",
+    what: "`hwsku` and `platform` of SONiC have at most 127 letters, digits, `.`, `_`, `+` and `-`. They \
+           start with a letter or digit and do not contain `..`. `title` and `sources` are single lines of \
+           printable text.",
+    why: "SONiC builds paths from its names (`/usr/share/sonic/device/PLATFORM/HWSKU`). The other texts are \
+           printed on terminals and in pages.",
     example: "sonic: {hwsku: ../../etc, platform: x86_64-site}",
-    fix: "Write the names as the SONiC image has them, and texts on one line.",
+    fix: "Write the names as in the SONiC image, and each text on one line.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

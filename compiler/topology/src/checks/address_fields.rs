@@ -10,12 +10,12 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0504",
     title: "a coordinate does not fit its place in an address",
-    what: "Zones, groups and indices fit the places that addresses have for them: 16 zones and 4,095 groups \
-           in NIC addresses; with `bgp-unnumbered` 4,095 switches of a tier in AS numbers and router ids; zone \
-           and index together 12 bits in IPv4 management addresses.",
-    why: "A coordinate that is cut off gives two devices one address.",
+    what: "Zones, groups and indices fit their places in addresses. NIC addresses have room for 16 zones and \
+           4,095 groups. With `bgp-unnumbered`, AS numbers and router ids have room for 4,095 switches of a \
+           tier. In IPv4 management addresses, zone and index together have 12 bits.",
+    why: "A truncated coordinate gives two devices one address.",
     example: "hosts: { groups: 5000 }",
-    fix: "Make zones smaller or fewer; for management use an IPv6 pool.",
+    fix: "Make zones smaller or fewer. For management, use an IPv6 pool.",
 };
 
 /// The largest index, from 1, of 12 bits.

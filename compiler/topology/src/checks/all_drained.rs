@@ -10,9 +10,9 @@ use crate::draft::Draft;
 /// Every plane is drained.
 pub(crate) static RULE: Rule = Rule {
     code: "E0808",
-    title: "nothing is left to carry traffic",
+    title: "all planes are drained",
     what: "At least one plane is not drained.",
-    why: "Otherwise hosts would have path tables without paths.",
+    why: "Hosts would have path tables without paths.",
     example: "exceptions: { drained: [plane 0, plane 1] }",
     fix: "Leave one plane in service.",
 };

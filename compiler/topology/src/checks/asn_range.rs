@@ -8,15 +8,15 @@ use crate::field;
 /// Some AS numbers are reserved or do not fit 32 bits.
 pub(crate) static RULE: Rule = Rule {
     code: "E0506",
-    title: "AS numbers leave their range",
-    what: "With `routing: bgp-unnumbered` the AS numbers of all switches are between 1 and 4294967294 \
-           and not 23456.",
-    why: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), 23456 stands for numbers of 32 bits \
-           (RFC 6793); sessions with them do not come up.",
+    title: "AS numbers are out of range",
+    what: "With `routing: bgp-unnumbered`, the AS numbers of all switches are between 1 and 4294967294 and \
+           not 23456.",
+    why: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), and 23456 represents 32-bit numbers \
+           (RFC 6793). Sessions with them do not come up.",
     example: "routing: bgp-unnumbered\n\
            addresses: { asn_base: 4294967000 }",
-    fix: "Set `addresses.asn_base` to 4200000000, or to another number with 50,331,648 free ones behind \
-           it.",
+    fix: "Set `addresses.asn_base` to 4200000000, or to another number that is followed by 50,331,648 free \
+           ones.",
 };
 
 /// The tier in two bits, plane, zone and index in 24.

@@ -9,12 +9,12 @@ use crate::suggest::shorten;
 /// A range in brackets cannot be read or names too much.
 pub(crate) static RULE: Rule = Rule {
     code: "E0807",
-    title: "a range in a name is wrong or too long",
-    what: "A range in brackets is written `[017-024]` or `[1,3,5-7]`, runs forwards, and stands for at most \
-           100,000 names; all ranges of a file stand for at most 200,000.",
-    why: "A range that is read otherwise than it was meant changes other devices.",
+    title: "an invalid or too long range in a name",
+    what: "A range in brackets has the form `[017-024]` or `[1,3,5-7]` and ascends. One range has at most \
+           100,000 names, and all ranges of a file together have at most 200,000.",
+    why: "A range with another meaning than intended changes other devices.",
     example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
-    fix: "Correct the range. To leave out very many, lower the counts instead.",
+    fix: "Correct the range. To omit very many devices, lower the counts instead.",
 };
 
 /// Reports ranges that cannot be written out.

@@ -8,8 +8,8 @@ use crate::field;
 /// A number does not fit 16 bits.
 pub(crate) static RULE: Rule = Rule {
     code: "E0317",
-    title: "a number is beyond what can be numbered",
-    what: "Switches of a tier, ports of a switch and nodes of a unit count to at most 65,535.",
+    title: "a number is too large to be an index",
+    what: "A tier has at most 65,535 switches, a switch 65,535 ports and a unit 65,535 nodes.",
     why: "Indices are 16 bits wide in names, addresses and segments.",
     example: "zones: 2\n\
            hosts: { groups: 2 }\n\

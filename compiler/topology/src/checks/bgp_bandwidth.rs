@@ -12,12 +12,13 @@ pub const BANDWIDTH_CABLES_MAX: u64 = 34_359;
 /// Bandwidths that BGP adds up do not fit 32 bits.
 pub(crate) static RULE: Rule = Rule {
     code: "E0907",
-    title: "bandwidths that BGP adds up do not fit 32 bits",
-    what: "With `bgp-unnumbered` and three tiers, the paths from a T1 to a T0 of another zone (uplinks of the T1, times \
-           the T2's links to that zone, times links of the T0 to a T1) are at most 34,359.",
-    why: "Switches announce the bandwidth of the paths behind them, 1 Mb/s for each path, and FRR keeps the sum in 32 \
-          bits of bytes per second. With one path more, a whole switch announces less than a broken one, which then \
-          receives the packets.",
+    title: "the sum of BGP bandwidths does not fit 32 bits",
+    what: "With `bgp-unnumbered` and three tiers, there are at most 34,359 paths from a T1 to a T0 of \
+           another zone. Their number is the uplinks of the T1, times the T2's links to that zone, times the \
+           links of the T0 to a T1.",
+    why: "Switches announce 1 Mb/s per path behind them, and FRR stores the sum as 32 bits of bytes per \
+           second. With one path more, a healthy switch announces less than a broken one, which then \
+           receives the packets.",
     example: "routing: bgp-unnumbered\nplanes: 2\nzones: 2\n\
               hosts: { groups: 256, per_group: 256, nic: { speed: 200G, lanes: 2 } }\n\
               tiers:\n  t0: { platform: th5-512x100g, up: 256 }\n  t1: { platform: th5-512x100g, up: 256 }\n  \

@@ -8,9 +8,9 @@ use crate::draft::Draft;
 /// A block of ports runs over the end of the panel.
 pub(crate) static RULE: Rule = Rule {
     code: "E0209",
-    title: "ports lie behind the end of the panel",
-    what: "Every block of ports ends on the panel: first cage plus cages is at most the cages of the \
-           platform.",
+    title: "ports are beyond the end of the panel",
+    what: "Every block of ports ends on the panel: the first cage plus the number of cages is at most the \
+           cages of the platform.",
     why: "Cables would be planned to ports that do not exist.",
     example: "tiers: { t0: { up: { count: 128, first_cage: 40 } } }",
     fix: "Lower `first_cage`.",

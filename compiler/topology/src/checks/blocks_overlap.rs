@@ -10,9 +10,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0208",
     title: "downlinks and uplinks share cages",
     what: "The cages of downlinks and uplinks do not overlap.",
-    why: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so that \
-           more downlinks move no uplink. A tier with more than half of its ports on one side sets \
-           where the other side starts.",
+    why: "One port cannot be both. Uplinks start at the middle of the panel whatever the counts, so that \
+           more downlinks move no uplink. If one side needs more than half of the panel, set the first cage \
+           of the other side.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
     fix: "Set `first_cage` of the uplinks behind the last cage of the downlinks.",

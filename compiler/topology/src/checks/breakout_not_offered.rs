@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0204",
     title: "the platform does not offer the breakout",
     what: "Cages are split only in ways that the platform offers.",
-    why: "The switch would refuse the breakout, and with it the ports.",
+    why: "The switch would reject the breakout and with it the ports.",
     example: "tiers: { t0: { up: { count: 128, breakout: 3x200G } } }",
     fix: "Use one of the breakouts that the message lists.",
 };

@@ -8,12 +8,12 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0507",
     title: "a name pattern cannot be read",
-    what: "Patterns in `naming` hold `a`-`z`, `0`-`9`, single `-` and holes such as `{plane}` or \
+    what: "Patterns in `naming` contain `a`-`z`, `0`-`9`, single `-` and fields such as `{plane}` or \
            `{index:03}`.",
-    why: "Names go into host names, file names and messages of every target; a pattern must give one name \
-           to each device and be readable backwards.",
+    why: "Names are in host names, file names and messages of every target. A pattern must give each device \
+           its own name and be unambiguous to parse.",
     example: "naming: { t0: \"Leaf_{plane}_{index}\" }",
-    fix: "Correct the pattern as the message says.",
+    fix: "Correct the pattern as the message proposes.",
 };
 
 /// Reports what reading the patterns found.

@@ -13,12 +13,10 @@ use crate::media::Medium;
 pub(crate) static RULE: Rule = Rule {
     code: "E0602",
     title: "a cable is longer than its medium reaches",
-    what: "No cable is longer than its medium carries at the speed of a serial lane of its ports.",
-    why: "The link comes up with errors or not at all, and a file that passed the check would hide the \
-           reason.",
+    what: "Every cable is within the reach of its medium at the speed of a serial lane of its ports.",
+    why: "The link comes up with errors or not at all.",
     example: "cables: { nic-t0: { length: 12m, medium: dac } }",
-    fix: "Use a medium that reaches; the message proposes one. The reach of each has its source in the \
-           message.",
+    fix: "Use a medium with enough reach; the message proposes one, and names the source of each reach.",
 };
 
 /// Checks every kind of cable, and every cable of its own.

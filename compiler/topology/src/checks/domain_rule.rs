@@ -8,10 +8,9 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0322",
     title: "a domain cannot be resolved",
-    what: "Every kind of domain has either `by`, with coordinates or one other kind that has numbers, or `members`; \
-           `run` and `count` are at least 1 and go with `by`; no list is \
-           empty.",
-    why: "Failure domains determine which failures are tried. A domain without members tries none.",
+    what: "Every kind of domain has either `by`, with coordinates or one other numbered kind, or `members`. \
+           `run` and `count` are at least 1 and need `by`. Lists are not empty.",
+    why: "Failure domains determine which failures are tested. A domain without members tests none.",
     example: "domains: { power: { by: [rack], count: 2 } }",
     fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
 };

@@ -14,11 +14,11 @@ use crate::draft::{Draft, DraftTier};
 pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",
-    what: "With `ecmp-static` and `bgp-unnumbered` the uplinks of a switch, and those of its downlinks that lead \
-           to one T0 or one zone, fit one ECMP group of its platform; with BGP they are at most as many as the routing \
-           daemon of the operating system uses: 514 on SONiC, 256 elsewhere.",
-    why: "Members that do not fit get no traffic, or the whole group is refused and traffic collapses onto \
-           one link.",
+    what: "With `ecmp-static` and `bgp-unnumbered`, the uplinks of a switch fit one ECMP group of its \
+           platform. So do its downlinks towards one T0 or zone. With BGP, they are also within the limit of \
+           the routing daemon: 514 on SONiC, 256 elsewhere.",
+    why: "Members that do not fit get no traffic, or the whole group is rejected and all traffic uses one \
+           link.",
     example: "routing: ecmp-static\n\
            tiers: { t0: { platform: box-64-ecmp, os: frr } }",
     fix: "Use a platform with wider groups, fewer uplinks, or `routing: srv6-static`, which needs no \

@@ -8,10 +8,10 @@ use crate::field;
 /// `min_active` is larger than `active`.
 pub(crate) static RULE: Rule = Rule {
     code: "E0708",
-    title: "the floor of active entropy values is above them",
+    title: "`min_active` is above the number of active entropy values",
     what: "`entropy.min_active` is at most `entropy.active`.",
-    why: "A NIC below its floor retires no more paths; a floor above the start would never let it retire \
-           any, however bad.",
+    why: "A NIC with `min_active` values retires no more paths. A minimum above the number of active values \
+           would keep every path, however bad.",
     example: "entropy: { active: 64, min_active: 100 }",
     fix: "Lower `min_active`; half of `active` is the default.",
 };

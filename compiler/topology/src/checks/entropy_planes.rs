@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0706",
     title: "entropy values are not equal in all planes",
     what: "`entropy.active` and `entropy.backup` are multiples of the number of planes.",
-    why: "Every plane gets the same number of entropy values, so that all carry the same load; one plane \
-           with fewer would throttle the others.",
+    why: "Every plane gets the same number of entropy values and carries the same load. One plane with fewer \
+           would slow down the others.",
     example: "entropy: { active: 129 }",
     fix: "Use a multiple of `planes`.",
 };

@@ -13,10 +13,9 @@ use crate::model::block_of;
 /// A prefix is not written as its network address.
 pub(crate) static RULE: Rule = Rule {
     code: "E0501",
-    title: "a prefix has bits behind its length",
-    what: "Every prefix is written with zeros behind its length.",
-    why: "`2001:db8::1/32` may be meant as `2001:db8::/32` or as a longer prefix; taking one for the other \
-           moves every address.",
+    title: "a prefix has bits beyond its length",
+    what: "Every prefix has zeros beyond its length.",
+    why: "`2001:db8::1/32` may mean `2001:db8::/32` or a longer prefix. A wrong guess moves every address.",
     example: "addresses: { hosts: \"2001:db8:1000::1/36\" }",
     fix: "Write the prefix that the message shows, or another length.",
 };

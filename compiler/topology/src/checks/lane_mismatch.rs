@@ -9,10 +9,10 @@ use crate::media::Medium;
 /// The lanes at the two ends of a copper cable run at different speeds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0210",
-    title: "copper joins ports with lanes of different speeds",
-    what: "Where a cable is stated to be copper, both ends run their serial lanes at one speed.",
-    why: "Copper has no electronics that could translate: 100G over one lane and 100G over four lanes do \
-           not talk to each other. Optical modules and retimed cables do translate.",
+    title: "copper connects ports with different lane speeds",
+    what: "Both ends of a copper cable use one speed per serial lane.",
+    why: "Copper has no electronics to convert between 100G over one lane and 100G over four lanes. Optical \
+           modules and retimed cables convert.",
     example: "hosts: { nic: { lanes: 8 } }\n\
            cables: { nic-t0: { medium: dac } }",
     fix: "Use ports with equal lanes, correct `hosts.nic.lanes`, or use an optical medium.",

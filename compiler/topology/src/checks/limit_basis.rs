@@ -9,18 +9,19 @@ use crate::draft::Hardware;
 /// A switch needs more of a table than an assumed number.
 pub(crate) static RULE: Rule = Rule {
     code: "W0904",
-    title: "a switch needs more than an assumed limit",
-    what: "The routes, local SIDs, ECMP groups, their members and the neighbours of every switch fit the tables of its \
-           platform where the size of a table is assumed: no source publishes it, and it was not measured.",
-    why: "The real table may be larger or smaller. Entries that do not fit are missing in hardware while the control \
-          plane shows them.",
+    title: "a switch exceeds an assumed limit",
+    what: "The routes, local SIDs, ECMP groups, group members and neighbours of every switch fit the tables \
+           of its platform. This warning concerns tables of assumed size: no source publishes the size, and \
+           it was not measured.",
+    why: "The real table may be larger or smaller. Entries that do not fit are missing in hardware although \
+           the control plane lists them.",
     example: "# The 6,400 routes of a TH5 are assumed\n\
            routing: ecmp-static\n\
            ecmp: { pin: downlink }\n\
            tiers: { t0: { platform: th5-256x200g }, t1: { platform: th5-256x200g } }\n\
            qos: none",
-    fix: "Read the size from a switch and add a platform file with `provenance: { ...: { measured: ... } }`; or accept \
-          the risk with `warnings: { W0904: allow }`.",
+    fix: "Read the size from a switch and add a platform file with `provenance: { ...: { measured: ... } }`, \
+           or accept the risk with `warnings: { W0904: allow }`.",
 };
 
 /// Which sizes a check compares with: those that refuse, or those that warn.

@@ -11,9 +11,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0206",
     title: "the two ends of a fabric link have different speeds",
     what: "The uplinks of a tier have the speed of the downlinks of the tier above.",
-    why: "The link would not come up.",
+    why: "The link does not come up.",
     example: "tiers: { t1: { down: { breakout: 8x100G } } }",
-    fix: "Give both tiers ports of one speed: change `breakout` on one side.",
+    fix: "Change `breakout` on one side, so that both have one port speed.",
 };
 
 /// Compares the uplinks of each tier with the downlinks above, place by place.

@@ -9,11 +9,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0605",
     title: "lossless traffic over cables of unknown length",
-    what: "With a lossless profile the length of every kind of cable is stated.",
-    why: "Headroom is what arrives after a pause was sent, and that is decided by the length; a default \
-           that is too short loses packets in a fabric that was said to lose none.",
+    what: "With a lossless profile, the length of every kind of cable is set.",
+    why: "Headroom covers the packets that arrive after a pause was sent, and their number depends on the \
+           length. With a default that is too short, a lossless fabric loses packets.",
     example: "qos: lossless",
-    fix: "State the longest length of each kind of cable, and longer ones under `exceptions.cables`.",
+    fix: "Set the longest length of each kind of cable, and longer ones in `exceptions.cables`.",
 };
 
 /// Checks that lengths are stated where headroom depends on them.

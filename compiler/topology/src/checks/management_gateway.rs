@@ -12,12 +12,12 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0505",
     title: "the management gateway is not in the management network",
-    what: "`addresses.management_gateway` lies in `addresses.management`, is not its first or last \
-           address, and requires that pool.",
-    why: "A gateway outside of the network of an interface cannot be reached from it.",
+    what: "`addresses.management_gateway` is in the pool `addresses.management`, which must be set, and is \
+           not its first or last address.",
+    why: "An interface cannot reach a gateway outside its network.",
     example: "addresses: { management: 10.64.0.0/14, management_gateway: 10.80.0.1 }",
-    fix: "Use an address of the pool that no switch has; leave it out to get the first one behind those of \
-           the switches.",
+    fix: "Use an address of the pool that no switch has. If you omit it, closc uses the first one behind \
+           those of the switches.",
 };
 
 /// Checks the gateway against its pool.

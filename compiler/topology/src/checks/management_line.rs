@@ -15,11 +15,12 @@ use crate::model::ManagementPort;
 /// A line is not a management port.
 pub(crate) static RULE: Rule = Rule {
     code: "E0514",
-    title: "a line is not a management port",
-    what: "The file of `addresses.management_list` starts with `switch,address,gateway`; every line names a switch, an address \
-           that a host can have with the length of its subnet, and a gateway in that subnet. Subnets overlap neither each \
-           other nor a pool of `addresses`, have one gateway each, and are all of one version of IP, that of the pool.",
-    why: "A switch whose management address or gateway is wrong is not reached any more once it is configured.",
+    title: "a line of the list is not a management port",
+    what: "The file of `addresses.management_list` starts with `switch,address,gateway`. Every line names a \
+           switch, a host address with the length of its subnet, and a gateway in that subnet. Subnets \
+           overlap neither each other nor a pool of `addresses`. Each has one gateway, and all are of one IP \
+           version, that of the pool.",
+    why: "A switch with a wrong management address or gateway is unreachable once it is configured.",
     example: "# outside.csv has a gateway that is in another subnet\n\
            addresses: { management_list: outside.csv }",
     fix: "Correct the line.",

@@ -11,8 +11,9 @@ use crate::draft::{Draft, ManagementFault};
 pub(crate) static RULE: Rule = Rule {
     code: "E0515",
     title: "a management port is listed twice",
-    what: "In the file of `addresses.management_list`, a switch has one line and an address one switch.",
-    why: "Two devices that answer for one address are reached by turns; of two addresses which one holds would depend on their order.",
+    what: "The file of `addresses.management_list` has one line per switch and one switch per address.",
+    why: "If two devices have one address, packets reach one or the other at random. If a switch had two \
+           addresses, the one in effect would depend on the order of lines.",
     example: "# shared.csv gives two switches one address\n\
            addresses: { management_list: shared.csv }",
     fix: "Correct one of the lines.",

@@ -9,10 +9,10 @@ use crate::model::Topology;
 /// A full packet with its outer header is larger than a link carries.
 pub(crate) static RULE: Rule = Rule {
     code: "E0704",
-    title: "the MTU has no room for the outer header",
-    what: "With `routing: srv6-static`, `mtu.link` is at least `mtu.payload` and 40 bytes for the outer \
+    title: "the MTU leaves no room for the outer header",
+    what: "With `routing: srv6-static`, `mtu.link` is at least `mtu.payload` plus 40 bytes for the outer \
            IPv6 header.",
-    why: "Switches do not fragment: full-sized packets are dropped, small ones pass, and the fabric looks \
+    why: "Switches do not fragment. Large packets are dropped and small ones pass, so the fabric looks \
            healthy until a job starts.",
     example: "mtu: { link: 9000, payload: 9000 }",
     fix: "Raise `mtu.link` or lower `mtu.payload`.",

@@ -11,9 +11,9 @@ use crate::suggest::shorten;
 /// A list of exceptions names a thing twice.
 pub(crate) static RULE: Rule = Rule {
     code: "E0803",
-    title: "an exception is named twice",
-    what: "No list of exceptions names a thing twice, directly or by a range or by its node.",
-    why: "The second mention is a misspelling of another name, or one of two overrides would be lost.",
+    title: "a duplicate exception",
+    what: "No list of exceptions names a device or cable twice, whether directly, by a range or by its node.",
+    why: "The second one is a misspelling of another name, or one of two overrides would be lost.",
     example: "exceptions: { absent: [p0-t0-001, \"p0-t0-[001-002]\"] }",
     fix: "Remove one of the two.",
 };

@@ -9,10 +9,10 @@ use crate::suggest::shorten;
 /// A name in exceptions lies past the numbers of the fabric.
 pub(crate) static RULE: Rule = Rule {
     code: "E0802",
-    title: "an exception names what is not there",
-    what: "Every name in `exceptions` lies inside the numbers of the fabric.",
-    why: "A device past the end is mostly one of a larger or older fabric; the exception does nothing \
-           here.",
+    title: "an exception for something that does not exist",
+    what: "Every name in `exceptions` is within the counts of the fabric.",
+    why: "A device beyond the counts usually belongs to a larger or older fabric. The exception has no \
+           effect.",
     example: "exceptions: { absent: [p0-t0-257] }",
     fix: "Correct the name, or remove the exception.",
 };

@@ -13,12 +13,12 @@ use crate::suggest::{listed, shorten};
 /// A name in exceptions has none of the forms that names have.
 pub(crate) static RULE: Rule = Rule {
     code: "E0801",
-    title: "an exception names nothing",
+    title: "an exception for an unknown name",
     what: "Every name in `exceptions` is the name of a switch, node, NIC, link or host cable, or a plane as \
            in `plane 3`.",
-    why: "An exception that names nothing does nothing, and what it was meant for stays as it was.",
+    why: "An exception with an unknown name has no effect, and the intended device is unchanged.",
     example: "exceptions: { absent: [leaf-17] }",
-    fix: "Write the name as the compiler writes it; the message shows one of each kind.",
+    fix: "Write the name in closc's form. The message shows an example of each kind.",
 };
 
 /// Reports names that cannot be read.

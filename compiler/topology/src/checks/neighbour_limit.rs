@@ -10,9 +10,9 @@ use crate::draft::Draft;
 /// The neighbours of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0905",
-    title: "a switch has more neighbours than its table holds",
-    what: "The neighbours of every switch, one for each port in use, fit its neighbour table.",
-    why: "A next hop without a neighbour entry cannot be sent to.",
+    title: "a switch has more neighbours than its table allows",
+    what: "The neighbours of every switch, one per port in use, fit its neighbour table.",
+    why: "Packets cannot be sent to a next hop without a neighbour entry.",
     example: "# box-100-neighbours is a platform of a site's own with 100 neighbours\n\
            tiers: { t0: { platform: box-100-neighbours, os: frr } }",
     fix: "Use a platform with a larger table, or fewer ports.",

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 /// The planes do not divide the speed of a NIC.
 pub(crate) static RULE: Rule = Rule {
     code: "E0212",
-    title: "the speed of a NIC cannot be shared by the planes",
+    title: "the speed of a NIC cannot be divided by the planes",
     what: "The speed of a NIC divided by the planes is a whole number of Mb/s.",
     why: "Every plane gets an equal share, without a remainder.",
     example: "planes: 3\n\

@@ -11,9 +11,9 @@ use crate::suggest::listed;
 pub(crate) static RULE: Rule = Rule {
     code: "E0710",
     title: "the platform cannot mark packets",
-    what: "With a profile that marks packets, every switch with a packet buffer of its own has ECN.",
-    why: "Senders slow down by the marks; without them queues fill until packets are dropped or everything \
-           is paused.",
+    what: "With a profile that marks packets, every switch with a packet buffer supports ECN.",
+    why: "Senders slow down when packets are marked. Without marks, queues fill until packets are dropped or \
+           everything is paused.",
     example: "# box-without-ecn is a platform of a site's own, without ECN\n\
            tiers: { t0: { platform: box-without-ecn, os: frr } }",
     fix: "Use another platform, or a profile whose classes have `ecn: off`.",

@@ -10,9 +10,9 @@ use crate::suggest::listed;
 pub(crate) static RULE: Rule = Rule {
     code: "E0702",
     title: "the platform has no priority flow control",
-    what: "With a lossless profile every switch with a packet buffer of its own has priority flow control.",
-    why: "One switch that does not pause what comes in drops it, and a class that is lossless elsewhere \
-           recovers from loss badly or not at all.",
+    what: "With a lossless profile, every switch with a packet buffer supports priority flow control.",
+    why: "A switch that cannot pause its senders drops packets, and a class that is lossless elsewhere \
+           recovers badly from loss, or not at all.",
     example: "# box-without-pfc is a platform of a site's own, without PFC\n\
            qos: lossless\n\
            cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }\n\

@@ -9,12 +9,12 @@ use crate::suggest::shorten;
 /// A link in exceptions does not exist.
 pub(crate) static RULE: Rule = Rule {
     code: "E0806",
-    title: "no cable leads from the one to the other",
-    what: "A link in `exceptions` is one that the wiring has: from a switch to one of the tier above, in \
-           its plane and zone, and not past the parallel ones.",
-    why: "The exception would do nothing; two names were mixed up, or belong to different planes.",
+    title: "no such cable between two switches",
+    what: "A link in `exceptions` exists in the wiring: it connects a switch to one of the tier above in its \
+           plane and zone, and its number is within `parallel`.",
+    why: "The exception would have no effect. Two names are confused or belong to different planes.",
     example: "exceptions: { absent: [p0-t0-001--p1-t1-001] }",
-    fix: "Correct the names; the message says why there is no cable.",
+    fix: "Correct the names. The message explains why there is no cable.",
 };
 
 /// Reports links that the wiring does not have.

@@ -10,10 +10,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0703",
     title: "the platform cannot trim packets",
-    what: "With a profile that trims, every switch with a packet buffer of its own can trim packets. Of one box some hwskus \
-           of SONiC can and others cannot: `closc platforms NAME` lists them with their sources.",
-    why: "Senders count on the header of a packet that had no room; where it is dropped instead, they wait \
-           for a timeout.",
+    what: "With a profile that trims, every switch with a packet buffer can trim packets. On one switch \
+           model, some hwskus of SONiC can and others cannot: `closc platforms NAME` lists them with their \
+           sources.",
+    why: "Senders expect the trimmed header of a packet that did not fit into the queue. If the packet is \
+           dropped instead, they wait for a timeout.",
     example: "routing: ecmp-static\n\
            tiers:\n\
            \x20 t0: { platform: th4-64x400g, down: { breakout: 2x200G }, up: { count: 64, breakout: 2x200G, first_cage: 32 } }\n\

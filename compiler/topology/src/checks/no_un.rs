@@ -12,7 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0214",
     title: "the platform cannot forward uSIDs",
-    what: "With `routing: srv6-static` every platform has the uN behaviour (End with NEXT-CSID, RFC 9800).",
+    what: "With `routing: srv6-static`, every platform supports the uN behaviour (End with NEXT-CSID, RFC \
+           9800).",
     why: "A switch without it drops every packet at the first hop.",
     example: "tiers: { t0: { platform: th4-64x400g, up: { count: 128, breakout: 2x200G }, down: { breakout: \
            2x200G } } }",

@@ -9,8 +9,8 @@ use crate::suggest::listed;
 pub(crate) static RULE: Rule = Rule {
     code: "E0202",
     title: "the operating system does not run on the platform",
-    what: "Every operating system runs on the platform it is asked for on.",
-    why: "A configuration for a system that cannot be installed is of no use.",
+    what: "The platform of a switch runs its operating system.",
+    why: "A configuration for a system that cannot be installed is useless.",
     example: "tiers: { t0: { os: linux } }",
     fix: "Use one of the systems that the message lists, or another platform.",
 };

@@ -12,15 +12,15 @@ use crate::field;
 /// An operating system for which closc renders no such QoS runs on hardware.
 pub(crate) static RULE: Rule = Rule {
     code: "E0716",
-    title: "QoS would be dropped: the target renders none of it",
-    what: "On every switch with a packet buffer of its own, closc renders for the operating system all that the QoS \
-           profile asks for; `qos: none` asks for nothing. `closc explain targets` lists what is rendered where; queues of a \
-           kernel (FRR) do not count there, as packets do not pass them. What a \
-           site sets besides has a warning, W0712.",
-    why: "Packets would be marked, paused and trimmed below such a switch and not on it: a fabric that is said to be \
-          lossless loses packets there, and one that trims drops them without a word.",
+    title: "the target does not support the QoS profile",
+    what: "closc renders all settings of the QoS profile for the operating system of every switch with a \
+           packet buffer. `qos: none` has none. `closc explain targets` lists the support of each target. \
+           Kernel queues (FRR) do not count on such hardware, because packets do not pass them. Settings \
+           that the site must add have a warning, W0712.",
+    why: "Packets would be marked, paused and trimmed by the other switches and not by this one. A lossless \
+           fabric would lose packets there, and one that trims would drop them silently.",
     example: "tiers: { t1: { os: frr } }",
-    fix: "Use an operating system that the message names, or say `qos: none` if no QoS is meant.",
+    fix: "Use an operating system that the message names, or set `qos: none` if you need no QoS.",
 };
 
 /// Checks every kind of switch; software has a warning of its own.

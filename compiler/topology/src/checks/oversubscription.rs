@@ -10,13 +10,13 @@ use crate::read::{Fraction, Spanned};
 /// The numbers give another ratio than the one stated.
 pub(crate) static RULE: Rule = Rule {
     code: "E0316",
-    title: "the oversubscription is not what is stated",
-    what: "Where `oversubscription` is given for a tier, bandwidth towards the NICs to bandwidth away from \
-           them is exactly that ratio.",
-    why: "The ratio determines the bandwidth of a job across the fabric. An accidental change of a \
-           count would change it silently.",
+    title: "the oversubscription differs from the stated one",
+    what: "`oversubscription` of a tier, if set, is exactly the bandwidth towards the NICs divided by the \
+           bandwidth away from them.",
+    why: "The ratio limits the bandwidth of a job across the fabric. Without the check, an accidental change \
+           of a count would change it silently.",
     example: "tiers: { t0: { up: 64, oversubscription: \"1:1\" } }",
-    fix: "Change the counts, or state the ratio that is meant.",
+    fix: "Change the counts, or set the intended ratio.",
 };
 
 /// Compares stated ratios with the numbers, place by place.

@@ -7,15 +7,18 @@ use crate::draft::Draft;
 /// A P4 target is beside a switch whose MAC address nobody knows beforehand.
 pub(crate) static RULE: Rule = Rule {
     code: "E0215",
-    title: "a P4 target cannot ask for MAC addresses",
-    what: "No fabric has P4 targets and switches that keep the MAC address of their maker, as those on EOS do.",
-    why: "Table entries of a next hop hold a MAC address, and a pipeline without a control plane resolves none.",
+    title: "a P4 target cannot resolve MAC addresses",
+    what: "A fabric with P4 targets has no switches that use their manufacturer's MAC address, as EOS \
+           switches do.",
+    why: "Table entries of a next hop contain a MAC address, and a pipeline without a control plane cannot \
+           resolve it.",
     example: "routing: ecmp-static\n\
               qos: none\n\
               tiers:\n\
               \x20 t0: { platform: bmv2, os: p4, up: 128, down: { breakout: 1x400G } }\n\
               \x20 t1: { os: eos }",
-    fix: "Use switches that take their MAC address from the plan beside P4 targets, as on `sonic`, `frr` and `linux`.",
+    fix: "Combine P4 targets only with switches that use the planned MAC address, such as `sonic`, `frr` and \
+           `linux`.",
 };
 
 /// Looks for both kinds.

@@ -9,15 +9,16 @@ use crate::draft::{Draft, DraftBlock, Hardware};
 /// A port of a P4 target has a number that its pipeline cannot name.
 pub(crate) static RULE: Rule = Rule {
     code: "E0901",
-    title: "a P4 port number does not fit the bits of a port",
-    what: "On P4 targets every port number is at most 509, or, where the platform has `port_bits: N`, two to the power of N, less 3.",
-    why: "Ports of v1model, and so of BMv2, have nine bits; 510 is the port of the controller and 511 drops the packet. A \
-           larger number would be cut off and name another port. The embedded switch also runs pipelines with ports of up to \
-           12 bits, whose last two numbers are those.",
+    title: "a P4 port number is too large",
+    what: "On P4 targets, every port number is at most 509. If the platform has `port_bits: N`, the limit is \
+           2^N - 3.",
+    why: "Ports of v1model, and therefore of BMv2, have nine bits. 510 is the controller port, and 511 drops \
+           the packet. A larger number would be truncated and name another port. The embedded switch also \
+           runs pipelines with ports of up to 12 bits, with the last two numbers reserved in the same way.",
     example: "# p4-1024 is a platform of a site's own\n\
            tiers: { t0: { platform: p4-1024, os: p4 } }",
-    fix: "Use fewer ports, start the uplinks at a lower cage (`first_cage`), or use a platform with `port_bits`, such as \
-          `embedded-512`, which BMv2 cannot be.",
+    fix: "Use fewer ports, start the uplinks at a lower cage (`first_cage`), or use a platform with \
+           `port_bits`, such as `embedded-512`. BMv2 cannot run the latter.",
 };
 
 /// Numbers the last port of each side.

@@ -8,13 +8,13 @@ use crate::field;
 /// A line of the file of pins is not a pin.
 pub(crate) static RULE: Rule = Rule {
     code: "E0714",
-    title: "a line is not a pin",
-    what: "The file of `ecmp.pins` starts with `switch,nic,uplink`; every line names a T0, a NIC on another T0 and an \
-           uplink that the T0 has, from 0.",
-    why: "A pin that means nothing would leave its packets to the hash, where it was to keep them away.",
+    title: "a line of the list is not a pin",
+    what: "The file of `ecmp.pins` starts with `switch,nic,uplink`. Every line names a T0, a NIC on another \
+           T0, and an uplink of the T0, from 0.",
+    why: "Without the pin, its packets would be hashed.",
     example: "# far.csv pins to an uplink beyond the last\n\
            { routing: ecmp-static, ecmp: { pins: far.csv } }",
-    fix: "Correct the line, or make the file again with `closc te --out`.",
+    fix: "Correct the line, or create the file again with `closc te --out`.",
 };
 
 /// Checks the lines.

@@ -12,12 +12,12 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0711",
     title: "a pin needs static routes",
-    what: "`ecmp.pin` and `ecmp.pins` are given only with `routing: ecmp-static`.",
-    why: "A pin is a static route over one cable. On unnumbered cables the other end has no address that is known \
-           before it speaks, and with SRv6 the NIC chooses every uplink itself.",
+    what: "`ecmp.pin` and `ecmp.pins` are set only with `routing: ecmp-static`.",
+    why: "A pin is a static route over one cable. With BGP unnumbered, the address of the other end is \
+           unknown until it sends. With SRv6, the NIC selects every uplink.",
     example: "routing: bgp-unnumbered\n\
            ecmp: { pin: downlink }",
-    fix: "Use `routing: ecmp-static`, or leave `ecmp.pin` and `ecmp.pins` out.",
+    fix: "Use `routing: ecmp-static`, or remove `ecmp.pin` and `ecmp.pins`.",
 };
 
 /// Checks that pins can be written.

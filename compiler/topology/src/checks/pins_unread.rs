@@ -8,10 +8,11 @@ use crate::draft::{Draft, Unusable};
 pub(crate) static RULE: Rule = Rule {
     code: "E0713",
     title: "the file of pins cannot be read",
-    what: "The file that `ecmp.pins` names is there and is text; its path starts at the folder of the fabric file.",
-    why: "Switches would be configured without the pins, and only the fullest cable would show it.",
+    what: "The file of `ecmp.pins` exists and is text. Its path is relative to the folder of the fabric \
+           file.",
+    why: "Switches would be configured without the pins, which would only show as an overloaded cable.",
     example: "{ routing: ecmp-static, ecmp: { pins: not-there.csv } }",
-    fix: "Name a file that is there, or leave `ecmp.pins` out.",
+    fix: "Name an existing file, or remove `ecmp.pins`.",
 };
 
 /// Checks that the file was read.

@@ -7,7 +7,7 @@ use crate::draft::{Draft, by_plane};
 /// `by_plane` names a plane that is not there.
 pub(crate) static RULE: Rule = Rule {
     code: "E0319",
-    title: "an override names a plane that is not there",
+    title: "an override for a plane that does not exist",
     what: "The planes in `by_plane` are planes of the fabric.",
     why: "Planes count from 0. An override of plane 8 in a fabric of 8 planes has no effect, and was \
            probably intended for plane 7.",

@@ -11,10 +11,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0211",
     title: "the planes do not divide the lanes of a NIC",
     what: "The number of planes divides the serial lanes of a NIC.",
-    why: "Each plane takes whole lanes of every NIC; a NIC of four lanes cannot be plugged into eight \
+    why: "Each plane uses whole lanes of every NIC, so a NIC with four lanes cannot be connected to eight \
            planes.",
     example: "planes: 8",
-    fix: "Lower `planes`, or set `hosts.nic.lanes` where the NIC has more lanes than one for each 100G.",
+    fix: "Lower `planes`, or set `hosts.nic.lanes` if the NIC has more than one lane per 100G.",
 };
 
 /// Divides the lanes by the planes, place by place.

@@ -10,13 +10,12 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0502",
     title: "an address pool is too small",
-    what: "Pools have room for every coordinate that the layout of addresses has a place for: `hosts` and \
-           `links` are /48 or shorter, `loopbacks` /64 or shorter, `management` IPv4 /14 or shorter or IPv6 \
-           /64 or shorter.",
-    why: "Coordinates stand at fixed places in addresses, so that growth renumbers nothing; a longer \
-           prefix covers some of those places.",
+    what: "Pools have room for every coordinate of the address layout: `hosts` and `links` are /48 or \
+           shorter, `loopbacks` /64 or shorter, `management` IPv4 /14 or shorter or IPv6 /64 or shorter.",
+    why: "Coordinates have fixed places in addresses, so that growth renumbers nothing. A longer prefix \
+           covers some of those places.",
     example: "addresses: { loopbacks: \"2001:db8::/96\" }",
-    fix: "Use a shorter prefix; management ports in smaller subnets are listed by `addresses.management_list`.",
+    fix: "Use a shorter prefix. List management ports in smaller subnets in `addresses.management_list`.",
 };
 
 /// Compares each pool with the bits that coordinates take.

@@ -11,9 +11,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0503",
     title: "two address pools overlap",
-    what: "No pool lies in another, nor in the SRv6 block; with `srv6.plan: plane-in-block` nor in the 15 behind it, which are kept \
-           for other planes.",
-    why: "One address would belong to two things, for example to a NIC and to a cable.",
+    what: "Pools overlap neither each other nor the SRv6 block. With `srv6.plan: plane-in-block`, they do \
+           not overlap the following 15 blocks either, which are reserved for other planes.",
+    why: "One address would belong to two things, for example to a NIC and a cable.",
     example: "addresses: { hosts: \"2001:db8::/32\", links: \"2001:db8:1000::/48\" }",
     fix: "Choose prefixes that do not contain each other.",
 };

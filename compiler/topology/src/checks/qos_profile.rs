@@ -11,10 +11,9 @@ use crate::field::{Field, FieldPath};
 pub(crate) static RULE: Rule = Rule {
     code: "E0701",
     title: "the QoS profile contradicts itself",
-    what: "A profile of one's own is whole and consistent: every class has a traffic class, queue and DSCP, \
-           and PFC, ECN and trimming do not contradict each other.",
-    why: "Switches and hosts are both rendered from the profile; what contradicts itself there drops or \
-           stalls traffic on both.",
+    what: "Your own profile is complete and consistent: every class has a traffic class, queue and DSCP, and \
+           PFC, ECN and trimming do not contradict each other.",
+    why: "Switches and hosts are rendered from one profile. A contradiction drops or stalls traffic on both.",
     example: "qos: { base: lossless, classes: { data: { trim: true } } }",
     fix: "Correct the class that the message names.",
 };

@@ -10,10 +10,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0712",
     title: "the number of queue pairs is out of range",
     what: "`ecmp.qps_per_connection` is 1 to 128.",
-    why: "NCCL opens at most 128 queue pairs for a connection and takes a larger number for that.",
+    why: "NCCL opens at most 128 queue pairs per connection, and treats a larger number as 128.",
     example: "routing: ecmp-static\n\
            ecmp: { qps_per_connection: 256 }",
-    fix: "Use 1 to 128; 4 to 16 are common.",
+    fix: "Use 1 to 128. 4 to 16 are common.",
 };
 
 /// `NCCL_IB_MAX_QPS` of NCCL.

@@ -8,13 +8,13 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0325",
     title: "devices do not fit into their racks",
-    what: "Every device of `racks` has units of its own: names tell racks apart, kinds that share a rack take other units of it, no \
-           device is higher than its units, and nothing stands above the top.",
-    why: "Lists of cables, labels and NetBox send people to a rack and a unit; two devices on one unit are found when the second one \
-          is carried there.",
+    what: "Every device in `racks` has its own rack units. Rack names are unique, kinds that share a rack \
+           use different units, no device is higher than its units, and none is above the top.",
+    why: "Cable lists, labels and NetBox send technicians to a rack and a unit. A conflict would be \
+           discovered when the second device is delivered.",
     example: "racks: { t0: { name: \"p{plane}-a{rack:02}\", per_rack: 22, units: 2 } }",
-    fix: "Put fewer devices into a rack, begin at another unit, state `height` or `units`, or say the number that is missing in the \
-          name.",
+    fix: "Put fewer devices into a rack, start at another unit, set `height` or `units`, or add the missing \
+           coordinate to the name.",
 };
 
 /// Checks that devices fit into their racks.

@@ -11,10 +11,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0304",
     title: "the rails do not divide the NICs of a node",
     what: "`hosts.rails` divides `hosts.nics_per_node`.",
-    why: "Every rail takes the same number of NICs of a node. A remainder would have no T0 group.",
+    why: "Every rail gets the same number of NICs of a node. A remainder would have no T0 group.",
     example: "hosts: { rails: 3 }",
-    fix: "Set `rails` to a divisor of `nics_per_node`: 1 puts all NICs of a node on one T0 group, \
-           `nics_per_node` each on its own.",
+    fix: "Set `rails` to a divisor of `nics_per_node`. With 1, all NICs of a node are on one T0 group. With \
+           `nics_per_node`, each is on its own.",
 };
 
 /// Divides the NICs of a node by the rails.

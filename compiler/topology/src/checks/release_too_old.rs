@@ -10,16 +10,16 @@ use crate::field;
 /// A request of the file came with a later release of an operating system.
 pub(crate) static RULE: Rule = Rule {
     code: "E0217",
-    title: "the release is older than what the file asks for",
-    what: "Every operating system in use has, in the release that `releases` states, what `routing` and `qos` ask for: `nvue` \
-           has SRv6 segments and packet trimming from 5.14 on, and BGP as it is written from 5.15 on.",
-    why: "The older release has no key for it, or has it elsewhere, and refuses the whole file.",
+    title: "the release is too old for a setting",
+    what: "The release of every operating system in use supports `routing` and `qos`. `nvue` supports SRv6 \
+           segments and packet trimming from 5.14, and the BGP keys that closc writes from 5.15.",
+    why: "The older release lacks the key or has it elsewhere, and rejects the whole file.",
     example: "releases: { nvue: \"5.13\" }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
               tiers:\n\
               \x20 t0: { platform: spectrum4-sn5600, os: nvue, up: 128 }\n\
               \x20 t1: { platform: spectrum4-sn5600, os: nvue }",
-    fix: "Name the later release once the switches run it, or ask for another routing and QoS profile.",
+    fix: "Set the later release once the switches run it, or choose another routing mode and QoS profile.",
 };
 
 /// Checks every kind of switch.

@@ -9,13 +9,14 @@ use crate::suggest::listed;
 /// A release of an operating system is not supported.
 pub(crate) static RULE: Rule = Rule {
     code: "E0216",
-    title: "the release is not supported",
-    what: "Every release in `releases` is supported: for `sonic` and `pins` the branches from 202411 on, for `frr` 10.4 or \
-           later, for `eos` 4.33 or later, for `nvue` 5.13 to 5.18. `linux` and `p4` have no releases.",
-    why: "An operating system refuses keys of another release. `nv config replace` refuses the whole file for one key: before \
-          5.15 addresses are below `ip`, from then on below `ipv4` and `ipv6`.",
+    title: "an unsupported release",
+    what: "Every release in `releases` is supported: `sonic` and `pins` from branch 202411, `frr` from 10.4, \
+           `eos` from 4.33, `nvue` 5.13 to 5.18. `linux` and `p4` have no releases.",
+    why: "An operating system rejects keys of another release. `nv config replace` rejects the whole file \
+           because of one key. For example, addresses are below `ip` before 5.15, and below `ipv4` and \
+           `ipv6` from 5.15.",
     example: "releases: { nvue: \"5.9\" }",
-    fix: "State a release that the message lists, or remove the line.",
+    fix: "Set a release that the message lists, or remove the line.",
 };
 
 /// Checks every release.

@@ -13,11 +13,11 @@ use crate::draft::{Draft, DraftTier, Hardware};
 /// The routes of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0902",
-    title: "a switch needs more routes than its tables hold",
-    what: "The IPv6 routes of every switch fit its table: with `srv6-static` one for each neighbour and the \
-           block; with `ecmp-static` one for each NIC or T0 group below and each zone, and one for every NIC of the \
-           fabric where those are pinned; with `bgp-unnumbered` one for every T0 group and switch of the plane.",
-    why: "Routes that do not fit are missing in hardware while the control plane shows them.",
+    title: "a switch needs more routes than its tables have",
+    what: "The IPv6 routes of every switch fit its table. `srv6-static` needs one per neighbour and one for \
+           the block. `ecmp-static` needs one per NIC or T0 group below and per zone, plus one per pinned \
+           NIC of the fabric. `bgp-unnumbered` needs one per T0 group and switch of the plane.",
+    why: "Routes that do not fit are missing in hardware although the control plane lists them.",
     example: "# box-200-routes is a platform of a site's own with 200 routes\n\
            tiers: { t0: { platform: box-200-routes, os: frr } }",
     fix: "Use a platform with larger tables, or make the fabric smaller.",

@@ -13,19 +13,20 @@ use crate::suggest::listed;
 /// An operating system in use cannot do the routing.
 pub(crate) static RULE: Rule = Rule {
     code: "E0213",
-    title: "the operating system cannot do the routing",
-    what: "Every operating system in use can do what `routing` asks for: BGP runs on `sonic`, `frr`, `nvue` and \
-           `eos`, where there are three tiers or parallel links on those but `eos`, and segments are rendered for every system but `eos`.",
-    why: "A kernel or a P4 target without a routing daemon speaks no BGP. With three tiers or parallel links a neighbour can \
-          lose a part of what is behind it, and switches have to announce how much is left. Arista names SRv6 segments in \
-          release notes and publishes no grammar of them, and none by which bandwidths are added up from tier to tier: closc \
-          writes no line of which nobody can say whether a switch takes it.",
+    title: "the operating system does not support the routing",
+    what: "Every operating system in use supports `routing`. `bgp-unnumbered` runs on `sonic`, `frr`, `nvue` \
+           and `eos`; with three tiers or parallel links, on all of these except `eos`. `srv6-static` runs \
+           on every system except `eos`.",
+    why: "A kernel or P4 target without a routing daemon cannot run BGP. With three tiers or parallel links, \
+           a neighbour can lose part of the capacity behind it, and switches must announce what is left. For \
+           EOS, Arista publishes neither the syntax of SRv6 segments nor that for adding up bandwidths from \
+           tier to tier. closc writes no line whose acceptance by a switch is unknown.",
     example: "routing: bgp-unnumbered\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
            tiers:\n\
            \x20 t0: { platform: linux, os: linux, up: 128 }\n\
            \x20 t1: { platform: linux, os: linux }",
-    fix: "Use an operating system that the message names, or another routing.",
+    fix: "Use an operating system that the message names, or another routing mode.",
 };
 
 /// Requirement of a routing mode on a switch, in words; none where every system meets it.

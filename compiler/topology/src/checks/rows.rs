@@ -11,18 +11,19 @@ use crate::field;
 /// `tiers.t2.rows` is absent, too small, or without use.
 pub(crate) static RULE: Rule = Rule {
     code: "E0315",
-    title: "rows and wiring do not go together",
-    what: "With `wiring: rows`, `tiers.t2.rows` is at least the T1s of a zone, one for each row, or divides them, so that \
-           as many T1s share each row; with `wiring: full` it is absent.",
-    why: "T2 numbers count row by row. Were the rows those of today, a new T1 would renumber every T2 \
-           behind the first step; were rows shared unequally, T2s of some rows would have more to carry.",
+    title: "`rows` does not match the wiring",
+    what: "With `wiring: rows`, `tiers.t2.rows` is at least the number of T1s of a zone (one per row), or \
+           divides it (equally many per row). With `wiring: full`, it is absent.",
+    why: "T2s are numbered row by row. If the rows followed the current size, a new T1 would renumber every \
+           T2 behind the first step. If rows were shared unequally, the T2s of some rows would carry more.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
            tiers:\n\
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 16, oversubscription: \"4:1\" }\n\
            \x20 t2: { platform: box-256x200g, wiring: rows, rows: 24 }",
-    fix: "Set `rows` to the largest number of T1s that a zone shall ever have, or to a number that divides them.",
+    fix: "Set `rows` to the largest number of T1s that a zone will ever have, or to a number that divides \
+           it.",
 };
 
 /// Checks the rows of a T2 tier.

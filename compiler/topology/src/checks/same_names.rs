@@ -12,11 +12,11 @@ use crate::naming::{Pattern, Placeholder};
 pub(crate) static RULE: Rule = Rule {
     code: "E0508",
     title: "two devices would have the same name",
-    what: "Patterns mention every number that tells devices apart, and no name fits two patterns.",
-    why: "Two devices with one name are one device in every inventory, and one overwrites the other's \
-           configuration.",
+    what: "Patterns contain every coordinate, and no name matches two patterns.",
+    why: "Two devices with one name are one device in every inventory, and one overwrites the configuration \
+           of the other.",
     example: "naming: { t0: \"leaf-{index:03}\" }",
-    fix: "Add the missing hole, or make the fixed parts of the patterns differ.",
+    fix: "Add the missing field, or make the fixed parts of the patterns differ.",
 };
 
 /// Checks each pattern, and each pair of them.

@@ -9,9 +9,9 @@ use crate::draft::Draft;
 /// A server address is multicast, unspecified or listed twice.
 pub(crate) static RULE: Rule = Rule {
     code: "E0512",
-    title: "a server address cannot be a server",
+    title: "an invalid server address",
     what: "Addresses in `services` are unicast addresses of a host, and none is listed twice.",
-    why: "A switch with a multicast or unspecified address for a server has no time and no log.",
+    why: "A switch with a multicast or unspecified address as server gets no time and sends no logs.",
     example: "services: { ntp: [0.0.0.0] }",
     fix: "Write the address of the server, once.",
 };

@@ -12,10 +12,10 @@ use crate::field;
 /// The local SIDs of a switch are more than its platform holds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0903",
-    title: "a switch needs more local SIDs than its table holds",
-    what: "With `routing: srv6-static` the local SIDs of every switch fit its table: one, or one for each \
+    title: "a switch needs more local SIDs than its table has",
+    what: "With `routing: srv6-static`, the local SIDs of every switch fit its table: one, or one per \
            parallel link to it.",
-    why: "A SID that is missing in hardware drops every packet that names it.",
+    why: "If a SID is missing in hardware, every packet for it is dropped.",
     example: "# box-one-sid is a platform of a site's own with one local SID\n\
            hosts: { groups: 128 }\n\
            tiers: { t0: { platform: box-one-sid, os: frr, parallel: 2 } }",

@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0318",
     title: "sites do not cover the zones",
-    what: "Where `sites` is given, every zone is in exactly one site, every site has a name of its own, \
-           and no site names a zone that is not there.",
+    what: "If `sites` is set, every zone is in exactly one site, site names are unique, and every zone in a \
+           site exists.",
     why: "Cable lengths, placement and documents depend on the site. A zone in two sites, or in none, \
            would get the wrong ones.",
     example: "sites: [{ name: north, zones: [0, 1] }]",

@@ -13,11 +13,12 @@ use crate::pci::PciAddress;
 /// The slots are not one for each NIC, or two NICs are in one.
 pub(crate) static RULE: Rule = Rule {
     code: "E0320",
-    title: "the slots do not go with the NICs",
-    what: "`hosts.slots` has one entry for each NIC of a node, every port and GPU has a PCI address of its own, \
-           the bus has a function for every plane, and NCCL has room for what the slots pair with GPUs.",
-    why: "Interfaces are named by their PCI address; a NIC without one, or two of one, could not be distinguished. NCCL ends \
-          at its start where its topology file, with what NCCL adds to it, has more than 256 elements.",
+    title: "the slots do not match the NICs",
+    what: "`hosts.slots` has one entry per NIC of a node. Every port and GPU has its own PCI address, the \
+           bus has a function for every plane, and the pairs of slots and GPUs fit NCCL's topology file.",
+    why: "Interfaces are named by their PCI address, so a NIC without one, or two with one, cannot be \
+           distinguished. NCCL exits at start if its topology file, with its own additions, has more than \
+           256 elements.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }] }",
     fix: "Write one entry for each NIC, in the order of the rails.",
 };

@@ -10,13 +10,14 @@ use crate::field;
 /// A smaller zone is not smaller, does not exist, or splits its units.
 pub(crate) static RULE: Rule = Rule {
     code: "E0321",
-    title: "a zone cannot have so many T0 groups",
-    what: "Every zone of `hosts.groups_by_zone` exists, is named once, and has at least one T0 group, at most \
-           `hosts.groups` of them, in whole units of `hosts.rails`; together they lack at most 1,000,000 NICs.",
-    why: "Ports and addresses are kept for `hosts.groups` in every zone; what a zone has less are holes at its end, \
-           and a node whose rails end in a hole would lack NICs.",
+    title: "a zone has an invalid number of T0 groups",
+    what: "Every zone of `hosts.groups_by_zone` exists and is listed once. It has at least one and at most \
+           `hosts.groups` T0 groups, in complete units of `hosts.rails`. All zones together lack at most \
+           1,000,000 NICs.",
+    why: "Ports and addresses are reserved for `hosts.groups` in every zone. The missing groups of a zone \
+           are gaps at its end. A node whose rails end in a gap would lack NICs.",
     example: "hosts: { groups_by_zone: { 0: 300 } }",
-    fix: "Set `hosts.groups` to the groups of the largest zone, and list those that have fewer.",
+    fix: "Set `hosts.groups` to the groups of the largest zone, and list the zones that have fewer.",
 };
 
 /// The most NICs that smaller zones may lack: each is a hole that is kept by its coordinate.

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0306",
     title: "a node would be split between T0 groups",
     what: "The NICs that each node has on one T0 group (`nics_per_node / rails`) divide `hosts.per_group`.",
-    why: "The last node of a group would have some of its NICs and not the others.",
+    why: "The last node of a group would have only some of its NICs there.",
     example: "hosts: { per_group: 126 }",
     fix: "Change `per_group` to a multiple of the NICs that a node has on one group.",
 };

@@ -8,13 +8,12 @@ use crate::draft::Draft;
 /// The downlinks of T1s or T2s are more or fewer than what follows.
 pub(crate) static RULE: Rule = Rule {
     code: "E0309",
-    title: "the downlinks stated do not agree with what follows",
-    what: "Where the downlinks of T1s or T2s are given as a number, they are what follows from the tiers \
-           below.",
+    title: "a number of downlinks does not match the tier below",
+    what: "The number of downlinks of T1s or T2s, if set, is the one that follows from the tiers below.",
     why: "Every uplink below needs a downlink above. A downlink without an uplink is a spare port, \
            which `spare` sets.",
     example: "tiers: { t1: { down: 250 } }",
-    fix: "Remove the count; for ports that are kept free write `{spare: N}`.",
+    fix: "Remove the count. To reserve ports, write `{spare: N}`.",
 };
 
 /// Compares what is stated with what follows.

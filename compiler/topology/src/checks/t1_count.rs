@@ -10,8 +10,8 @@ use crate::field;
 /// The T1s are more or fewer than the uplinks lead to.
 pub(crate) static RULE: Rule = Rule {
     code: "E0308",
-    title: "the number of T1s does not agree with the uplinks",
-    what: "Where `tiers.t1.count` is given, it is `t0.up / t0.parallel`.",
+    title: "the number of T1s does not match the uplinks",
+    what: "`tiers.t1.count`, if set, is `t0.up / t0.parallel`.",
     why: "Every uplink of a T0 leads to a T1 of its plane, so the number of T1s follows from the \
            uplinks.",
     example: "tiers: { t1: { count: 64 } }",

@@ -12,10 +12,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0310",
     title: "a T1 cannot reach all T0s",
     what: "A T1 has a port for every link to every T0 of its plane and zone.",
-    why: "In a plane every T1 reaches every T0; one that is out of ports would leave T0s without a path.",
+    why: "In a plane every T1 reaches every T0. A T1 without enough ports would leave T0s without a path.",
     example: "hosts: { groups: 300 }",
     fix: "Lower `hosts.groups` or `tiers.t0.parallel`, use a larger platform for the T1s, or split the \
-           fabric into zones under a T2 tier.",
+           fabric into zones below a T2 tier.",
 };
 
 /// Counts the downlinks of every kind of T1.

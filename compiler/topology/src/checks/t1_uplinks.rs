@@ -8,7 +8,7 @@ use crate::field;
 /// There are T1 uplinks without T2s, or T2s without T1 uplinks.
 pub(crate) static RULE: Rule = Rule {
     code: "E0312",
-    title: "T1 uplinks and T2 tier do not go together",
+    title: "T1 uplinks without a T2 tier, or a T2 tier without T1 uplinks",
     what: "T1s have uplinks exactly if there is a T2 tier.",
     why: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable.",
     example: "tiers: { t1: { up: 64 } }",

@@ -8,10 +8,10 @@ use crate::field;
 /// T1 to T2 cables are described without T2s, or for a zone that is not there.
 pub(crate) static RULE: Rule = Rule {
     code: "E0604",
-    title: "cables to a tier that is not there",
-    what: "`cables.t1-t2` and `cables.by_zone` are given only with a T2 tier, and `by_zone` names zones of \
-           the fabric.",
-    why: "A description of cables that do not exist is a slip, or the tier was forgotten.",
+    title: "cables to a tier that does not exist",
+    what: "`cables.t1-t2` and `cables.by_zone` are set only with a T2 tier, and `by_zone` names existing \
+           zones.",
+    why: "Cables that do not exist are described by mistake, or the tier was forgotten.",
     example: "cables: { t1-t2: { length: 2km, medium: fr4 } }",
     fix: "Add `tiers.t2`, correct the zone, or remove the cables.",
 };

@@ -10,9 +10,9 @@ use crate::draft::Draft;
 /// The T2s are more or fewer than the uplinks lead to.
 pub(crate) static RULE: Rule = Rule {
     code: "E0314",
-    title: "the number of T2s does not agree with the uplinks",
-    what: "Where `tiers.t2.count` is given, it is what follows from the wiring: `t1.up / t1.parallel` T2s \
-           in each plane with `wiring: full`, that many for each row with `wiring: rows`.",
+    title: "the number of T2s does not match the uplinks",
+    what: "`tiers.t2.count`, if set, follows from the wiring: `t1.up / t1.parallel` T2s in each plane with \
+           `wiring: full`, and that many per row with `wiring: rows`.",
     why: "Every uplink of a T1 leads to a T2 of its plane, so the number of T2s follows from the \
            uplinks.",
     example: "zones: 4\n\

@@ -12,18 +12,18 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0313",
     title: "a T2 cannot reach all zones",
-    what: "A T2 has room for the links of every zone: `zones * ports_per_zone` ports, and `ports_per_zone` \
+    what: "A T2 has enough ports for all zones (`zones * ports_per_zone`), and `ports_per_zone` is enough \
            for the links of one zone.",
-    why: "Downlinks of a T2 are kept zone by zone, so that a new zone or T1 moves no cable; what does not \
-           fit there is connected to nothing.",
+    why: "T2 downlinks are reserved zone by zone, so that a new zone or T1 moves no cable. Links beyond them \
+           have no port.",
     example: "zones: 8\n\
            hosts: { groups: 64 }\n\
            tiers:\n\
            \x20 t0: { up: 128 }\n\
            \x20 t1: { up: 128 }\n\
            \x20 t2: { platform: th5-64x800g, down: { breakout: 4x200G } }",
-    fix: "Set `tiers.t2.ports_per_zone` and `srv6.widths.zone` to what the fabric shall grow to, use a \
-           larger platform, or `wiring: rows`.",
+    fix: "Set `tiers.t2.ports_per_zone` and `srv6.widths.zone` to the largest size you plan to reach, use a \
+           larger platform, or use `wiring: rows`.",
 };
 
 /// Compares what zones need, what is kept for them, and what there is.

@@ -11,14 +11,14 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0324",
     title: "the site of the T2s does not exist",
     what: "`tiers.t2.site` is the name of one of `sites`.",
-    why: "All T2s are in one site. With T2s of its own in every site, packets between sites would pass two of them: T0, T1, \
-          T2, T2, T1, T0 and the NIC are seven uSIDs, and a container holds six; where switches choose the path, packets go up \
-          once and down once.",
+    why: "All T2s are in one site. If every site had T2s, packets between sites would cross two of them. The \
+           path T0, T1, T2, T2, T1, T0 and NIC needs seven uSIDs, and a container holds six. If switches \
+           choose the path, packets go up once and down once.",
     example: "zones: 2\n\
               sites: [{ name: north, zones: [0] }, { name: south, zones: [1] }]\n\
               hosts: { groups: 64, per_group: 64 }\n\
               tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: box-256x200g, os: sonic, ports_per_zone: 64, site: east } }",
-    fix: "Write the name of a site, or remove `site`. Sites with T2s of their own are fabrics of their own.",
+    fix: "Write the name of a site, or remove `site`. Describe sites with their own T2s as separate fabrics.",
 };
 
 /// Looks the site up.

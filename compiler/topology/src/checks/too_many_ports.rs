@@ -10,8 +10,7 @@ use crate::draft::{Draft, DraftBlock, Hardware, Ports};
 pub(crate) static RULE: Rule = Rule {
     code: "E0203",
     title: "a switch needs more ports than the platform has",
-    what: "The ports of a T0, and of a T1 under a T2 tier, fit on the panel: downlinks, uplinks and spare \
-           ports.",
+    what: "The downlinks, uplinks and spare ports of a T0, and of a T1 below a T2 tier, fit on the panel.",
     why: "Cables would be planned to ports that do not exist.",
     example: "tiers: { t0: { up: 136 } }",
     fix: "Lower one of the counts, split cages into more ports, or use a larger platform.",

@@ -11,15 +11,16 @@ use crate::field;
 /// A platform does not take the settings of trimming.
 pub(crate) static RULE: Rule = Rule {
     code: "E0717",
-    title: "the platform does not take the settings of trimming",
-    what: "The size that `trimming` states is one that every platform in use takes, and leaves the headers of a packet; no class \
-           but that of trimmed packets has the queue that a platform keeps for them. NVUE has 0 to 7 for `tc`, of which one \
-           is left.",
-    why: "SONiC's orchagent stops at the first setting that the ASIC refuses: packets would be dropped and not trimmed. A \
-          receiver asks again for what the transport header names; where that is cut off, the sender waits for a timeout. \
-          Headers in the queue of another class would wait behind its packets.",
+    title: "the platform does not support the trimming settings",
+    what: "Every platform in use supports the size in `trimming`, and that size includes the headers of a \
+           packet. Only the class of trimmed packets uses the queue that a platform reserves for them. In \
+           NVUE, `tc` is 0 to 7, and one of these must be unused.",
+    why: "SONiC's orchagent stops at the first setting that the ASIC rejects, and packets would be dropped \
+           instead of trimmed. A receiver requests the data that the transport header names. If that header \
+           is cut off, the sender waits for a timeout. Headers in the queue of another class would wait \
+           behind its packets.",
     example: "qos: { base: lossy-trim, trimming: { class: trimmed, size: 128, fabric_dscp: 12, last_hop_dscp: 16 } }",
-    fix: "Leave `size` out, so that each platform gets one that it takes; give the class another queue.",
+    fix: "Omit `size`, so that each platform gets one that it supports. Give the class another queue.",
 };
 
 /// Headers up to the one that a receiver needs: of Ethernet, of IPv6, of IPv6 below it where hosts write the path, of UDP, and the

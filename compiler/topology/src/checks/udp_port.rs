@@ -8,11 +8,11 @@ use crate::field;
 /// The UDP port of the transport is 0.
 pub(crate) static RULE: Rule = Rule {
     code: "E0709",
-    title: "the UDP port is not a port",
+    title: "the UDP port is 0",
     what: "`entropy.udp_port` is not 0.",
     why: "Port 0 is reserved; NICs drop packets to it.",
     example: "entropy: { udp_port: 0 }",
-    fix: "Use 4791 (RoCEv2) or the port that your transport is configured with.",
+    fix: "Use 4791 (RoCEv2), or the port of your transport.",
 };
 
 /// Checks the port.

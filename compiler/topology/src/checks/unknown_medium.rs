@@ -11,9 +11,9 @@ use crate::suggest::{correct_value, listed, shorten};
 /// A cable is made of something unknown.
 pub(crate) static RULE: Rule = Rule {
     code: "E0601",
-    title: "the medium is not known",
-    what: "Every `medium` is one that the compiler knows the reach of.",
-    why: "How far a cable carries, and what a bill of material says, comes from the medium.",
+    title: "an unknown medium",
+    what: "closc knows the reach of every `medium`.",
+    why: "The medium determines the reach of a cable and its entry in the bill of material.",
     example: "cables: { t0-t1: { medium: dr44 } }",
     fix: "Use one of the media that the message lists.",
 };

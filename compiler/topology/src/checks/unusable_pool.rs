@@ -11,8 +11,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0511",
     title: "an address pool cannot be used for hosts",
-    what: "Pools, and the SRv6 blocks kept for 16 planes, are unicast: not multicast (ff00::/8, 224.0.0.0/4), link-local (fe80::/10, \
-           169.254.0.0/16), loopback, unspecified or mapped addresses.",
+    what: "Pools, and the SRv6 blocks reserved for 16 planes, are unicast. They are not multicast (ff00::/8, \
+           224.0.0.0/4), link-local (fe80::/10, 169.254.0.0/16), loopback, unspecified or mapped addresses.",
     why: "Packets from or to such addresses are dropped or never leave a link.",
     example: "addresses: { hosts: \"ff02::/48\" }",
     fix: "Use global unicast (2000::/3) or unique local addresses (fd00::/8).",

@@ -10,11 +10,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0409",
     title: "the plane does not fit the block",
-    what: "With `srv6.plan: plane-in-block` uSIDs have no bits for the plane, and the number of the block, its first 32 bits, \
-           has room for 15 more.",
-    why: "The block of a plane is the first block plus the number of the plane. Bits of a uSID for the \
-           plane would be 0 in every plane, and a number that overflows is the block of another \
-           organisation.",
+    what: "With `srv6.plan: plane-in-block`, uSIDs have no bits for the plane, and the block number (its \
+           first 32 bits) can be increased by 15.",
+    why: "The block of a plane is the first block plus the number of the plane. Plane bits in a uSID would \
+           be 0 in every plane. A number that overflows is the block of another organisation.",
     example: "srv6: { plan: plane-in-block, widths: { role: 2, plane: 3, zone: 0, index: 11 } }",
     fix: "Give the bits of the plane to the index, or choose a lower block.",
 };

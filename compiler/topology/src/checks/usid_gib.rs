@@ -10,9 +10,9 @@ use crate::usid::{GIB_MAX, Role};
 /// Some uSIDs lie in the block that switches keep for themselves.
 pub(crate) static RULE: Rule = Rule {
     code: "E0406",
-    title: "uSIDs leave the global block",
-    what: "Every uSID lies in the global identifier block, 0x0001 to 0xdfff.",
-    why: "Switches keep 0xe000 to 0xffff for local identifiers (uA, uDT); a locator there is refused or \
+    title: "uSIDs are outside the global block",
+    what: "Every uSID is in the global identifier block, 0x0001 to 0xdfff.",
+    why: "Switches reserve 0xe000 to 0xffff for local identifiers (uA, uDT). A locator there is rejected or \
            inactive (IOS XR, EOS).",
     example: "planes: 8\n\
            hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\

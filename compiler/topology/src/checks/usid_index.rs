@@ -13,12 +13,12 @@ use crate::usid::{Role, UsidLayout};
 pub(crate) static RULE: Rule = Rule {
     code: "E0401",
     title: "an index does not fit its uSID bits",
-    what: "The largest index of every role fits the index bits of a uSID: T0s, T1s and T2s with one uSID \
-           for each parallel link, and the NICs of a T0.",
-    why: "An index that is cut off names another switch, and packets arrive there.",
+    what: "The largest index of every role fits the index bits of a uSID. T0s, T1s and T2s have one uSID per \
+           parallel link, and NICs of a T0 one each.",
+    why: "A truncated index names another switch, and packets arrive there.",
     example: "srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
-    fix: "Set `srv6.widths` as the message proposes, or `srv6.plan: plane-in-block` where bits for the plane leave too few. \
-          Both rename every segment, so choose widths with room to grow.",
+    fix: "Set `srv6.widths` as the message proposes. If the plane bits leave too few, set `srv6.plan: \
+           plane-in-block`. Both rename every segment, so choose widths with room to grow.",
 };
 
 /// Compares the largest index of each role with its bits.

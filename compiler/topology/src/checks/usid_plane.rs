@@ -13,11 +13,11 @@ pub(crate) static RULE: Rule = Rule {
     title: "the planes do not fit their uSID bits",
     what: "The planes fit the plane bits of a uSID.",
     why: "The plane is in every uSID, so that a cable in the wrong plane loses packets and never \
-           misdelivers; a plane that is cut off would look like another.",
+           misdelivers. A truncated plane would look like another one.",
     example: "planes: 16\n\
            hosts: { nic: { speed: 3200G, lanes: 16 } }",
-    fix: "Set `srv6.widths` as the message proposes, or `srv6.plan: plane-in-block`, where the block says the plane. \
-          Both rename every segment.",
+    fix: "Set `srv6.widths` as the message proposes, or `srv6.plan: plane-in-block`, where the block \
+           contains the plane. Both rename every segment.",
 };
 
 /// Compares the planes with their bits.

@@ -12,7 +12,7 @@ use crate::usid::Role;
 pub(crate) static RULE: Rule = Rule {
     code: "E0404",
     title: "role codes collide or do not fit",
-    what: "Every role has a code of its own, and every code fits the role bits.",
+    what: "Every role has its own code, and every code fits the role bits.",
     why: "Two roles with one code share their uSIDs: a packet for a T1 could be taken by a T0.",
     example: "srv6: { roles: { nic: 1 } }",
     fix: "Give each role another code below 2 to the power of `srv6.widths.role`.",

@@ -10,11 +10,11 @@ use crate::suggest::shorten;
 /// An absent thing is attached to another absent thing.
 pub(crate) static RULE: Rule = Rule {
     code: "W0802",
-    title: "something is absent twice over",
-    what: "Nothing in `exceptions.absent` is absent already because what it is attached to is.",
-    why: "When the switch or node comes back, the forgotten second exception still holds.",
+    title: "an absent element is listed twice",
+    what: "No element of `exceptions.absent` is already absent because it is attached to another one.",
+    why: "When the switch or node returns, the forgotten second exception still applies.",
     example: "exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }",
-    fix: "Remove the exception that adds nothing, unless it is to outlive the other.",
+    fix: "Remove the redundant exception, unless it must remain when the other is removed.",
 };
 
 /// Looks for absent things that take other absent things with them.

@@ -10,10 +10,10 @@ use crate::draft::Draft;
 /// Settings of agents are generated where no agent can run.
 pub(crate) static RULE: Rule = Rule {
     code: "W0903",
-    title: "`agent` among `hosts.outputs` has no effect",
+    title: "`agent` in `hosts.outputs` has no effect",
     what: "`hosts.outputs` has `agent` only with `routing: srv6-static`.",
-    why: "`closc-nic` writes the path of every packet, which it reads in a path table. With other routings switches choose the \
-           path and there are no path tables, so no settings of agents are written.",
+    why: "`closc-nic` reads the path of every packet from a path table. With other routing modes switches \
+           choose the path and there are no path tables, so no agent settings are written.",
     example: "{ routing: ecmp-static, hosts: { outputs: [agent] } }",
     fix: "Remove `agent`, or set `routing: srv6-static`.",
 };

@@ -11,17 +11,19 @@ use crate::field;
 /// A feature of the ASIC that no source publishes for SONiC's hwsku.
 pub(crate) static RULE: Rule = Rule {
     code: "W0202",
-    title: "no source publishes the feature for this hwsku of SONiC",
-    what: "Packet trimming and uN, where the fabric needs them, are published for the hwsku of every switch that runs \
-           SONiC, and not only for its ASIC. `closc platforms NAME` lists what is known of each hwsku, with its source.",
-    why: "Whether SONiC uses a feature of the ASIC depends on files in the folder of the hwsku. With others the setting is \
-          rejected, or accepted without effect.",
+    title: "the feature is not published for this SONiC hwsku",
+    what: "If the fabric needs packet trimming or uN, a source documents it for the hwsku of every SONiC \
+           switch, not only for its ASIC. `closc platforms NAME` lists the known facts of each hwsku with \
+           their source.",
+    why: "Files in the folder of the hwsku determine whether SONiC uses a feature of the ASIC. With other \
+           files, the setting is rejected or has no effect.",
     example: "hosts: { groups: 128 }\n\
            tiers:\n\
            \x20 t0: { platform: spectrum4-sn5600, down: { breakout: 4x200G }, up: { count: 128, breakout: 4x200G } }\n\
            \x20 t1: { platform: spectrum4-sn5600, down: { breakout: 4x200G } }",
-    fix: "Use a platform for which it is published, or a profile or routing without it. If your image does it, add a \
-          platform file with `facts`, or accept the warning with `warnings: { W0202: allow }`.",
+    fix: "Use a platform with a documented feature, or a profile or routing mode that does not need it. If \
+           your image supports the feature, add a platform file with `facts`, or accept the warning with \
+           `warnings: { W0202: allow }`.",
 };
 
 /// Checks every kind of switch.

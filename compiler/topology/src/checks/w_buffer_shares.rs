@@ -8,13 +8,13 @@ use crate::field;
 /// Shares of the buffer that no switch reserves.
 pub(crate) static RULE: Rule = Rule {
     code: "W0705",
-    title: "the lossless and lossy shares of the buffer have no effect",
-    what: "A profile of one's own has no `buffer_shares`: of its three shares only `headroom` is used, as the most that \
-           PFC headroom may take (E0720).",
-    why: "Junos cuts the buffer into three parts. No target of closc does: SONiC's pools are shared, and \
-          `ingress_threshold` and `egress_threshold` of each class say how much of them it may take.",
+    title: "lossless and lossy buffer shares have no effect",
+    what: "Your own profile has no `buffer_shares`. Of its three shares only `headroom` is used, as the \
+           limit for PFC headroom (E0720).",
+    why: "Junos divides the buffer into three parts. No target of closc does: SONiC's pools are shared, and \
+           `ingress_threshold` and `egress_threshold` limit each class.",
     example: "qos: { base: lossless, buffer_shares: { lossless: 60, headroom: 30, lossy: 10 } }",
-    fix: "Set the thresholds of classes to what is meant, and `buffer_shares: off` if headroom needs no limit.",
+    fix: "Set the thresholds of classes instead. Set `buffer_shares: off` if headroom needs no limit.",
 };
 
 /// Checks whether a file states shares.

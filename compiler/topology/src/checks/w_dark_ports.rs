@@ -11,12 +11,12 @@ use crate::field;
 /// More than half of the ports of a T1 have no cable.
 pub(crate) static RULE: Rule = Rule {
     code: "W0302",
-    title: "most ports of the T1s stay dark",
-    what: "At least half of the ports of a T1 are in use or kept as spare.",
-    why: "With so few T0s, parallel links or a smaller platform give the same bandwidth for less.",
+    title: "most ports of the T1s are unused",
+    what: "At least half of the ports of a T1 are in use or reserved as spare.",
+    why: "With so few T0s, parallel links or a smaller platform cost less for the same bandwidth.",
     example: "hosts: { groups: 64 }",
-    fix: "Set `tiers.t0.parallel` where the message shows a number, keep ports by `tiers.t1.down: \
-           {spare: N}` if the fabric is to grow, or use a smaller platform.",
+    fix: "Set `tiers.t0.parallel` if the message shows a number, reserve ports with `tiers.t1.down: {spare: \
+           N}` if the fabric will grow, or use a smaller platform.",
 };
 
 /// Counts the ports of a T1 in use.

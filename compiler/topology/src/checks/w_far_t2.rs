@@ -8,15 +8,15 @@ use crate::field;
 /// Zones of one site meet in another.
 pub(crate) static RULE: Rule = Rule {
     code: "W0307",
-    title: "zones of one site meet in another",
-    what: "Where `tiers.t2.site` says in which site the T2s are, every other site has one zone.",
-    why: "Two zones meet at T2s. What two zones of a site send to each other goes to the T2s' site and back, over the long cables \
-          twice.",
+    title: "traffic between zones of one site crosses another site",
+    what: "If `tiers.t2.site` is set, every other site has one zone.",
+    why: "Two zones are connected by T2s. Traffic between two zones of a site goes to the site of the T2s \
+           and back, twice over the long cables.",
     example: "zones: 3\n\
               sites: [{ name: north, zones: [0] }, { name: south, zones: [1, 2] }]\n\
               hosts: { groups: 64, per_group: 64 }\n\
               tiers: { t0: { up: 64 }, t1: { up: 64 }, t2: { platform: box-256x200g, os: sonic, ports_per_zone: 64, site: north } }",
-    fix: "Make the zones of the site one zone, or move the T2s to where most zones are.",
+    fix: "Merge the zones of the site into one, or move the T2s to the site with most zones.",
 };
 
 /// Counts the zones of the sites without T2s.

@@ -11,17 +11,19 @@ use crate::field;
 /// A setting is for files of nodes that are not generated.
 pub(crate) static RULE: Rule = Rule {
     code: "W0804",
-    title: "a setting is for files of nodes that are not generated",
-    what: "`hosts.slots` is given with `networkd` or `nccl` among `hosts.outputs`, `gpu`, `numa` and `power` of a slot and \
-           `ecmp.qps_per_connection` with `nccl`, and `numa` with a `gpu`; `role` of a class, and `priority` of one without \
-           pauses, with `nic` or `nccl` where these files follow from it; or `outputs: []` says that only `closc export \
-           host` writes files of nodes.",
-    why: "Names of interfaces are in files for systemd-networkd; GPUs, backup ports and queue pairs in files for NCCL; marks \
-          and priorities of senders in files for NIC drivers and NCCL, while switches go by code points and traffic classes. \
-          Without those files the tree does not hold what the setting says.",
+    title: "a setting for node files that are not generated",
+    what: "A setting for node files is used only with that file in `hosts.outputs`: `hosts.slots` with \
+           `networkd` or `nccl`; `gpu`, `numa` and `power` of a slot and `ecmp.qps_per_connection` with \
+           `nccl`; `numa` also with `gpu`. `role` of a class, and `priority` of a class without pauses, need \
+           `nic` or `nccl` if these files depend on them. `outputs: []` means that only `closc export host` \
+           writes node files.",
+    why: "Interface names are in files for systemd-networkd. GPUs, backup ports and queue pairs are in files \
+           for NCCL. Marks and priorities of senders are in files for NIC drivers and NCCL, while switches \
+           use code points and traffic classes. Without these files, the setting has no effect.",
     example: "hosts: { slots: [{ pci: \"0000:18:00.0\" }, { pci: \"0000:19:00.0\" }, { pci: \"0000:1a:00.0\" }, { pci: \
               \"0000:1b:00.0\" }] }",
-    fix: "Add the file to `hosts.outputs`, say `outputs: []` where `closc export host` is used, or remove the setting.",
+    fix: "Add the file to `hosts.outputs`, set `outputs: []` if you use `closc export host`, or remove the \
+           setting.",
 };
 
 /// Checks that files of nodes are generated for what only they hold.

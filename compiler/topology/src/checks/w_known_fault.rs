@@ -12,12 +12,12 @@ use crate::draft::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "W0203",
     title: "a known fault of the release affects this fabric",
-    what: "No fault in closc's register concerns the release of an operating system, the ASIC and the configuration of a \
-           switch. A fault that changes forwarding is reported for the assumed release too; one that changes how \
-           configuration is delivered is reported where `releases` states the release. `closc platforms NAME` lists the \
+    what: "No fault in closc's register affects a switch with its release, ASIC and configuration. A fault \
+           that changes forwarding is also reported for the assumed release. A fault in the delivery of \
+           configuration is reported only if `releases` states the release. `closc platforms NAME` lists the \
            faults of a platform.",
-    why: "The configuration is valid, and the switch does something else with it. Such a fault is seen in production or \
-          not at all.",
+    why: "The configuration is valid, but the switch behaves differently. Such a fault is otherwise found in \
+           production.",
     example: "releases: { sonic: 202505 }",
     fix: "Follow the workaround in the message, state the release that the switches run, or accept the warning with \
           `warnings: { W0203: allow }`.",

@@ -10,14 +10,14 @@ use crate::field;
 /// The packets of lossless classes are stated and no headroom depends on them.
 pub(crate) static RULE: Rule = Rule {
     code: "W0706",
-    title: "the packets of lossless classes have no effect on headroom",
-    what: "Where a file states `lossless_traffic`, the headroom of every platform in use is computed from it, and a class is \
+    title: "`lossless_traffic` has no effect on headroom",
+    what: "If `lossless_traffic` is set, every platform in use computes its headroom from it, and a class is \
            lossless.",
-    why: "Headroom of Broadcom and Marvell platforms, and of older ones of NVIDIA, is taken from tables that vendors publish \
-          for packets of their choice. What a file says about packets changes nothing there.",
+    why: "Headroom of Broadcom and Marvell platforms, and of older NVIDIA platforms, comes from vendor \
+           tables for fixed packet sizes. The file cannot change these.",
     example: "qos: { base: lossless, lossless_traffic: { mtu: 1500B, small_packets: 10 } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
-    fix: "Leave `lossless_traffic` out, or use platforms that compute headroom from it.",
+    fix: "Remove `lossless_traffic`, or use platforms that compute headroom from it.",
 };
 
 /// Checks every kind of switch.

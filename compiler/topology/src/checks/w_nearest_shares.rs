@@ -12,18 +12,19 @@ use crate::field;
 /// A buffer threshold has no effect, or is set to the nearest that the switch takes.
 pub(crate) static RULE: Rule = Rule {
     code: "W0708",
-    title: "a buffer threshold is not set as it is stated",
-    what: "Every operating system and chip in use takes the thresholds of all classes: EOS takes 1/128 to 8, as -7 to 3, on \
-           Tomahawk, and none on Jericho and Qumran. NVUE takes 1/128 to 64 and no limit, as -7 to 7, where packets come in \
-           one for all lossless classes and one for all others, and where they leave one for all lossless classes: the largest.",
-    why: "A queue may take another share of the buffer there than on other switches of the fabric, and one that never drops \
-          elsewhere has a limit.",
+    title: "a buffer threshold cannot be set as stated",
+    what: "Every operating system and chip in use supports the thresholds of all classes. EOS supports 1/128 \
+           to 8 (-7 to 3) on Tomahawk, and none on Jericho and Qumran. NVUE supports 1/128 to 64 (-7 to 7) \
+           and no limit. On ingress it has one threshold for all lossless classes and one for all others. On \
+           egress it has one for all lossless classes: the largest.",
+    why: "A queue may get another share of the buffer there than on other switches, and one without a limit \
+           elsewhere has one.",
     example: "routing: ecmp-static\n\
               qos: lossless\n\
               tiers: { t1: { os: eos } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
-    fix: "State thresholds that the message names for the classes that it names; on Jericho and Qumran look at what EOS does \
-          (`show qos interfaces`, `show platform sand mmu`).",
+    fix: "Set the thresholds that the message names for these classes. On Jericho and Qumran, check the \
+           effective values (`show qos interfaces`, `show platform sand mmu`).",
 };
 
 /// Checks every platform that runs a system with a limit.

@@ -12,16 +12,17 @@ use crate::media::Medium;
 pub(crate) static RULE: Rule = Rule {
     code: "W0601",
     title: "the ends of copper cables disagree about auto-negotiation",
-    what: "Both ends of a copper cable between switches negotiate their speed and train the link, or both force it. SONiC \
-           and EOS force it as they are configured; Cumulus Linux forces it up to 5.13 and negotiates from 5.14 on.",
+    what: "Both ends of a copper cable between switches negotiate speed and train the link, or both force \
+           the speed. In the generated configuration, SONiC and EOS force it. Cumulus Linux forces it up to \
+           5.13 and negotiates from 5.14.",
     why: "A port that negotiates finds no partner at a port that forces, and the link stays down.",
     example: "hosts: { groups: 128 }\n\
            tiers:\n\
            \x20 t0: { platform: spectrum4-sn5600, os: nvue, down: { breakout: 4x200G }, up: { count: 128, breakout: 4x200G } }\n\
            \x20 t1: { platform: spectrum4-sn5600, os: sonic, down: { breakout: 4x200G } }\n\
            cables: { t0-t1: { length: 2m, medium: dac } }",
-    fix: "Run one operating system at both ends, use optical cables, or set auto-negotiation at one end in the part of the \
-          configuration that is the site's.",
+    fix: "Run one operating system at both ends, use optical cables, or set auto-negotiation at one end in \
+           the site's own configuration.",
 };
 
 /// Compares the two ends of every kind of cable between switches, plane by plane and zone by zone.

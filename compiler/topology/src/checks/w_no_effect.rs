@@ -13,9 +13,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0801",
     title: "an override changes nothing",
     what: "Every override of a plane, zone, device or cable differs from what it overrides.",
-    why: "It is a leftover, or the value that was meant was not written.",
+    why: "The override is obsolete, or has the wrong value.",
     example: "exceptions: { devices: { p0-t0-001: { os: sonic } } }",
-    fix: "Remove the override, or write the value that is meant.",
+    fix: "Remove the override, or write the intended value.",
 };
 
 /// Compares overrides with what they override.

@@ -8,13 +8,14 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "W0201",
     title: "SONiC has no hwsku for these breakouts",
-    what: "Where SONiC runs, one of the hwskus that the platform lists is for exactly the breakouts in use, or the \
-           platform's own hwsku takes any (`any_breakout`).",
-    why: "SONiC takes lanes, SAI profile and buffers from the folder of the hwsku. With that of other breakouts ports do \
-          not come up, or come up with the buffers of other ones.",
+    what: "With SONiC, one of the platform's hwskus has exactly the breakouts in use, or the platform's own \
+           hwsku permits any (`any_breakout`).",
+    why: "SONiC reads lanes, SAI profile and buffers from the folder of the hwsku. With a hwsku for other \
+           breakouts, ports do not come up, or come up with wrong buffers.",
     example: "tiers:\n\
            \x20 t1: { platform: th5-512x100g, down: { breakout: 4x200G } }",
-    fix: "Split all cages as one of the listed hwskus has them, or add a platform file with the hwsku of your image.",
+    fix: "Split all cages as one of the listed hwskus does, or add a platform file with the hwsku of your \
+           image.",
 };
 
 /// Checks every kind of switch that runs SONiC.

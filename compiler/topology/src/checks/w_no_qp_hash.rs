@@ -12,11 +12,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0901",
     title: "the target cannot hash the RoCE queue pair",
-    what: "With `ecmp-static` and `bgp-unnumbered` the switches that spread traffic can hash the \
+    what: "With `ecmp-static` and `bgp-unnumbered`, the switches that spread traffic can hash the \
            destination queue pair of RoCE.",
-    why: "A training job has few flows between two NICs. Hashed by addresses and ports alone they \
-           collide on uplinks, and up to a third of the bandwidth is lost. P4 targets hash the queue \
-           pair.",
+    why: "A training job has few flows between two NICs. Hashed by addresses and ports only, they collide on \
+           uplinks, and up to a third of the bandwidth is lost. P4 targets hash the queue pair.",
     example: "routing: ecmp-static",
     fix: "Use more queue pairs with different UDP source ports at the hosts, a P4 target, or `routing: \
            srv6-static`, where the NIC chooses the path.",

@@ -10,10 +10,10 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0304",
     title: "a setting has no effect without a T2 tier",
-    what: "`tiers.t1.parallel`, `tiers.t1.oversubscription`, `naming.t2` and `srv6.roles.t2` are given only with a T2 \
-           tier.",
-    why: "They are about uplinks of T1s, or about T2s. Without a T2 tier there are none, and what is written there does \
-          nothing.",
+    what: "`tiers.t1.parallel`, `tiers.t1.oversubscription`, `naming.t2` and `srv6.roles.t2` are set only \
+           with a T2 tier.",
+    why: "These settings are for uplinks of T1s or for T2s. Without a T2 tier there are none, so they have \
+           no effect.",
     example: "tiers: { t1: { parallel: 2 } }",
     fix: "Remove the setting, or add `tiers.t2` and `tiers.t1.up`.",
 };

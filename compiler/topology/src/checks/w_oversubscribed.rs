@@ -11,10 +11,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0301",
     title: "an oversubscription is not stated",
-    what: "A tier whose bandwidth towards the NICs is larger than the bandwidth away from them says so by \
-           `oversubscription`.",
-    why: "All-to-all traffic gets only that share. Stated, the ratio is checked; unstated, it may be a \
-           slip.",
+    what: "A tier with more bandwidth towards the NICs than away from them has `oversubscription`.",
+    why: "All-to-all traffic gets only that share. A stated ratio is checked, and an unstated one may be a \
+           mistake.",
     example: "tiers: { t0: { up: 120 } }",
     fix: "Add `oversubscription` with the ratio that the message shows, or change the counts.",
 };

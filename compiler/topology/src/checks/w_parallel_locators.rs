@@ -13,12 +13,11 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0402",
     title: "parallel links need several locators on SONiC",
     what: "On SONiC, no tier has parallel links with `routing: srv6-static`.",
-    why: "Each parallel link to a switch has a uSID of its own, so the switch has several locators; SONiC \
-           202511 passes only one of several to the hardware (sonic-buildimage 24938).",
+    why: "A switch has one uSID per parallel link, and therefore several locators. SONiC 202511 passes only \
+           one of them to the hardware (sonic-buildimage 24938).",
     example: "tiers: { t0: { parallel: 2 } }\n\
            hosts: { groups: 128 }",
-    fix: "Read the SIDs back after a push, use a release where the defect is fixed, or have as many T1s as \
-           uplinks.",
+    fix: "Read the SIDs back after a push, use a release with a fix, or use as many T1s as uplinks.",
 };
 
 /// Checks the tiers that parallel links lead to.

@@ -11,15 +11,15 @@ use crate::field;
 /// A preset carries the buffer thresholds of another ASIC.
 pub(crate) static RULE: Rule = Rule {
     code: "W0713",
-    title: "the preset has the buffer thresholds of another ASIC",
-    what: "A preset that is made after hwskus of SONiC is used on their ASIC: `sonic-ai-lossy` on NVIDIA's, \
+    title: "the preset has buffer thresholds of another ASIC",
+    what: "A preset that is based on SONiC hwskus is used on their ASIC: `sonic-ai-lossy` on NVIDIA's, \
            `sonic-ai-lossy-th5` on Tomahawk 5.",
-    why: "Thresholds are shares of a pool, and vendors choose them for their own pools. With -7 in place of 3 a data queue \
-          gets 1,024 times less of the free buffer.",
+    why: "Thresholds are shares of a pool, and vendors choose them for their own pools. With -7 instead of \
+           3, a data queue gets 1,024 times less of the free buffer.",
     example: "qos: sonic-ai-lossy\n\
            hosts: { groups: 64, per_group: 64, nic: { speed: 800G } }\n\
            tiers: { t0: { platform: th5-128x400g, up: 64 }, t1: { platform: th5-128x400g } }",
-    fix: "Use the preset that the message names, or state `egress_threshold` for each class.",
+    fix: "Use the preset that the message names, or set `egress_threshold` for each class.",
 };
 
 /// Checks every kind of switch that runs SONiC.

@@ -11,11 +11,11 @@ use crate::field::Field;
 /// A setting is for another way of routing.
 pub(crate) static RULE: Rule = Rule {
     code: "W0403",
-    title: "a setting has no effect with this routing",
-    what: "`entropy` and `mtu.payload` are given only with `routing: srv6-static`, `addresses.asn_base` only with \
-           `bgp-unnumbered`.",
-    why: "Entropy values and the payload of packets are in path tables, which only source-routed fabrics have; without \
-          BGP no switch has an autonomous system. What is written there does nothing.",
+    title: "a setting has no effect with this routing mode",
+    what: "`entropy` and `mtu.payload` are set only with `routing: srv6-static`, `addresses.asn_base` only \
+           with `bgp-unnumbered`.",
+    why: "Entropy values and the payload size are in path tables, which exist only with `srv6-static`. AS \
+           numbers exist only with BGP.",
     example: "routing: ecmp-static\n\
               entropy: { udp_port: 4800 }",
     fix: "Remove the setting, or set the `routing` that uses it.",

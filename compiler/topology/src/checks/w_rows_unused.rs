@@ -10,11 +10,11 @@ use crate::field;
 /// More rows of T2s than T1s, where the number changes nothing.
 pub(crate) static RULE: Rule = Rule {
     code: "W0306",
-    title: "more rows than T1s change nothing yet",
-    what: "Where each T1 has uplinks to one T2 only and switches choose the path, `tiers.t2.rows` is not larger than the \
-           number of T1s of a zone.",
-    why: "Rows number the T2s of the second and further steps, and path tables count by them. With one step and no path \
-          tables, T2s have the numbers of their T1s, whatever `rows` says.",
+    title: "more rows than T1s have no effect yet",
+    what: "`tiers.t2.rows` is at most the number of T1s of a zone, if each T1 has uplinks to one T2 only and \
+           switches choose the path.",
+    why: "Rows number the T2s of the second and later steps, and path tables count by them. With one step \
+           and without path tables, T2s have the numbers of their T1s, whatever `rows` is.",
     example: "zones: 2\n\
            routing: ecmp-static\n\
            hosts: { groups: 64 }\n\
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 4, parallel: 4, oversubscription: \"16:1\" }\n\
            \x20 t2: { platform: box-256x200g, wiring: rows, rows: 128 }",
-    fix: "Nothing, where T1s are to be added; otherwise set `rows` to the number of T1s.",
+    fix: "Ignore the warning if you plan to add T1s. Otherwise set `rows` to the number of T1s.",
 };
 
 /// Checks rows where they are for later.

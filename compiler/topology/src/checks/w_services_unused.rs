@@ -13,15 +13,16 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
-    what: "Servers (`services`), management addresses and their gateway (`addresses.management`, `management_gateway`, `management_list`), \
-           loopbacks (`addresses.loopbacks`) and ports without a cable (`spare`, and downlinks of T0s that no NIC uses) are \
-           rendered for every operating system in use.",
-    why: "Such a switch keeps no time, sends no logs, has no address of its own or leaves a port as it is, and the file says \
-          otherwise.",
+    what: "Every operating system in use supports the servers (`services`), management addresses and their \
+           gateway (`addresses.management`, `management_gateway`, `management_list`), loopbacks \
+           (`addresses.loopbacks`) and ports without a cable (`spare`, and T0 downlinks without a NIC), if \
+           these are set.",
+    why: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, or does \
+           not shut a port.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\
            qos: none\n\
            tiers: { t1: { os: frr } }",
-    fix: "Set it up on these switches in another way, or leave it out.",
+    fix: "Configure it on these switches in another way, or remove the setting.",
 };
 
 /// A setting, what it asks of a switch, and the tier that it is about; nothing: all of them.

@@ -11,15 +11,15 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0701",
     title: "software switches do not pause",
     what: "A lossless profile is used on hardware.",
-    why: "Software targets carry the classes and marks of a lossless profile but have no flow control: a \
-           lab shows paths and counters, not losslessness.",
+    why: "Software targets have the classes and marks of a lossless profile but no flow control. A lab shows \
+           paths and counters, but not losslessness.",
     example: "qos: lossless\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
            cables: { nic-t0: { length: 3m }, t0-t1: { length: 3m } }\n\
            tiers:\n\
            \x20 t0: { platform: bmv2, os: p4, up: 128 }\n\
            \x20 t1: { platform: bmv2, os: p4 }",
-    fix: "Nothing, for a lab; for a real fabric choose platforms with priority flow control.",
+    fix: "For a lab, ignore the warning. For a real fabric, use platforms with priority flow control.",
 };
 
 /// Checks every kind of software switch.

@@ -11,16 +11,16 @@ use crate::field;
 /// A software target does not render all of a QoS profile.
 pub(crate) static RULE: Rule = Rule {
     code: "W0703",
-    title: "a software switch has less QoS than the profile asks for",
-    what: "Software switches render all that the QoS profile asks for beside pauses (those have W0701), or \
-           `qos: none` says that nothing is asked for.",
-    why: "What the message names is not there: a kernel has classes, weights and marks, and drops where the fabric trims or \
-          pauses. A lab shows paths, and not how full queues behave.",
+    title: "a software switch supports only part of the QoS profile",
+    what: "Software switches support every setting of the QoS profile except pauses (see W0701), or `qos: \
+           none` is set.",
+    why: "The features in the message are missing. A kernel has classes, weights and marks, but drops \
+           packets where the fabric trims or pauses. A lab shows paths, but not how full queues behave.",
     example: "hosts: { nic: { speed: 400G, lanes: 2 } }\n\
            tiers:\n\
            \x20 t0: { platform: linux, os: linux, up: 128, down: { breakout: 1x200G } }\n\
            \x20 t1: { platform: linux, os: linux, down: { breakout: 1x200G } }",
-    fix: "Nothing, for a lab; `qos: none` says that no QoS is meant.",
+    fix: "For a lab, ignore the warning. If you need no QoS, set `qos: none`.",
 };
 
 /// Checks the first switch of each operating system that runs in software.

@@ -12,13 +12,13 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0401",
     title: "`srv6` has no effect, or only places numbers",
-    what: "`srv6` is given only with `routing: srv6-static`.",
-    why: "Other ways of routing use no segments: block and roles do nothing there. Widths do one thing: the zone bits say \
-          which T2 ports are kept for a zone where `tiers.t2.ports_per_zone` does not, and the index bits where the zone is \
-          in IPv4 management addresses.",
+    what: "`srv6` is set only with `routing: srv6-static`.",
+    why: "Other routing modes use no segments, so block and roles have no effect. Widths have two effects: \
+           the zone bits set how many T2 ports are reserved per zone if `tiers.t2.ports_per_zone` is absent, \
+           and the index bits place the zone in IPv4 management addresses.",
     example: "routing: ecmp-static\n\
            srv6: { block: \"fcbb:bbbb::/32\" }",
-    fix: "Remove `srv6`, or keep only the widths that place numbers, or set `routing: srv6-static`.",
+    fix: "Remove `srv6`, keep only the widths that you need, or set `routing: srv6-static`.",
 };
 
 /// Checks that segments are used where they are described.

@@ -11,12 +11,13 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0707",
     title: "the egress threshold of a lossless class has no effect",
-    what: "Where a lossless class states `egress_threshold`, its queue takes from a dynamic pool on every platform in use.",
-    why: "Some platforms have one static egress pool: a lossless queue then has a limit in bytes, so large that nothing which \
-          was let in is dropped. A share of a pool says nothing there.",
+    what: "If a lossless class has `egress_threshold`, its queue uses a dynamic pool on every platform in \
+           use.",
+    why: "Some platforms have one static egress pool. A lossless queue then has a limit in bytes that is \
+           large enough for every admitted packet, and a share of the pool has no effect.",
     example: "qos: { base: lossless, classes: { data: { egress_threshold: 1 } } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
-    fix: "Leave `egress_threshold` of lossless classes out; `ingress_threshold` says when they pause.",
+    fix: "Remove `egress_threshold` from lossless classes. `ingress_threshold` sets when they pause.",
 };
 
 /// Checks every class on every kind of switch.

@@ -9,16 +9,17 @@ use crate::field;
 /// Trimmed packets are known by another number than the one stated.
 pub(crate) static RULE: Rule = Rule {
     code: "W0710",
-    title: "trimmed packets have another traffic class than stated",
-    what: "Every operating system in use takes the traffic class that `trimming.tc` states: NVUE's switch priorities are 0 to 7.",
-    why: "The number stays inside the switch, and any that no class has will do; but counters and `nv show` name the one that is \
-          used.",
+    title: "trimmed packets use another traffic class than stated",
+    what: "Every operating system in use supports the traffic class in `trimming.tc`. NVUE's switch \
+           priorities are 0 to 7.",
+    why: "The number is internal to the switch, and any unused one works. But counters and `nv show` use the \
+           effective one.",
     example: "qos: { base: lossy-trim, trimming: { class: trimmed, tc: 9, fabric_dscp: 12, last_hop_dscp: 16 } }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
               tiers:\n\
               \x20 t0: { platform: spectrum4-sn5600, os: nvue, up: 128 }\n\
               \x20 t1: { platform: spectrum4-sn5600, os: nvue }",
-    fix: "State a `tc` up to 7 that no class has, or none.",
+    fix: "Set an unused `tc` up to 7, or remove it.",
 };
 
 /// Checks every system, once.

@@ -10,17 +10,18 @@ use crate::field;
 /// Scheduling of hardware queues is set by the site.
 pub(crate) static RULE: Rule = Rule {
     code: "W0712",
-    title: "a site has to set how queues are served",
-    what: "What a QoS profile says of queues is rendered for all hardware: which of them go first, their weights, and how they share \
-           the buffer.",
-    why: "P4Runtime reaches tables and no traffic manager. Packets are put into the queues of their classes and marked; until the \
-          site sets the rest, by the SDE of the switch, all queues are served alike.",
+    title: "queue scheduling must be set by the site",
+    what: "Priorities, weights and buffer shares of the profile's queues are rendered for all hardware.",
+    why: "P4Runtime programs tables, not the traffic manager. Packets are marked and enter the queues of \
+           their classes. All queues are served equally until the site sets the rest with the SDE of the \
+           switch.",
     example: "qos: sonic-ai-lossy\n\
               hosts: { per_group: 16, nic: { speed: 400G, lanes: 8 } }\n\
               tiers:\n\
               \x20 t0: { platform: tofino2-32x400g, os: p4, up: 16 }\n\
               \x20 t1: { platform: tofino2-32x400g, os: p4 }",
-    fix: "Set priorities, weights and thresholds of the queues as `closc explain device` lists them; `qos: none` asks for none.",
+    fix: "Set priorities, weights and thresholds of the queues as `closc explain device` lists them. `qos: \
+           none` needs none.",
 };
 
 /// Checks the first switch of each operating system that leaves it to the site.

@@ -9,11 +9,11 @@ use crate::field;
 /// A watchdog that counts looks acts at other times than those stated.
 pub(crate) static RULE: Rule = Rule {
     code: "W0709",
-    title: "the watchdog acts at other times than stated",
-    what: "Where a watchdog counts looks, as NVUE's does, its time to act is a multiple of its time to recover, and that is one \
-           that the switch takes between two looks: 100 ms to 5 s.",
-    why: "It looks once in the time to recover. A time to act that is not a multiple of it is rounded up to one, and a longer or \
-          shorter time to recover is the nearest that the switch takes.",
+    title: "the watchdog uses other times than stated",
+    what: "In a watchdog that counts polls, as NVUE's does, the detection time is a multiple of the \
+           restoration time, and the restoration time is a supported poll interval: 100 ms to 5 s.",
+    why: "The watchdog polls once per restoration time. Another detection time is rounded up to a multiple, \
+           and another restoration time to the nearest supported value.",
     example: "routing: ecmp-static\n\
               qos: { base: lossless, watchdog: { detection: 500ms, restoration: 400ms } }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
               \x20 t0: { platform: spectrum4-sn5600, os: nvue, up: 128 }\n\
               \x20 t1: { platform: spectrum4-sn5600, os: nvue }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
-    fix: "State times of which one is a multiple of the other, from 100 ms to 5 s.",
+    fix: "Set a restoration time of 100 ms to 5 s, and a detection time that is a multiple of it.",
 };
 
 /// Checks every kind of switch, at the number of ports that its panel has.

@@ -9,13 +9,12 @@ use crate::suggest::shorten;
 /// A list of exceptions names something that it does not take.
 pub(crate) static RULE: Rule = Rule {
     code: "E0805",
-    title: "an exception is of the wrong kind",
-    what: "`absent` takes switches, nodes, NICs and cables; `drained` takes planes, switches and cables; \
-           `cables` takes cables; `devices` takes switches.",
-    why: "A plane cannot be absent (lower `planes`), and a node that shall get no traffic is the \
-           scheduler's matter.",
+    title: "an exception of the wrong kind",
+    what: "`absent` accepts switches, nodes, NICs and cables. `drained` accepts planes, switches and cables, \
+           `cables` accepts cables, and `devices` accepts switches.",
+    why: "A plane cannot be absent (lower `planes`). The scheduler keeps traffic off a node.",
     example: "exceptions: { drained: [su001-n001] }",
-    fix: "Move the name to the list it belongs to, or name its cables.",
+    fix: "Move the name to the right list, or name its cables.",
 };
 
 /// Checks what each list takes.

@@ -10,11 +10,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0302",
     title: "a count is zero",
-    what: "Counts that make up the fabric are at least 1: groups, NICs, uplinks, parallel links, lanes, \
-           zones.",
-    why: "A fabric without one of them connects nothing.",
+    what: "Groups, NICs, uplinks, parallel links, lanes and zones are at least 1.",
+    why: "A fabric without one of them has no connections.",
     example: "hosts: { per_group: 0 }",
-    fix: "Set the count to 1 or more, or remove the key to get its default.",
+    fix: "Set the count to at least 1, or remove the key to get its default.",
 };
 
 /// Checks every count.

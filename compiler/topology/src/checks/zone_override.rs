@@ -12,16 +12,16 @@ use crate::read::{Named, Spanned};
 /// Hardware, a NIC or a number of NICs for a zone that cannot have it.
 pub(crate) static RULE: Rule = Rule {
     code: "E0323",
-    title: "a setting of a single zone cannot apply",
-    what: "`by_zone` of T0s and T1s, `hosts.nic_by_zone` and `hosts.per_group_by_zone` name zones of the fabric, once each; \
-           no tier has both `by_zone` and `by_plane`; a zone's T0 groups have 1 to `hosts.per_group` NICs, in whole nodes, and \
-           its NICs have lanes.",
-    why: "Zones count from 0, and what is said of a zone that is not there was meant for another. A switch in a plane and \
-          in a zone that both have hardware of their own would have two. Ports and addresses are kept for `hosts.per_group` \
-          NICs in every zone; what a zone has less are holes.",
+    title: "an invalid setting for a single zone",
+    what: "Each zone in `by_zone` of T0s and T1s, `hosts.nic_by_zone` and `hosts.per_group_by_zone` exists \
+           and is listed once. No tier has both `by_zone` and `by_plane`. The T0 groups of a zone have 1 to \
+           `hosts.per_group` NICs, in complete nodes, and its NICs have lanes.",
+    why: "Zones count from 0, and a setting for a zone that does not exist was probably intended for \
+           another. A switch with overrides by plane and by zone would have two kinds of hardware. Ports and \
+           addresses are reserved for `hosts.per_group` NICs in every zone, and missing NICs are gaps.",
     example: "tiers: { t0: { by_zone: { 2: { platform: th5-512x100g } } } }",
-    fix: "Correct the zone; give single switches other hardware by `exceptions.devices`; set `hosts.per_group` to the \
-          NICs of the largest zone's groups.",
+    fix: "Correct the zone. Use `exceptions.devices` for single switches with other hardware. Set \
+           `hosts.per_group` to the NICs of the largest zone's groups.",
 };
 
 /// Checks what is said of single zones.

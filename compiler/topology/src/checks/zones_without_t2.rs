@@ -9,8 +9,8 @@ use crate::field;
 /// There are zones that nothing joins.
 pub(crate) static RULE: Rule = Rule {
     code: "E0311",
-    title: "several zones and no T2 tier",
-    what: "A fabric with more than one zone has a T2 tier that joins them.",
+    title: "several zones without a T2 tier",
+    what: "A fabric with more than one zone has a T2 tier that connects them.",
     why: "Without a T2 tier, zones are separate fabrics that cannot reach each other.",
     example: "zones: 2",
     fix: "Add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1.",

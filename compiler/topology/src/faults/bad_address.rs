@@ -8,11 +8,11 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0113",
     title: "an address or prefix cannot be read",
-    what: "Prefixes are written as address, slash and length; addresses as IPv6 or dotted IPv4.",
+    what: "Prefixes consist of an address, a slash and a length. Addresses are IPv6 or dotted IPv4.",
     why: "An unreadable address cannot be configured.",
     example: "addresses: { hosts: \"2001:db8:1000::\" }",
-    fix: "Write a prefix such as `2001:db8:1000::/36` or an address such as `192.0.2.1`, in quotes where it \
-           holds `: `.",
+    fix: "Write a prefix such as `2001:db8:1000::/36` or an address such as `192.0.2.1`. Quote it if it \
+           contains `: `.",
 };
 
 /// Says what an address or prefix looks like.

@@ -7,7 +7,7 @@ use crate::suggest::shorten;
 /// An alias has no anchor, or a merge key no mapping.
 pub(crate) static RULE: Rule = Rule {
     code: "E0116",
-    title: "an alias or merge key leads nowhere",
+    title: "an alias or merge key has no anchor",
     what: "Every alias `*name` has an anchor `&name` above it, and every merge key `<<` has a mapping.",
     why: "An alias without an anchor has no value.",
     example: "hosts: *hosts",

@@ -10,10 +10,10 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0117",
     title: "a breakout cannot be read",
-    what: "A breakout is written as the ports a cage is split into, `x`, and the speed of each.",
+    what: "A breakout consists of the number of ports per cage, `x`, and the speed of each port.",
     why: "The breakout determines how many ports a switch has, and their names.",
     example: "tiers: { t0: { down: { count: 4, breakout: 100G } } }",
-    fix: "Write, for example, `8x100G` for eight ports of 100G, or `1x400G` for a cage that is not split.",
+    fix: "Write, for example, `8x100G` for eight ports of 100G, or `1x400G` for a cage without a split.",
 };
 
 /// Says how a breakout is written.

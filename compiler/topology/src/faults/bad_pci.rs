@@ -8,10 +8,10 @@ use crate::pci::PciAddressError;
 pub(crate) static RULE: Rule = Rule {
     code: "E0121",
     title: "a PCI address cannot be read",
-    what: "PCI addresses are written as Linux writes them: domain, bus, device and function.",
+    what: "PCI addresses have the form that Linux uses: domain, bus, device and function.",
     why: "Interfaces are named after the PCI address of their NIC. A guess would name the wrong one.",
     example: "hosts: { slots: [{ pci: \"18:00.0\" }] }",
-    fix: "Write the whole address, as `lspci -D` shows it: `0000:18:00.0`.",
+    fix: "Write the full address, as `lspci -D` prints it: `0000:18:00.0`.",
 };
 
 /// Says that a text is not a PCI address.

@@ -6,11 +6,11 @@ use closc_qos::units::UnitError;
 /// A number has no unit, or one of another kind.
 pub(crate) static RULE: Rule = Rule {
     code: "E0111",
-    title: "a quantity has no unit or a wrong one",
-    what: "Speeds end in `M`, `G` or `T` (bits a second), lengths in `mm`, `cm`, `m` or `km`, byte counts in \
-           nothing, `B`, `KB`, `KiB` and so on.",
-    why: "Every value has a unit. If one reader takes `30` for metres and another for feet, the cable \
-           is too short.",
+    title: "a quantity has no unit, or a wrong one",
+    what: "Speeds end in `M`, `G` or `T` (bits per second), lengths in `mm`, `cm`, `m` or `km`. Byte counts \
+           have no unit, or `B`, `KB`, `KiB` and so on.",
+    why: "Every value has a unit. If one reader interprets `30` as metres and another as feet, the cable is \
+           too short.",
     example: "hosts: { nic: { speed: 800 } }",
     fix: "Add the unit that the message proposes.",
 };

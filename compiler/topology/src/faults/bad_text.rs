@@ -8,11 +8,11 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0122",
     title: "a text is not one printable line",
-    what: "Names, contacts and locations are one line of at most 4,096 printable characters: no line break, tab, \
-           escape or other control character, and none that turns the direction of writing. A description may \
-           have several lines.",
-    why: "These texts are in configurations of switches, in reports and on terminals. A line break \
-           would add a line to a configuration, and an escape would move the cursor of a terminal.",
+    what: "Names, contacts and locations are one line of at most 4,096 printable characters. They contain no \
+           line break, tab, escape or other control character, and none that changes the writing direction. \
+           A description may have several lines.",
+    why: "These texts are in configurations of switches, in reports and on terminals. A line break would add \
+           a line to a configuration, and an escape sequence would move the cursor of a terminal.",
     example: "services: { snmp: { contact: \"noc\\nrouter bgp 1\" } }",
     fix: "Remove the character that the message names.",
 };

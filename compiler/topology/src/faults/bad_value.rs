@@ -6,11 +6,11 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0120",
     title: "a value of the QoS profile cannot be read",
-    what: "Values of a QoS profile are in their range and in their form.",
-    why: "The profile is rendered to switches and hosts. A value that one of them cannot use breaks \
-           the pair.",
+    what: "Values of a QoS profile have the right form and are in their range.",
+    why: "The profile is rendered to switches and hosts. If one of them cannot use a value, the two no \
+           longer match.",
     example: "qos: { base: lossless, classes: { data: { dscp: [99] } } }",
-    fix: "Write a value that the message names.",
+    fix: "Write one of the values that the message names.",
 };
 
 /// Says what is wrong with a value, in the words of the type that reads it.

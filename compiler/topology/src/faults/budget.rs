@@ -5,9 +5,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 /// Nesting, aliases or the number of values pass a limit.
 pub(crate) static RULE: Rule = Rule {
     code: "E0105",
-    title: "the file is nested or repeated beyond reason",
-    what: "Mappings and lists nest at most 32 deep, aliases repeat at most 100,000 values in all, and the \
-           file holds at most 200,000 values.",
+    title: "the file is nested too deeply or repeats too much",
+    what: "Mappings and lists nest at most 32 deep. Aliases repeat at most 100,000 values in total, and the \
+           file contains at most 200,000 values.",
     why: "A few hundred bytes of nested aliases can expand to billions of values. Real fabric files \
            nest six deep.",
     example: "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n\

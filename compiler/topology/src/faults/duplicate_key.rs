@@ -6,11 +6,10 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "E0106",
     title: "a key appears twice",
-    what: "No mapping holds the same key twice.",
-    why: "Most YAML readers silently keep the last one, so one of the two values would be lost.",
+    what: "No mapping contains the same key twice.",
+    why: "Most YAML readers silently use the last one, so one of the two values would be lost.",
     example: "planes: 8\nplanes: 4",
-    fix: "Keep one of the two. To override a value that comes by a merge key (`<<`), write it beside the \
-           merge key.",
+    fix: "Remove one of the two. To override a value of a merge key (`<<`), write it beside the merge key.",
 };
 
 /// Points at both places of a key.

@@ -1,16 +1,16 @@
-//! E0101: the file holds nothing.
+//! E0101: the file is empty.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-/// The file holds nothing.
+/// The file is empty.
 pub(crate) static RULE: Rule = Rule {
     code: "E0101",
     title: "the file is empty",
-    what: "The file has at least one key, besides comments and white space.",
+    what: "The file has at least one key besides comments and white space.",
     why: "An empty file is usually a failed copy or a wrong path. Without an error, that would go \
            unnoticed.",
     example: "# nothing but a comment",
-    fix: "Write a fabric; the shortest has `fabric`, `planes`, `hosts` and `tiers`.",
+    fix: "Write a fabric. The shortest has `fabric`, `planes`, `hosts` and `tiers`.",
 };
 
 /// Says that a file holds nothing.

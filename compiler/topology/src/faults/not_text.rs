@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     what: "The file is text in UTF-8, with or without a byte order mark, and without control characters.",
     why: "A binary file read as text causes misleading errors about keys and brackets.",
     example: "# any file with bytes that are not UTF-8, or with control characters",
-    fix: "Check that the path names the fabric file; remove control characters, and save it as UTF-8.",
+    fix: "Check that the path names the fabric file. Remove control characters, and save the file as UTF-8.",
 };
 
 /// Says which byte makes a file no text.

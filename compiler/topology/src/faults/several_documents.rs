@@ -5,9 +5,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 /// A second document follows.
 pub(crate) static RULE: Rule = Rule {
     code: "E0115",
-    title: "the file holds several documents",
-    what: "The file holds one YAML document; `---` stands at most at its start.",
-    why: "It is unknown which of two fabrics in one file is intended.",
+    title: "the file contains several documents",
+    what: "The file contains one YAML document, so `---` occurs at most at its start.",
+    why: "With two fabrics in one file, it is unknown which one is intended.",
     example: "fabric: one\n---\nfabric: two",
     fix: "Split the file.",
 };

@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "A file that cannot be parsed cannot be checked. The message shows where parsing failed, \
            which is at the mistake or just after it.",
     example: "fabric: tiny\nplanes: [1",
-    fix: "Look at the place and the line above it: a missing quote, bracket or colon, a tab, or wrong \
-           indentation.",
+    fix: "Look at the reported line and the line above it for a missing quote, bracket or colon, a tab, or \
+           wrong indentation.",
 };
 
 /// Says where the parser lost track; `reason` and `help` are chosen by the loader.

@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "A fabric file contains counts and exceptions, and has kilobytes at any size. A file of many \
            megabytes is something else, and reading it would fill the memory of the machine.",
     example: "# any file of more than 16 MiB",
-    fix: "Describe the fabric by numbers (`hosts.groups`, `tiers.t0.up`) instead of listing devices; put \
-           ranges into exceptions, as in `p3-t0-[017-024]`.",
+    fix: "Describe the fabric by counts (`hosts.groups`, `tiers.t0.up`) instead of listing devices. Use \
+           ranges in exceptions, as in `p3-t0-[017-024]`.",
 };
 
 /// The most bytes that are read.

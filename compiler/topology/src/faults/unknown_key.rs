@@ -7,13 +7,13 @@ use crate::suggest::{correct_key, listed, shorten};
 /// A key is none of those that are known at its place.
 pub(crate) static RULE: Rule = Rule {
     code: "E0107",
-    title: "a key is not known",
-    what: "Every key is known at its place.",
+    title: "an unknown key",
+    what: "Every key is valid at its place.",
     why: "A misspelled key would be ignored and its default used. The fabric would differ from the \
            intended one.",
     example: "hosts: { grops: 512 }",
-    fix: "Correct the key; the message lists those that are known there. At the top, keys that start with \
-           `x-` are free.",
+    fix: "Correct the key. The message lists the valid ones. At the top level, any key that starts with `x-` \
+           is permitted.",
 };
 
 /// Reports a key that is not known, with the one that was probably meant.

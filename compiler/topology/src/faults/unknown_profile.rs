@@ -8,12 +8,12 @@ use crate::suggest::{correct_value, listed, shorten};
 /// No QoS profile has the name.
 pub(crate) static RULE: Rule = Rule {
     code: "E0119",
-    title: "the QoS profile is not known",
+    title: "an unknown QoS profile",
     what: "`qos` is the name of a built-in profile, or a mapping that defines one.",
-    why: "Queues, marking and flow control of every switch and host come from the profile.",
+    why: "The profile sets queues, marking and flow control of every switch and host.",
     example: "qos: losless",
-    fix: "Use one of the profiles that the message lists, or write one of your own: `qos: {base: lossless, \
-           classes: {...}}`.",
+    fix: "Use one of the profiles that the message lists, or write your own: `qos: {base: lossless, classes: \
+           {...}}`.",
 };
 
 /// Lists the profiles, with the one that was probably meant.

@@ -7,11 +7,11 @@ use crate::suggest::{correct_value, listed, shorten};
 /// A word is none of those its key takes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0112",
-    title: "a word is not one of the list",
+    title: "an unknown keyword",
     what: "A key with a fixed list of values has one of them.",
     why: "An unknown value would have to be ignored or guessed.",
     example: "routing: srv6-dynamic",
-    fix: "Use one of the words that the message lists.",
+    fix: "Use one of the keywords that the message lists.",
 };
 
 /// Lists the known words, with the one that was probably meant.

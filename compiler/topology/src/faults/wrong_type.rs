@@ -5,10 +5,9 @@ use closc_diagnostics::{Diagnostic, Rule, Span};
 /// A value is of another type than its key takes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0109",
-    title: "a value is of the wrong type",
-    what: "Numbers, text and lists are in the places for numbers, text and lists.",
-    why: "A guess (is `010` eight or ten, is `no` false or Norway) could build another fabric than \
-           intended.",
+    title: "a value has the wrong type",
+    what: "Every value has the type of its key: number, text, list or mapping.",
+    why: "A guess (is `010` eight or ten, is `no` false or Norway) could build another fabric than intended.",
     example: "hosts: { groups: many }",
     fix: "Write a value of the type that the message names.",
 };
