@@ -46,7 +46,7 @@ pub struct Draft {
     pub name: ClassName,
     /// The classes by name.
     pub classes: BTreeMap<ClassName, Class>,
-    /// The class of every DSCP that no class claims.
+    /// The class of every DSCP without a class.
     pub default: ClassName,
     /// Packet trimming, where the fabric trims.
     pub trimming: Option<Trimming>,
@@ -54,7 +54,7 @@ pub struct Draft {
     pub watchdog: Option<Watchdog>,
     /// Whether switches mark packets on the port to a NIC too.
     pub ecn_last_hop: bool,
-    /// The packets lossless classes carry.
+    /// The packets of lossless classes.
     pub lossless_traffic: LosslessTraffic,
     /// Sharing of headroom between ports, where it is wanted.
     pub shared_headroom: Option<SharedHeadroom>,
@@ -170,13 +170,13 @@ impl Profile {
 
 /// Trimming of packets that would otherwise be dropped.
 ///
-/// A trimming switch gives the rest of the packet the traffic class `tc`, which no DSCP maps to; each port
+/// A trimming switch gives the rest of the packet the traffic class `tc`, which no DSCP maps to. Each port
 /// then rewrites that class to a DSCP (SONiC: `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a
-/// `TC_TO_DSCP_MAP` a port). So a packet trimmed upstream keeps its DSCP on the ports that follow.
+/// `TC_TO_DSCP_MAP` per port). A packet that was trimmed upstream keeps its DSCP on later ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trimming {
-    /// Size of a trimmed packet. Where absent, the platform's size nearest to 128 B.
+    /// Size of a trimmed packet. If absent, the platform's size nearest to 128 B.
     #[serde(default)]
     pub size: Option<Bytes>,
     /// The class of trimmed packets.
@@ -212,14 +212,14 @@ pub enum WatchdogAction {
     Alert,
 }
 
-/// The PFC watchdog; ranges are SONiC's (`sonic-pfcwd` YANG).
+/// The PFC watchdog. Ranges are those of SONiC (`sonic-pfcwd` YANG).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Watchdog {
     /// Effect.
     #[serde(default = "Watchdog::default_action")]
     pub action: WatchdogAction,
-    /// Time of a pause until a queue acts, 100 ms to 5 s. Default: 200 ms for each 32 ports of the panel.
+    /// Duration of a pause until a queue acts, 100 ms to 5 s. Default: 200 ms per 32 ports of the panel.
     #[serde(default)]
     pub detection: Option<Nanoseconds>,
     /// Time without a pause until a queue stops acting, 100 ms to 60 s. Default: as `detection`.
@@ -272,13 +272,13 @@ impl Default for Watchdog {
     }
 }
 
-/// The packets lossless classes carry (SONiC: `LOSSLESS_TRAFFIC_PATTERN`).
+/// The packets of lossless classes (SONiC: `LOSSLESS_TRAFFIC_PATTERN`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LosslessTraffic {
     /// The largest packet of a lossless class.
     pub mtu: Bytes,
-    /// Share of packets with 64 bytes, in hundredths: small packets waste buffer cells.
+    /// Share of packets with 64 bytes, in percent: small packets waste buffer cells.
     pub small_packets: Percent,
 }
 
@@ -293,11 +293,11 @@ impl Default for LosslessTraffic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedHeadroom {
-    /// By how much the sum of all headrooms is larger than the pool they share; 1 shares nothing away.
+    /// The sum of all headrooms divided by the size of their pool. With 1, no headroom is shared.
     pub over_subscribe_ratio: std::num::NonZeroU32,
 }
 
-/// Fixed shares of the buffer in hundredths (Junos: `shared-buffer ingress buffer-partition`).
+/// Fixed shares of the buffer in percent (Junos: `shared-buffer ingress buffer-partition`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferShares {

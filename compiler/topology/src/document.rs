@@ -53,50 +53,50 @@ document! {
         /// The number of zones under the T2 tier. Default: 1. More than one needs `tiers.t2`.
         #[schemars(range(min = 1))]
         pub zones: Option<Spanned<u16>> = "zones" => [ALL],
-        /// Where the zones stand, by name, for several buildings. Each zone is in one site.
+        /// Locations of the zones, by name, for several buildings. Each zone is in one site.
         pub sites: Option<Vec<SiteDoc>> = "sites" => [],
         /// The switches, tier by tier.
         pub tiers: TiersDoc = "tiers",
-        /// The release of an operating system that switches run, by its word, as in `{ sonic: 202511, frr: 10.5.4 }`. It
-        /// decides what is rendered and which known faults are reported (W0203). Default: `sonic` and `pins` 202511, `frr`
-        /// 10.5.4, `eos` 4.35, `nvue` 5.16.
+        /// Releases of operating systems on switches, as in `{ sonic: 202511, frr: 10.5.4 }`. They determine the
+        /// generated configuration and the known faults that are reported (W0203). Default: `sonic` and `pins`
+        /// 202511, `frr` 10.5.4, `eos` 4.35, `nvue` 5.16.
         pub releases: Option<Named<Os, Spanned<Release>>> = "releases" => [SWITCHES],
         /// Segment identifiers, for `routing: srv6-static`.
         pub srv6: Option<Srv6Doc> = "srv6" => [ALL],
         /// Spreading of traffic over uplinks, for `routing: ecmp-static` and `bgp-unnumbered`.
         pub ecmp: Option<EcmpDoc> = "ecmp",
-        /// Address pools. Every address is a pool and coordinates.
+        /// Address pools. An address consists of its pool and coordinates.
         pub addresses: Option<AddressesDoc> = "addresses",
-        /// Cables by kind: what each is made of and how long it is.
+        /// Cables by kind: medium and length.
         pub cables: Option<CablesDoc> = "cables",
-        /// The largest packets.
+        /// Maximum packet sizes.
         pub mtu: Option<MtuDoc> = "mtu",
         /// Entropy values of the host path tables.
         pub entropy: Option<EntropyDoc> = "entropy",
-        /// The QoS profile: the name of one, or a mapping that makes one. Default: `lossy-trim`.
+        /// The QoS profile: a name, or a mapping that defines one. Default: `lossy-trim`.
         pub qos: Option<QosDoc> = "qos" => [ALL],
         /// Patterns of device names.
         pub naming: Option<NamingDoc> = "naming",
-        /// Servers that every switch uses.
+        /// Servers that all switches use.
         pub services: Option<ServicesDoc> = "services" => [SWITCHES],
         /// Failure domains, by the name of their kind: power feeds, racks, rows. `closc whatif` shows the impact of each.
         pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
-        /// Where devices stand: racks and rack units, for cable lists, labels, NetBox, reports and tables.
+        /// Rack positions of devices, for cable lists, labels, NetBox, reports and tables.
         pub racks: Option<RacksDoc> = "racks",
-        /// Differences from the numbers: absent, drained, or of other parts.
+        /// Differences from the counts: absent and drained elements, other hardware and cables.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
-        /// Levels of warnings, by code: `allow` hides one, `deny` makes it an error. A level of the command line
-        /// (`--allow`, `--warn`, `--deny`) comes first.
+        /// Levels of warnings, by code: `allow` hides one, `deny` makes it an error. Options of the command line
+        /// (`--allow`, `--warn`, `--deny`) override these.
         pub warnings: Option<Named<SmolStr, Level>> = "warnings" => [],
     }
 }
 
 document! {
-    /// A place that some zones are in.
+    /// The location of one or more zones.
     pub struct SiteDoc as "Site" {
         /// Its name.
         pub name: Spanned<SmolStr> = "name",
-        /// The zones that stand there, from 0.
+        /// The zones in this site, from 0.
         pub zones: Vec<Spanned<u16>> = "zones",
     }
 }

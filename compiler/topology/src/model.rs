@@ -87,7 +87,7 @@ pub struct Topology {
 /// The hosts.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hosts {
-    /// T0 groups in each zone, which is the number of T0s in each plane and zone.
+    /// T0 groups per zone. This is also the number of T0s per plane and zone.
     pub groups: u16,
     /// NICs on each T0, which is the number of downlinks in use.
     pub per_group: u16,
@@ -126,7 +126,7 @@ pub struct NicKind {
     pub lanes: u8,
 }
 
-/// Where a NIC is plugged in, the same in every node.
+/// The PCI position of a NIC, the same in every node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostSlot {
     /// The NIC's first port; the port of plane k is k functions behind it.
@@ -235,7 +235,7 @@ impl PortBlock {
     }
 }
 
-/// A place that some zones are in.
+/// The location of one or more zones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Site {
     /// Its name.

@@ -144,7 +144,7 @@ fn choice(root: &Value, schema: &Value) -> String {
 
 fn media(out: &mut String) {
     out.push_str("### Media\n\nHow far each medium carries, with the source.\n\n");
-    out.push_str("| word | what it is | reach |\n|---|---|---|\n");
+    out.push_str("| medium | description | reach |\n|---|---|---|\n");
     for medium in Medium::all() {
         let reach: Vec<&str> = medium.reaches().iter().map(|reach| reach.source).collect();
         let reach = if reach.is_empty() { "any length".to_owned() } else { reach.join("; ") };

@@ -37,7 +37,7 @@ pub enum EcnError {
     NoRoom {
         /// The least minimum.
         floor: Bytes,
-        /// The maximum in multiples of the minimum.
+        /// The maximum, in multiples of the minimum.
         ratio: u64,
         /// Upper bound of the maximum.
         limit: Bytes,

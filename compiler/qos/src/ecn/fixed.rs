@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::codes::Percent;
 use crate::units::Bytes;
 
-/// Thresholds as written.
+/// Fixed thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedThresholds {
-    /// The queue length below which nothing is marked.
+    /// The queue length below which no packet is marked.
     pub min: Bytes,
-    /// The queue length above which everything is marked.
+    /// The queue length above which all packets are marked.
     pub max: Bytes,
-    /// The marking probability just below the maximum, in hundredths.
+    /// The marking probability just below the maximum, in percent.
     pub probability: Percent,
 }

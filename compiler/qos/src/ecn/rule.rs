@@ -40,28 +40,28 @@ pub enum Ecn {
     Computed(Computed),
 }
 
-/// Thresholds as shares of what the queue may hold.
+/// Thresholds as shares of the maximum queue length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fill {
-    /// The share below which nothing is marked.
+    /// The share below which no packet is marked.
     pub min: Percent,
-    /// The share above which everything is marked.
+    /// The share above which all packets are marked.
     pub max: Percent,
-    /// The marking probability just below the maximum, in hundredths.
+    /// The marking probability just below the maximum, in percent.
     pub probability: Percent,
 }
 
-/// Computation of thresholds: minimum = share of the bandwidth-delay product, maximum = multiple of the
-/// minimum; both shrink together where the buffer is too small for them.
+/// Computed thresholds. The minimum is a share of the bandwidth-delay product, and the maximum a multiple of the
+/// minimum. Both shrink together if the buffer is too small for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Computed {
-    /// The minimum in hundredths of the bandwidth-delay product.
+    /// The minimum, in percent of the bandwidth-delay product.
     pub min: BdpPercent,
-    /// The maximum in multiples of the minimum.
+    /// The maximum, in multiples of the minimum.
     pub max_over_min: MaxOverMin,
-    /// The marking probability just below the maximum, in hundredths.
+    /// The marking probability just below the maximum, in percent.
     pub probability: Percent,
 }
 

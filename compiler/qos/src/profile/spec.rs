@@ -24,19 +24,19 @@ use crate::ecn::Ecn;
 /// A profile of one's own, over a base.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ProfileSpec {
-    /// The preset to start from; without one every class must be given in full.
+    /// The preset to start from. Without one, every class must be complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<Preset>,
-    /// The name; the base's name where absent.
+    /// The name; that of the base if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<ClassName>,
     /// Classes to add or change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<ClassName, ClassSpec>,
-    /// Classes of the base to leave out.
+    /// Classes of the base to omit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<ClassName>,
-    /// The class of every DSCP that no class claims.
+    /// The class of every DSCP without a class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<ClassName>,
     /// Packet trimming.
@@ -48,7 +48,7 @@ pub struct ProfileSpec {
     /// Whether switches mark packets on the port to a NIC too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_last_hop: Option<bool>,
-    /// The packets lossless classes carry.
+    /// The packets of lossless classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossless_traffic: Option<LosslessTraffic>,
     /// Sharing of headroom between ports.
@@ -62,19 +62,19 @@ pub struct ProfileSpec {
 /// The mapping form of [`ProfileSpec`]; apart, so that the derived reader keeps places and refuses unknown keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "OwnQosProfile", description = "A QoS profile of one's own, over a base.")]
+#[schemars(rename = "OwnQosProfile", description = "Your own QoS profile, based on a preset or complete.")]
 struct Fields {
-    /// The preset to start from; without one every class must be given in full.
+    /// The preset to start from. Without one, every class must be complete.
     base: Option<Preset>,
-    /// The name; the base's name where absent.
+    /// The name; that of the base if absent.
     name: Option<ClassName>,
     /// Classes to add or change.
     #[serde(default)]
     classes: BTreeMap<ClassName, ClassSpec>,
-    /// Classes of the base to leave out.
+    /// Classes of the base to omit.
     #[serde(default)]
     without: Vec<ClassName>,
-    /// The class of every DSCP that no class claims.
+    /// The class of every DSCP without a class.
     default: Option<ClassName>,
     /// Packet trimming.
     trimming: Option<Switch<Trimming>>,
@@ -82,7 +82,7 @@ struct Fields {
     watchdog: Option<Switch<Watchdog>>,
     /// Whether switches mark packets on the port to a NIC too.
     ecn_last_hop: Option<bool>,
-    /// The packets lossless classes carry.
+    /// The packets of lossless classes.
     lossless_traffic: Option<LosslessTraffic>,
     /// Sharing of headroom between ports.
     shared_headroom: Option<Switch<SharedHeadroom>>,
@@ -163,45 +163,45 @@ impl JsonSchema for ProfileSpec {
     }
 }
 
-/// A class to add or change. A class of one's own needs `dscp`, `tc` and `scheduler`.
+/// A class to add or change. A new class needs `dscp`, `tc` and `scheduler`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSpec {
-    /// Purpose; `other` where absent.
+    /// Purpose; `other` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// The code points that lead here; senders mark with the first.
+    /// The code points of the class. Senders mark with the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Vec<Dscp>>,
     /// The traffic class inside the switch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tc: Option<TrafficClass>,
-    /// The egress queue; the traffic class's number where absent.
+    /// The egress queue; the number of the traffic class if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// The ingress priority group; where absent the priority's number for a lossless class, else 0.
+    /// The ingress priority group. If absent, the number of the priority for a lossless class, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_group: Option<PriorityGroup>,
-    /// The 802.1Q priority; the traffic class's number where absent.
+    /// The 802.1Q priority; the number of the traffic class if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
     /// Scheduling of the queue: `strict` or `{dwrr: 50}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
-    /// Whether the class is lossless; no where absent.
+    /// Whether the class is lossless; no if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pfc: Option<bool>,
-    /// When packets are marked; `off` where absent.
+    /// ECN marking; `off` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
-    /// Whether packets are trimmed instead of dropped; no where absent.
+    /// Whether packets are trimmed instead of dropped; no if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
-    /// Share of the free ingress pool for its priority group: 2^n times; 0 where absent for a lossless
-    /// class, else 3.
+    /// Share of the free ingress pool for its priority group, 2^n times. If absent, 0 for a lossless class, otherwise
+    /// 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ingress_threshold: Option<DynamicThreshold>,
-    /// Share of the free egress pool for its queue: 2^n times; 7 where absent for a lossless class, else 3.
+    /// Share of the free egress pool for its queue, 2^n times. If absent, 7 for a lossless class, otherwise 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_threshold: Option<DynamicThreshold>,
 }

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use crate::read::{PrefixText, Spanned, document};
 
 document! {
-    /// Address pools. Every address is a pool and coordinates at fixed places in it, so growth renumbers nothing.
+    /// Address pools. An address consists of its pool and coordinates at fixed places, so growth renumbers nothing.
     #[derive(Default)]
     pub struct AddressesDoc as "Addresses" {
         /// Inner addresses of NICs, the same in every plane; /48 or shorter. Default: `fd00:c105:1::/48`.
@@ -17,15 +17,16 @@ document! {
         /// Both ends of every cable; /48 or shorter. Default: `fd00:c105:2::/48`.
         #[schemars(with = "Option<PrefixText>")]
         pub links: Option<Spanned<Ipv6Net>> = "links" => [ALL],
-        /// One address for each switch; /64 or shorter. Default: `fd00:c105:3::/64`.
+        /// One address per switch; /64 or shorter. Default: `fd00:c105:3::/64`.
         #[schemars(with = "Option<PrefixText>")]
         pub loopbacks: Option<Spanned<Ipv6Net>> = "loopbacks" => [SWITCHES],
-        /// Management ports of switches; IPv4 /14 or shorter, or IPv6 /64 or shorter. Default: none are generated.
+        /// Management ports of switches; IPv4 /14 or shorter, or IPv6 /64 or shorter. Default: no management
+        /// addresses.
         #[schemars(with = "Option<PrefixText>")]
         pub management: Option<Spanned<IpNet>> = "management" => [SWITCHES],
-        /// A CSV file of single management ports, by its path from the folder of the fabric file, with the columns `switch`,
-        /// `address` (with the length of its subnet, whatever it is) and `gateway`. It goes before `management`; without
-        /// that pool every switch has a line.
+        /// A CSV file of single management ports, by its path from the folder of the fabric file. Its columns are
+        /// `switch`, `address` (with the length of its subnet) and `gateway`. It overrides `management`. Without that
+        /// pool every switch needs a line.
         pub management_list: Option<Spanned<SmolStr>> = "management_list" => [SWITCHES],
         /// The gateway of the management network. Default: the first address behind those of the switches.
         pub management_gateway: Option<Spanned<IpAddr>> = "management_gateway" => [SWITCHES],
@@ -35,7 +36,7 @@ document! {
 }
 
 document! {
-    /// Servers that every switch uses.
+    /// Servers that all switches use.
     #[derive(Default)]
     pub struct ServicesDoc as "Services" {
         /// Time servers.
@@ -51,9 +52,9 @@ document! {
     /// SNMP identity of switches.
     #[derive(Default)]
     pub struct SnmpDoc as "Snmp" {
-        /// Whom to call.
+        /// Contact person or team.
         pub contact: Option<Spanned<SmolStr>> = "contact",
-        /// Where the fabric stands.
+        /// Location of the fabric.
         pub location: Option<Spanned<SmolStr>> = "location",
     }
 }

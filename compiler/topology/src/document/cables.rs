@@ -6,7 +6,8 @@ use smol_str::SmolStr;
 use crate::read::{Named, Spanned, document};
 
 document! {
-    /// Cables by kind. Lengths decide headroom, round-trip times and what a medium can reach.
+    /// Cables by kind. Lengths determine headroom and round-trip times, and are compared with the reach of the
+    /// medium.
     #[derive(Default)]
     pub struct CablesDoc as "Cables" {
         /// From a NIC to its T0. Default: `{length: 3m, medium: dac}`.
@@ -21,7 +22,7 @@ document! {
 }
 
 document! {
-    /// A cable: how long and of what. What is absent is as for its kind.
+    /// Length and medium of a cable. Absent fields are those of its kind.
     #[derive(Default)]
     pub struct CableDoc as "Cable" {
         /// Its length.

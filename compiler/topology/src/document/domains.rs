@@ -10,16 +10,17 @@ document! {
     /// list (`members`).
     #[derive(Default)]
     pub struct DomainDoc as "Domain" {
-        /// Group key of a switch: `tier`, `plane`, `zone` and `index` (its number in its tier, plane and zone), or the
-        /// name of another kind of domain alone. The last one is counted, those before it tell runs of numbers apart.
+        /// Group key of a switch: coordinates (`tier`, `plane`, `zone`, and `index`, its number in tier, plane and
+        /// zone), or the name of one other kind of domain. The last coordinate is counted. The earlier ones separate
+        /// the numbers.
         pub by: Option<Vec<Spanned<SmolStr>>> = "by",
-        /// Numbers in a row that share a domain. Default: 1.
+        /// Number of consecutive numbers per domain. Default: 1.
         #[schemars(range(min = 1))]
         pub run: Option<Spanned<u16>> = "run",
-        /// Number of domains, taken in turn. Default: as many as it takes.
+        /// Number of domains, assigned in turn. Default: as many as are needed.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count",
-        /// The tiers whose switches it is about. Default: all that have what `by` says.
+        /// Tiers of the domain's switches. Default: all tiers with the coordinates of `by`.
         pub tiers: Option<Vec<Spanned<TierId>>> = "tiers",
         /// Contents, with the names and ranges of `exceptions`.
         pub members: Option<Vec<Spanned<SmolStr>>> = "members",

@@ -7,18 +7,19 @@ use super::tiers::HardwareDoc;
 use crate::read::{Named, Spanned, document};
 
 document! {
-    /// Differences from the numbers. Switches, nodes, NICs and NIC ports are named as the compiler names them; a
-    /// link between switches is `LOWER--UPPER`, the second parallel one `LOWER--UPPER#2`; a host cable has the name
-    /// of its NIC port. `[1-8]` in a name stands for each number of the range: `p3-t0-[017-024]`.
+    /// Differences from the counts. Switches, nodes, NICs and NIC ports have the names that closc generates. A link
+    /// between switches is `LOWER--UPPER`, the second parallel one `LOWER--UPPER#2`. A host cable has the name of its
+    /// NIC port. `[1-8]` in a name is each number of the range: `p3-t0-[017-024]`.
     #[derive(Default)]
     pub struct ExceptionsDoc as "Exceptions" {
-        /// Absent elements: switches, nodes, NICs, links and host cables. A hole is left; nothing moves up.
+        /// Absent elements: switches, nodes, NICs, links and host cables. Their positions stay reserved, and nothing
+        /// is renumbered.
         pub absent: Option<Vec<Spanned<SmolStr>>> = "absent",
         /// Elements without new traffic: switches, links, host cables, and planes as in `plane 3`.
         pub drained: Option<Vec<Spanned<SmolStr>>> = "drained",
         /// Cables that differ from their kind, by name.
         pub cables: Option<Named<SmolStr, CableDoc>> = "cables",
-        /// Switches of other hardware or operating system, by name.
+        /// Switches with other hardware or another operating system, by name.
         pub devices: Option<Named<SmolStr, HardwareDoc>> = "devices",
     }
 }

@@ -6,11 +6,11 @@ use crate::choice::Face;
 use crate::read::{Spanned, document, word};
 
 document! {
-    /// Where devices stand, as functions of position: so many of a kind in each rack, from a rack unit (U, 44.45 mm) up. It goes
-    /// into lists of cables, labels, NetBox, reports and tables, and into no configuration.
+    /// Rack positions of devices, as functions of position: a number of devices per rack, from a rack unit (U, 44.45
+    /// mm) upwards. They are in cable lists, labels, NetBox files, reports and tables, and not in configurations.
     #[derive(Default)]
     pub struct RacksDoc as "Racks" {
-        /// The units of a rack. Default: 42.
+        /// Units per rack. Default: 42.
         #[schemars(range(min = 1))]
         pub height: Option<Spanned<u16>> = "height" => [],
         /// T0s.
@@ -25,25 +25,26 @@ document! {
 }
 
 document! {
-    /// Rack positions of devices of a kind. Those of a plane, zone and tier fill racks by index; nodes by unit.
+    /// Rack positions of one kind of device. Switches of a plane, zone and tier fill racks by index, and nodes of a
+    /// unit by theirs.
     pub struct RackDoc as "Rack" {
-        /// The name of a rack: `{rack}`, and `{plane}` and `{zone}` for switches (T2s have no zone), `{zone}` and `{unit}` for nodes;
-        /// with `per_row` also `{row}`. Where it does not say `{plane}`, planes share racks, the first one lowest. Capitals, `.` and
-        /// `_` are allowed, numbers are written as in `naming`.
+        /// The name of a rack: `{rack}`, with `{plane}` and `{zone}` for switches (T2s have no zone), `{zone}` and
+        /// `{unit}` for nodes, and `{row}` with `per_row`. Without `{plane}`, planes share racks, the first one
+        /// lowest. Capitals, `.` and `_` are permitted, and numbers have the form of `naming`.
         pub name: Spanned<SmolStr> = "name" => [],
-        /// Number per rack; of each plane, where planes share racks.
+        /// Devices per rack; per plane, if planes share racks.
         #[schemars(range(min = 1))]
         pub per_rack: Spanned<u16> = "per_rack" => [],
-        /// Number of racks of a row: `{row}` counts rows, and `{rack}` the racks of a row.
+        /// Racks per row: `{row}` counts rows, and `{rack}` the racks of a row.
         #[schemars(range(min = 1))]
         pub per_row: Option<Spanned<u16>> = "per_row" => [],
-        /// Rack units of each. Default: those of the tier's platform; nodes have no default.
+        /// Height of a device in rack units. Default: that of the tier's platform. Nodes have no default.
         #[schemars(range(min = 1))]
         pub units: Option<Spanned<u16>> = "units" => [],
-        /// The lowest unit of the first; units count from 1 at the bottom. Default: 1.
+        /// The lowest unit of the first device. Units count from 1 at the bottom. Default: 1.
         #[schemars(range(min = 1))]
         pub first_unit: Option<Spanned<u16>> = "first_unit" => [],
-        /// The side of the rack that its front panel is on. Default: `front`.
+        /// The side of the rack with the device's front panel. Default: `front`.
         pub face: Option<Spanned<Face>> = "face" => [],
     }
 }

@@ -8,19 +8,20 @@ use crate::read::{PrefixText, Spanned, document, word};
 word!(SegmentPlan, "address plan", SegmentPlan::word);
 
 document! {
-    /// Segment identifiers: micro segments of 16 bits in a block of 32 (F3216).
+    /// Segment identifiers: 16-bit micro segments in a 32-bit block (F3216).
     #[derive(Default)]
     pub struct Srv6Doc as "Srv6" {
-        /// Where an address says in which plane it is: `plane-in-usid` in every uSID; `plane-in-block` in the block, of
-        /// which each plane has its own, so that uSIDs have more bits for zone and index. A change renames every segment
+        /// The place of the plane in an address. With `plane-in-usid` it is in every uSID. With `plane-in-block` each
+        /// plane has its own block, so that uSIDs have more bits for zone and index. A change renames every segment
         /// of the fabric. Default: `plane-in-usid`.
         pub plan: Option<Spanned<SegmentPlan>> = "plan",
-        /// The block that all uSIDs share, a /32. With `plan: plane-in-block` that of plane 0; plane p has the block
-        /// whose number is p higher, and 16 are kept free of other pools. Default: `fcbb:bbbb::/32`.
+        /// The block of all uSIDs, a /32. With `plan: plane-in-block` it is the block of plane 0, plane p has the
+        /// block whose number is p higher, and 16 blocks are reserved. Default: `fcbb:bbbb::/32`.
         #[schemars(with = "Option<PrefixText>")]
         pub block: Option<Spanned<Ipv6Net>> = "block",
-        /// Layout of the 16 bits of a uSID. Default: 2, 3, 0, 11; with a T2 tier 2, 3, 3, 8; with
-        /// `plan: plane-in-block` 2, 0, 0, 14 and 2, 0, 4, 10. A change renames every segment of the fabric.
+        /// Layout of the 16 bits of a uSID. Default: 2, 3, 0, 11, with a T2 tier 2, 3, 3, 8. With `plan:
+        /// plane-in-block` it is 2, 0, 0, 14, with a T2 tier 2, 0, 4, 10. A change renames every segment of the
+        /// fabric.
         pub widths: Option<WidthsDoc> = "widths",
         /// The code of each role. Default: T0 0, T1 1, NIC 2, T2 3.
         pub roles: Option<RolesDoc> = "roles",
@@ -28,14 +29,14 @@ document! {
 }
 
 document! {
-    /// Layout of the 16 bits of a uSID, most significant bits first. Absent fields keep their default; the sum
-    /// must be 16.
+    /// Layout of the 16 bits of a uSID, most significant bits first. Absent fields keep their default. The sum must
+    /// be 16.
     #[derive(Default)]
     pub struct WidthsDoc as "Widths" {
         /// Bits of the role code.
         #[schemars(range(min = 2, max = 16))]
         pub role: Option<Spanned<u8>> = "role",
-        /// Bits of the plane; 0 with `plan: plane-in-block`.
+        /// Bits of the plane, 0 with `plan: plane-in-block`.
         #[schemars(range(max = 16))]
         pub plane: Option<Spanned<u8>> = "plane",
         /// Bits of the zone, in the uSIDs of T0s and T1s.

@@ -13,7 +13,7 @@ use crate::yaml::{Item, Value};
 document! {
     /// The switches, tier by tier.
     pub struct TiersDoc as "Tiers" {
-        /// The first tier, which the NICs are attached to. There is one T0 for each plane, zone and T0 group.
+        /// The first tier, to which the NICs are attached. There is one T0 per plane, zone and T0 group.
         pub t0: T0Doc = "t0",
         /// The second tier.
         pub t1: T1Doc = "t1",
@@ -32,73 +32,73 @@ document! {
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
         /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// Ports towards the T1s, from the middle of the panel unless `first_cage` says otherwise.
+        /// Ports towards the T1s. They start at the middle of the panel unless `first_cage` is set.
         pub up: PortsDoc = "up" => [AROUND, HOSTS, LISTS],
         /// Parallel links to each T1; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
-        /// Bandwidth to the NICs against bandwidth to the T1s; checked, never computed with.
+        /// Ratio of the bandwidths to the NICs and to the T1s. It is checked and has no other effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
-        /// Other hardware, operating system or splits of cages in single zones. Not together with `by_plane`.
+        /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
         pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
 document! {
-    /// The second tier. Each plane and zone has `t0.up / t0.parallel` T1s, each with `hosts.groups * t0.parallel`
-    /// downlinks.
+    /// The second tier. Each plane and zone has `t0.up / t0.parallel` T1s, with `hosts.groups * t0.parallel`
+    /// downlinks each.
     pub struct T1Doc as "T1" {
         /// The hardware: a name of the catalogue.
         pub platform: Spanned<SmolStr> = "platform" => [AROUND, HOSTS, LISTS],
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// T1s in each plane and zone; follows from `t0.up`, and must agree with it where it is given.
+        /// T1s per plane and zone. It follows from `t0.up`, and must match it if set.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count" => [AROUND, HOSTS, LISTS],
-        /// Ports towards the T0s; the count follows from `hosts.groups`, and must agree with it where it is given.
+        /// Ports towards the T0s. The count follows from `hosts.groups`, and must match it if set.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// Ports towards the T2s. Required with a T2 tier, else absent.
+        /// Ports towards the T2s. Required with a T2 tier, and absent without.
         pub up: Option<PortsDoc> = "up" => [AROUND, HOSTS, LISTS],
         /// Parallel links to each T2; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
-        /// Bandwidth to the T0s against bandwidth to the T2s; checked, never computed with.
+        /// Ratio of the bandwidths to the T0s and to the T2s. It is checked and has no other effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
-        /// Other hardware, operating system or splits of cages in single zones. Not together with `by_plane`.
+        /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
         pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
 document! {
-    /// The third tier. Its count follows from the wiring: `t1.up / t1.parallel` T2s in each plane with
-    /// `wiring: full`, and that many in each row with `wiring: rows`.
+    /// The third tier. Its count follows from the wiring: `t1.up / t1.parallel` T2s per plane with `wiring: full`,
+    /// and that many per row with `wiring: rows`.
     pub struct T2Doc as "T2" {
         /// The hardware: a name of the catalogue.
         pub platform: Spanned<SmolStr> = "platform" => [AROUND, HOSTS, LISTS],
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// T2s in each plane; follows from the wiring, and must agree with it where it is given.
+        /// T2s per plane. It follows from the wiring, and must match it if set.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
-        /// Ports towards the T1s; the count is `zones * ports_per_zone`, and must agree where it is given.
+        /// Ports towards the T1s. The count is `zones * ports_per_zone`, and must match it if set.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// The site that the T2s are in, by its name in `sites`: `closc whatif` takes them with it, and calls the cables
+        /// The site of the T2s, by its name in `sites`. `closc whatif` lets them fail with it, and calls the cables
         /// from each other site to them its span. Default: none.
         pub site: Option<Spanned<SmolStr>> = "site" => [],
-        /// Which T2s a T1 reaches: `full` all of its plane, `rows` those of its own row. Default: `full`.
+        /// The T2s of a T1: all of its plane with `full`, those of its own row with `rows`. Default: `full`.
         pub wiring: Option<Spanned<Wiring>> = "wiring" => [ALL],
-        /// With `wiring: rows`, the T1s of a zone that there is room for, one in each row. Fewer rows than T1s divide
-        /// them: T1 number j is in row j modulo `rows`, and a T2 reaches all T1s of its row.
+        /// With `wiring: rows`, the maximum number of T1s per zone, one per row. A smaller number of rows must divide
+        /// the T1s: T1 number j is in row j modulo `rows`, and a T2 reaches all T1s of its row.
         #[schemars(range(min = 1))]
         pub rows: Option<Spanned<u16>> = "rows" => [ALL],
-        /// Downlinks kept for each zone, so that a new zone or T1 moves no cable. Default: the ports of the panel
-        /// divided by the zones that a uSID can name.
+        /// Downlinks reserved per zone, so that a new zone or T1 moves no cable. Default: the ports of the panel
+        /// divided by the zones that a uSID can number.
         #[schemars(range(min = 1))]
         pub ports_per_zone: Option<Spanned<u16>> = "ports_per_zone" => [ALL],
         /// Other hardware or another operating system in single planes.
@@ -107,19 +107,19 @@ document! {
 }
 
 document! {
-    /// A run of equal ports, as a count or in full.
+    /// A block of equal ports, as a count or in full.
     #[derive(Default)]
     pub struct PortBlockDoc as "PortBlock" {
         /// Ports in use.
         #[schemars(range(min = 1, max = 65535))]
         pub count: Option<Spanned<u32>> = "count",
-        /// Breakout of each cage, as in `8x100G`. Default: the platform's own.
+        /// Breakout of each cage, as in `8x100G`. Default: that of the platform.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
-        /// Ports kept free behind them: configured and shut. Default: 0.
+        /// Reserved ports behind them, configured and shut. Default: 0.
         pub spare: Option<Spanned<u16>> = "spare" => [TIER, HOSTS, LISTS],
-        /// The first cage, from 0. Default: 0 for `down`; the middle of the panel for `up`, whatever the counts, so
-        /// that growth moves no port.
+        /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel, whatever the
+        /// counts, so that growth moves no port.
         pub first_cage: Option<Spanned<u16>> = "first_cage" => [AROUND, HOSTS, LISTS],
     }
 }
@@ -179,8 +179,8 @@ document! {
 }
 
 document! {
-    /// Hardware, operating system and ports of a zone. As many ports as in the other zones, and as many spare ones; only how
-    /// cages are split and where they start can differ.
+    /// Hardware, operating system and ports of a zone. The numbers of ports and spare ports are those of the other
+    /// zones. Only breakouts and first cages can differ.
     pub struct ZoneHardwareDoc as "ZoneHardware" {
         /// The hardware: a name of the catalogue. Default: that of the tier.
         pub platform: Option<Spanned<SmolStr>> = "platform",
@@ -191,7 +191,8 @@ document! {
         pub down: Option<SplitDoc> = "down",
         /// Ports towards the tier above.
         pub up: Option<SplitDoc> = "up",
-        /// Bandwidth towards the NICs against bandwidth away from them in this zone; checked, never computed with.
+        /// Ratio of the bandwidths towards the NICs and away from them in this zone. It is checked and has no other
+        /// effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
     }
 }
