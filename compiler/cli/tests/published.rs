@@ -1,0 +1,135 @@
+//! Fabrics that others have published: their files have the published counts, and small ones compile and verify.
+//!
+//! Constants are those of the documents that the files name, not of a run of closc.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use common::{Place, root};
+
+/// Published counts of a fabric.
+struct Published {
+    file: &'static str,
+    gpus: u64,
+    t0: u64,
+    /// Absent where the document counts leaves only.
+    t1: Option<u64>,
+    t2: Option<u64>,
+    host_links: u64,
+    fabric_links: Option<u64>,
+}
+
+const fn two_tiers(
+    file: &'static str,
+    gpus: u64,
+    [t0, t1]: [u64; 2],
+    [host_links, fabric_links]: [u64; 2],
+) -> Published {
+    Published { file, gpus, t0, t1: Some(t1), t2: Some(0), host_links, fabric_links: Some(fabric_links) }
+}
+
+/// Three tiers, with as many cables between two tiers as there are NICs.
+const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> Published {
+    Published {
+        file,
+        gpus,
+        t0,
+        t1: Some(t1),
+        t2: Some(t2),
+        host_links: gpus,
+        fabric_links: Some(gpus + gpus),
+    }
+}
+
+const PUBLISHED: [Published; 20] = [
+    two_tiers("asterfusion-256", 256, [4, 2], [256, 4 * 32]),
+    two_tiers("deepseek-ft2", 2_048, [64, 32], [2_048, 2_048]),
+    // 768 switches; the file models the eight NICs of a node as one.
+    two_tiers("deepseek-mpft", 16_384 / 8, [512, 256], [16_384, 16_384]),
+    two_tiers("hpn-7-pod", 15_360, [240, 120], [240 * 128, 120 * 120]),
+    two_tiers("juniper-qpp-400g", 64, [16, 4], [64, 25_600 / 400]),
+    two_tiers("juniper-qpp-800g", 64, [16, 4], [64, 51_200 / 800]),
+    // Eight ToRs for each 512 GPUs.
+    Published {
+        file: "megascale-10k",
+        gpus: 10_240,
+        t0: 10_240 / 512 * 8,
+        t1: None,
+        t2: None,
+        host_links: 10_240,
+        fabric_links: None,
+    },
+    two_tiers("simai-spectrum-x-4096", 4_096, [64, 64], [4_096, 64 * 64]),
+    two_tiers("superpod-b200-2su", 512, [16, 8], [512, 512]),
+    two_tiers("superpod-b200-4su", 1_024, [32, 16], [1_024, 1_024]),
+    two_tiers("superpod-b200-8su", 2_048, [64, 32], [2_048, 2_048]),
+    fat_tree("superpod-b200-16su", 4_096, [128, 128, 64]),
+    fat_tree("superpod-b200-32su", 8_192, [256, 256, 128]),
+    fat_tree("superpod-b200-64su", 16_384, [512, 512, 256]),
+    // The document counts cables of 800G. To a NIC, and at 16 SU everywhere, one is two links of 400G.
+    two_tiers("superpod-b300-1su", 512, [16, 8], [2 * 512, 512]),
+    two_tiers("superpod-b300-2su", 1_024, [32, 16], [2 * 1_024, 1_024]),
+    two_tiers("superpod-b300-4su", 2_048, [64, 32], [2 * 2_048, 2_048]),
+    two_tiers("superpod-b300-8su", 4_096, [128, 64], [2 * 4_096, 4_096]),
+    two_tiers("superpod-b300-16su", 8_192, [256, 128], [2 * 8_192, 2 * 8_192]),
+    // The table of endpoints is that of the paper (arXiv 2605.04333), 8 x (512 T0s + 256 T1s).
+    two_tiers("../mrc-8x512", 131_072, [8 * 512, 8 * 256], [1_048_576, 1_048_576]),
+];
+
+fn file(name: &str) -> String {
+    format!("topologies/reference/published/{name}.yaml")
+}
+
+#[test]
+fn files_have_the_published_counts() {
+    let place = Place::new();
+    for published in &PUBLISHED {
+        let counts = place.json(0, &["check", &file(published.file)])["counts"].take();
+        let wanted = [
+            ("nics", Some(published.gpus)),
+            ("t0", Some(published.t0)),
+            ("t1", published.t1),
+            ("t2", published.t2),
+            ("host_links", Some(published.host_links)),
+            ("fabric_links", published.fabric_links),
+        ];
+        for (key, wanted) in wanted {
+            let Some(wanted) = wanted else { continue };
+            assert_eq!(counts[key].as_u64(), Some(wanted), "{}: {key}", published.file);
+        }
+    }
+}
+
+#[test]
+fn every_published_file_is_compared() {
+    let folder = root().join("topologies/reference/published");
+    let files: BTreeSet<String> = fs::read_dir(folder)
+        .expect("the folder can be read")
+        .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    let compared = PUBLISHED.iter().filter(|published| !published.file.contains('/'));
+    assert_eq!(files, compared.map(|published| format!("{}.yaml", published.file)).collect());
+}
+
+/// Counts switches by their folders and cables by the lines of cable lists.
+#[test]
+fn small_published_fabrics_compile_and_verify() {
+    let small = PUBLISHED.iter().filter(|published| published.gpus <= 512);
+    assert_eq!(small.clone().count(), 5);
+    for published in small {
+        let place = Place::new();
+        place.ends(0, &["compile", "--quiet", &file(published.file), "--out", "out"]);
+        place.ends(0, &["verify", "--quiet", "out"]);
+        let switches = fs::read_dir(place.path("out/switches")).expect("a tree has switches").count() as u64;
+        assert_eq!(Some(switches - published.t0), published.t1, "{}", published.file);
+        let cables: usize = fs::read_dir(place.path("out/cables"))
+            .expect("a tree has cable lists")
+            .map(|entry| fs::read_to_string(entry.expect("it can be read").path()).expect("it is text"))
+            .map(|text| text.lines().count() - 1)
+            .sum();
+        let wanted = published.fabric_links.map(|links| links + published.host_links);
+        assert_eq!(Some(cables as u64), wanted, "{}", published.file);
+    }
+}
