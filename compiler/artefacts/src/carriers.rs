@@ -75,7 +75,7 @@ named! {
     SonicSsh, "sonic-ssh";
     /// The same for SONiC over gNMI.
     SonicGnmi, "sonic-gnmi";
-    /// The same for EOS and Cumulus Linux over SSH: the rules under `ssh` of an inventory.
+    /// The same for EOS, Cumulus Linux, FRRouting and Linux over SSH: the rules under `ssh` of an inventory.
     Ssh, "ssh";
     /// Files of `closc diff --patches`.
     Patches, "diff --patches";
@@ -114,12 +114,12 @@ impl SwitchFile {
         match self {
             SwitchFile::ConfigDb => &[SonicSsh, SonicGnmi, Patches, Ztp, Ansible],
             // SONiC's gNMI server writes databases, and no file of the `bgp` container.
-            SwitchFile::FrrConf => &[SonicSsh, Patches, Ztp, Ansible],
+            SwitchFile::FrrConf => &[SonicSsh, Ssh, Patches, Ztp, Ansible],
             SwitchFile::Daemons
             | SwitchFile::DevicesBatch
             | SwitchFile::IpBatch
             | SwitchFile::TcBatch
-            | SwitchFile::SysctlConf => &[Ansible],
+            | SwitchFile::SysctlConf => &[Ssh, Ansible],
             // A push keeps the site's part. The play copies them nowhere: to replace a whole configuration would remove it.
             SwitchFile::EosConf | SwitchFile::NvueYaml => &[Ssh],
             SwitchFile::Entries | SwitchFile::PinsEntries | SwitchFile::TnaEntries => &[P4Runtime],

@@ -70,3 +70,13 @@ fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
     // The two ways in which SONiC routes are two files.
     assert!(seen[&SwitchFile::FrrConf].contains("sonic") && seen[&SwitchFile::ConfigDb].contains("sonic"));
 }
+
+#[test]
+fn the_page_on_provisioning_has_the_table_of_carriers() {
+    let page = include_str!("../../../docs/provisioning.md");
+    for file in SwitchFile::ALL {
+        let carriers: Vec<String> = file.carriers().iter().map(|carrier| format!("`{carrier}`")).collect();
+        let row = format!("| `{file}` | {} |", carriers.join(", "));
+        assert!(page.lines().any(|line| line == row), "docs/provisioning.md has no row `{row}`");
+    }
+}

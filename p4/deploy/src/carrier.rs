@@ -1,4 +1,5 @@
-//! Switches whose configuration is files, brought to them over `ssh`: EOS and Cumulus Linux.
+//! Switches whose configuration is files, brought to them over `ssh`: EOS, Cumulus Linux, FRRouting
+//! and Linux.
 //!
 //! In: the files of a tree for a switch, an address. Out: the switch holds what they say, confirmed and saved, or is as it
 //! was. Invariants: a switch is read before anything changes and read back over a new connection; until that is as wanted it
@@ -6,10 +7,15 @@
 
 mod eos;
 mod facts;
+mod frr;
 mod guard;
+mod kernel;
 mod nvue;
 mod plan;
+mod queues;
+mod saved;
 mod system;
+mod unix;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +49,12 @@ const READ_LIMIT: Duration = Duration::from_mins(2);
 const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
 
 /// Every system, by the word of its switches in fabric files.
-static SYSTEMS: [(&str, &dyn System); 2] = [("nvue", &nvue::Nvue), ("eos", &eos::Eos)];
+static SYSTEMS: [(&str, &dyn System); 4] = [
+    ("nvue", &nvue::Nvue),
+    ("eos", &eos::Eos),
+    ("frr", &unix::Unix { has_frr: true }),
+    ("linux", &unix::Unix { has_frr: false }),
+];
 
 /// The options of a push, and its progress.
 type With<'a> = (&'a PushOptions, &'a Progress);
@@ -449,6 +460,7 @@ mod tests {
         let carried = SwitchFile::ALL.iter().filter(|file| Transport::Ssh.carries(**file));
         let mut carried: Vec<&str> = carried.map(|file| file.name()).collect();
         known.sort_unstable();
+        known.dedup();
         carried.sort_unstable();
         assert_eq!(known, carried);
     }

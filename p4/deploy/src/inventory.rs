@@ -33,7 +33,7 @@ pub struct Inventory {
     /// The switches that run SONiC, by patterns; the first that fits a switch counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sonic: Vec<Sonic>,
-    /// The switches whose configuration is files (EOS, Cumulus Linux), by patterns; the first that fits a switch
+    /// The switches whose configuration is files (EOS, Cumulus Linux, FRRouting, Linux), by patterns; the first that fits a switch
     /// counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ssh: Vec<SshRule>,
@@ -102,17 +102,17 @@ pub(crate) struct SshRule {
     /// The port, where it is not the one of `ssh`'s configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) port: Option<u16>,
-    /// The user, where it is not the one of `ssh`'s configuration. On Cumulus Linux one who may use `sudo` without a password;
+    /// The user, where it is not the one of `ssh`'s configuration. On Linux systems one who may use `sudo` without a password;
     /// on EOS one who may enter privileged mode without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     /// The plane, by which a push goes in waves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
-    /// On Cumulus Linux, the folder for changes that are not confirmed and for backups; `/var/lib/closc` by default.
+    /// On Linux systems, the folder for changes that are not confirmed and for backups; `/var/lib/closc` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<String>,
-    /// On Cumulus Linux, the folder of configuration files; `/etc` by default.
+    /// On Linux systems, the folder of configuration files; `/etc` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) etc: Option<String>,
 }

@@ -3,31 +3,62 @@
 //! In: a switch that holds a tree. Out: what is to be put back. Invariants: what is the site's is not touched.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::Rng as _;
 
 use crate::fleet::{Fleet, Kind};
 
-/// The file of a switch that was damaged, and its text from before.
-pub(crate) type Undo = (&'static str, String);
+/// What was there before a damage.
+pub(crate) type Undo = Vec<(String, String)>;
 
-/// Damages something of a switch that the file of the tree is about.
-pub(crate) fn damage(fleet: &Fleet, name: &str, tree: &str, random: &mut SplitMix64) -> Undo {
-    let mut pick = |count: usize| usize::try_from(random.next_u64() % count.max(1) as u64).expect("small");
+/// Kinds of damages of a switch: at least one for each file that is brought to it.
+pub(crate) fn kinds(fleet: &Fleet) -> Vec<&'static str> {
     match fleet.kind {
-        Kind::Eos => eos_damage(fleet, name, tree, &mut pick),
-        Kind::Nvue => nvue_damage(fleet, name, &mut pick),
+        Kind::Eos => vec!["eos.conf"],
+        Kind::Nvue => vec!["nvue.yaml"],
+        Kind::Kernel { has_frr } => {
+            let frr = ["frr.conf", "etc/frr/frr.conf", "etc/frr/daemons"];
+            let kernel = ["ip.batch", "devices.batch", "sysctl.conf", "tc.batch"];
+            let saved =
+                ["etc/closc/ip.batch", "etc/closc/devices.batch", "etc/closc/sysctl.conf", "etc/closc/tc.batch"];
+            kernel.into_iter().chain(saved).chain(frr.into_iter().filter(|_| has_frr)).collect()
+        }
     }
 }
 
-/// Puts back what was damaged.
-pub(crate) fn repair(fleet: &Fleet, name: &str, (file, text): &Undo) {
-    fleet.put(&format!("fleet/{name}/{file}"), text, 0o644);
+/// Damages something of a switch that a file of the tree is about, and returns what is to be put back; nothing where there
+/// is nothing of that kind.
+pub(crate) fn damage(fleet: &Fleet, name: &str, tree: &str, random: &mut SplitMix64) -> Option<Undo> {
+    let kinds = kinds(fleet);
+    let kind = kinds[usize::try_from(random.next_u64() % kinds.len() as u64).expect("small")];
+    damage_of(fleet, name, (tree, kind), random)
+}
+
+/// Makes a damage of one kind.
+pub(crate) fn damage_of(
+    fleet: &Fleet,
+    name: &str,
+    (tree, kind): (&str, &'static str),
+    random: &mut SplitMix64,
+) -> Option<Undo> {
+    let mut pick = |count: usize| usize::try_from(random.next_u64() % count.max(1) as u64).expect("small");
+    match kind {
+        "eos.conf" => eos_damage(fleet, name, tree, &mut pick),
+        "nvue.yaml" => nvue_damage(fleet, name, &mut pick),
+        "ip.batch" => kernel_damage(fleet, name, tree, &mut pick),
+        "devices.batch" => device_damage(fleet, name, tree),
+        "sysctl.conf" => setting_damage(fleet, name, tree, &mut pick),
+        "tc.batch" => file_damage(fleet, name, "tc", &mut pick),
+        "frr.conf" => file_damage(fleet, name, "frr", &mut pick),
+        saved => file_damage(fleet, name, saved, &mut pick),
+    }
 }
 
 /// Takes a line away, changes it, or adds one.
-fn eos_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize) -> usize) -> Undo {
+fn eos_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize) -> usize) -> Option<Undo> {
     let text = fleet.read(name, "running");
     let wanted = fleet.place.read(&format!("{tree}/switches/{name}/eos.conf"));
     let wanted: BTreeSet<String> = wanted.lines().map(|line| line.trim().to_owned()).collect();
@@ -60,11 +91,11 @@ fn eos_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize
             .collect(),
     };
     fleet.put(&format!("fleet/{name}/running"), &(changed.join("\n") + "\n"), 0o644);
-    ("running", text)
+    Some(vec![("running".to_owned(), text)])
 }
 
 /// Takes a leaf away, changes it, or adds an access list beside it.
-fn nvue_damage(fleet: &Fleet, name: &str, pick: &mut impl FnMut(usize) -> usize) -> Undo {
+fn nvue_damage(fleet: &Fleet, name: &str, pick: &mut impl FnMut(usize) -> usize) -> Option<Undo> {
     let text = fleet.read(name, "applied");
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let mut paths = Vec::new();
@@ -84,7 +115,7 @@ fn nvue_damage(fleet: &Fleet, name: &str, pick: &mut impl FnMut(usize) -> usize)
         _ => place["acl"] = serde_json::json!({ "X": { "inbound": {} } }),
     }
     fleet.put(&format!("fleet/{name}/applied"), &value.to_string(), 0o644);
-    ("applied", text)
+    Some(vec![("applied".to_owned(), text)])
 }
 
 fn leaves(value: &serde_json::Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
@@ -96,6 +127,132 @@ fn leaves(value: &serde_json::Value, path: &mut Vec<String>, found: &mut Vec<Vec
                 leaves(below, path, found);
                 path.pop();
             }
+        }
+    }
+}
+
+/// Takes a command of the file back in the kernel.
+fn kernel_damage(
+    fleet: &Fleet,
+    name: &str,
+    tree: &str,
+    pick: &mut impl FnMut(usize) -> usize,
+) -> Option<Undo> {
+    let batch = fleet.place.read(&format!("{tree}/switches/{name}/ip.batch"));
+    let commands: Vec<&str> = batch
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains("addrgenmode none"))
+        .collect();
+    let line = commands[pick(commands.len())];
+    let words: Vec<&str> = line.split(' ').collect();
+    let damage = match words.as_slice() {
+        ["link", "set", "dev", port, "up"] => format!("link set dev {port} down"),
+        ["address", "replace", address, "dev", port, ..] => format!("address del {address} dev {port}"),
+        ["neighbour", "replace", address, "lladdr", _, "dev", port, ..] => {
+            format!("neighbour replace {address} lladdr 02:00:00:00:00:99 dev {port} nud permanent")
+        }
+        ["route", "replace", "blackhole", prefix] => format!("route del blackhole {prefix}"),
+        ["route", "replace", prefix, ..] => format!("route del {prefix}"),
+        _ => return None,
+    };
+    fleet.ip(name, &damage);
+    Some(vec![("ip".to_owned(), batch)])
+}
+
+/// Removes a device that the tree makes.
+fn device_damage(fleet: &Fleet, name: &str, tree: &str) -> Option<Undo> {
+    let [devices, batch] = ["devices.batch", "ip.batch"]
+        .map(|file| fleet.place.read(&format!("{tree}/switches/{name}/{file}")));
+    let device = devices.lines().find_map(|line| line.strip_prefix("link add name ")?.split(' ').next())?;
+    fleet.ip(name, &format!("link del dev {device}"));
+    Some(vec![("ip".to_owned(), devices), ("ip".to_owned(), batch)])
+}
+
+/// Lines of FRR that are its defaults, so that it does not print them: without one it does the same.
+const FRR_DEFAULTS: [&str; 7] = [
+    "bgp graceful-restart restart-time 120",
+    "detect-multiplier 3",
+    "maximum-paths 256",
+    "receive-interval 300",
+    "service integrated-vtysh-config",
+    "timers bgp 3 9",
+    "transmit-interval 300",
+];
+
+fn setting_damage(
+    fleet: &Fleet,
+    name: &str,
+    tree: &str,
+    pick: &mut impl FnMut(usize) -> usize,
+) -> Option<Undo> {
+    let text = fleet.place.read(&format!("{tree}/switches/{name}/sysctl.conf"));
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.contains("conf.eth") && line.contains("accept_ra")).collect();
+    let (key, value) = lines[pick(lines.len())].split_once(" = ").expect("a setting");
+    let path = format!("/proc/sys/{}", key.replace('.', "/"));
+    let write = |value: &str| {
+        let script = format!("echo {value} > {path}");
+        let done =
+            Command::new("ip").args(["netns", "exec", &fleet.namespace(name), "sh", "-c", &script]).status();
+        assert!(done.is_ok_and(|status| status.success()), "{script}");
+    };
+    write("2");
+    Some(vec![(path.clone(), value.to_owned())])
+}
+
+/// Takes a line of a file away, or changes it.
+fn file_damage(fleet: &Fleet, name: &str, file: &str, pick: &mut impl FnMut(usize) -> usize) -> Option<Undo> {
+    let text = fleet.read(name, file);
+    if text.is_empty() || text == "{}" {
+        return None;
+    }
+    let damaged = if file == "tc" {
+        let mut value: serde_json::Value = serde_json::from_str(&text).ok()?;
+        let ports: Vec<String> = value.as_object()?.keys().cloned().collect();
+        let port = &mut value[&ports[pick(ports.len())]];
+        let filters = port["filters"].as_array_mut()?;
+        let at = pick(filters.len());
+        filters.remove(at);
+        value.to_string()
+    } else {
+        let site = ["frr version", "log", "ip route", "#", "!"];
+        let lines: Vec<&str> = text.lines().collect();
+        let own: Vec<usize> = (0..lines.len())
+            .filter(|at| {
+                let line = lines[*at].trim();
+                !line.is_empty()
+                    && !site.iter().any(|words| line.starts_with(words))
+                    && !["exit", "end"].contains(&line)
+                    && !FRR_DEFAULTS.contains(&line)
+                    && !line.starts_with("interface")
+                    && !line.starts_with("hostname")
+            })
+            .collect();
+        let at = own[pick(own.len())];
+        let lines =
+            lines.iter().enumerate().filter(|(place, _)| *place != at).map(|(_, line)| format!("{line}\n"));
+        lines.collect()
+    };
+    fleet.put(&format!("fleet/{name}/{file}"), &damaged, 0o644);
+    Some(vec![(file.to_owned(), text)])
+}
+
+pub(crate) fn repair(fleet: &Fleet, name: &str, undo: Undo) {
+    for (file, text) in undo {
+        match file.as_str() {
+            "ip" => {
+                let batch = fleet.place.path("repair.batch");
+                fs::write(&batch, text).expect("it is ours");
+                fleet.ip(name, &format!("-force -batch {}", batch.display()));
+            }
+            path if path.starts_with("/proc/") => {
+                let script = format!("echo {text} > {path}");
+                let done = Command::new("ip")
+                    .args(["netns", "exec", &fleet.namespace(name), "sh", "-c", &script])
+                    .status();
+                assert!(done.is_ok_and(|status| status.success()), "{script}");
+            }
+            file => fleet.put(&format!("fleet/{name}/{file}"), &text, 0o644),
         }
     }
 }

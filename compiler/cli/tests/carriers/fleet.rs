@@ -1,8 +1,10 @@
 //! Switches whose configuration is files, on this machine.
 //!
 //! In: an operating system and the size of a fabric. Out: two compiled trees, and switches that hold only what is the site's.
-//! Invariants: a client takes the place of `ssh`; nothing listens, and nothing is left running.
+//! Invariants: a client takes the place of `ssh`; ports and routes of FRRouting and Linux are those of a kernel, in a network
+//! namespace for each switch.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -10,7 +12,7 @@ use std::process::{Command, Output};
 
 use closc_skip::skip;
 
-use crate::common::Place;
+use crate::common::{self, Place};
 
 /// The programs of a switch.
 const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/switch.py");
@@ -23,13 +25,22 @@ const SSH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/ssh.sh");
 pub(crate) enum Kind {
     Eos,
     Nvue,
+    /// Ports and routes are those of a kernel.
+    Kernel {
+        has_frr: bool,
+    },
 }
 
 impl Kind {
-    pub(crate) const ALL: [(&'static str, Kind); 2] = [("eos", Kind::Eos), ("nvue", Kind::Nvue)];
+    pub(crate) const ALL: [(&'static str, Kind); 4] = [
+        ("eos", Kind::Eos),
+        ("nvue", Kind::Nvue),
+        ("frr", Kind::Kernel { has_frr: true }),
+        ("linux", Kind::Kernel { has_frr: false }),
+    ];
 
     pub(crate) fn of(word: &str) -> Kind {
-        Kind::ALL.into_iter().find(|(known, _)| *known == word).expect("a system").1
+        Kind::ALL.into_iter().find(|(known, _)| *known == word).expect("the system is known").1
     }
 }
 
@@ -40,25 +51,42 @@ pub(crate) struct Shape {
     pub(crate) routing: &'static str,
 }
 
-fn fabric(os: &str, shape: &Shape, mtu: u16) -> String {
+pub(crate) fn fabric(os: &str, shape: &Shape, mtu: u16) -> String {
     let Shape { planes, qos, routing } = shape;
-    let (platform, speed, lanes) = match Kind::of(os) {
-        Kind::Eos => ("th5-128x400g", 400, 4),
-        Kind::Nvue => ("spectrum4-sn5600", 800, 8),
+    let (platform, speed, lanes, medium) = match Kind::of(os) {
+        Kind::Eos => ("th5-128x400g", 400, 4, "dac"),
+        Kind::Nvue => ("spectrum4-sn5600", 800, 8, "dac"),
+        Kind::Kernel { .. } => ("linux", 100, 1, "virtual"),
+    };
+    let (long, servers) = if medium == "virtual" {
+        ("{ length: 1m, medium: virtual }", "")
+    } else {
+        (
+            "{ length: 30m, medium: dr4 }",
+            "addresses: { management: 10.64.0.0/14 }\nservices: { ntp: [10.0.0.1] }\n",
+        )
     };
     let (speed, lanes) = (speed * u32::from(*planes), lanes * planes);
     format!(
         "fabric: pod\nplanes: {planes}\nrouting: {routing}\n\
          hosts: {{ groups: 2, per_group: 2, nic: {{ speed: {speed}G, lanes: {lanes} }} }}\n\
          tiers:\n  t0: {{ platform: {platform}, os: {os}, up: 2 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
-         cables:\n  nic-t0: {{ length: 1m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\n\
-         mtu: {{ link: {mtu} }}\nqos: {qos}\n\
-         addresses: {{ management: 10.64.0.0/14 }}\nservices: {{ ntp: [10.0.0.1] }}\n"
+         cables:\n  nic-t0: {{ length: 1m, medium: {medium} }}\n  t0-t1: {long}\nmtu: {{ link: {mtu} }}\nqos: {qos}\n{servers}"
     )
 }
 
 /// A fabric of one plane.
-pub(crate) const SMALL: Shape = Shape { planes: 1, qos: "lossless", routing: "ecmp-static" };
+pub(crate) fn small(kind: Kind) -> Shape {
+    Shape { planes: 1, qos: profile(kind), routing: "ecmp-static" }
+}
+
+/// A QoS profile that a system takes.
+pub(crate) fn profile(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Eos | Kind::Nvue => "lossless",
+        Kind::Kernel { .. } => "lossy-trim",
+    }
+}
 
 /// Switches of one fabric. Tree `a` and tree `b` differ on every one of them.
 pub(crate) struct Fleet {
@@ -66,6 +94,27 @@ pub(crate) struct Fleet {
     pub(crate) os: &'static str,
     pub(crate) kind: Kind,
     pub(crate) names: Vec<String>,
+    namespaces: Vec<String>,
+}
+
+/// Where daemons of FRRouting put their sockets.
+pub(crate) const RUN: &str = "/var/run/frr";
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        for namespace in &self.namespaces {
+            let folder = format!("{RUN}/{namespace}");
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.extension().is_some_and(|end| end == "pid") {
+                    let pid = fs::read_to_string(&path).unwrap_or_default();
+                    drop(Command::new("kill").arg(pid.trim()).output());
+                }
+            }
+            drop(fs::remove_dir_all(&folder));
+            drop(Command::new("ip").args(["netns", "del", namespace]).output());
+        }
+    }
 }
 
 impl Fleet {
@@ -86,9 +135,14 @@ impl Fleet {
             .map(|entry| entry.expect("it can be read").file_name().into_string().expect("text"))
             .collect();
         names.sort();
-        let fleet = Fleet { place, os, kind, names };
+        let mut fleet = Fleet { place, os, kind, names, namespaces: Vec::new() };
         fleet.programs();
-        fleet.names.iter().for_each(|name| fleet.switch(name));
+        for name in fleet.names.clone() {
+            if !fleet.switch(&name) {
+                skip(format_args!("ports of `{os}` need root and network namespaces"));
+                return None;
+            }
+        }
         Some(fleet)
     }
 
@@ -102,7 +156,9 @@ impl Fleet {
             fs::create_dir_all(self.place.path(folder)).expect("a folder");
         }
         self.put("client/ssh", &fs::read_to_string(SSH).expect("it is there"), 0o755);
-        for name in ["eos", "nv", "systemctl", "systemd-run"] {
+        let mut programs = vec!["eos", "nv", "vtysh", "frr-reload.py", "systemctl", "systemd-run", "expire"];
+        programs.push("tc");
+        for name in programs {
             let text = format!("#!/bin/sh\nexec python3 -IS {SWITCH} {name} \"$@\"\n");
             self.put(&format!("bin/{name}"), &text, 0o755);
         }
@@ -111,7 +167,7 @@ impl Fleet {
             let folder = self.place.text(&format!("fleet/{name}"));
             let folders = match self.kind {
                 Kind::Eos => String::new(),
-                Kind::Nvue => format!(", state: {folder}/state, etc: {folder}/etc"),
+                Kind::Nvue | Kind::Kernel { .. } => format!(", state: {folder}/state, etc: {folder}/etc"),
             };
             format!("- {{ devices: {name}, address: '{{name}}.mgmt', plane: {plane}{folders} }}\n")
         });
@@ -126,9 +182,9 @@ impl Fleet {
         fs::read_to_string(self.at(switch, file)).unwrap_or_default()
     }
 
-    /// Makes one switch.
-    fn switch(&self, name: &str) {
-        for folder in ["state", "etc", "flash"] {
+    /// Makes one switch; tells whether this machine can have it.
+    fn switch(&mut self, name: &str) -> bool {
+        for folder in ["state", "etc/frr", "flash"] {
             fs::create_dir_all(self.at(name, folder)).expect("a folder");
         }
         let file = |file: &str| format!("fleet/{name}/{file}");
@@ -147,10 +203,46 @@ impl Fleet {
                     "acl": {"A": {"type": "ipv4"}}, "vrf": {"mgmt": {"loopback": {}}}}"#;
                 self.put(&file("applied"), text, 0o644);
             }
+            Kind::Kernel { has_frr } => {
+                if has_frr {
+                    self.put(
+                        &file("frr"),
+                        "frr version 10.5.4\nlog file /var/log/frr.log\nip route 0.0.0.0/0 192.0.2.1\n",
+                        0o644,
+                    );
+                }
+                return self.kernel(name);
+            }
         }
+        true
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    /// Makes a namespace with the ports of a switch, and one of the site's.
+    fn kernel(&mut self, name: &str) -> bool {
+        let namespace = common::fabric_name("carried");
+        let ip = |words: &str| {
+            Command::new("ip").args(words.split(' ')).output().is_ok_and(|done| done.status.success())
+        };
+        if !ip(&format!("netns add {namespace}")) {
+            return false;
+        }
+        self.namespaces.push(namespace.clone());
+        self.put(&format!("fleet/{name}/namespace"), &namespace, 0o644);
+        let batch = self.place.read(&format!("a/switches/{name}/ip.batch"));
+        let ports: BTreeSet<&str> = batch
+            .lines()
+            .filter_map(|line| line.strip_prefix("link set dev ")?.split(' ').next())
+            .filter(|port| !["lo", "sr0"].contains(port))
+            .collect();
+        let made = ports
+            .iter()
+            .all(|port| ip(&format!("-n {namespace} link add {port} type veth peer name x{port}")));
+        made && ip(&format!("-n {namespace} link add mgmt type veth peer name xmgmt"))
+            && ip(&format!("-n {namespace} link set mgmt up"))
+            && ip(&format!("-n {namespace} address add 2001:db8:9::1/64 dev mgmt"))
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.place.command(args);
         let path = format!("{}:{}", self.place.text("client"), std::env::var("PATH").unwrap_or_default());
         command.env("PATH", path).env("FLEET", self.place.text("fleet")).env("FAKES", self.place.text("bin"));
@@ -196,8 +288,28 @@ impl Fleet {
                     assert!(applied.contains(word), "{word}: {applied}");
                 }
             }
+            Kind::Kernel { has_frr } => {
+                let shown = self.ip(name, "address show dev mgmt");
+                assert!(shown.contains("2001:db8:9::1/64"), "{shown}");
+                let running = self.read(name, "frr");
+                assert!(
+                    !has_frr || running.contains("log file") && running.contains("ip route 0.0.0.0/0"),
+                    "{running}"
+                );
+            }
         }
         assert!(!self.at(name, "timer").exists() && !self.at(name, "state/pending").exists(), "{name} waits");
+    }
+
+    pub(crate) fn namespace(&self, name: &str) -> String {
+        self.read(name, "namespace")
+    }
+
+    pub(crate) fn ip(&self, name: &str, words: &str) -> String {
+        let words: Vec<&str> = words.split(' ').collect();
+        let output =
+            Command::new("ip").args(["-n", &self.namespace(name)]).args(words).output().expect("ip is there");
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     }
 
     /// Everything that a switch holds, to compare two moments.
@@ -205,6 +317,11 @@ impl Fleet {
         match self.kind {
             Kind::Eos => self.read(name, "running") + &self.read(name, "startup"),
             Kind::Nvue => self.read(name, "applied"),
+            Kind::Kernel { .. } => {
+                let kernel = ["-6 address show", "-6 route show", "-6 neighbour show nud permanent"];
+                let kernel = kernel.map(|words| self.ip(name, words)).concat();
+                kernel + &self.read(name, "frr") + &self.read(name, "tc")
+            }
         }
     }
 }

@@ -1,25 +1,27 @@
 //! `closc push`, `drift`, `watch` and `diff live` of switches whose configuration is files: a client that takes the place of
-//! `ssh` runs the command line of a switch over files.
+//! `ssh` runs the command line of a switch over files (EOS, Cumulus Linux, FRRouting), or in a network namespace with the
+//! kernel's own ports, addresses and routes (FRRouting, Linux), which takes root.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
 mod fleet;
+mod frr;
 
 use std::fs;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use damage::{damage, repair};
-use fleet::{Fleet, Kind, SMALL, Shape};
+use damage::{damage, damage_of, kinds, repair};
+use fleet::{Fleet, Kind, Shape, profile, small};
 
 /// The variable that has the number of random fabrics.
 const FABRICS: &str = "CLOSC_CARRIER_FABRICS";
 
 /// Every system.
 fn fleets() -> Vec<Fleet> {
-    Kind::ALL.into_iter().filter_map(|(os, _)| Fleet::new(os, &SMALL)).collect()
+    Kind::ALL.into_iter().filter_map(|(os, kind)| Fleet::new(os, &small(kind))).collect()
 }
 
 #[test]
@@ -70,10 +72,10 @@ fn a_saved_plan_is_pushed_and_refused_where_a_switch_moved() {
         fleet.ends(2, &["push", "b", "--out", "plan.json"]);
         let random = &mut SplitMix64::seed_from_u64(3);
         let name = fleet.names[0].clone();
-        let undo = damage(&fleet, &name, "b", random);
+        let undo = damage(&fleet, &name, "b", random).expect("there is something to damage");
         let said = fleet.ends(1, &["push", "plan.json"]);
         assert!(said.contains("the live state has moved"), "{}: {said}", fleet.os);
-        repair(&fleet, &name, &undo);
+        repair(&fleet, &name, undo);
         fleet.ends(0, &["push", "plan.json"]);
         fleet.ends(0, &["drift", "b"]);
         // Two trees are compared without switches.
@@ -85,33 +87,60 @@ fn a_saved_plan_is_pushed_and_refused_where_a_switch_moved() {
 }
 
 #[test]
+fn each_file_that_is_brought_is_compared() {
+    let random = &mut SplitMix64::seed_from_u64(5);
+    for (os, kind) in Kind::ALL {
+        let routing = if matches!(kind, Kind::Kernel { has_frr: true }) { "bgp-unnumbered" } else { "ecmp-static" };
+        let Some(fleet) = Fleet::new(os, &Shape { routing, ..small(kind) }) else { continue };
+        fleet.ends(0, &["push", "a"]);
+        let name = fleet.names[0].clone();
+        for damaged in kinds(&fleet) {
+            println!("{os}: {damaged}");
+            let undo = damage_of(&fleet, &name, ("a", damaged), random).expect("there is something to damage");
+            let report = fleet.ends(2, &["drift", "a"]);
+            let file = damaged.rsplit('/').next().expect("a name");
+            assert!(report.contains(&name) && report.contains(file), "{os} {damaged}: {report}");
+            repair(&fleet, &name, undo);
+        }
+        fleet.ends(0, &["push", "a"]);
+        fleet.ends(0, &["drift", "a"]);
+    }
+}
+
+#[test]
 fn whatever_is_damaged_on_any_switch_drift_names_it() {
     let count = std::env::var(FABRICS).ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let random = &mut SplitMix64::seed_from_u64(11);
     let (mut damages, mut found) = (0, 0);
     for _ in 0..count {
         for (os, kind) in Kind::ALL {
-            let mut is_so = || random.next_u64() % 2 == 0;
+            let speaks_bgp = !matches!(kind, Kind::Kernel { has_frr: false }) && random.next_u64() % 2 == 0;
             let shape = Shape {
-                planes: 1 + u8::from(is_so()),
-                qos: if is_so() { "none" } else { "lossless" },
-                routing: if is_so() { "bgp-unnumbered" } else { "ecmp-static" },
+                planes: 1 + u8::from(random.next_u64() % 2 == 0),
+                qos: if random.next_u64() % 4 == 0 { "none" } else { profile(kind) },
+                routing: if speaks_bgp { "bgp-unnumbered" } else { "ecmp-static" },
             };
             let Some(fleet) = Fleet::new(os, &shape) else { continue };
             fleet.ends(0, &["push", "a"]);
             fleet.ends(0, &["drift", "a"]);
             for name in fleet.names.clone() {
                 for _ in 0..2 {
-                    let undo = damage(&fleet, &name, "a", random);
+                    let before = fleet.state(&name);
+                    let kinds = kinds(&fleet);
+                    let damaged = kinds[usize::try_from(random.next_u64() % kinds.len() as u64).expect("small")];
+                    let Some(undo) = damage_of(&fleet, &name, ("a", damaged), random) else { continue };
+                    println!("{os} {name}: {damaged}");
                     damages += 1;
                     let report = fleet.ends(2, &["drift", "a"]);
-                    let file = match kind {
-                        Kind::Eos => "eos.conf",
-                        Kind::Nvue => "nvue.yaml",
-                    };
-                    assert!(report.contains(file), "{os} {name}: {report}\n{}", fleet.state(&name));
                     found += usize::from(report.contains(&name));
-                    repair(&fleet, &name, &undo);
+                    let after = fleet.state(&name);
+                    let file = damaged.rsplit('/').next().expect("a name");
+                    assert!(report.contains(file), "{os} {name} {damaged}: {report}\n{before}\n{after}");
+                    repair(&fleet, &name, undo);
+                    if let Kind::Kernel { .. } = kind {
+                        // What the kernel forgot with a port is for a push.
+                        fleet.ends(0, &["push", "a"]);
+                    }
                 }
             }
             fleet.ends(0, &["drift", "a"]);
@@ -124,7 +153,7 @@ fn whatever_is_damaged_on_any_switch_drift_names_it() {
 #[test]
 fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
     for os in ["eos", "nvue"] {
-        let Some(fleet) = Fleet::new(os, &SMALL) else { continue };
+        let Some(fleet) = Fleet::new(os, &small(Kind::of(os))) else { continue };
         fleet.ends(0, &["push", "a"]);
         let lost = fleet.names[0].clone();
         let before = fleet.state(&lost);
@@ -150,6 +179,8 @@ fn what_a_switch_refuses_changes_nothing() {
         match fleet.kind {
             Kind::Eos => fleet.put(&format!("fleet/{name}/refuse"), "9100", 0o644),
             Kind::Nvue => fleet.put(&format!("fleet/{name}/apply-fails"), "", 0o644),
+            // The kernel of Linux takes what is rendered.
+            Kind::Kernel { .. } => continue,
         }
         let said = fleet.ends(1, &["push", "b", "--max-failures", "9"]);
         assert!(said.contains(&name) && said.contains("3 switches up to date"), "{said}");

@@ -13,4 +13,7 @@ if [ -e "$SWITCH/eos" ]; then
     exec eos
 fi
 [ "$3" = "sudo -n sh -s" ] || exit 64
+if [ -e "$SWITCH/namespace" ]; then
+    exec ip netns exec "$(cat "$SWITCH/namespace")" sh -s
+fi
 exec sh -s

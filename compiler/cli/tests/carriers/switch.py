@@ -1,4 +1,4 @@
-"""Switches for tests: the command line of EOS, and `nv` of Cumulus Linux, each over files of one folder.
+"""Switches for tests: the command line of EOS, `nv` of Cumulus Linux, `vtysh` and `tc`, each over files of one folder.
 
 Usage: switch.py PROGRAM ARGUMENTS, with the folder in SWITCH. What each does is what its manual says of it, as far as a push
 needs it. `expire` lets the time pass after which a switch rolls back.
@@ -307,6 +307,119 @@ def nv(words):
         sys.exit("nv: no such command")
 
 
+# FRRouting.
+
+# Lines that FRR takes and does not print, with `frr defaults datacenter`.
+FRR_DEFAULTS = (
+    "bgp graceful-restart restart-time 120",
+    "detect-multiplier 3",
+    "maximum-paths 256",
+    "receive-interval 300",
+    "service integrated-vtysh-config",
+    "timers bgp 3 9",
+    "transmit-interval 300",
+)
+
+
+def frr_load(file):
+    tree = {"frr version 10.5.4": {}}
+    lines = []
+    # FRR starts without a file, too.
+    if os.path.exists(file):
+        with open(file) as opened:
+            lines = [line for line in opened.read().splitlines() if not line.startswith("frr version")]
+    parsed(lines, tree)
+
+    def hidden(tree):
+        for words in [words for words in tree if words in FRR_DEFAULTS]:
+            del tree[words]
+        for below in tree.values():
+            hidden(below)
+
+    hidden(tree)
+    write("frr", "\n".join(printed(tree, 1)) + "\n")
+
+
+def vtysh(words):
+    if words == ["-c", "show running-config"]:
+        print("Building configuration...\n\nCurrent configuration:\n!\n" + text("frr") + "end")
+    elif words == ["-c", "show version"]:
+        print("FRRouting 10.5.4 (switch) on Linux.\nconfigured with:\n    '--enable-multipath=256' '--enable-user=frr'")
+    elif words[:2] == ["-C", "-f"]:
+        refused = text("refuse").strip()
+        if refused:
+            with open(words[2]) as file:
+                if refused in file.read().split():
+                    print("line 1: % Unknown command: " + refused)
+                    sys.exit(2)
+    else:
+        sys.exit("vtysh: " + " ".join(words))
+
+
+# Queues.
+
+
+def tc(words):
+    state = json.loads(text("tc") or "{}")
+    if "show" in words:
+        if "qdisc" in words:
+            print(json.dumps([qdisc for port in state.values() for qdisc in port["qdiscs"]]))
+        else:
+            port = state.get(words[-1], {"filters": []})
+            for one in port["filters"]:
+                print("filter protocol %s pref %s u32 chain 0 " % (one["protocol"], one["pref"]))
+                print("filter protocol %s pref %s u32 chain 0 fh 800: ht divisor 1 " % (one["protocol"], one["pref"]))
+                line = "filter protocol %s pref %s u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid %s not_in_hw "
+                print(line % (one["protocol"], one["pref"], one["flow"]))
+                print("  match %08x/%08x at 0" % (one["value"], one["mask"]))
+        return
+    with open(words[-1]) as file:
+        for line in file:
+            line = line.split("#")[0].split()
+            if line:
+                tc_line(state, line)
+    write("tc", json.dumps(state))
+
+
+def tc_line(state, words):
+    port = state.setdefault(words[3], {"qdiscs": [], "filters": []})
+    if words[:2] == ["qdisc", "del"]:
+        port["qdiscs"], port["filters"] = [], []
+    elif words[:2] == ["filter", "del"]:
+        port["filters"] = []
+    elif words[:2] == ["filter", "add"]:
+        at = words.index("match")
+        if words[at + 1] == "ip6":
+            value, mask = (int(word, 16) << 20 for word in words[at + 3 : at + 5])
+        else:
+            value, mask = (int(word, 0) for word in words[at + 2 : at + 4])
+        port["filters"].append(
+            {"protocol": words[7], "pref": words[9], "value": value, "mask": mask, "flow": words[-1]}
+        )
+    else:
+        place = {"root": True} if words[4] == "root" else {"parent": words[5]}
+        rest = words[words.index("handle") + 1 :]
+        options = {}
+        kind, given = rest[1], rest[2:]
+        for at, word in enumerate(given):
+            if word in ("quanta", "priomap"):
+                numbers = []
+                for number in given[at + 1 :]:
+                    if not number.isdigit():
+                        break
+                    numbers.append(int(number))
+                options[word] = numbers
+            elif word in ("bands", "strict", "limit", "min", "max"):
+                options[word] = int(given[at + 1])
+            elif word in ("ecn", "nodrop"):
+                options[word] = True
+        made = {"kind": kind, "dev": words[3], "handle": rest[0], **place, "options": options}
+        if "root" in place:
+            port["qdiscs"] = []
+        key = made.get("parent")
+        port["qdiscs"] = [qdisc for qdisc in port["qdiscs"] if qdisc.get("parent") != key or "root" in place] + [made]
+
+
 def expire():
     """Lets the time pass after which a switch rolls back."""
     if has("eos"):
@@ -327,8 +440,16 @@ if program == "eos":
     Eos().main()
 elif program == "nv":
     nv(words)
+elif program == "vtysh":
+    vtysh(words)
+elif program == "frr-reload.py":
+    frr_load(words[-1])
+elif program == "tc":
+    tc(words)
 elif program == "systemctl":
-    if words[:2] == ["stop", "closc-unless-confirmed.timer"]:
+    if words[:2] == ["restart", "frr"]:
+        frr_load(path("etc/frr/frr.conf"))
+    elif words[:1] == ["stop"] and words[1] == "closc-unless-confirmed.timer":
         remove("timer")
 elif program == "systemd-run":
     write("timer", words[-1])

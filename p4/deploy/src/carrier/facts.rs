@@ -14,7 +14,7 @@ const BELOW: &str = " / ";
 const ENDS: [&str; 4] = ["exit", "end", "exit-address-family", "exit-vrf"];
 
 /// How facts begin that are about what a switch starts with.
-pub(super) const STARTS: [&str; 2] = ["as the ", "startup-config "];
+pub(super) const STARTS: [&str; 3] = ["as the ", "saved: ", "startup-config "];
 
 /// Facts of one file.
 pub(super) type Facts = BTreeSet<String>;

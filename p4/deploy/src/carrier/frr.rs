@@ -1,0 +1,254 @@
+//! FRRouting: `frr.conf` and which daemons run.
+//!
+//! In: the files of a tree, and `show running-config`. Out: what differs, and commands for `vtysh`. Invariants: a line that
+//! FRR does not print because it is the default counts as there only if it is one of a list; lines about other ports than
+//! those of the tree are the site's.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use closc_artefacts::paths::{DAEMONS, FRR_CONF};
+
+use super::facts::{Facts, Finding, fact, findings, paths};
+use super::system::{Held, Texts, begin};
+use crate::folders::Place;
+
+/// First words of lines that are the site's, below nothing.
+const OF_SITE: [&str; 20] = [
+    "agentx",
+    "banner",
+    "debug",
+    "enable",
+    "frr version",
+    // FRR prints the name of the system.
+    "hostname",
+    "ip forwarding",
+    "ip nht",
+    "ip route",
+    "ipv6 nht",
+    "line",
+    "log",
+    "no ip forwarding",
+    // What FRR found in the kernel: `sysctl.conf` has it.
+    "no ipv6 forwarding",
+    "no zebra",
+    "password",
+    "service",
+    "username",
+    "vrf",
+    "zebra",
+];
+
+/// Last lines of facts that FRR does not print because they are defaults, those of `frr defaults datacenter` too. Any other
+/// value of theirs is printed.
+const DEFAULTS: [&str; 6] = [
+    "bgp graceful-restart restart-time 120",
+    "detect-multiplier 3",
+    "receive-interval 300",
+    "service integrated-vtysh-config",
+    "timers bgp 3 9",
+    "transmit-interval 300",
+];
+
+/// The section with the running configuration.
+const RUNNING: &str = "frr";
+
+/// The section with the number of paths that FRR was built for. It is the default, and not printed.
+const WIDTH: &str = "frr multipath";
+
+/// The commands that print what FRR runs, and its files.
+pub(super) fn read(place: &Place) -> String {
+    let (running, width) = (begin(RUNNING), begin(WIDTH));
+    let (conf, daemons) = (begin("saved frr.conf"), begin("saved daemons"));
+    format!(
+        "{running}vtysh -c 'show running-config' </dev/null\n\
+         {width}vtysh -c 'show version' </dev/null | sed -n 's/.*--enable-multipath=\\([0-9]*\\).*/\\1/p'\n\
+         {conf}cat {etc}/frr/frr.conf 2>/dev/null || :\n{daemons}cat {etc}/frr/daemons 2>/dev/null || :\n",
+        etc = place.etc
+    )
+}
+
+/// Lines of `vtysh` around a configuration.
+const AROUND: [&str; 2] = ["Building ", "Current "];
+
+/// Reads facts in one form, whichever release printed them.
+fn normal(text: &str) -> Facts {
+    let all: Facts = paths(text).iter().flat_map(|path| of_path(path)).collect();
+    // FRR 8 prints a line for BFD beside the one with its profile.
+    let has_profile = |fact: &str| {
+        fact.ends_with(" bfd") && all.iter().any(|other| other.starts_with(&format!("{fact} profile ")))
+    };
+    all.iter().filter(|fact| !has_profile(fact)).cloned().collect()
+}
+
+/// The facts of one line.
+fn of_path(path: &[String]) -> Vec<String> {
+    let Some((last, modes)) = path.split_last() else { return Vec::new() };
+    if AROUND.iter().any(|words| path[0].starts_with(words)) {
+        return Vec::new();
+    }
+    let words: Vec<&str> = last.split(' ').collect();
+    let lines = match words.as_slice() {
+        // Lengths that are the default are not printed.
+        ["prefix", ..] => vec![last.replace(" func-bits 0", "").replace(" block-len 32 node-len 16", "")],
+        // FRR 8 has the group in this line, and FRR 10 the AS number.
+        ["neighbor", port, "interface", "v6only", rest @ ..] => {
+            let more = (!rest.is_empty()).then(|| format!("neighbor {port} {}", rest.join(" ")));
+            [format!("neighbor {port} interface v6only")].into_iter().chain(more).collect()
+        }
+        _ => vec![last.clone()],
+    };
+    let whole = |line: String| fact(&modes.iter().cloned().chain([line]).collect::<Vec<_>>());
+    lines.into_iter().map(whole).collect()
+}
+
+/// The facts of a text, without what is the site's.
+fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
+    let is_of_site = |fact: &str| {
+        let head = fact.split(" / ").next().unwrap_or_default();
+        match head.strip_prefix("interface ") {
+            Some(port) => !ports.contains(port),
+            None => OF_SITE.iter().any(|words| {
+                head.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            }),
+        }
+    };
+    normal(text).into_iter().filter(|fact| wanted.contains(fact) || !is_of_site(fact)).collect()
+}
+
+/// Tells whether a fact is a default of FRR, as it was built.
+fn is_default(fact: &str, held: &Held) -> bool {
+    let last = fact.rsplit(" / ").next().unwrap_or_default();
+    let is_width = || last.strip_prefix("maximum-paths ").is_some_and(|paths| paths == held.section(WIDTH).trim());
+    DEFAULTS.contains(&last) || last.starts_with("frr version ") || is_width()
+}
+
+/// What is wanted of FRR, and what it holds.
+fn both(wanted: &Texts, live: &str) -> (Facts, Facts) {
+    let asked = normal(wanted.get(FRR_CONF).map_or("", String::as_str));
+    let ports = asked.iter().filter_map(|fact| fact.strip_prefix("interface "));
+    let ports: BTreeSet<&str> = ports.map(|rest| rest.split(" / ").next().unwrap_or(rest)).collect();
+    let live = own(live, &ports, &asked);
+    (asked, live)
+}
+
+/// Compares what FRR runs and what it would start with.
+pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
+    let (asked, live) = both(wanted, held.section(RUNNING));
+    let missing: Facts = asked
+        .difference(&live)
+        .filter(|fact| !is_default(fact, held) && !is_unprinted(fact, &asked))
+        .cloned()
+        .collect();
+    let unexpected: Facts = live.difference(&asked).filter(|fact| !is_default(fact, held)).cloned().collect();
+    let mut found = findings(FRR_CONF, &missing, &unexpected);
+    let (asked, saved) = both(wanted, held.section("saved frr.conf"));
+    let differs = asked.symmetric_difference(&saved).any(|fact| !is_default(fact, held));
+    if differs {
+        found.extend(findings(
+            FRR_CONF,
+            &Facts::from(["as the file that FRR starts with".to_owned()]),
+            &Facts::new(),
+        ));
+    }
+    found.extend(super::saved::compare(DAEMONS, wanted, held));
+    found
+}
+
+/// FRR prints no port of which nothing is set, and the name of the system in place of that of the file.
+fn is_unprinted(fact: &str, asked: &Facts) -> bool {
+    fact.starts_with("hostname ")
+        || fact.starts_with("interface ")
+            && !fact.contains(" / ")
+            && !asked.iter().any(|other| other.starts_with(&format!("{fact} / ")))
+}
+
+/// The state of FRR, as files of a tree.
+pub(super) fn texts(wanted: &Texts, held: &Held) -> Texts {
+    let running = held.section(RUNNING).lines();
+    let running = running.filter(|line| !AROUND.iter().any(|words| line.starts_with(words)));
+    let running: String = running.map(|line| format!("{line}\n")).collect();
+    let saved = Texts::from([(FRR_CONF.to_owned(), held.section("saved frr.conf").to_owned())]);
+    // The file that FRR starts with keeps its order, its comments and the name of the switch.
+    let is_saved = !saved[FRR_CONF].is_empty() && compare(&saved, held).is_empty();
+    let mut made = if is_saved { saved } else { Texts::from([(FRR_CONF.to_owned(), running)]) };
+    if wanted.contains_key(DAEMONS) && !held.section("saved daemons").is_empty() {
+        made.insert(DAEMONS.to_owned(), held.section("saved daemons").to_owned());
+    }
+    made
+}
+
+/// The file with the commands for `vtysh`, and the one with the configuration from before.
+pub(super) const CHANGE: &str = "frr.change";
+pub(super) const BEFORE: &str = "frr.before";
+
+/// The files that a change takes.
+pub(super) fn changes(wanted: &Texts, held: &Held) -> Texts {
+    let before = texts(wanted, held).remove(FRR_CONF).unwrap_or_default();
+    let daemons = wanted.get(DAEMONS).map(|text| (DAEMONS, text.clone()));
+    let files = [(FRR_CONF, whole(wanted, held)), (CHANGE, commands(wanted, held)), (BEFORE, before)];
+    files.into_iter().chain(daemons).map(|(name, text)| (name.to_owned(), text)).collect()
+}
+
+/// The whole file: what is the site's of the running configuration, then the file of the tree.
+fn whole(wanted: &Texts, held: &Held) -> String {
+    let asked = wanted.get(FRR_CONF).map_or("", String::as_str);
+    let (known, live) = both(wanted, held.section(RUNNING));
+    let all = normal(held.section(RUNNING));
+    let mut site = String::new();
+    for path in paths(held.section(RUNNING)) {
+        let facts = of_path(&path);
+        // A line that is left out of the facts goes with another one that is there.
+        let is_own = |fact| !all.contains(fact) || live.contains(fact) || known.contains(fact);
+        let is_own = facts.iter().any(is_own);
+        let is_of_tree = ["frr version", "hostname", "service integrated-vtysh-config", "no ipv6 forwarding"];
+        if !facts.is_empty() && !is_own && !is_of_tree.iter().any(|words| path[0].starts_with(words)) {
+            let _ = writeln!(site, "{}{}", " ".repeat(path.len() - 1), path[path.len() - 1]);
+        }
+    }
+    if site.is_empty() {
+        return asked.to_owned();
+    }
+    // Behind what is the same in every file, which comes first.
+    let end = asked.find("\n!\n").map_or(0, |at| at + 3);
+    format!("{}{site}!\n{}", &asked[..end], &asked[end..])
+}
+
+/// Commands for `vtysh` that lead from what FRR runs to the file, for a system without FRR's own `frr-reload.py`.
+fn commands(wanted: &Texts, held: &Held) -> String {
+    let (asked, live) = both(wanted, held.section(RUNNING));
+    let asked_text = wanted.get(FRR_CONF).map_or("", String::as_str);
+    let mut text = String::new();
+    let running = paths(held.section(RUNNING));
+    let gone = |path: &[String]| {
+        let facts = of_path(path);
+        let is_gone = |fact: &String| live.contains(fact) && !asked.contains(fact) && !is_default(fact, held);
+        !facts.is_empty() && facts.iter().all(is_gone)
+    };
+    // What is below a line that goes, goes with it.
+    for path in running.iter().filter(|path| gone(path) && !(1..path.len()).any(|at| gone(&path[..at]))) {
+        let last = path.last().map_or("", String::as_str);
+        let removed = last.strip_prefix("no ").map_or_else(|| format!("no {last}"), str::to_owned);
+        command(&mut text, &path[..path.len() - 1], &removed);
+    }
+    for path in paths(asked_text) {
+        let is_there = of_path(&path).iter().all(|fact| live.contains(fact));
+        // The version of a file selects defaults, and is no command of a session.
+        if !is_there && !path[0].starts_with("frr version") {
+            command(&mut text, &path[..path.len() - 1], &path[path.len() - 1]);
+        }
+    }
+    text
+}
+
+/// One command, in its mode.
+fn command(text: &mut String, modes: &[String], line: &str) {
+    for mode in modes {
+        let _ = writeln!(text, "{mode}");
+    }
+    let _ = writeln!(text, "{line}");
+    // A line that opened a mode has none below it here; those below come with it again.
+    for _ in modes {
+        text.push_str("exit\n");
+    }
+}

@@ -1,0 +1,552 @@
+//! What the Linux kernel of a switch is to hold: ports, addresses, neighbours, routes, settings.
+//!
+//! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and what `ip -json` and `/proc/sys` print. Out: facts, each
+//! of which is a command for `ip`, or a setting. Invariants: only ports that the tree names are compared, and of `lo` only
+//! what the tree sets; a command that this file does not know is an error.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use closc_artefacts::paths::{DEVICES_BATCH, IP_BATCH, SYSCTL_CONF};
+use serde_json::Value;
+
+use super::facts::{Facts, Finding, findings};
+use super::system::{Held, Texts, begin};
+
+/// Settings of one port, in `link set dev PORT`.
+const LINK: [&str; 3] = ["address", "mtu", "addrgenmode"];
+
+/// Protocols of routes that are written by commands.
+const WRITTEN: [&str; 2] = ["boot", "static"];
+
+/// What a file of commands for `ip` asks for.
+#[derive(Debug, Default)]
+struct Asked {
+    facts: Facts,
+    ports: BTreeSet<String>,
+    /// Ports whose neighbours, addresses or routes are of the tree.
+    has_addresses: bool,
+    has_routes: bool,
+    /// Devices that closc makes.
+    made: BTreeSet<String>,
+}
+
+/// What begins a line about what is compared, in a file that was written of a state and asks for less than there is.
+const SCOPE: &str = "#closc";
+
+impl Asked {
+    /// Writes what is compared.
+    fn scope(&self) -> String {
+        let words =
+            |names: &BTreeSet<String>| names.iter().map(|name| format!(" {name}")).collect::<String>();
+        let mut text = format!("{SCOPE} ports{}\n{SCOPE} made{}\n", words(&self.ports), words(&self.made));
+        for (kind, holds) in [("addresses", self.has_addresses), ("routes", self.has_routes)] {
+            if holds {
+                let _ = writeln!(text, "{SCOPE} {kind}");
+            }
+        }
+        text
+    }
+
+    fn read(wanted: &Texts) -> Result<Self, String> {
+        let mut made = Asked::default();
+        for file in [DEVICES_BATCH, IP_BATCH] {
+            let text = wanted.get(file).map_or("", String::as_str);
+            let is_command =
+                |line: &&str| !line.is_empty() && (!line.starts_with('#') || line.starts_with(SCOPE));
+            for line in text.lines().map(str::trim).filter(is_command) {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                made.line(&words)
+                    .ok_or_else(|| format!("`{line}` of `{file}` is not a command that can be compared"))?;
+            }
+        }
+        Ok(made)
+    }
+
+    fn line(&mut self, words: &[&str]) -> Option<()> {
+        let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        match words {
+            [SCOPE, "ports", names @ ..] => self.ports.extend(all(names)),
+            [SCOPE, "made", names @ ..] => self.made.extend(all(names)),
+            [SCOPE, "addresses"] => self.has_addresses = true,
+            [SCOPE, "routes"] => self.has_routes = true,
+            ["link", "add", "name", port, "type", _] => {
+                self.ports.insert((*port).to_owned());
+                self.made.insert((*port).to_owned());
+                self.facts.insert(words.join(" "));
+            }
+            ["link", "set", "dev", port, "up"] => {
+                self.ports.insert((*port).to_owned());
+                self.facts.insert(words.join(" "));
+            }
+            ["link", "set", "dev", port, settings @ ..] => {
+                self.ports.insert((*port).to_owned());
+                for pair in settings.chunks(2) {
+                    let [setting, value] = pair else { return None };
+                    LINK.contains(setting).then_some(())?;
+                    self.facts.insert(format!("link set dev {port} {setting} {value}"));
+                }
+            }
+            ["address", "replace", address, "dev", port, "nodad"] => {
+                self.has_addresses = true;
+                self.facts.insert(format!("address replace {address} dev {port} nodad"));
+            }
+            ["neighbour", "replace", _, "lladdr", _, "dev", _, "nud", "permanent"] => {
+                self.facts.insert(words.join(" "));
+            }
+            ["route", "replace", route @ ..] => {
+                self.has_routes = true;
+                self.facts.insert(format!("route replace {}", route_of_words(route)?));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// Writes a route in one form: next hops in order.
+fn route_of_words(words: &[&str]) -> Option<String> {
+    match words {
+        ["blackhole", prefix] => Some(format!("blackhole {prefix}")),
+        [prefix, "encap", "seg6local", rest @ ..] => {
+            let rest: Vec<&str> = rest.iter().copied().filter(|word| *word != "count").collect();
+            Some(format!("{prefix} encap seg6local {}", rest.join(" ")))
+        }
+        [prefix, "via", gateway, "dev", port] => Some(format!("{prefix} via {gateway} dev {port}")),
+        [prefix, hops @ ..] => {
+            let mut all = Vec::new();
+            for hop in hops.chunks(7) {
+                let ["nexthop", "via", gateway, "dev", port, "weight", weight] = hop else { return None };
+                all.push(format!("nexthop via {gateway} dev {port} weight {weight}"));
+            }
+            all.sort();
+            (!all.is_empty()).then(|| format!("{prefix} {}", all.join(" ")))
+        }
+        [] => None,
+    }
+}
+
+/// Edits for `sed` that leave out state that changes without a command: lifetimes, timers of bridges, carrier, duplicate address
+/// detection, packet captures. A push compares two readings, so both must be equal where the configuration is.
+const STEADY: [&str; 6] = [
+    r#"s/"(valid_life_time|preferred_life_time|expires|promiscuity|allmulti)":[0-9]+/"\1":0/g"#,
+    r#"s/"(info_data|info_slave_data)":\{([^{}]|\{[^{}]*\})*\}/"\1":0/g"#,
+    r#"s/"operstate":"[A-Z]*"/"operstate":0/g"#,
+    r#"s/"NO-CARRIER",//g"#,
+    r#"s/,"(LOWER_UP|DORMANT|PROMISC|ALLMULTI|dead|linkdown|offload|rt_offload|trap|rt_trap)"//g"#,
+    r#"s/"(tentative|dadfailed)":true,//g; s/"flags":\["(dead|linkdown|offload|rt_offload|trap|rt_trap)"/"flags":[""/g"#,
+];
+
+/// The section with routes of a protocol.
+fn routes_by(protocol: &str) -> String {
+    format!("route {protocol}")
+}
+
+/// The commands that print what the kernel holds. Routes of other protocols are those of routing daemons.
+pub(super) fn read(wanted: &Texts) -> String {
+    let mut script = String::new();
+    let steady: String = STEADY.iter().map(|edit| format!(" -e '{edit}'")).collect();
+    let routes = WRITTEN.map(|protocol| (routes_by(protocol), format!("-d -6 route show proto {protocol}")));
+    let others = [
+        ("link", "-d link show"),
+        ("address", "-6 address show scope global"),
+        ("neighbour", "-6 neighbour show nud permanent"),
+    ];
+    for (name, command) in others.map(|(name, command)| (name.to_owned(), command.to_owned())).into_iter().chain(routes) {
+        let _ = write!(script, "{}ip -j {command} </dev/null | sed -E{steady}\necho\n", begin(&name));
+    }
+    let keys = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
+    let _ = write!(script, "{}xargs grep -sH . <<'--closc--' || :\n", begin("sysctl"));
+    for key in keys.keys().filter(|key| is_key(key)) {
+        let _ = writeln!(script, "{}", path_of(key));
+    }
+    script.push_str("/dev/null\n--closc--\n");
+    script
+}
+
+/// Tells whether text is the name of a setting and nothing else.
+fn is_key(key: &str) -> bool {
+    let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-/".contains(sign);
+    !key.is_empty() && !key.contains("..") && key.chars().all(sign)
+}
+
+/// In names of settings, `.` and `/` change places: a port may have a dot in its name.
+fn path_of(key: &str) -> String {
+    let swapped = |sign| match sign {
+        '.' => '/',
+        '/' => '.',
+        sign => sign,
+    };
+    format!("/proc/sys/{}", key.chars().map(swapped).collect::<String>())
+}
+
+/// Reads settings; the last line of one counts.
+fn settings(text: &str) -> BTreeMap<String, String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';']));
+    let pairs = lines.filter_map(|line| line.split_once('='));
+    pairs
+        .map(|(key, value)| (key.trim().to_owned(), value.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect()
+}
+
+fn setting_facts(settings: &BTreeMap<String, String>) -> Facts {
+    settings.iter().map(|(key, value)| format!("{key} = {value}")).collect()
+}
+
+/// Compares the kernel with the files of a tree.
+pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+    let (asked, live) = both(wanted, held)?;
+    let missing: Facts = asked.facts.difference(&live).cloned().collect();
+    let unexpected: Facts = live.difference(&asked.facts).cloned().collect();
+    // A device that is not there is of the other file.
+    let (devices, missing): (Facts, Facts) =
+        missing.into_iter().partition(|fact| fact.starts_with("link add "));
+    let mut found = findings(DEVICES_BATCH, &devices, &Facts::new());
+    found.extend(findings(IP_BATCH, &missing, &unexpected));
+    let (kept, live) = kept_settings(wanted, held);
+    let missing: Facts = kept.difference(&live).cloned().collect();
+    let unexpected: Facts = live.difference(&kept).cloned().collect();
+    found.extend(findings(SYSCTL_CONF, &missing, &unexpected));
+    Ok(found)
+}
+
+/// The end of settings in milliseconds that the kernel keeps in ticks of its clock, rounded up.
+const IN_TICKS: &str = "_unsolicited_report_interval";
+
+/// Ticks per second that a kernel can be built with (`kernel/Kconfig.hz`).
+const TICKS_PER_S: [u64; 4] = [100, 250, 300, 1000];
+
+/// Tells whether a kernel prints `live` after `wanted` was written. `proc_dointvec_ms_jiffies` keeps whole ticks:
+/// `msecs_to_jiffies` rounds up on the way in, `jiffies_to_msecs` on the way out. The tick of the switch is not known, so
+/// the value of each kernel is accepted, and no other.
+fn is_same_tick(wanted: &str, live: &str) -> bool {
+    let (Ok(wanted), Ok(live)) = (wanted.parse::<u64>(), live.parse::<u64>()) else { return false };
+    let printed =
+        |ticks: u64| wanted.saturating_mul(ticks).div_ceil(1000).saturating_mul(1000).div_ceil(ticks);
+    TICKS_PER_S.into_iter().any(|ticks| printed(ticks) == live)
+}
+
+/// Settings that are wanted, and those of the kernel.
+fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
+    let asked = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
+    let by_path: BTreeMap<String, &String> = asked.keys().map(|key| (path_of(key), key)).collect();
+    let lines = held.section("sysctl").lines().filter_map(|line| line.split_once(':'));
+    let live = lines.filter_map(|(path, value)| {
+        let key = by_path.get(path)?;
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        let wanted = asked.get(*key)?;
+        let is_same = key.ends_with(IN_TICKS) && is_same_tick(wanted, &value);
+        Some(format!("{key} = {}", if is_same { wanted } else { &value }))
+    });
+    (setting_facts(&asked), live.collect())
+}
+
+/// What the files ask for, and what of that kind the kernel holds.
+fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
+    let asked = Asked::read(wanted)?;
+    let json = |name: &str| -> Result<Vec<Value>, String> {
+        let text = held.section(name).trim();
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        serde_json::from_str(text).map_err(|error| format!("`ip` printed what cannot be read: {error}"))
+    };
+    let mut live = Facts::new();
+    links(&json("link")?, &asked, &mut live);
+    let is_own = |value: &Value| asked.ports.contains(text(value, "dev"));
+    for neighbour in json("neighbour")?.iter().filter(|value| is_own(value)) {
+        let [address, mac, port] = ["dst", "lladdr", "dev"].map(|key| text(neighbour, key));
+        live.insert(format!("neighbour replace {address} lladdr {mac} dev {port} nud permanent"));
+    }
+    if asked.has_addresses {
+        addresses(&json("address")?, &asked, &mut live);
+    }
+    if asked.has_routes {
+        for protocol in WRITTEN {
+            let routes = json(&routes_by(protocol))?;
+            let routes = routes.iter().filter_map(|route| route_of_json(route, &asked));
+            live.extend(routes.map(|route| format!("route replace {route}")));
+        }
+    }
+    Ok((asked, live))
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn links(all: &[Value], asked: &Asked, live: &mut Facts) {
+    for link in all.iter().filter(|link| asked.ports.contains(text(link, "ifname"))) {
+        let port = text(link, "ifname");
+        let head = format!("link set dev {port} ");
+        let has =
+            |setting: &str| asked.facts.iter().any(|fact| fact.starts_with(&format!("{head}{setting} ")));
+        let flags = link.get("flags").and_then(Value::as_array);
+        if flags.is_some_and(|flags| flags.iter().any(|flag| flag == "UP")) {
+            live.insert(format!("{head}up"));
+        }
+        let mtu = link.get("mtu").and_then(Value::as_u64).unwrap_or_default().to_string();
+        for (setting, value) in
+            LINK.into_iter().zip([text(link, "address"), &mtu, text(link, "inet6_addr_gen_mode")])
+        {
+            if has(setting) {
+                live.insert(format!("{head}{setting} {value}"));
+            }
+        }
+        let kind = link.get("linkinfo").map_or("", |info| text(info, "info_kind"));
+        if asked.made.contains(port) {
+            live.insert(format!("link add name {port} type {kind}"));
+        }
+        // A port of a bridge or bond does not route.
+        if !text(link, "master").is_empty() {
+            live.insert(format!("{head}master {}", text(link, "master")));
+        }
+    }
+}
+
+fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
+    for link in all.iter().filter(|link| asked.ports.contains(text(link, "ifname"))) {
+        let port = text(link, "ifname");
+        for address in link.get("addr_info").and_then(Value::as_array).into_iter().flatten() {
+            let length = address.get("prefixlen").and_then(Value::as_u64).unwrap_or_default();
+            let fact = format!("address replace {}/{length} dev {port} nodad", text(address, "local"));
+            // Addresses that the kernel makes itself are not global.
+            if text(address, "scope") == "global" && (port != "lo" || asked.facts.contains(&fact)) {
+                live.insert(fact);
+            }
+        }
+    }
+}
+
+/// Returns a route where it is a blackhole or leaves by a port of the tree.
+fn route_of_json(route: &Value, asked: &Asked) -> Option<String> {
+    let prefix = text(route, "dst");
+    let prefix =
+        if prefix.contains('/') || prefix == "default" { prefix.to_owned() } else { format!("{prefix}/128") };
+    if text(route, "type") == "blackhole" {
+        return Some(format!("blackhole {prefix}"));
+    }
+    if let Some(hops) = route.get("nexthops").and_then(Value::as_array) {
+        hops.iter().any(|hop| asked.ports.contains(text(hop, "dev"))).then_some(())?;
+        let mut all: Vec<String> = hops
+            .iter()
+            .map(|hop| {
+                let weight = hop.get("weight").and_then(Value::as_u64).unwrap_or(1);
+                format!("nexthop via {} dev {} weight {weight}", text(hop, "gateway"), text(hop, "dev"))
+            })
+            .collect();
+        all.sort();
+        return Some(format!("{prefix} {}", all.join(" ")));
+    }
+    let port = text(route, "dev");
+    asked.ports.contains(port).then_some(())?;
+    if text(route, "encap") == "seg6local" {
+        let mut words = format!("{prefix} encap seg6local action {}", text(route, "action"));
+        let flavours = route.get("flavors").and_then(Value::as_array).into_iter().flatten();
+        let flavours: Vec<&str> = flavours.filter_map(Value::as_str).collect();
+        if !flavours.is_empty() {
+            let _ = write!(words, " flavors {}", flavours.join(","));
+        }
+        for key in ["lblen", "nflen"] {
+            if let Some(number) = route.get(key).and_then(Value::as_u64) {
+                let _ = write!(words, " {key} {number}");
+            }
+        }
+        return Some(format!("{words} dev {port}"));
+    }
+    let type_of = text(route, "type");
+    let kind = if type_of == "unicast" { String::new() } else { format!("{type_of} ") };
+    match text(route, "gateway") {
+        "" => Some(format!("{kind}{prefix} dev {port}")),
+        gateway => Some(format!("{kind}{prefix} via {gateway} dev {port}")),
+    }
+}
+
+/// What changes in the kernel, there and back.
+pub(super) struct Moves {
+    /// For `ip -batch`.
+    pub(super) there: String,
+    /// For `ip -force -batch`.
+    pub(super) back: String,
+    /// For `sysctl -p`.
+    pub(super) settings: String,
+    /// For `sysctl -p`, back.
+    pub(super) settings_back: String,
+}
+
+/// Works out what changes.
+pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
+    let (asked, live) = both(wanted, held)?;
+    let (kept, now) = kept_settings(wanted, held);
+    let lines = |facts: &Facts, than: &Facts| -> String {
+        facts.difference(than).map(|fact| format!("{fact}\n")).collect()
+    };
+    Ok(Moves {
+        there: batch(&live, &asked.facts),
+        back: batch(&asked.facts, &live),
+        settings: lines(&kept, &now),
+        settings_back: lines(&now, &kept),
+    })
+}
+
+/// The state of the kernel, as files of a tree.
+pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
+    let (asked, live) = both(wanted, held)?;
+    let mut saved: Texts = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF]
+        .into_iter()
+        .map(|file| (file.to_owned(), held.section(&format!("saved {file}")).to_owned()))
+        .filter(|(_, text)| !text.is_empty())
+        .collect();
+    if let Some(text) = saved.get_mut(IP_BATCH) {
+        text.push_str(&asked.scope());
+        // The files that the system starts with keep their order and their comments.
+        if compare(&saved, held).is_ok_and(|found| found.is_empty()) {
+            return Ok(saved);
+        }
+    }
+    let (_, now) = kept_settings(wanted, held);
+    let (devices, rest): (Vec<&String>, Vec<&String>) =
+        live.iter().partition(|fact| fact.starts_with("link add "));
+    let mut rest = rest;
+    rest.sort_by_key(|fact| rank(fact));
+    let lines = |facts: Vec<&String>| {
+        facts.into_iter().map(|fact| format!("{}\n", command(fact))).collect::<String>()
+    };
+    let settings: String = now.iter().map(|fact| format!("{fact}\n")).collect();
+    let files =
+        [(DEVICES_BATCH, lines(devices)), (IP_BATCH, asked.scope() + &lines(rest)), (SYSCTL_CONF, settings)];
+    Ok(files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
+}
+
+/// The order in which facts come about.
+fn rank(fact: &str) -> usize {
+    let kinds = ["link add ", "link set ", "address ", "neighbour ", "route "];
+    kinds.iter().position(|kind| fact.starts_with(kind)).unwrap_or(kinds.len())
+}
+
+/// Segments count their packets; the kernel prints that apart.
+fn command(fact: &str) -> String {
+    if fact.contains(" encap seg6local ") {
+        fact.replacen(" dev ", " count dev ", 1)
+    } else {
+        fact.to_owned()
+    }
+}
+
+/// Returns the port that a fact is about, behind `dev`.
+fn ports(fact: &str) -> impl Iterator<Item = &str> {
+    let words: Vec<&str> = fact.split(' ').collect();
+    let found: Vec<&str> = words.windows(2).filter(|pair| pair[0] == "dev").map(|pair| pair[1]).collect();
+    found.into_iter()
+}
+
+/// Returns what takes a fact away; nothing where another one takes its place.
+fn removal(fact: &str, to: &Facts) -> Option<String> {
+    let words: Vec<&str> = fact.split(' ').collect();
+    let begins = |head: String| to.iter().any(|fact| fact.starts_with(&head));
+    match words.as_slice() {
+        ["link", "add", "name", port, "type", _] => Some(format!("link del dev {port}")),
+        ["link", "set", "dev", port, "master", _] => Some(format!("link set dev {port} nomaster")),
+        ["link", "set", "dev", port, "up"] => Some(format!("link set dev {port} down")),
+        ["address", "replace", address, "dev", port, ..] => Some(format!("address del {address} dev {port}")),
+        ["neighbour", "replace", address, "lladdr", _, "dev", port, ..] => {
+            let other = to.iter().any(|fact| {
+                fact.starts_with(&format!("neighbour replace {address} "))
+                    && ports(fact).next() == Some(*port)
+            });
+            (!other).then(|| format!("neighbour del {address} dev {port}"))
+        }
+        ["route", "replace", "blackhole", prefix] => {
+            // Of one prefix the kernel keeps both kinds.
+            Some(format!("route del blackhole {prefix}"))
+        }
+        ["route", "replace", prefix, ..] => {
+            let other = begins(format!("route replace {prefix} "));
+            (!other).then(|| format!("route del {prefix}"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the commands from one state to another. What hangs on a port whose link changes is written again, as the kernel
+/// may drop it.
+fn batch(from: &Facts, to: &Facts) -> String {
+    let mut removed: Vec<&String> = from.difference(to).collect();
+    removed.sort_by_key(|fact| std::cmp::Reverse(rank(fact)));
+    let mut text: String =
+        removed.iter().filter_map(|fact| removal(fact, to)).map(|line| format!("{line}\n")).collect();
+    let touched: BTreeSet<&str> = to
+        .symmetric_difference(from)
+        .filter(|fact| fact.starts_with("link "))
+        .flat_map(|fact| fact.split(' ').nth(3))
+        .collect();
+    let mut set: Vec<&String> = to
+        .iter()
+        .filter(|fact| {
+            let is_link = fact.starts_with("link ");
+            !from.contains(*fact) || (!is_link && ports(fact).any(|port| touched.contains(port)))
+        })
+        .collect();
+    set.sort_by_key(|fact| (rank(fact), fact.ends_with(" up")));
+    for fact in set {
+        let _ = writeln!(text, "{}", command(fact));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn an_interval_is_compared_as_whole_ticks() {
+        // 1 ms is one tick: of 10, 4, 3.3 or 1 ms.
+        let printed: Vec<String> = (0..20).map(|live| live.to_string()).collect();
+        let same: Vec<&str> =
+            printed.iter().map(String::as_str).filter(|live| is_same_tick("1", live)).collect();
+        assert_eq!(same, ["1", "4", "10"]);
+        assert!(is_same_tick("1000", "1000") && !is_same_tick("1000", "1004"));
+        assert!(is_same_tick("0", "0") && !is_same_tick("0", "1"));
+    }
+
+    #[test]
+    fn what_runs_without_a_command_is_left_out_of_a_reading() {
+        let steady = |text: &str| -> String {
+            let edits = STEADY.iter().flat_map(|edit| ["-e", edit]);
+            let mut child = Command::new("sed")
+                .arg("-E")
+                .args(edits)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("sed is there");
+            child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("sed reads");
+            let output = child.wait_with_output().expect("sed ends");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let link = |flags: &str, state: &str, timer: &str, mtu: &str| {
+            format!(
+                r#"[{{"ifname":"sr0","flags":[{flags}],"mtu":{mtu},"operstate":"{state}","promiscuity":{timer},"linkinfo":{{"info_kind":"bridge","info_data":{{"gc_timer":{timer}.9,"stp":{{"a":{timer}}}}}}},"addr_info":[{{"local":"fd00::1","tentative":true,"valid_life_time":{timer}}}]}},{{"dst":"fd01::/64","flags":["dead","linkdown"]}}]"#
+            )
+        };
+        let one = steady(&link(r#""NO-CARRIER","BROADCAST","UP""#, "DOWN", "17", "9000"));
+        let other = steady(&link(r#""BROADCAST","UP","LOWER_UP""#, "UP", "42", "9000"));
+        assert_eq!(one, other);
+        let read: Vec<Value> = serde_json::from_str(&one).expect("it is still JSON");
+        assert_eq!(text(&read[0]["linkinfo"], "info_kind"), "bridge");
+        assert_ne!(one, steady(&link(r#""BROADCAST""#, "DOWN", "17", "9000")), "a port that is down");
+        assert_ne!(one, steady(&link(r#""BROADCAST","UP""#, "DOWN", "17", "1500")), "another MTU");
+    }
+
+    #[test]
+    fn only_what_differs_is_written_and_the_order_holds() {
+        let facts = |lines: &[&str]| -> Facts { lines.iter().map(|line| (*line).to_owned()).collect() };
+        let from = facts(&["link set dev a up", "route replace ::/0 via fe80::1 dev a"]);
+        let to = facts(&["link set dev a up", "address replace fd00::1/64 dev a nodad"]);
+        assert_eq!(batch(&from, &to), "route del ::/0\naddress replace fd00::1/64 dev a nodad\n");
+        assert_eq!(batch(&to, &to), "");
+    }
+}

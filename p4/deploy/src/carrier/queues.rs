@@ -1,0 +1,199 @@
+//! Queues of a switch whose kernel forwards: `tc.batch`.
+//!
+//! In: the file of a tree, and what `tc` prints. Out: facts for each port. Invariants: only ports that the file names are
+//! compared; a command that this file does not know is an error.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use closc_artefacts::paths::TC_BATCH;
+use serde_json::Value;
+
+use super::facts::{Facts, Finding, findings};
+use super::system::{Held, Texts, begin};
+
+/// Fields of `red` that the kernel prints as they were written.
+const RED: [&str; 3] = ["limit", "min", "max"];
+
+/// Lines of the file that are commands.
+fn lines(wanted: &Texts) -> impl Iterator<Item = &str> {
+    let text = wanted.get(TC_BATCH).map_or("", String::as_str);
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The ports of the file.
+fn ports(wanted: &Texts) -> BTreeSet<&str> {
+    let is_name = |name: &str| name.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-".contains(sign));
+    lines(wanted).filter_map(|line| line.split_whitespace().nth(3)).filter(|name| is_name(name)).collect()
+}
+
+/// The commands that print queues and filters.
+pub(super) fn read(wanted: &Texts) -> String {
+    let ports = ports(wanted);
+    if ports.is_empty() {
+        return String::new();
+    }
+    let mut script = format!("{}tc -j -d qdisc show </dev/null\necho\n{}", begin("qdisc"), begin("filter"));
+    for port in ports {
+        let _ = write!(script, "echo 'port {port}'\ntc filter show dev {port} </dev/null\n");
+    }
+    script
+}
+
+/// Returns a file that leads back to what a switch had before: the one that it starts with, or none of our queues.
+pub(super) fn before(wanted: &Texts, held: &Held) -> String {
+    let saved = held.section(&format!("saved {TC_BATCH}"));
+    if !saved.is_empty() {
+        return saved.to_owned();
+    }
+    ports(wanted).into_iter().map(|port| format!("qdisc del dev {port} root\n")).collect()
+}
+
+/// Compares queues with the file.
+pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+    let mut asked = Facts::new();
+    for line in lines(wanted) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let fact = asked_fact(&words)
+            .ok_or_else(|| format!("`{line}` of `{TC_BATCH}` is not a command that can be compared"))?;
+        asked.extend(fact);
+    }
+    let mut live = qdiscs(held.section("qdisc"), &ports(wanted))?;
+    filters(held.section("filter"), &mut live);
+    let missing: Facts = asked.difference(&live).cloned().collect();
+    let unexpected: Facts = live.difference(&asked).cloned().collect();
+    Ok(findings(TC_BATCH, &missing, &unexpected))
+}
+
+/// What a command asks for; nothing where it only makes room for those that follow.
+fn asked_fact(words: &[&str]) -> Option<Option<String>> {
+    match words {
+        ["filter", "del", "dev", _, "parent", "1:"] | ["qdisc", "del", "dev", _, "root"] => Some(None),
+        ["qdisc", "replace", "dev", port, "root", "handle", handle, "ets", options @ ..] => {
+            Some(Some(format!("dev {port} root {handle} ets {}", options.join(" "))))
+        }
+        ["qdisc", "replace", "dev", port, "parent", parent, "handle", handle, "bfifo", "limit", limit] => {
+            Some(Some(format!("dev {port} parent {parent} {handle} bfifo limit {limit}")))
+        }
+        ["qdisc", "replace", "dev", port, "parent", parent, "handle", handle, "red", options @ ..] => {
+            let value = |key: &str| {
+                let at = options.iter().position(|word| *word == key)?;
+                options.get(at + 1).copied()
+            };
+            let mut fact = format!("dev {port} parent {parent} {handle} red");
+            for key in RED {
+                let _ = write!(fact, " {key} {}", value(key)?);
+            }
+            for flag in ["ecn", "nodrop"] {
+                if options.contains(&flag) {
+                    let _ = write!(fact, " {flag}");
+                }
+            }
+            Some(Some(fact))
+        }
+        [
+            "filter",
+            "add",
+            "dev",
+            port,
+            "parent",
+            "1:",
+            "protocol",
+            protocol,
+            "pref",
+            pref,
+            "u32",
+            "match",
+            rest @ ..,
+        ] => {
+            let (key, mask, flow) = match rest {
+                ["ip6", "priority", value, mask, "flowid", flow] => {
+                    (hex(value)? << 20, hex(mask)? << 20, flow)
+                }
+                ["u32", value, mask, "flowid", flow] => (hex(value)?, hex(mask)?, flow),
+                _ => return None,
+            };
+            Some(Some(format!(
+                "dev {port} {protocol} pref {pref} match {key:08x}/{mask:08x} at 0 flowid {flow}"
+            )))
+        }
+        _ => None,
+    }
+}
+
+fn hex(word: &str) -> Option<u32> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
+    let mut live = Facts::new();
+    if text.trim().is_empty() {
+        return Ok(live);
+    }
+    let all: Vec<Value> = serde_json::from_str(text.trim())
+        .map_err(|error| format!("`tc` printed what cannot be read: {error}"))?;
+    let string =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    for qdisc in all.iter().filter(|qdisc| ports.contains(string(qdisc, "dev").as_str())) {
+        let [port, kind, handle, parent] = ["dev", "kind", "handle", "parent"].map(|key| string(qdisc, key));
+        // The kernel's own queue, where there is no other.
+        if handle == "0:" {
+            continue;
+        }
+        let options = qdisc.get("options").cloned().unwrap_or_default();
+        let list = |key: &str| {
+            let all = options.get(key).and_then(Value::as_array).into_iter().flatten();
+            all.filter_map(Value::as_u64).map(|number| format!(" {number}")).collect::<String>()
+        };
+        let number =
+            |key: &str| options.get(key).and_then(Value::as_u64).map(|number| format!(" {key} {number}"));
+        let place = if parent.is_empty() { "root".to_owned() } else { format!("parent {parent}") };
+        let mut fact = format!("dev {port} {place} {handle} {kind}");
+        if kind == "ets" {
+            fact += &number("bands").unwrap_or_default();
+            fact += &number("strict").filter(|text| text != " strict 0").unwrap_or_default();
+            for key in ["quanta", "priomap"].into_iter().filter(|key| !list(key).is_empty()) {
+                let _ = write!(fact, " {key}{}", list(key));
+            }
+        } else {
+            fact.extend(RED.iter().filter_map(|key| number(key)));
+            for flag in ["ecn", "nodrop"] {
+                if options.get(flag) == Some(&Value::Bool(true)) {
+                    let _ = write!(fact, " {flag}");
+                }
+            }
+        }
+        live.insert(fact);
+    }
+    Ok(live)
+}
+
+/// Reads filters: a line with what it does, then one with what it matches.
+fn filters(text: &str, live: &mut Facts) {
+    let (mut port, mut open) = ("", String::new());
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["port", name] => port = *name,
+            ["filter", "protocol" | "parent", ..] => {
+                let value = |key: &str| {
+                    let at = words.iter().position(|word| word.trim_start_matches('*') == key)?;
+                    words.get(at + 1).copied()
+                };
+                let all = (value("protocol"), value("pref"), value("flowid"));
+                open = match all {
+                    (Some(protocol), Some(pref), Some(flow)) => format!("{protocol} pref {pref} {flow}"),
+                    _ => String::new(),
+                };
+            }
+            ["match", key, "at", at] if !open.is_empty() => {
+                let (head, flow) = open.rsplit_once(' ').unwrap_or((&open, ""));
+                live.insert(format!("dev {port} {head} match {key} at {at} flowid {flow}"));
+            }
+            _ => {}
+        }
+    }
+}

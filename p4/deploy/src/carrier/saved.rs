@@ -1,0 +1,32 @@
+//! Files on a switch that are to be those of the tree.
+//!
+//! In: texts of both sides. Out: what differs. Invariants: comments and empty lines do not count; order does, as programs
+//! read such files from top to bottom.
+
+use super::facts::{Facts, Finding, findings};
+use super::system::{Held, Texts};
+
+fn lines(text: &str) -> Vec<&str> {
+    let all = text.lines().map(str::trim_end);
+    all.filter(|line| !line.is_empty() && !line.trim_start().starts_with('#')).collect()
+}
+
+/// Compares a file on the switch with the one of the tree.
+pub(super) fn compare(file: &str, wanted: &Texts, held: &Held) -> Vec<Finding> {
+    let Some(wanted) = wanted.get(file) else { return Vec::new() };
+    let saved = held.section(&format!("saved {file}"));
+    let (wanted, saved) = (lines(wanted), lines(saved));
+    if wanted == saved {
+        return Vec::new();
+    }
+    let set = |lines: &[&str], than: &[&str]| -> Facts {
+        let more = lines.iter().filter(|line| !than.contains(line));
+        more.map(|line| format!("saved: {line}")).collect()
+    };
+    let mut found = findings(file, &set(&wanted, &saved), &set(&saved, &wanted));
+    if found.is_empty() {
+        let order = Facts::from(["saved: lines in this order, each as often".to_owned()]);
+        found = findings(file, &order, &Facts::new());
+    }
+    found
+}

@@ -1,0 +1,269 @@
+//! Switches that are a Linux system: with FRRouting, or with routes of the kernel alone.
+//!
+//! In: the files of a tree, and what the system holds. Out: scripts that change only what differs. Invariants: files that
+//! the system starts with are replaced when the change is confirmed, so a reboot before that goes back.
+
+use std::fmt::Write as _;
+
+use closc_artefacts::paths::{DAEMONS, DEVICES_BATCH, FRR_CONF, IP_BATCH, SYSCTL_CONF, TC_BATCH};
+
+use super::facts::Finding;
+use super::guard::{self, Change};
+use super::system::{Held, Making, Step, System, Texts, begin};
+use super::{frr, kernel, queues, saved};
+use crate::folders::Place;
+
+/// Files of the kernel.
+const KERNEL: [&str; 4] = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF, TC_BATCH];
+
+/// What applies the files of the kernel at boot. The play of `closc export ansible` writes the same.
+const UNIT: &str = "closc-network.service";
+
+/// A Linux system.
+pub(super) struct Unix {
+    pub(super) has_frr: bool,
+}
+
+impl Unix {
+    /// The commands that print what it holds.
+    fn printed(&self, place: &Place, wanted: &Texts) -> String {
+        let mut script = kernel::read(wanted) + &queues::read(wanted);
+        if self.has_frr {
+            script += &frr::read(place);
+        }
+        for file in KERNEL {
+            let _ = write!(
+                script,
+                "{}cat {}/closc/{file} 2>/dev/null || :\n",
+                begin(&format!("saved {file}")),
+                place.etc
+            );
+        }
+        script
+    }
+}
+
+fn unit(etc: &str) -> String {
+    format!(
+        "[Unit]\nDescription=Addresses, routes, queues and kernel settings that closc compiled\nAfter=network-pre.target\n\
+         Before=network.target frr.service\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\n\
+         ExecStart=sysctl -q -p {etc}/closc/sysctl.conf\nExecStart=-ip -force -batch {etc}/closc/devices.batch\n\
+         ExecStart=ip -batch {etc}/closc/ip.batch\nExecStart=tc -batch {etc}/closc/tc.batch\n\n\
+         [Install]\nWantedBy=multi-user.target\n"
+    )
+}
+
+/// Paths of what a confirmation writes.
+fn kept(etc: &str, has_frr: bool) -> Vec<(&'static str, String)> {
+    let kernel = KERNEL.iter().map(|file| (*file, format!("{etc}/closc/{file}")));
+    let frr = [DAEMONS, FRR_CONF].into_iter().filter(|_| has_frr).map(|file| (file, format!("{etc}/frr/{file}")));
+    kernel.chain(frr).chain([(UNIT, format!("{etc}/systemd/system/{UNIT}"))]).collect()
+}
+
+/// Puts a file back as it was; one that was not there goes.
+fn restore(state: &str, name: &str, path: &str) -> String {
+    format!(
+        "if [ -e {state}/before/{name} ]; then cp -p {state}/before/{name} {path}.closc; mv {path}.closc {path}; \
+         else rm -f {path}; fi\n"
+    )
+}
+
+/// Puts a file into its place in one step.
+fn install(from: &str, to: &str, mode: &str) -> String {
+    format!("cp {from} {to}.closc\nchmod {mode} {to}.closc\nsync {to}.closc\nmv {to}.closc {to}\n")
+}
+
+/// FRR's own files belong to it.
+fn install_frr(from: &str, to: &str) -> String {
+    format!(
+        "cp {from} {to}.closc\nchmod 640 {to}.closc\nchown frr:frr {to}.closc 2>/dev/null || :\nsync {to}.closc\nmv {to}.closc {to}\n"
+    )
+}
+
+/// Finds FRR's own program for changes of a file, which comes in a package of its own.
+const RELOAD: &str = "reload=$(command -v frr-reload.py || command -v /usr/lib/frr/frr-reload.py || :)\n";
+
+impl Unix {
+    fn change(
+        &self,
+        wanted: &Texts,
+        held: &Held,
+        making: &Making<'_>,
+    ) -> Result<(Texts, String, String), String> {
+        let Place { state, etc } = making.place;
+        let moves = kernel::moves(wanted, held)?;
+        let mut new: Texts =
+            KERNEL.iter().filter_map(|file| Some(((*file).to_owned(), wanted.get(*file)?.clone()))).collect();
+        new.insert(UNIT.to_owned(), unit(etc));
+        let (mut go, mut back) = (String::new(), String::new());
+        for (name, text, command, undo, undone) in [
+            ("sysctl.change", &moves.settings, "sysctl -q -p", "sysctl.back", &moves.settings_back),
+            ("ip.change", &moves.there, "ip -batch", "ip.back", &moves.back),
+        ] {
+            if text.is_empty() {
+                continue;
+            }
+            new.insert(name.to_owned(), text.clone());
+            new.insert(undo.to_owned(), undone.clone());
+            let _ = writeln!(go, "{command} {state}/new/{name} </dev/null >/dev/null");
+            let forced = command.replace("ip -batch", "ip -force -batch");
+            let _ = writeln!(back, "{forced} {state}/new/{undo} </dev/null >/dev/null || :");
+        }
+        if !queues::compare(wanted, held)?.is_empty() {
+            new.insert("tc.back".to_owned(), queues::before(wanted, held));
+            // What is read back counts: a queue that is gone already is an error to `tc`.
+            let _ = writeln!(go, "tc -force -batch {state}/new/{TC_BATCH} </dev/null || :");
+            let _ = writeln!(back, "tc -force -batch {state}/new/tc.back </dev/null || :");
+        }
+        if self.has_frr && !frr::compare(wanted, held).is_empty() {
+            let daemons = !saved::compare(DAEMONS, wanted, held).is_empty();
+            new.extend(frr::changes(wanted, held));
+            let _ = writeln!(go, "vtysh -C -f {state}/new/{FRR_CONF} </dev/null");
+            let (there, undo) = if daemons { restarted(making.place) } else { reloaded(making.place) };
+            go += &there;
+            back += &undo;
+        }
+        // A confirmation that died has written some of them.
+        for (name, path) in kept(etc, self.has_frr) {
+            back += &restore(state, name, &path);
+        }
+        Ok((new, go, back))
+    }
+}
+
+/// Another set of daemons requires a restart with the new files.
+fn restarted(place: &Place) -> (String, String) {
+    let Place { state, etc } = place;
+    let mut go = String::new();
+    for file in [DAEMONS, FRR_CONF] {
+        go += &install_frr(&format!("{state}/new/{file}"), &format!("{etc}/frr/{file}"));
+    }
+    go += "systemctl restart frr </dev/null\n";
+    (go, restarted_before(place))
+}
+
+/// Restarts FRR with the daemons and the running configuration from before. The file that it starts with is restored last.
+fn restarted_before(Place { state, etc }: &Place) -> String {
+    let daemons = restore(state, DAEMONS, &format!("{etc}/frr/{DAEMONS}"));
+    let running = install_frr(&format!("{state}/new/{}", frr::BEFORE), &format!("{etc}/frr/{FRR_CONF}"));
+    format!("{daemons}{running}systemctl restart frr </dev/null\n")
+}
+
+/// Another configuration takes only what differs.
+fn reloaded(place: &Place) -> (String, String) {
+    let state = &place.state;
+    let with = |file: &str, or: &str| {
+        format!("{RELOAD}if [ \"$reload\" ]; then $reload --reload {state}/new/{file} </dev/null; else\n{or}fi\n")
+    };
+    let go = with(FRR_CONF, &format!("vtysh -f {state}/new/{} </dev/null\n", frr::CHANGE));
+    (go, with(frr::BEFORE, &restarted_before(place)))
+}
+
+impl System for Unix {
+    fn shell(&self) -> Option<&'static str> {
+        Some("sudo -n sh -s")
+    }
+
+    fn has_folders(&self) -> bool {
+        true
+    }
+
+    fn files(&self) -> &'static [&'static str] {
+        static ALL: [&str; 6] = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF, TC_BATCH, FRR_CONF, DAEMONS];
+        if self.has_frr { &ALL } else { &ALL[..4] }
+    }
+
+    fn read(&self, place: &Place, wanted: &Texts) -> String {
+        guard::read(place, &self.printed(place, wanted))
+    }
+
+    fn held(&self, output: &str) -> Result<Held, String> {
+        guard::held(output)
+    }
+
+    fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+        let mut found = kernel::compare(wanted, held)?;
+        found.extend(queues::compare(wanted, held)?);
+        if self.has_frr {
+            found.extend(frr::compare(wanted, held));
+        }
+        for file in KERNEL {
+            found.extend(saved::compare(file, wanted, held));
+        }
+        Ok(found)
+    }
+
+    fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {
+        let place = making.place;
+        let (new, go, back) = self.change(wanted, held, making)?;
+        let mut before = kernel::texts(wanted, held)?;
+        before.insert(TC_BATCH.to_owned(), queues::before(wanted, held));
+        if self.has_frr {
+            before.extend(frr::texts(wanted, held));
+        }
+        let state = &place.state;
+        let note = kept(&place.etc, self.has_frr)
+            .into_iter()
+            .map(|(name, path)| format!("[ ! -e {path} ] || cp -p {path} {state}/before/{name}\n"))
+            .collect::<String>();
+        let change = Change {
+            held: &self.printed(place, wanted),
+            digest: &held.digest,
+            before: &before,
+            new: &new,
+            note: &note,
+            go: &go,
+            back: &back,
+        };
+        Ok(vec![Step { script: guard::apply(&change, making), rereads: false }])
+    }
+
+    fn abandon(&self, _: &Making<'_>) -> Option<String> {
+        None
+    }
+
+    fn confirm(&self, place: &Place, _: &str, _: &Held) -> String {
+        let Place { state, etc } = place;
+        let mut save = format!("mkdir -p {etc}/closc\n");
+        for file in KERNEL {
+            let (from, to) = (format!("{state}/new/{file}"), format!("{etc}/closc/{file}"));
+            let _ = write!(save, "if [ -e {from} ]; then\n{}fi\n", install(&from, &to, "644"));
+        }
+        let (from, to) = (format!("{state}/new/{UNIT}"), format!("{etc}/systemd/system/{UNIT}"));
+        let _ = write!(
+            save,
+            "if [ -e {from} ]; then\nmkdir -p {etc}/systemd/system\n{}systemctl --quiet enable {UNIT} </dev/null >/dev/null 2>&1 || :\nfi\n",
+            install(&from, &to, "644")
+        );
+        for file in [FRR_CONF, DAEMONS].into_iter().filter(|_| self.has_frr) {
+            let (from, to) = (format!("{state}/new/{file}"), format!("{etc}/frr/{file}"));
+            let _ = write!(save, "if [ -e {from} ]; then\n{}fi\n", install_frr(&from, &to));
+        }
+        guard::confirm(place, &save)
+    }
+
+    fn roll_back(&self, place: &Place, _: &str) -> String {
+        guard::roll_back(place)
+    }
+
+    fn backup(&self, place: &Place, run: &str) -> String {
+        guard::backup(place, run)
+    }
+
+    fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
+        Ok(guard::restored(output).map(|mut texts| {
+            texts.retain(|name, _| self.files().contains(&name.as_str()));
+            texts
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_put_into_place_by_a_rename() {
+        assert!(install("a", "b", "644").ends_with("mv b.closc b\n"));
+    }
+}
