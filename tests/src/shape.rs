@@ -180,8 +180,11 @@ pub fn on_tofino(yaml: &str) -> String {
     text.replace("qos: lossy-trim", TOFINO_QOS)
 }
 
-/// Thresholds that fit every buffer.
-const TOFINO_QOS: &str = "qos: { base: sonic-ai-lossy, classes: { data-1: { ecn: { thresholds: { min: 200KB, max: 400KB, probability: 5 } } } } }";
+/// Thresholds that fit the buffer, others for each class.
+const TOFINO_QOS: &str = "qos: { base: sonic-ai-lossy, classes: { \
+data-1: { ecn: { thresholds: { min: 200KB, max: 400KB, probability: 5 } } }, \
+data-2: { ecn: { thresholds: { min: 150KB, max: 450KB, probability: 10 } } }, \
+data-3: { ecn: { thresholds: { min: 100KB, max: 300KB, probability: 7 } } } } }";
 
 /// Gives zone 1 of a shape's file NICs of another speed, or as many T0 groups or NICs as are given. Zones that a shape does not
 /// have make a file with faults.

@@ -60,7 +60,7 @@ pub(crate) fn candidates<'s>(
     };
     let fits = |own: &&StatedSwitch| {
         own.tier == word
-            && own.os == switch.language.name
+            && own.os == switch.language.os()
             && switch.hardware.as_ref().is_none_or(|hardware| **hardware == *own.hardware)
             && switch.platform.as_ref().is_none_or(|platform| Some(&**platform) == own.platform.as_deref())
     };

@@ -252,9 +252,9 @@ impl Compared<'_> {
         }
     }
 
-    /// Tells whether the switch has a buffer that is shared out.
+    /// Tells whether the switch has a buffer that its files share out: table entries do not, on any hardware.
     fn buffered(&self) -> bool {
-        self.of_switch.is_some_and(|own| own.buffer.is_some())
+        !self.ranked && self.of_switch.is_some_and(|own| own.buffer.is_some())
     }
 
     fn number(&self, tc: u8) -> u8 {

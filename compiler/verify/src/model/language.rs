@@ -13,6 +13,8 @@ use crate::model::about::About;
 pub(crate) struct Language {
     /// Its name.
     pub(crate) name: &'static str,
+    /// The keyword of its operating system in the manifest, where that is not its name.
+    pub(crate) os: Option<&'static str>,
     /// Whether ports have addresses and switches loopbacks; else next hops carry MAC addresses.
     pub(crate) addresses: bool,
     /// Whether it states speed, largest packet and error correction of ports.
@@ -44,6 +46,7 @@ impl Language {
     /// A router that is configured by text and keeps the MAC addresses of its maker: what most of those have in common.
     pub(crate) const TEXT: Language = Language {
         name: "",
+        os: None,
         addresses: true,
         wire: [true; 3],
         states_peers: false,
@@ -57,6 +60,11 @@ impl Language {
         port: same_name,
         place: nowhere,
     };
+
+    /// Returns the keyword of its operating system in the manifest.
+    pub(crate) fn os(&self) -> &'static str {
+        self.os.unwrap_or(self.name)
+    }
 
     /// Tells whether it can say something of sessions.
     pub(crate) fn says(&self, what: Unsaid) -> bool {

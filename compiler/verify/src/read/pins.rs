@@ -33,6 +33,7 @@ const WIDTH: u64 = 512;
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "pins",
+    os: None,
     addresses: false,
     wire: [true, true, true],
     states_peers: true,

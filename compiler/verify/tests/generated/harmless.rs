@@ -83,7 +83,7 @@ pub(crate) const REASONS: &[Reason] = &[
     because("daemons", "*=no", GONE, "FRR starts only the daemons that are named"),
     because("devices.batch*", "", &[How::Twice], "`ip -force` goes on where the device is there"),
     because(
-        "entries.txtpb ingress.nic_source",
+        "*.txtpb ingress.nic_source",
         "the entity",
         GONE,
         "no device of the fabric sends from the address of a cable",
@@ -197,13 +197,13 @@ pub(crate) const REASONS: &[Reason] = &[
     because("manifest.json (FRRouting)", "profile.*", &[], "what this target does not write is not compared"),
     because("manifest.json (P4)", "profile.*", &[], "what this target does not write is not compared"),
     because(
-        "entries.txtpb ingress.nic_source",
+        "*.txtpb ingress.nic_source",
         "value: *",
         LARGER,
         "no device of the fabric sends from the address of a cable",
     ),
-    because("entries.txtpb ingress.punt", "priority: #", LARGER, "the only entry of its table"),
-    because("entries.txtpb ingress.punt", "value: *", LARGER, "why the CPU is given a packet"),
+    because("*.txtpb ingress.punt", "priority: #", LARGER, "the only entry of its table"),
+    because("*.txtpb ingress.punt", "value: *", LARGER, "why the CPU is given a packet"),
     because("frr.conf", "bgp community-list *", LARGER, "another number in the same order"),
     because("frr.conf", "bgp ebgp-requires-policy", GONE, "every session has its policies"),
     because(

@@ -102,11 +102,13 @@ fn cases(trees: &Trees) -> Vec<Case> {
 }
 
 /// Entries of P4 targets that are damaged.
-const ENTRIES: [(Base, &str); 4] = [
+const ENTRIES: [(Base, &str); 6] = [
     (Base::P4, "entries.txtpb"),
     (Base::ChosenP4, "entries.txtpb"),
     (Base::Pins, "pins.txtpb"),
     (Base::ChosenPins, "pins.txtpb"),
+    (Base::Tofino, "tna.txtpb"),
+    (Base::ChosenTofino, "tna.txtpb"),
 ];
 
 /// Counting of damage to a file: ports of systemd-networkd count together.

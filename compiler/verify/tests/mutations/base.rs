@@ -277,6 +277,10 @@ impl Trees {
             let tree = tree(&plan);
             let report = verify(&tree, options()).expect("the tree can be read");
             assert!(report.holds(), "{base:?} holds before it is damaged\n{}", report.text());
+            // Without a profile, damage of all switches at once has nothing to differ from.
+            let manifest = &tree.files[camino::Utf8Path::new(closc_artefacts::paths::MANIFEST)];
+            let manifest = closc_artefacts::Manifest::parse(manifest).expect("the manifest can be read");
+            assert!(manifest.profile.is_some(), "{base:?} has hardware that its profile does not fit");
             (base, (plan, tree))
         };
         Trees(bases.iter().copied().map(compiled).collect())

@@ -1,7 +1,7 @@
 //! Damage that all switches share, or that no peer shows: what must be there is in the manifest and in standards.
 
 use crate::Mutation;
-use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic, Tools};
+use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic, Tofino, Tools};
 use crate::common::damage::Damage::{All, Gone, Lost, More, Set, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/config_db.json";
@@ -67,6 +67,7 @@ pub(crate) const OTHERS: &[Mutation] = &[
     ("restarts that are forgotten late everywhere", Bgp, CONF, All("stalepath-time 240", "stalepath-time 3600"), "V1815"),
     ("sessions that rest for long everywhere", Bgp, CONF, All("restart 5", "restart 600"), "V1815"),
     ("small packets everywhere", Linux, "switches/*/ip.batch", All("mtu 9216", "mtu 1500"), "V0305"),
+    ("marks of twice the probability everywhere", Tofino, "switches/*/tna.txtpb", All("value: \"\\027\\023\"", "value: \"\\056\\047\""), "V1106"),
     ("swapped cables stay unseen", P4, "p4/fabric.p4info.txtpb", More("# gutted\n"), "V0108"),
     ("no program", P4, "p4/fabric.bmv2.json", Gone, "V0108"),
     ("a gutted program", P4, "p4/fabric.bmv2.json", Text("{", "{ "), "V0108"),

@@ -21,6 +21,7 @@ static PIPELINE: Pipeline = Pipeline { info: "p4/fabric_tna.p4info.txtpb", table
 /// The language.
 static LANGUAGE: Language = Language {
     name: "tna",
+    os: Some(super::LANGUAGE.name),
     spreading: Spreading::Weighted(WIDTH),
     port: number,
     place: find,
