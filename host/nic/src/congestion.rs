@@ -1,0 +1,172 @@
+//! Congestion control of one destination: how many packets may be under way to it, and which losses full queues explain.
+//!
+//! In: round trips, ECN marks, trimmed packets, losses, all with the time at which the packet was sent. Out: a window in packets,
+//! and for each loss whether its plane was crowded when the packet was sent. Invariants: no I/O and no clock; the window is
+//! between [`WINDOW_MIN`] and the most; the packets of one window shrink it to a half at most; a loss that queues do not explain
+//! never shrinks it.
+//!
+//! The rules follow NSCC, the sender-based congestion control of the Ultra Ethernet specification (UE 1.0, section 3.6.13), which
+//! MRC names as its congestion control profile (`uet-1.0-nscc`; arXiv 2605.04333, OCP MRC 1.0):
+//!
+//! | | delay below target | delay at or above target |
+//! |---|---|---|
+//! | no mark | grow in proportion to what is missing to the target | grow by a packet per round trip, the same for all senders |
+//! | marked | hold: another path takes the load | shrink by the share of marks and the excess of delay |
+//!
+//! A trimmed packet, and one that a full queue dropped, shrink the window. MRC marks nothing at the port to the receiver, so in an
+//! incast trims and drops are the only signals. Delay alone shrinks nothing: on a busy machine it is processors that are late.
+
+/// Planes that there may be.
+const PLANES_MAX: usize = 32;
+/// The smallest window: with one packet, a loss would always wait for a timeout.
+pub const WINDOW_MIN: u32 = 2;
+/// Packets for each plane with which a destination begins.
+const FIRST_PER_PLANE: u32 = 16;
+/// The target of queueing delay is the round trip of an empty fabric (UE 1.0: 0.75 of it where switches trim), and this at least.
+const TARGET_MIN_NS: u64 = 500_000;
+/// Queueing delay of so many targets is that of a queue that is full or soon will be.
+const CROWDED: u64 = 6;
+/// Share of the excess of delay by which a marked packet shrinks the window (`gamma` of UE 1.0).
+const GAMMA: f64 = 0.8;
+/// Packets by which a trimmed or dropped packet shrinks the window. With one, a sender that grows by a packet per round trip would
+/// lose one per round trip.
+const SHRINK: f64 = 2.0;
+
+/// A stretch of time in which packets of a plane met full queues, by when they were sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Episode {
+    first_ns: u64,
+    last_ns: u64,
+}
+
+/// What an acknowledgement reports.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrivals {
+    /// Packets that arrived.
+    pub packets: u32,
+    /// Those of them that were marked.
+    pub marked: u32,
+    /// The shortest round trip of them, which waited least for the acknowledgement.
+    pub rtt_ns: u64,
+    /// Packets under way before it.
+    pub under_way: u32,
+}
+
+/// Congestion control of one destination.
+#[derive(Debug, Clone)]
+pub struct Congestion {
+    window: f64,
+    most: f64,
+    /// The shortest round trip; 0 before the first.
+    base_ns: u64,
+    /// The last round trip.
+    rtt_ns: u64,
+    /// Packets before this number were sent with the window before it was shrunk last.
+    shrunk_at: Option<u32>,
+    /// The window is not shrunk below this by packets before that number.
+    floor: f64,
+    crowded: [Option<Episode>; PLANES_MAX],
+}
+
+impl Congestion {
+    /// Begins with some packets for each plane, and never has more than `most` under way.
+    pub fn new(planes: u32, most: u32) -> Self {
+        let most = most.max(WINDOW_MIN);
+        Congestion {
+            window: f64::from((planes.max(1) * FIRST_PER_PLANE).clamp(WINDOW_MIN, most)),
+            most: f64::from(most),
+            base_ns: 0,
+            rtt_ns: 0,
+            shrunk_at: None,
+            floor: f64::from(WINDOW_MIN),
+            crowded: [None; PLANES_MAX],
+        }
+    }
+
+    /// Returns the packets that may be under way.
+    pub fn window(&self) -> u32 {
+        self.window as u32
+    }
+
+    /// Returns the queueing delay that is aimed at.
+    pub fn target_ns(&self) -> u64 {
+        self.base_ns.max(TARGET_MIN_NS)
+    }
+
+    /// Takes an acknowledgement.
+    pub fn arrived(&mut self, arrivals: &Arrivals) {
+        let Arrivals { packets, marked, rtt_ns, under_way } = *arrivals;
+        if packets == 0 {
+            return;
+        }
+        self.base_ns = if self.base_ns == 0 { rtt_ns } else { self.base_ns.min(rtt_ns) };
+        self.rtt_ns = rtt_ns;
+        let (delay_ns, target_ns) = (rtt_ns - self.base_ns, self.target_ns());
+        if marked > 0 {
+            if delay_ns >= target_ns {
+                let excess = 1.0 - target_ns as f64 / delay_ns.max(1) as f64;
+                self.set(self.window - f64::from(marked.min(packets)) * GAMMA * excess);
+            }
+            return;
+        }
+        // A window that is not used says nothing of what the fabric carries.
+        if f64::from(under_way) < self.window / 2.0 {
+            return;
+        }
+        let fair = f64::from(packets) / self.window;
+        let missing = f64::from(packets) * (target_ns.saturating_sub(delay_ns)) as f64 / target_ns as f64;
+        self.set(self.window + fair.max(missing));
+    }
+
+    /// Takes a packet that was trimmed, or that a full queue dropped. `next` is the number of the next packet that is sent.
+    pub fn shrink(&mut self, number: u32, next: u32) {
+        let is_before = self.shrunk_at.is_some_and(|at| at.wrapping_sub(number).cast_signed() > 0);
+        if !is_before {
+            (self.shrunk_at, self.floor) = (Some(next), self.window / 2.0);
+        }
+        let least = self.floor.min(self.window);
+        self.set((self.window - SHRINK).max(least));
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.clamp(f64::from(WINDOW_MIN), self.most);
+    }
+
+    /// Takes the shortest round trip of a plane's packets in an acknowledgement, and when that packet was sent.
+    pub fn waited(&mut self, plane: u8, rtt_ns: u64, sent_ns: u64) {
+        if self.base_ns > 0 && rtt_ns.saturating_sub(self.base_ns) >= CROWDED * self.target_ns() {
+            self.crowd(plane, sent_ns);
+        }
+    }
+
+    /// Takes a packet that met a full queue, or one that is filling up: it was trimmed, marked, or waited for long.
+    pub fn crowd(&mut self, plane: u8, sent_ns: u64) {
+        let reach_ns = self.reach_ns();
+        let Some(known) = self.crowded.get_mut(usize::from(plane)) else { return };
+        let same = known.filter(|episode| sent_ns <= episode.last_ns.saturating_add(reach_ns));
+        *known = Some(match same {
+            Some(Episode { first_ns, last_ns }) => {
+                Episode { first_ns: first_ns.min(sent_ns), last_ns: last_ns.max(sent_ns) }
+            }
+            None => Episode { first_ns: sent_ns, last_ns: sent_ns },
+        });
+    }
+
+    /// Tells whether queues of a plane were full when a packet was sent, so that its loss says nothing of its path. Packets that
+    /// were sent within two round trips share a queue.
+    pub fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
+        let episode = self.crowded.get(usize::from(plane)).copied().flatten();
+        let reach_ns = self.reach_ns();
+        episode.is_some_and(|episode| {
+            sent_ns.saturating_add(reach_ns) >= episode.first_ns
+                && sent_ns <= episode.last_ns.saturating_add(reach_ns)
+        })
+    }
+
+    fn reach_ns(&self) -> u64 {
+        2 * self.rtt_ns.max(self.target_ns())
+    }
+}
+
+#[cfg(test)]
+mod tests;
