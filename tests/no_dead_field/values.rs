@@ -224,7 +224,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         return Some(platforms());
     }
     if let Some((_, field)) = leaf.split_once(".by_zone.*.") {
-        return zone(tier, field, base);
+        return zone(tier, field, base).or_else(|| places(leaf, tier));
     }
     let breakouts = |far: &str, side: &str| {
         let of = |breakout: Breakout| {
@@ -269,7 +269,32 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         // Others say what holds anyway: as many as NICs, or none.
         "tiers.t0.down" | "tiers.t0.down.count" => plain([json!(3), json!(4)]),
         _ if leaf.rsplit('.').next() == Some("spare") => plain([json!(2), json!(3)]),
-        _ if leaf.ends_with(".first_cage") => plain([json!(20)]),
+        _ => return places(leaf, tier),
+    })
+}
+
+/// Options of where the ports of a tier are.
+fn places(leaf: &str, tier: &str) -> Option<Vec<Try>> {
+    let field = leaf.trim_end_matches(".[]").rsplit('.').next()?;
+    let split = json!({ "breakout": "2x400G" });
+    let side = if leaf.contains(".up.") { "up" } else { "down" };
+    // A first port is in a cage with several, at both ends of a cable.
+    let ends = match (tier, side) {
+        ("t0", "down") => json!({ "hosts": { "nic": { "speed": "800G", "lanes": 8 } },
+                                  "tiers": { "t0": { "down": split } } }),
+        ("t0", _) | ("t1", "down") => {
+            json!({ "tiers": { "t0": { "up": split }, "t1": { "down": split } } })
+        }
+        _ => json!({ "tiers": { "t1": { "up": split }, "t2": { "down": split } } }),
+    };
+    let named = json!({ "platform": "spectrum4-sn5600-256x100g" });
+    let panel = json!({ "hosts": { "nic": { "speed": "200G", "lanes": 2 } },
+                        "tiers": { "t0": named, "t1": named, "t2": named } });
+    Some(match field {
+        "first_cage" => plain([json!(20)]),
+        "cages" => plain([json!("20-31")]),
+        "first_port" => tries(&ends, [json!(1)]),
+        "layout" => tries(&panel, [json!("d128u128s1"), json!("d254u2s1")]),
         _ => return None,
     })
 }
@@ -301,7 +326,6 @@ fn zone(tier: &str, field: &str, base: &Value) -> Option<Vec<Try>> {
         ("t0", "up.breakout") => with_far("t1", "down"),
         ("t1", "down.breakout") => with_far("t0", "up"),
         ("t1", "up.breakout") => plain(other_breakouts(base, tier).into_iter().map(|b| json!(b.to_string()))),
-        (_, "down.first_cage" | "up.first_cage") => plain([json!(20)]),
         _ => return None,
     })
 }

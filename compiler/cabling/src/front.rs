@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use closc_plan::Plan;
-use closc_platform::{Platform, Slot};
+use closc_platform::Platform;
 use closc_topology::Switch;
 use smol_str::SmolStr;
 
@@ -34,13 +34,7 @@ impl Fronts {
 
 /// The names and aliases of all ports under all splits. A name goes before an alias.
 fn names(platform: &Platform) -> Names {
-    let panel = &platform.panel;
-    let slots = panel.breakouts.iter().flat_map(|breakout| {
-        (0..panel.cages).flat_map(move |cage| {
-            (0..breakout.ports).map(move |part| Slot { cage, part, breakout: *breakout })
-        })
-    });
-    let ports: Vec<_> = slots.map(|slot| platform.port(slot)).collect();
+    let ports: Vec<_> = platform.ports().collect();
     let aliases = ports.iter().map(|port| (port.alias.clone(), port.name.clone()));
     let own = ports.iter().map(|port| (port.name.clone(), port.name.clone()));
     aliases.chain(own).collect()

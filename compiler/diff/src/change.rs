@@ -14,8 +14,8 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic, NicKind, Pin, Pins,
-    PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId,
+    Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic, NicKind, Pin,
+    Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId,
     ZoneTier, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
@@ -346,7 +346,9 @@ tier_settings! {
     /// Downlinks kept free.
     DownSpare(u16) = down.spare, T0 "tiers.t0.down.spare", T1 "tiers.t1.down.spare", T2 "tiers.t2.down.spare";
     /// First cage of the downlinks.
-    DownCage(u16) = down.first_cage, T0 "tiers.t0.down.first_cage", T1 "tiers.t1.down.first_cage", T2 "tiers.t2.down.first_cage";
+    DownCage(Cages) = down.cages, T0 "tiers.t0.down.first_cage", T1 "tiers.t1.down.first_cage", T2 "tiers.t2.down.first_cage";
+    /// First port of the first downlink cage.
+    DownPort(u8) = down.first_port, T0 "tiers.t0.down.first_port", T1 "tiers.t1.down.first_port", T2 "tiers.t2.down.first_port";
     /// Breakout of downlink cages.
     DownBreakout(Breakout) = down.breakout, T0 "tiers.t0.down.breakout", T1 "tiers.t1.down.breakout", T2 "tiers.t2.down.breakout";
     /// Uplinks in use.
@@ -354,7 +356,9 @@ tier_settings! {
     /// Uplinks kept free.
     UpSpare(u16) = up.spare, T0 "tiers.t0.up.spare", T1 "tiers.t1.up.spare";
     /// First cage of the uplinks.
-    UpCage(u16) = up.first_cage, T0 "tiers.t0.up.first_cage", T1 "tiers.t1.up.first_cage";
+    UpCage(Cages) = up.cages, T0 "tiers.t0.up.first_cage", T1 "tiers.t1.up.first_cage";
+    /// First port of the first uplink cage.
+    UpPort(u8) = up.first_port, T0 "tiers.t0.up.first_port", T1 "tiers.t1.up.first_port";
     /// Breakout of uplink cages.
     UpBreakout(Breakout) = up.breakout, T0 "tiers.t0.up.breakout", T1 "tiers.t1.up.breakout";
     /// Parallel links to each upper neighbour.

@@ -50,7 +50,10 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
         TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
         TierSetting::ByZone(edit) => judge_zones(tier, edit, old, new),
         TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),
-        TierSetting::DownCage(_) | TierSetting::UpCage(_) => planes(&[tier], "cables move to other ports"),
+        TierSetting::DownCage(_)
+        | TierSetting::UpCage(_)
+        | TierSetting::DownPort(_)
+        | TierSetting::UpPort(_) => planes(&[tier], "cables move to other ports"),
         TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {
             planes(&[tier], "ports go down while their cages are split in another way")
         }
@@ -92,7 +95,7 @@ pub(crate) fn touched_zones(
     let [before, after] = [old, new].map(|fabric| fabric.topology().tier(tier));
     let (Some(before), Some(after)) = (before, after) else { return BTreeSet::new() };
     let common = old.topology().zones.min(new.topology().zones);
-    let port = |block: PortBlock| (block.first_cage, block.breakout);
+    let port = |block: PortBlock| (block.cages, block.first_port, block.breakout);
     let is = |of: &Tier, zone: ZoneId| (port(of.down_in(zone)), port(of.up_in(zone)));
     let differs = |zone: &ZoneId| {
         hardware(before, *zone) != hardware(after, *zone) || is(before, *zone) != is(after, *zone)

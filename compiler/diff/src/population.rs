@@ -4,6 +4,7 @@
 //! and what one side's numbers reach and the other's do not is looked at; others are walked.
 
 use closc_fabric::{Fabric, PortUse};
+use closc_platform::Share;
 use closc_topology::{
     Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, Switch, Tier, TierId, Topology, ZoneId,
 };
@@ -78,7 +79,8 @@ fn rule(old: &Topology, new: &Topology) -> bool {
 /// Tells whether equal ports of a tier are in equal cages, in every zone.
 fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
-    let start = |block: PortBlock| (block.first_cage, block.breakout.ports);
+    let start =
+        |block: PortBlock| (block.cages, block.first_port, block.breakout.ports, block.breakout.share);
     let starts = |tier: &Tier, zone| [tier.down_in(zone), tier.up_in(zone)].map(start);
     let own = before.by_zone.keys().chain(after.by_zone.keys()).copied();
     let common = own.filter(|zone| zone.0 < old.zones.min(new.zones));
@@ -86,12 +88,12 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
 }
 
-/// Where the ends of a cable are: the cage and the part of it, the lower end first; nothing for NICs.
-fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8)>; 2] {
+/// Where the ends of a cable are: the cage and the part of it, of the share of the cage that it has, the lower end first; nothing for NICs.
+fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8, Option<Share>)>; 2] {
     let topology = fabric.topology();
     let place = |block: PortBlock, index| {
         let slot = block.slot(index);
-        (slot.cage, slot.part)
+        (slot.cage, slot.part, slot.breakout.share)
     };
     let lower = match link {
         Link::Fabric { lower, up } => topology.tier(lower.tier).map(|tier| place(tier.up_in(lower.zone), up)),

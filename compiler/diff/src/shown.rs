@@ -13,8 +13,9 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, ManagementList, NicKind, Pin,
-    Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId, ZoneTier,
+    Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, ManagementList,
+    NicKind, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId,
+    ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -35,7 +36,7 @@ macro_rules! by_display {
     };
 }
 
-by_display!(u8, u16, u32, u64, SmolStr, String, Speed, Ipv6Net, IpNet, IpAddr, Breakout, Pattern);
+by_display!(u8, u16, u32, u64, SmolStr, String, Speed, Ipv6Net, IpNet, IpAddr, Breakout, Cages, Pattern);
 
 impl<T: Shown> Shown for Option<T> {
     fn shown(&self) -> String {
@@ -186,7 +187,7 @@ impl Shown for ZoneTier {
     fn shown(&self) -> String {
         let side = |block: &PortBlock| {
             let spare = if block.spare > 0 { format!(" and {} spare", block.spare) } else { String::new() };
-            format!("{}{spare} of {} from cage {}", block.count, block.breakout, block.first_cage)
+            format!("{}{spare} of {} from cage {}", block.count, block.breakout, block.cages)
         };
         let (down, up) = (side(&self.down), side(&self.up));
         format!("{} with {}, down {down}, up {up}", self.platform.id, self.os.word())

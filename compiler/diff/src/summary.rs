@@ -94,9 +94,11 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         | TierSetting::Os(_)
         | TierSetting::DownSpare(_)
         | TierSetting::DownCage(_)
+        | TierSetting::DownPort(_)
         | TierSetting::DownBreakout(_)
         | TierSetting::UpSpare(_)
         | TierSetting::UpCage(_)
+        | TierSetting::UpPort(_)
         | TierSetting::UpBreakout(_)
         | TierSetting::Parallel(_)
         | TierSetting::ByPlane(_)
@@ -110,6 +112,8 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         TierSetting::Parallel(_) => Some("moves cables".to_owned()),
         TierSetting::DownCage(_)
         | TierSetting::UpCage(_)
+        | TierSetting::DownPort(_)
+        | TierSetting::UpPort(_)
         | TierSetting::DownBreakout(_)
         | TierSetting::UpBreakout(_) => Some(format!("ports of every {each} get other names")),
         TierSetting::Platform(_)

@@ -2,12 +2,24 @@
 //!
 //! In: text from a topology or catalogue file. Out: a [`Breakout`]. Invariants: what is printed parses back.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use closc_qos::units::{Speed, UnitError};
 
-use crate::{Breakout, Platform};
+use crate::{Breakout, Panel, Platform};
+
+/// The part of its cages that a breakout takes, where it does not take all of them: `1x800G(4)` is one port on four lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+pub struct Share {
+    /// Lanes of a cage that it takes.
+    pub lanes: u8,
+    /// The first of them, from 0.
+    pub lane: u8,
+    /// Ports of the cage on the lanes before them.
+    pub ports: u8,
+}
 
 /// Why a text is not a breakout, or none of a panel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,9 +71,70 @@ impl FromStr for Breakout {
         if !(1..=64).contains(&ports) {
             return Err(BreakoutError::Ports { text: text.to_owned(), ports });
         }
+        let (speed, lanes) = match speed.strip_suffix(')').map(|speed| speed.split_once('(')) {
+            Some(split) => split.map(|(speed, lanes)| (speed, Some(lanes))).ok_or_else(form)?,
+            None => (speed, None),
+        };
+        let share = match lanes.map(str::parse::<u8>) {
+            Some(Ok(lanes)) if lanes > 0 => Some(Share { lanes, lane: 0, ports: 0 }),
+            Some(_) => return Err(form()),
+            None => None,
+        };
         let speed: Speed =
             speed.parse().map_err(|cause| BreakoutError::Speed { text: text.to_owned(), cause })?;
-        Ok(Breakout { ports: ports as u8, speed })
+        Ok(Breakout { ports: ports as u8, speed, share })
+    }
+}
+
+impl Breakout {
+    /// Returns the lanes of each of its ports in cages of so many.
+    pub fn width(&self, lanes: u8) -> u8 {
+        self.share.map_or(lanes, |share| share.lanes) / self.ports.max(1)
+    }
+
+    /// Returns the breakout of whole cages into ports of this kind, where their lanes divide a cage.
+    pub(crate) fn of_whole_cages(&self, lanes: u8) -> Option<Breakout> {
+        let width = self.width(lanes);
+        let divides = width > 0 && lanes % width == 0 && self.share.is_none_or(|s| s.lanes % self.ports == 0);
+        divides.then(|| Breakout { ports: lanes / width, speed: self.speed, share: None })
+    }
+
+    /// Returns it on the last lanes of cages of so many, behind the ports of another breakout where both are in the same
+    /// cages. One of whole cages stays as it is.
+    #[must_use]
+    pub fn behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
+        let width = other.unwrap_or(self).width(lanes).max(1);
+        if let Some(share) = &mut self.share {
+            share.lane = lanes.saturating_sub(share.lanes);
+            let below = other.filter(|other| other.share.is_some_and(|own| own.lanes <= share.lane));
+            share.ports = below.map_or(share.lane / width, |other| other.ports);
+        }
+        self
+    }
+
+    /// Returns the name that hwskus have it by: ports on the first lanes are those of a whole cage.
+    pub(crate) fn for_hwsku(self, lanes: u8) -> Breakout {
+        let is_first = self.share.is_some_and(|share| share.lane == 0);
+        if is_first { self.of_whole_cages(lanes).unwrap_or(self) } else { self }
+    }
+}
+
+impl Panel {
+    /// Tells whether cages can be split so: a share of a cage, where whole ones can be split into ports of this kind.
+    pub fn offers(&self, breakout: Breakout) -> bool {
+        let Some(share) = breakout.share else { return self.breakouts.contains(&breakout) };
+        let fits =
+            share.lanes < self.lanes && u16::from(share.lane) + u16::from(share.lanes) <= self.lanes.into();
+        let width = breakout.width(self.lanes);
+        let whole = breakout.of_whole_cages(self.lanes);
+        fits && width > 0
+            && share.lane % width == 0
+            && whole.is_some_and(|whole| self.breakouts.contains(&whole))
+    }
+
+    /// Returns what hwskus are known by: each breakout once.
+    pub(crate) fn hwsku_key(&self, breakouts: impl IntoIterator<Item = Breakout>) -> BTreeSet<Breakout> {
+        breakouts.into_iter().map(|breakout| breakout.for_hwsku(self.lanes)).collect()
     }
 }
 
@@ -88,16 +161,17 @@ impl schemars::JsonSchema for Breakout {
             });
         }
         schemars::json_schema!({
-            "description": "ports a cage is split into, `x` and the speed of each, as in `8x100G`",
+            "description": "ports a cage is split into, `x` and the speed of each, as in `8x100G`; with the lanes that they take where others take the rest, as in `1x800G(4)`",
             "type": "string",
-            "pattern": r"^[0-9]{1,2}x[0-9]+(\.[0-9]+)?[TGM]$"
+            "pattern": r"^[0-9]{1,2}x[0-9]+(\.[0-9]+)?[TGM](\([0-9]+\))?$"
         })
     }
 }
 
 impl fmt::Display for Breakout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}", self.ports, self.speed)
+        write!(f, "{}x{}", self.ports, self.speed)?;
+        self.share.map_or(Ok(()), |share| write!(f, "({})", share.lanes))
     }
 }
 
@@ -105,7 +179,7 @@ impl Platform {
     /// Reads a breakout that the cages of this platform offer.
     pub fn breakout(&self, text: &str) -> Result<Breakout, BreakoutError> {
         let breakout: Breakout = text.parse()?;
-        if self.panel.breakouts.contains(&breakout) {
+        if self.panel.offers(breakout) {
             return Ok(breakout);
         }
         let offered = self.panel.breakouts.iter().map(|b| format!("`{b}`")).collect::<Vec<_>>().join(", ");
@@ -119,16 +193,30 @@ mod tests {
 
     #[test]
     fn text_and_value_agree() {
-        for text in ["1x800G", "8x100G", "4x200G", "1x1.6T", "16x100G"] {
+        for text in ["1x800G", "8x100G", "4x200G", "1x1.6T", "16x100G", "1x800G(4)"] {
             assert_eq!(text.parse::<Breakout>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn refuses_what_is_no_breakout() {
-        for text in
-            ["", "x", "8x", "x100G", "0x100G", "65x100G", "8x100", "8 x 100G", "-1x100G", "+8x100G", "8x0G"]
-        {
+        for text in [
+            "",
+            "x",
+            "8x",
+            "x100G",
+            "0x100G",
+            "65x100G",
+            "8x100",
+            "8 x 100G",
+            "-1x100G",
+            "+8x100G",
+            "8x0G",
+            "1x800G(0)",
+            "1x800G(4",
+            "1x800G4)",
+            "1x800G(300)",
+        ] {
             assert!(text.parse::<Breakout>().is_err(), "{text}");
         }
     }

@@ -141,6 +141,8 @@ capabilities! {
     Management, management, "a management address", "addresses.management, addresses.management_gateway, addresses.management_list";
     /// Ports without a cable, which are shut.
     SparePorts, spare_ports, "ports without a cable, shut", "tiers.*.down.spare, tiers.*.up.spare";
+    /// Cages with ports of two kinds.
+    SharedCages, shared_cages, "ports of two kinds in one cage", "tiers.*.down.breakout, tiers.*.up.breakout";
     /// Time, log and SNMP servers.
     Services, services, "time, log and SNMP servers", "services";
 }

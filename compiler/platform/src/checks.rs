@@ -10,6 +10,7 @@ pub(crate) mod device_ports;
 pub(crate) mod features;
 pub(crate) mod id;
 pub(crate) mod lanes;
+pub(crate) mod layouts;
 pub(crate) mod limits;
 pub(crate) mod panel;
 pub(crate) mod shape;
@@ -38,6 +39,7 @@ pub static RULES: &[&Rule] = &[
     &twice::RULE,
     &words::RULE,
     &device_ports::RULE,
+    &layouts::RULE,
 ];
 
 /// Runs every check on one file.
@@ -54,6 +56,7 @@ pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
     features::check(file, source, &mut found);
     words::check(file, source, &mut found);
     device_ports::check(file, source, &mut found);
+    layouts::check(file, source, &mut found);
     found
 }
 

@@ -12,7 +12,8 @@ use closc_qos::units::{Bytes, Speed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Breakout, HwskuFacts, Limit, Os, PortNaming, Provenance};
+use crate::alias::Aliases;
+use crate::{Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Provenance};
 
 /// A value and where it was written.
 #[derive(Debug, Clone)]
@@ -94,6 +95,9 @@ pub(crate) struct File {
     pub(crate) trimming: Option<At<TrimmingFile>>,
     /// Table sizes.
     pub(crate) limits: LimitsFile,
+    /// Layouts of its ports, which a tier of a fabric file names with `layout`.
+    #[serde(default)]
+    pub(crate) layouts: BTreeMap<String, At<Layout>>,
     /// Capabilities.
     pub(crate) features: Vec<At<Feature>>,
 }
@@ -119,6 +123,9 @@ pub(crate) struct PanelFile {
     /// Port names of operating systems that use other names.
     #[serde(default)]
     pub(crate) namings: BTreeMap<Os, PortNaming>,
+    /// Aliases of SONiC's ports, where they are not those of `naming`.
+    #[serde(default)]
+    pub(crate) aliases: Option<At<Aliases>>,
     /// Numbers printed beside the cages, as SONiC's `index`; from 1 by 1 if not given.
     #[serde(default)]
     pub(crate) numbers: NumbersFile,
@@ -205,7 +212,8 @@ pub(crate) struct SonicFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hwsku")]
 pub(crate) struct HwskuFile {
-    /// Every breakout in use, and no other.
+    /// Every breakout in use, and no other. One that takes a share of its cages, as in `1x800G(4)`, is on the first lanes
+    /// where it is the first of the list, and on the last ones behind the first of the list elsewhere.
     pub(crate) breakouts: Vec<At<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
@@ -326,6 +334,16 @@ impl PanelFile {
             }
             PortNumbersFile::First(first) => Some(first.iter().copied().map(u32::from).collect()),
         }
+    }
+
+    /// Tells whether cages can be split so, whole or in shares.
+    pub(crate) fn offers(&self, breakout: Breakout) -> bool {
+        let whole = match breakout.share {
+            Some(_) => breakout.of_whole_cages(self.lanes.value),
+            None => Some(breakout),
+        };
+        let fits = breakout.share.is_none_or(|share| share.lanes < self.lanes.value);
+        fits && whole.is_some_and(|whole| self.breakouts.iter().any(|at| at.value == whole))
     }
 
     /// Returns the serial lanes cage by cage; nothing where they count past 16 bits.

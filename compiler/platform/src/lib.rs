@@ -4,8 +4,10 @@
 //! with its ports, buffers, limits and features. Invariants: a platform of the catalogue is whole and coherent,
 //! so that later stages look things up and check nothing again.
 
+mod alias;
 mod breakout;
 mod builtin;
+mod cages;
 pub mod capability;
 mod catalogue;
 mod checks;
@@ -23,7 +25,8 @@ mod release;
 mod required;
 pub mod telemetry;
 
-pub use breakout::BreakoutError;
+pub use breakout::{BreakoutError, Share};
+pub use cages::{CageError, CageSet};
 pub use catalogue::Catalogue;
 pub use checks::RULES;
 pub use claim::{Claim, Provenance, SkuFeature, Standing};

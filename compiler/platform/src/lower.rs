@@ -2,8 +2,10 @@
 //!
 //! In: a [`File`] that every check accepted. Out: the platform. Invariants: nothing can fail here.
 
+use std::collections::BTreeSet;
+
 use crate::file::{BufferFile, Feature, File, LimitsFile, PanelFile, SonicFile, TrimmingFile};
-use crate::{Buffer, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
+use crate::{Breakout, Buffer, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
 
 /// Makes a platform from a checked file.
 pub(crate) fn lower(file: File) -> Platform {
@@ -15,10 +17,11 @@ pub(crate) fn lower(file: File) -> Platform {
         pipeline: file.pipeline.map(|pipeline| pipeline.value.into()),
         rack_units: file.rack_units.map(|units| units.value),
         panel: panel(&file.panel),
-        sonic: file.sonic.map(|sonic| self::sonic(sonic.value)),
+        sonic: file.sonic.map(|sonic| self::sonic(sonic.value, file.panel.lanes.value)),
         buffer: file.buffer.as_ref().map(buffer),
         trimming: file.trimming.map(|trimming| self::trimming(trimming.value)),
         limits: limits(&file.limits),
+        layouts: file.layouts.into_iter().map(|(name, layout)| (name, layout.value)).collect(),
         sources: file.sources,
     }
 }
@@ -33,6 +36,7 @@ fn panel(file: &PanelFile) -> Panel {
         naming: file.naming,
         usual_naming: file.naming,
         namings: file.namings.clone(),
+        aliases: file.aliases.as_ref().map(|at| at.value.clone()),
         first_number: file.numbers.first,
         number_step: file.numbers.step,
         port_numbers: file.port_numbers().map(|all| all.into_iter().map(|number| number as u16).collect()),
@@ -42,7 +46,7 @@ fn panel(file: &PanelFile) -> Panel {
     }
 }
 
-fn sonic(file: SonicFile) -> Sonic {
+fn sonic(file: SonicFile, lanes: u8) -> Sonic {
     Sonic {
         hwsku: file.hwsku,
         any_breakout: file.any_breakout,
@@ -50,10 +54,19 @@ fn sonic(file: SonicFile) -> Sonic {
         hwskus: file
             .hwskus
             .into_iter()
-            .map(|one| (one.breakouts.iter().map(|at| at.value).collect(), one.hwsku))
+            .map(|one| (in_place(one.breakouts.iter().map(|at| at.value).collect(), lanes), one.hwsku))
             .collect(),
         facts: file.facts,
     }
+}
+
+/// The breakouts of a hwsku, each on its lanes.
+fn in_place(mut breakouts: Vec<Breakout>, lanes: u8) -> BTreeSet<Breakout> {
+    let first = breakouts.first().copied();
+    for breakout in breakouts.iter_mut().skip(1) {
+        *breakout = breakout.behind(first, lanes);
+    }
+    breakouts.into_iter().map(|breakout| breakout.for_hwsku(lanes)).collect()
 }
 
 fn buffer(file: &BufferFile) -> Buffer {

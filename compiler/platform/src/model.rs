@@ -14,6 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::alias::Aliases;
+use crate::breakout::Share;
+use crate::cages::CageSet;
 use crate::claim::{Claim, Provenance};
 use crate::os::Os;
 
@@ -24,6 +27,9 @@ pub struct Breakout {
     pub ports: u8,
     /// Speed of each.
     pub speed: Speed,
+    /// The lanes that they take, where others take the rest of the cage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
 }
 
 /// A port before it has a name: the cage, the part of it, and how the cage is split.
@@ -85,8 +91,39 @@ pub struct Platform {
     pub limits: Limits,
     /// Capabilities.
     pub features: Features,
+    /// Layouts of its ports by name. Digests of what a file means have the ports, and leave these out.
+    #[serde(skip)]
+    pub layouts: BTreeMap<String, Layout>,
     /// Where the values come from.
     pub sources: Vec<String>,
+}
+
+/// A layout of ports: which cages are downlinks and which are uplinks, and how they are split.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// Ports towards the NICs or the tier below.
+    #[serde(default)]
+    pub down: Option<LayoutSide>,
+    /// Ports towards the tier above.
+    #[serde(default)]
+    pub up: Option<LayoutSide>,
+    /// Why a fabric cannot have it, for a layout that is known by its name only.
+    #[serde(default)]
+    pub refused: Option<String>,
+}
+
+/// The ports of one side of a layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LayoutSide {
+    /// Breakout of each cage.
+    pub breakout: Breakout,
+    /// The cages, from 0.
+    pub cages: CageSet,
+    /// The first port of the first cage, from 0.
+    #[serde(default)]
+    pub first_port: u8,
 }
 
 /// The front panel: equal cages of equal lanes.
@@ -110,6 +147,9 @@ pub struct Panel {
     /// Port names of operating systems that do not use the usual ones.
     #[serde(skip)]
     pub namings: BTreeMap<Os, PortNaming>,
+    /// Patterns of SONiC's aliases, where they are not those of `naming`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) aliases: Option<Aliases>,
     /// Number on the panel of the first cage, as SONiC's `index`; 1 nearly everywhere.
     pub first_number: u16,
     /// Step from one cage to the next in numbers on the panel; 2 where every other cage must stay empty.
@@ -391,7 +431,7 @@ impl Platform {
 
     /// Tells whether one of SONiC's hwskus is for exactly these breakouts, or takes any.
     pub fn has_hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> bool {
-        let used: BTreeSet<Breakout> = breakouts.into_iter().collect();
+        let used = self.panel.hwsku_key(breakouts);
         let default = BTreeSet::from([self.panel.default_breakout]);
         self.sonic.as_ref().is_some_and(|sonic| {
             sonic.any_breakout || used == default || sonic.hwskus.iter().any(|(these, _)| *these == used)
@@ -401,7 +441,7 @@ impl Platform {
     /// Returns SONiC's hwsku for a switch on which these breakouts are in use; nothing where SONiC does not run.
     pub fn hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> Option<&str> {
         let sonic = self.sonic.as_ref()?;
-        let used: BTreeSet<Breakout> = breakouts.into_iter().collect();
+        let used = self.panel.hwsku_key(breakouts);
         let named = sonic.hwskus.iter().find(|(these, _)| *these == used);
         Some(named.map_or(&*sonic.hwsku, |(_, hwsku)| hwsku))
     }

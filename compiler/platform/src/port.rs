@@ -7,6 +7,7 @@
 
 use smol_str::SmolStr;
 
+use crate::alias::AliasNumbers;
 use crate::{Breakout, PhysicalPort, Platform, PortNaming, Slot};
 
 impl Platform {
@@ -20,7 +21,7 @@ impl Platform {
             name: self.name_at(slot, at),
             alias: self.alias_at(slot, at),
             panel: at.panel,
-            subport: if slot.breakout.ports == 1 { 0 } else { slot.part + 1 },
+            subport: at.ordinal.map_or(0, |ordinal| ordinal + 1),
             lanes: self
                 .panel
                 .serial_lanes
@@ -36,12 +37,19 @@ impl Platform {
     /// Returns every port that some way of splitting its cage gives.
     pub fn ports(&self) -> impl Iterator<Item = PhysicalPort> + '_ {
         let slots = (0..self.panel.cages).flat_map(move |cage| {
-            let of_cage = self.panel.breakouts.iter().map(move |breakout| (cage, *breakout));
+            let of_cage =
+                self.panel.breakouts.iter().chain(self.shares()).map(move |breakout| (cage, *breakout));
             of_cage.flat_map(|(cage, breakout)| {
                 (0..breakout.ports).map(move |part| Slot { cage, part, breakout })
             })
         });
         slots.map(|slot| self.port(slot))
+    }
+
+    /// The breakouts of SONiC's hwskus that take a share of a cage.
+    fn shares(&self) -> impl Iterator<Item = &Breakout> + Clone {
+        let hwskus = self.sonic.iter().flat_map(|sonic| &sonic.hwskus);
+        hwskus.flat_map(|(breakouts, _)| breakouts).filter(|breakout| breakout.share.is_some())
     }
 
     /// Returns the name of the port of a slot, without the rest.
@@ -63,14 +71,17 @@ impl Platform {
     fn place(&self, slot: Slot) -> Place {
         let panel = &self.panel;
         let lanes = u16::from(panel.lanes);
-        let width = lanes / u16::from(slot.breakout.ports.max(1));
-        let in_cage = u16::from(slot.part) * width;
+        let width = u16::from(slot.breakout.width(panel.lanes));
+        let (first, before) = slot.breakout.share.map_or((0, 0), |share| (share.lane, share.ports));
+        let in_cage = u16::from(first) + u16::from(slot.part) * width;
+        let is_split = slot.breakout.ports != 1 || slot.breakout.share.is_some();
         Place {
             panel: panel.first_number + slot.cage * panel.number_step,
             width,
             in_cage,
             first_lane: slot.cage * lanes + in_cage,
             named: self.first_named(slot.cage) + in_cage,
+            ordinal: is_split.then_some(before + slot.part),
         }
     }
 
@@ -99,9 +110,9 @@ impl Platform {
             PortNaming::Swp => {
                 text.word("swp");
                 text.number(at.panel);
-                if slot.breakout.ports != 1 {
+                if let Some(ordinal) = at.ordinal {
                     text.word("s");
-                    text.number(u16::from(slot.part));
+                    text.number(u16::from(ordinal));
                 }
             }
             PortNaming::Slash => {
@@ -119,12 +130,20 @@ impl Platform {
 
     fn alias_at(&self, slot: Slot, at: Place) -> SmolStr {
         let mut text = Text::new();
+        let has_alias = matches!(
+            self.panel.naming,
+            PortNaming::SonicLane | PortNaming::SonicSlash | PortNaming::SonicForty
+        );
+        if let Some(aliases) = self.panel.aliases.as_ref().filter(|_| has_alias) {
+            let Place { panel, named, ordinal, in_cage, .. } = at;
+            return aliases.alias(&AliasNumbers { cage: panel, name: named, ordinal, lane: in_cage });
+        }
         match self.panel.naming {
             PortNaming::SonicLane => {
                 text.word("etp");
                 text.number(at.panel);
-                if slot.breakout.ports != 1 {
-                    text.letter(slot.part);
+                if let Some(ordinal) = at.ordinal {
+                    text.letter(ordinal);
                 }
             }
             PortNaming::SonicSlash => {
@@ -147,11 +166,7 @@ impl Platform {
 
     /// Returns the ports the panel has when every cage is split this way; 0 where it cannot be.
     pub fn ports_max(&self, breakout: Breakout) -> u16 {
-        if self.panel.breakouts.contains(&breakout) {
-            self.panel.cages * u16::from(breakout.ports)
-        } else {
-            0
-        }
+        if self.panel.offers(breakout) { self.panel.cages * u16::from(breakout.ports) } else { 0 }
     }
 }
 
@@ -168,6 +183,8 @@ struct Place {
     first_lane: u16,
     /// The N of `EthernetN`: what the platform gives, or the first lane counted over the whole panel, unused cages included.
     named: u16,
+    /// Its number among the ports of the cage, from 0; none where it has the cage to itself.
+    ordinal: Option<u8>,
 }
 
 /// A short text put together without an allocation; the longest is `Ethernet65535/65535/256`.

@@ -19,6 +19,7 @@ mod blocks_overlap;
 mod breakout_not_offered;
 mod broken_pattern;
 mod cable_too_long;
+mod cages_twice;
 mod container;
 mod contradiction;
 mod domain_rule;
@@ -30,6 +31,7 @@ mod entropy_planes;
 mod fabric_name;
 mod host_bits;
 mod lane_mismatch;
+mod layout;
 mod limit_basis;
 mod link_speed_mismatch;
 mod long_name;
@@ -79,6 +81,7 @@ mod routing_not_supported;
 mod rows;
 mod same_names;
 mod service_address;
+mod shared_cages;
 mod sid_limit;
 mod sites;
 mod slots;
@@ -198,6 +201,9 @@ const CHECKS: &[Check] = checks![
     own_macs,
     release_unknown,
     release_too_old,
+    layout,
+    shared_cages,
+    cages_twice,
     plane_count,
     zero_count,
     nics_over_downlinks,
@@ -348,7 +354,7 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
 
 /// Rules that refuse a value itself, apart from those of the loader, which all do.
 const REFUSALS: &[&Rule] =
-    &[&unknown_platform::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
+    &[&unknown_platform::RULE, &layout::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
 
 /// Rules about how devices are set up, whose faults leave no doubt which devices and cables there are.
 const SETTINGS: &[&Rule] = &[

@@ -294,6 +294,7 @@ pub(crate) struct Ports {
     pub(crate) count: Field,
     pub(crate) breakout: Field,
     pub(crate) first_cage: Field,
+    pub(crate) cages: Field,
 }
 
 /// Makes the fields below one path.
@@ -304,6 +305,7 @@ macro_rules! ports {
             count: field!(concat!($path, ".count")),
             breakout: field!(concat!($path, ".breakout")),
             first_cage: field!(concat!($path, ".first_cage")),
+            cages: field!(concat!($path, ".cages")),
         })
     };
 }

@@ -6,6 +6,7 @@
 mod bad_address;
 mod bad_alias;
 mod bad_breakout;
+mod bad_cages;
 mod bad_fraction;
 mod bad_pci;
 mod bad_quantity;
@@ -29,6 +30,7 @@ mod wrong_type;
 pub(crate) use bad_address::bad_address;
 pub(crate) use bad_alias::{bad_merge, recursive, unknown_anchor};
 pub(crate) use bad_breakout::bad_breakout;
+pub(crate) use bad_cages::bad_cages;
 pub(crate) use bad_fraction::bad_fraction;
 pub(crate) use bad_pci::bad_pci;
 pub(crate) use bad_quantity::bad_quantity;
@@ -76,6 +78,7 @@ pub(crate) const RULES: &[&Rule] = &[
     &bad_value::RULE,
     &bad_pci::RULE,
     &bad_text::RULE,
+    &bad_cages::RULE,
 ];
 
 /// Leaves the first findings of each rule: showing thousands takes long, and helps with none of them.

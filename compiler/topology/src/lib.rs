@@ -47,8 +47,8 @@ pub use format::format;
 pub use load::{ALIASED_MAX, Companion, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::{Lowered, lower, lower_or_outline};
 pub use model::{
-    Addresses, Cable, Cables, Ecmp, Entropy, Exceptions, HostSlot, Hosts, ManagementList, ManagementPort,
-    Mtu, NicKind, Pins, PortBlock, Services, Site, Srv6, T2, Tier, Topology, ZoneTier,
+    Addresses, Cable, Cables, Cages, Ecmp, Entropy, Exceptions, HostSlot, Hosts, ManagementList,
+    ManagementPort, Mtu, NicKind, Pins, PortBlock, Services, Site, Srv6, T2, Tier, Topology, ZoneTier,
 };
 pub use naming::Naming;
 pub use outline::outline;

@@ -5,11 +5,13 @@
 //! later stages can still point at a line.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::IpAddr;
+use std::ops::Range;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Os, Panel, Platform, Release, Slot};
+use closc_platform::{Breakout, CageSet, Os, Panel, Platform, Release, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
@@ -221,17 +223,73 @@ pub struct PortBlock {
     pub count: u16,
     /// Ports kept free behind them, configured and shut.
     pub spare: u16,
-    /// First cage, from 0.
-    pub first_cage: u16,
+    /// Its cages.
+    #[serde(rename = "first_cage")]
+    pub cages: Cages,
     /// Breakout of its cages.
     pub breakout: Breakout,
+    /// First port of the first cage, from 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_port: u8,
+}
+
+// Serde asks by reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(port: &u8) -> bool {
+    *port == 0
 }
 
 impl PortBlock {
     /// Returns the slot of a port of the block.
     pub fn slot(&self, index: u16) -> Slot {
         let parts = u16::from(self.breakout.ports);
-        Slot { cage: self.first_cage + index / parts, part: (index % parts) as u8, breakout: self.breakout }
+        let index = index + u16::from(self.first_port);
+        let cage = self.cages.nth(index / parts);
+        Slot { cage, part: (index % parts) as u8, breakout: self.breakout }
+    }
+
+    /// Returns the ports in use of a cage, by their index.
+    pub fn in_cage(&self, cage: u16) -> Range<u16> {
+        let parts = u16::from(self.breakout.ports);
+        let index = |port: u16| port.saturating_sub(self.first_port.into()).min(self.count);
+        self.cages.place(cage).map_or(0..0, |place| index(place * parts)..index(place * parts + parts))
+    }
+}
+
+/// The cages of a block: one run, or a set of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Cages {
+    /// One run from a cage on.
+    From(u16),
+    /// A set of cages, in ascending order.
+    Set(CageSet),
+}
+
+impl Cages {
+    /// Returns the cage at a place from 0.
+    pub fn nth(&self, place: u16) -> u16 {
+        match self {
+            Cages::From(first) => first + place,
+            Cages::Set(set) => set.nth(place),
+        }
+    }
+
+    /// Returns the place of a cage from 0.
+    pub fn place(&self, cage: u16) -> Option<u16> {
+        match self {
+            Cages::From(first) => cage.checked_sub(*first),
+            Cages::Set(set) => set.place(cage),
+        }
+    }
+}
+
+impl fmt::Display for Cages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cages::From(first) => first.fmt(f),
+            Cages::Set(set) => set.fmt(f),
+        }
     }
 }
 

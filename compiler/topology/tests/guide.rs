@@ -18,6 +18,9 @@ fn fabrics_of_the_guide_are_valid() {
             Ok(document) => closc_topology::lower(&document, &Catalogue::builtin(), &sources).1,
             Err(found) => found,
         };
-        assert!(found.is_empty(), "{}", show::text::all(&found, &sources, show::text::Colour::Plain));
+        // `closc_topology` reads no levels: what a block allows is left out here.
+        let is_allowed = |code: &str| fabric.contains(&format!("\n  {code}: allow"));
+        let is_clean = found.iter().all(|finding| is_allowed(finding.rule.code));
+        assert!(is_clean, "{}", show::text::all(&found, &sources, show::text::Colour::Plain));
     }
 }

@@ -117,7 +117,10 @@ impl Found<'_> {
             }
             let mut key = touched.key_of_switch(topology, switch);
             if kind == Kind::Cage {
-                let block = |block: PortBlock| [block.first_cage, block.count, block.breakout.ports.into()];
+                let block = |block: PortBlock| {
+                    let cages = (0..block.count).map(move |index| block.slot(index).cage);
+                    [block.count].into_iter().chain(cages)
+                };
                 key.extend(topology.blocks(switch).into_iter().flat_map(block).map(u32::from));
             }
             let at = *known.entry(key).or_insert(owners.len());

@@ -368,13 +368,8 @@ impl<'a> Elements<'a> {
         let fabric = self.fabric;
         let [down, up] = fabric.topology().blocks(switch);
         let blocks = [(Side::Down, down), (Side::Up, up)].into_iter();
-        let within = blocks.flat_map(move |(side, block)| {
-            let parts = u16::from(block.breakout.ports);
-            let range = cage
-                .checked_sub(block.first_cage)
-                .map_or(0..0, |at| at * parts..(at * parts + parts).min(block.count));
-            range.map(move |index| PortRef { side, index })
-        });
+        let within = blocks
+            .flat_map(move |(side, block)| block.in_cage(cage).map(move |index| PortRef { side, index }));
         within.filter_map(move |port| match fabric.port_use(switch, port) {
             PortUse::Link { link, .. } => Some(link),
             PortUse::Absent { .. } | PortUse::Spare => None,

@@ -59,6 +59,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::Management
         | Capability::Loopback
         | Capability::Services
+        | Capability::SharedCages
         | Capability::SparePorts => false,
     };
     Capability::ALL.iter().copied().filter(asks).collect()

@@ -9,7 +9,8 @@ use crate::file::{At, File};
 pub(crate) static RULE: Rule = Rule {
     code: "E1005",
     title: "a breakout is not in the list",
-    what: "The default breakout, and every breakout with its own hwsku, is in the list `breakouts`.",
+    what: "The default breakout, and every breakout with its own hwsku, is in the list `breakouts`. The list \
+           has breakouts of whole cages. Shares of a cage follow from them.",
     why: "closc creates ports only for listed breakouts. A default outside the list would leave the panel \
            empty.",
     example: "panel: {breakouts: [2x400G, 1x800G], default: 8x100G}",
@@ -19,6 +20,13 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let panel = &file.panel;
     require(file, &panel.default, "default breakout", source, found);
+    let shares = panel.breakouts.iter().chain([&panel.default]).filter(|at| at.value.share.is_some());
+    for at in shares {
+        found.push(
+            Diagnostic::error(&RULE, format!("`{}` takes a share of a cage", at.value))
+                .at(at.span(source), "list breakouts of whole cages here"),
+        );
+    }
     for hwsku in file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus) {
         for breakout in &hwsku.breakouts {
             require(file, breakout, "breakout of an hwsku", source, found);
@@ -28,7 +36,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
 
 fn require(file: &File, at: &At<Breakout>, role: &str, source: SourceId, found: &mut Diagnostics) {
     let offered = &file.panel.breakouts;
-    if offered.iter().all(|other| other.value != at.value) {
+    if !file.panel.offers(at.value) {
         found.push(
             Diagnostic::error(&RULE, format!("{role} `{}` is not one of `breakouts`", at.value))
                 .at(at.span(source), "not offered")

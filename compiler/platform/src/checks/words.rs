@@ -8,8 +8,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1013",
     title: "a text of the platform has invalid characters",
     what: "`hwsku` and `platform` of SONiC have at most 127 letters, digits, `.`, `_`, `+` and `-`. They \
-           start with a letter or digit and do not contain `..`. `title` and `sources` are single lines of \
-           printable text.",
+           start with a letter or digit and do not contain `..`. Patterns of aliases name the cage, and the port \
+           in it. `title` and `sources` are single lines of printable text.",
     why: "SONiC builds paths from its names (`/usr/share/sonic/device/PLATFORM/HWSKU`). The other texts are \
            printed on terminals and in pages.",
     example: "sonic: {hwsku: ../../etc, platform: x86_64-site}",
@@ -28,6 +28,21 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
                     .at(section.span(source), "")
                     .help("write letters, digits, `.`, `_`, `+` and `-`, as in `x86_64-nvidia_sn5600-r0`"),
             );
+        }
+    }
+    if let Some(at) = &file.panel.aliases {
+        let mut bad = |message: String| {
+            found.push(Diagnostic::error(&RULE, message).at(at.span(source), ""));
+        };
+        if let Some(pattern) = at.value.ambiguous() {
+            bad(format!("`{}` gives several ports one alias", printable::line(pattern)));
+        }
+        for pattern in [&at.value.whole, &at.value.split] {
+            if pattern.len() > 60
+                || !pattern.bytes().all(|b| b.is_ascii_alphanumeric() || b"{}/._-()".contains(&b))
+            {
+                bad("an alias has letters, digits, `/`, `.`, `_`, `-` and parentheses, at most 60".to_owned());
+            }
         }
     }
     let texts =

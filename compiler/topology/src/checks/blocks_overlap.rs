@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Side;
-use crate::draft::{Draft, DraftBlock};
+use crate::draft::{Draft, DraftBlock, Hardware};
 
 /// The cages of downlinks and uplinks overlap.
 pub(crate) static RULE: Rule = Rule {
@@ -12,7 +12,9 @@ pub(crate) static RULE: Rule = Rule {
     what: "The cages of downlinks and uplinks do not overlap.",
     why: "One port cannot be both. Uplinks start at the middle of the panel whatever the counts, so that \
            more downlinks move no uplink. If one side needs more than half of the panel, set the first cage \
-           of the other side.",
+           of the other side, or list its cages. A cage has ports of both sides only where the file states the \
+           part of each: `breakout: 1x800G(4)` takes four lanes, and `first_port: 2` leaves two ports to the other \
+           side.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
     fix: "Set `first_cage` of the uplinks behind the last cage of the downlinks.",
@@ -23,13 +25,20 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let (down, up) = (&hardware.down, &hardware.up);
         let cages = u64::from(hardware.platform.panel.cages);
-        if up.count == 0 || down.count == 0 || down.cages() + up.cages() > cages {
-            continue; // One side only, or a matter of the count.
+        if up.count == 0
+            || down.count == 0
+            || down.cages_with(up) > cages
+            || down.lacks_cages()
+            || up.lacks_cages()
+        {
+            continue; // One side only, or a matter of the count or of the list.
         }
-        let (down_end, up_end) = (down.first_cage + down.cages(), up.first_cage + up.cages());
-        if down_end <= up.first_cage || up_end <= down.first_cage {
+        let Some(met) = down.meets(up, hardware.platform.panel.lanes) else { continue };
+        if down.cages.is_some() || up.cages.is_some() || down.is_part() || up.is_part() {
+            out.push(of_sets(draft, hardware, met));
             continue;
         }
+        let (down_end, up_end) = (down.end(), up.end());
         let path = hardware.path_of(Side::Up);
         let count = if hardware.zone.is_none() { format!("count: {}, ", up.count) } else { String::new() };
         let block = format!("{{{count}first_cage: {}}}", first_free(down_end, up, cages));
@@ -48,6 +57,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .set([(&path, block.clone())], format!("set `{path}` to `{block}`")),
         );
     }
+}
+
+/// Reports a cage that both sides need, where the cages of one are listed.
+fn of_sets(draft: &Draft<'_>, hardware: &Hardware, met: u64) -> Diagnostic {
+    let used = |block: &DraftBlock| match (&block.cages, block.breakout) {
+        (Some(set), Some(breakout)) => format!("{breakout} in cages {set}"),
+        (_, Some(breakout)) => format!("{breakout} in cages {} to {}", block.first_cage, block.end() - 1),
+        (_, None) => String::new(),
+    };
+    Diagnostic::error(&RULE, format!("downlinks and uplinks of {} both need cage {met}", hardware.who))
+        .at(draft.ports_of(hardware, Side::Up), format!("uplinks are {}", used(&hardware.up)))
+        .and(draft.ports_of(hardware, Side::Down), format!("downlinks are {}", used(&hardware.down)))
+        .help("list the cages of both sides with `cages`, or give each side a part of the cage: `breakout: 1x800G(4)`, `first_port: 2`")
 }
 
 /// Returns a start that leaves the downlinks room to grow as far as possible.
@@ -70,5 +92,30 @@ mod tests {
         assert_eq!(message(fragment, "E0208"), "downlinks and uplinks of each T0 share cages of the panel");
         let moved = "{ hosts: { per_group: 192 }, tiers: { t0: { up: { count: 64, first_cage: 48 }, oversubscription: \"3:1\" } } }";
         assert_eq!(codes(moved), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn sets_of_cages() {
+        let with = |t0: &str| codes(&format!("tiers: {{ t0: {{ {t0} }} }}"));
+        // The downlinks take the cages that are not listed.
+        assert_eq!(with("up: { count: 128, cages: [8-23, 40-55] }"), Vec::<&str>::new());
+        assert_eq!(with("down: { cages: 0-31 }, up: { count: 128, cages: [8-23, 40-55] }"), ["E0208"]);
+        assert_eq!(with("down: { cages: [0-7, 24-39, 56-63] }, up: 128"), Vec::<&str>::new());
+        assert_eq!(with("up: { count: 128, cages: [8-23, 40-54] }"), ["E0209"]);
+        assert_eq!(with("up: { count: 128, cages: [8-23, 49-64] }"), ["E0209"]);
+        assert_eq!(with("up: { count: 128, cages: [8-23, 20-55] }"), ["E0124"]);
+        // Sides share a cage only where the file states the part of each.
+        assert_eq!(with("down: { cages: 0-31 }, up: { count: 128, cages: 31-63, first_port: 2 }"), ["E0208"]);
+        assert_eq!(
+            with("up: { count: 126, first_cage: 32, first_port: 4 }, oversubscription: \"64:63\""),
+            ["E0209"]
+        );
+        assert_eq!(
+            message(
+                "tiers: { t0: { down: { cages: 0-31 }, up: { count: 128, cages: [8-23, 40-55] } } }",
+                "E0208"
+            ),
+            "downlinks and uplinks of each T0 both need cage 8"
+        );
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         for block in [&hardware.down, &hardware.up] {
             let Some(breakout) = block.breakout.filter(|_| block.count > 0) else { continue };
             let panel = &hardware.platform.panel;
-            if panel.breakouts.contains(&breakout) {
+            if panel.offers(breakout) {
                 continue;
             }
             let offered: Vec<String> = panel.breakouts.iter().map(ToString::to_string).collect();

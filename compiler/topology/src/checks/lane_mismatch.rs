@@ -44,7 +44,7 @@ struct End {
 
 fn end(name: &'static str, tier: &PlaceTier<'_>, block: &DraftBlock) -> Option<End> {
     let (platform, breakout) = (tier.platform?, block.breakout?);
-    let lanes = u64::from(platform.panel.lanes) / u64::from(breakout.ports.max(1));
+    let lanes = u64::from(breakout.width(platform.panel.lanes));
     (lanes > 0).then(|| End { name, mbps: u64::from(breakout.speed.mbps()) / lanes, span: tier.span })
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 )
                 .at(
                     draft.ports_of(hardware, block.side),
-                    format!("{} from cage {}", count(block.count, "port"), block.first_cage),
+                    format!("{} from cage {}", count(block.count, "port"), block.cage(0)),
                 )
                 .and(
                     hardware.platform_span,
@@ -60,10 +60,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the number of the last port of a block that lies on the panel.
 fn last_port(hardware: &Hardware, block: &DraftBlock) -> Option<u16> {
     let (breakout, panel) = (block.breakout?, &hardware.platform.panel);
-    let last = (block.count + block.spare).checked_sub(1)?;
+    let last = (block.first_port + block.count + block.spare).checked_sub(1)?;
     let parts = u64::from(breakout.ports.max(1));
-    let cage = u16::try_from(block.first_cage + last / parts).ok()?;
-    let fits = cage < panel.cages && panel.breakouts.contains(&breakout);
+    let cage = u16::try_from(block.cage(last / parts)).ok()?;
+    let fits = cage < panel.cages && panel.offers(breakout);
     fits.then(|| hardware.platform.port_number(Slot { cage, part: (last % parts) as u8, breakout }))
 }
 

@@ -51,7 +51,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
 
 /// Tells whether the ports of a tier are on the panel at all.
 pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
-    tier.down.cages() + tier.up.cages() <= u64::from(hardware.platform.panel.cages)
+    tier.down.cages_with(&tier.up) <= u64::from(hardware.platform.panel.cages)
 }
 
 /// Returns the routes of a switch, and where they come from.

@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let (down, up) = (&hardware.down, &hardware.up);
         let cages = u64::from(hardware.platform.panel.cages);
-        let needed = down.cages() + up.cages();
+        let needed = down.cages_with(up);
         let one_sided = hardware.tier != TierId::T0 && (up.count == 0 || down.cages() > cages);
         if needed <= cages || one_sided {
             continue;
@@ -38,7 +38,7 @@ fn explain(draft: &Draft<'_>, hardware: &Hardware, needed_cages: u64) -> Diagnos
     let parts = |block: &DraftBlock| block.breakout.map_or(1, |breakout| u64::from(breakout.ports));
     let ports = [&hardware.down, &hardware.up].map(|block| block.count + block.spare);
     let (needed, has) = (ports[0] + ports[1], cages * parts(&hardware.up));
-    let offered = hardware.up.breakout.is_some_and(|breakout| platform.panel.breakouts.contains(&breakout));
+    let offered = hardware.up.breakout.is_some_and(|breakout| platform.panel.offers(breakout));
     let in_ports = offered && hardware.down.breakout == hardware.up.breakout && needed > has;
     let message = if in_ports {
         format!("{} needs {needed} ports, `{}` has {has}", hardware.who, platform.id)

@@ -56,7 +56,8 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for own in &tier.by_zone {
             let is_same = |own: &DraftBlock, whole: &DraftBlock| {
-                (own.breakout, own.first_cage) == (whole.breakout, whole.first_cage)
+                (own.breakout, own.cages, own.first_cage, own.first_port)
+                    == (whole.breakout, whole.cages, whole.first_cage, whole.first_port)
             };
             let hardware = own.platform.id == tier.name.value && Some(own.os) == tier.os;
             if hardware && is_same(&own.down, &tier.down) && is_same(&own.up, &tier.up) {

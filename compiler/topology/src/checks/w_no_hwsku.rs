@@ -24,8 +24,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let platform = &hardware.platform;
         let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
         // Missing offers are reported elsewhere, and the breakout of an unknown platform is not known.
-        let offered = tier.platform.is_some()
-            && hardware.breakouts().all(|breakout| platform.panel.breakouts.contains(&breakout));
+        let offered =
+            tier.platform.is_some() && hardware.breakouts().all(|breakout| platform.panel.offers(breakout));
         let in_use = hardware.breakouts().next().is_some();
         if !in_use || !offered || platform.has_hwsku(hardware.breakouts()) {
             continue;

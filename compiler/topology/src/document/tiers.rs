@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use closc_platform::{Breakout, Os};
+use closc_platform::{Breakout, CageSet, Os};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use smol_str::SmolStr;
 
@@ -30,6 +30,9 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
+        /// Where the ports of a side are and how their cages are split, by a layout of the platform. Breakouts and cages of
+        /// `down` and `up` have precedence. Default: none.
+        pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
         /// Ports towards the T1s. They start at the middle of the panel unless `first_cage` is set.
@@ -55,6 +58,9 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
+        /// Where the ports of a side are and how their cages are split, by a layout of the platform. Breakouts and cages of
+        /// `down` and `up` have precedence. Default: none.
+        pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// T1s per plane and zone. It follows from `t0.up`, and must match it if set.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count" => [AROUND, HOSTS, LISTS],
@@ -83,6 +89,9 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
+        /// Where the ports of a side are and how their cages are split, by a layout of the platform. Breakouts and cages of
+        /// `down` and `up` have precedence. Default: none.
+        pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// T2s per plane. It follows from the wiring, and must match it if set.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
@@ -113,7 +122,8 @@ document! {
         /// Ports in use.
         #[schemars(range(min = 1, max = 65535))]
         pub count: Option<Spanned<u32>> = "count",
-        /// Breakout of each cage, as in `8x100G`. Default: that of the platform.
+        /// Breakout of each cage, as in `8x100G`. Default: that of the platform. `2x400G(4)` takes four lanes of each cage and
+        /// leaves the others to the other side: the first lanes for `down`, the last ones for `up`.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
         /// Reserved ports behind them, configured and shut. Default: 0.
@@ -121,6 +131,13 @@ document! {
         /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel, whatever the
         /// counts, so that growth moves no port.
         pub first_cage: Option<Spanned<u16>> = "first_cage" => [AROUND, HOSTS, LISTS],
+        /// The cages, from 0, where they are not one run: `[8-23, 40-55]`. Ports are counted over them in ascending order.
+        /// Not together with `first_cage`. The other side is in the rest of the cages unless it states where.
+        #[schemars(with = "Option<CagesText>")]
+        pub cages: Option<Spanned<CageSet>> = "cages" => [AROUND, HOSTS, LISTS],
+        /// The first port of the first cage, from 0, where the ports before it belong to the other side. Default: 0.
+        #[schemars(range(max = 63))]
+        pub first_port: Option<Spanned<u8>> = "first_port" => [AROUND, HOSTS, LISTS],
     }
 }
 
@@ -206,6 +223,12 @@ document! {
         /// The first cage, from 0. Default: as in the tier; with another platform, 0 for `down` and the middle of its panel
         /// for `up`.
         pub first_cage: Option<Spanned<u16>> = "first_cage",
+        /// The cages, where they are not one run: `[8-23, 40-55]`. Not together with `first_cage`.
+        #[schemars(with = "Option<CagesText>")]
+        pub cages: Option<Spanned<CageSet>> = "cages",
+        /// The first port of the first cage, from 0. Default: as in the tier; with another platform, 0.
+        #[schemars(range(max = 63))]
+        pub first_port: Option<Spanned<u8>> = "first_port",
     }
 }
 
@@ -227,8 +250,33 @@ impl JsonSchema for BreakoutText {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "How a cage is split: ports times speed, as in `8x100G`",
-            "pattern": r"^[1-9][0-9]*x[0-9]+(\.[0-9]+)?[MGT]$"
+            "description": "How a cage is split: ports times speed, as in `8x100G`; with the lanes that they take where the other \
+                            side takes the rest, as in `1x800G(4)`",
+            "pattern": r"^[1-9][0-9]*x[0-9]+(\.[0-9]+)?[MGT](\([0-9]+\))?$"
+        })
+    }
+}
+
+/// Cages of a panel.
+struct CagesText;
+
+impl JsonSchema for CagesText {
+    fn schema_name() -> Cow<'static, str> {
+        "Cages".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let text = CageSet::json_schema(generator);
+        json_schema!({
+            "description": "Cages from 0 and runs of them: a list, or the same as text",
+            "anyOf": [
+                { "type": "integer", "minimum": 0, "maximum": CageSet::LAST },
+                text,
+                { "type": "array", "minItems": 1, "items": { "anyOf": [
+                    { "type": "integer", "minimum": 0, "maximum": CageSet::LAST },
+                    { "type": "string", "pattern": "^ *[0-9]+( *- *[0-9]+)? *$" }
+                ] } }
+            ]
         })
     }
 }

@@ -73,7 +73,7 @@ impl Hardware {
     pub(crate) fn offers_breakouts(&self) -> bool {
         let used = [&self.down, &self.up].into_iter().filter(|block| block.count > 0);
         let mut breakouts = used.map(|block| block.breakout);
-        breakouts.all(|breakout| breakout.is_some_and(|b| self.platform.panel.breakouts.contains(&b)))
+        breakouts.all(|breakout| breakout.is_some_and(|b| self.platform.panel.offers(b)))
     }
 }
 

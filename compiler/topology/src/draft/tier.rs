@@ -1,10 +1,11 @@
 //! A tier with its defaults: counts that follow from others, platforms, breakouts.
 
 use std::collections::BTreeMap;
+use std::ops::{Range, Sub as _};
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_platform::{Breakout, CageSet, Catalogue, LayoutSide, Os, Platform};
 use smol_str::SmolStr;
 
 use super::{DraftLayout, number};
@@ -49,41 +50,148 @@ pub(crate) struct DraftBlock {
     pub(crate) count: u64,
     pub(crate) spare: u64,
     pub(crate) first_cage: u64,
+    /// The cages where they are not one run from `first_cage` on.
+    pub(crate) cages: Option<CageSet>,
+    /// The first port of the first cage, from 0.
+    pub(crate) first_port: u64,
     /// Nothing while the platform is unknown and none is stated.
     pub(crate) breakout: Option<Breakout>,
 }
 
 impl DraftBlock {
-    /// Returns the cages it takes, spare ports included.
+    /// Returns how many cages it takes, spare ports included.
     pub(crate) fn cages(&self) -> u64 {
         let parts = self.breakout.map_or(1, |breakout| u64::from(breakout.ports));
-        (self.count + self.spare).div_ceil(parts.max(1))
+        (self.count + self.spare + self.first_port).div_ceil(parts.max(1))
+    }
+
+    /// Tells whether the cages that the file lists are too few.
+    pub(crate) fn lacks_cages(&self) -> bool {
+        self.cages.is_some_and(|set| u64::from(set.len()) < self.cages())
+    }
+
+    /// Returns how many cages it takes together with the other side: where one takes a part of its cages, as many as the
+    /// larger side has at least.
+    pub(crate) fn cages_with(&self, other: &DraftBlock) -> u64 {
+        match self.is_part() || other.is_part() {
+            true => self.cages().max(other.cages()),
+            false => self.cages() + other.cages(),
+        }
+    }
+
+    /// Tells whether it takes a share of its cages.
+    pub(crate) fn is_share(&self) -> bool {
+        self.breakout.is_some_and(|breakout| breakout.share.is_some())
+    }
+
+    /// Tells whether it leaves lanes of a cage to the other side.
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_share() || self.first_port > 0
+    }
+
+    /// Returns the cage at a place from 0.
+    pub(crate) fn cage(&self, place: u64) -> u64 {
+        match (&self.cages, u16::try_from(place)) {
+            (Some(set), Ok(place)) => set.nth(place).into(),
+            (Some(_), Err(_)) => u64::MAX,
+            (None, _) => self.first_cage.saturating_add(place),
+        }
+    }
+
+    /// Returns the cage behind its last one, spare ports included.
+    pub(crate) fn end(&self) -> u64 {
+        self.cages().checked_sub(1).map_or(self.first_cage, |last| self.cage(last).saturating_add(1))
+    }
+
+    /// Returns each cage with the lanes in use, of so many.
+    fn lanes_by_cage(&self, lanes: u8) -> BTreeMap<u64, Range<u16>> {
+        let Some(breakout) = self.breakout else { return BTreeMap::new() };
+        let first = breakout.share.map_or(0, |share| u16::from(share.lane));
+        let (width, parts) = (u16::from(breakout.width(lanes)), u64::from(breakout.ports.max(1)));
+        let end = self.first_port + self.count + self.spare;
+        let used = |place: u64| {
+            let port = |at: u64| {
+                first + at.clamp(place * parts, place * parts + parts).sub(place * parts) as u16 * width
+            };
+            port(self.first_port)..port(end)
+        };
+        let cages = self.cages().min(u64::from(u16::MAX));
+        (0..cages).map(|place| (self.cage(place), used(place))).collect()
+    }
+
+    /// Returns the first cage that both sides need the same lanes of, in cages of so many. A cage is shared only where one
+    /// side is said to take a part of it.
+    pub(crate) fn meets(&self, other: &DraftBlock, lanes: u8) -> Option<u64> {
+        let is_shared = self.is_part() || other.is_part();
+        let (own, theirs) = (self.lanes_by_cage(lanes), other.lanes_by_cage(lanes));
+        let meets = |cage: &u64, lanes: &Range<u16>| {
+            theirs
+                .get(cage)
+                .is_some_and(|used| !is_shared || lanes.start < used.end && used.start < lanes.end)
+        };
+        own.iter().find(|(cage, lanes)| meets(cage, lanes)).map(|(cage, _)| *cage)
+    }
+
+    /// Puts a side whose place is not stated into the cages that the other side does not list.
+    fn beside(&self, other: &DraftBlock, stated: Option<&PortsDoc>, platform: Option<&Platform>) -> Self {
+        let is_stated = self.cages.is_some() || stated.is_some_and(|own| own.0.first_cage.is_some());
+        let listed = other.cages.filter(|_| !is_stated && !self.is_part() && !other.is_part());
+        let rest = listed.zip(platform).and_then(|(set, platform)| set.rest(platform.panel.cages));
+        DraftBlock { cages: rest.or(self.cages), ..self.clone() }
+    }
+
+    /// Puts uplinks with a share of a cage on its last lanes, behind the downlinks where there are any in the cage.
+    fn behind(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
+        if let (true, Some(platform)) = (self.is_share(), platform) {
+            let lanes = platform.panel.lanes;
+            let (own, theirs) = (self.lanes_by_cage(lanes), down.lanes_by_cage(lanes));
+            let shares = own.keys().any(|cage| theirs.contains_key(cage));
+            let other = down.breakout.filter(|_| shares);
+            self.breakout = self.breakout.map(|breakout| breakout.behind(other, lanes));
+        }
+        self
     }
 
     /// Returns the block in a zone that states its splits; `other` is the platform where it is another than the tier's.
     fn in_zone(&self, stated: Option<&SplitDoc>, other: Option<&Platform>) -> Self {
         let breakout = stated.and_then(|split| split.breakout).map(|breakout| breakout.value);
+        let cages = stated.and_then(|split| split.cages).map(|cages| cages.value);
+        let starts = stated.is_some_and(|split| split.first_cage.is_some());
         let first_cage = other.map_or(self.first_cage, |platform| default_cage(self.side, Some(platform)));
         DraftBlock {
             first_cage: number(stated.and_then(|split| split.first_cage), first_cage),
+            cages: cages.or(self.cages.filter(|_| other.is_none() && !starts)),
             breakout: breakout
                 .or_else(|| other.map(|platform| platform.panel.default_breakout))
                 .or(self.breakout),
+            first_port: number(
+                stated.and_then(|split| split.first_port),
+                other.map_or(self.first_port, |_| 0),
+            ),
             ..self.clone()
         }
     }
 
-    fn new(side: Side, ports: Option<&PortsDoc>, count: u64, platform: Option<&Platform>) -> Self {
-        let stated = ports.cloned().unwrap_or_default();
+    fn new(
+        side: Side,
+        ports: Option<&PortsDoc>,
+        count: u64,
+        platform: Option<&Platform>,
+        layout: Option<&LayoutSide>,
+    ) -> Self {
+        let stated = ports.cloned().unwrap_or_default().0;
+        let layout_cages = layout.filter(|_| stated.first_cage.is_none()).map(|side| side.cages);
         DraftBlock {
             side,
             count,
-            spare: number(stated.0.spare, 0),
-            first_cage: number(stated.0.first_cage, default_cage(side, platform)),
+            spare: number(stated.spare, 0),
+            first_cage: number(stated.first_cage, default_cage(side, platform)),
+            cages: stated.cages.map(|cages| cages.value).or(layout_cages),
+            first_port: number(stated.first_port, layout.map_or(0, |side| side.first_port.into())),
             breakout: stated
-                .0
                 .breakout
                 .map(|breakout| breakout.value)
+                .or(layout.map(|side| side.breakout))
                 .or(platform.map(|platform| platform.panel.default_breakout)),
         }
     }
@@ -94,6 +202,7 @@ struct Common<'a> {
     id: TierId,
     name: &'a Spanned<SmolStr>,
     os: Option<Spanned<Os>>,
+    layout: Option<&'a Spanned<SmolStr>>,
     by_plane: Option<&'a Named<u16, HardwareDoc>>,
     by_zone: Option<&'a Named<u16, ZoneHardwareDoc>>,
 }
@@ -122,6 +231,7 @@ impl DraftTier {
             id: TierId::T0,
             name: &tier.platform,
             os: tier.os,
+            layout: tier.layout.as_ref(),
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
         };
@@ -140,6 +250,7 @@ impl DraftTier {
             id: TierId::T1,
             name: &tier.platform,
             os: tier.os,
+            layout: tier.layout.as_ref(),
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
         };
@@ -156,6 +267,7 @@ impl DraftTier {
             id: TierId::T2,
             name: &tier.platform,
             os: tier.os,
+            layout: tier.layout.as_ref(),
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
         };
@@ -183,7 +295,7 @@ impl DraftTier {
         [&self.down, &self.up]
             .into_iter()
             .filter(|block| block.count > 0)
-            .all(|block| block.breakout.is_some_and(|breakout| platform.panel.breakouts.contains(&breakout)))
+            .all(|block| block.breakout.is_some_and(|breakout| platform.panel.offers(breakout)))
     }
 
     /// Sets the downlinks of a T2.
@@ -203,8 +315,13 @@ impl DraftTier {
         let os = common.os.map(|os| os.value).or(platform.as_ref().and_then(|p| p.oses.first().copied()));
         let platform = platform.map(|own| os.map_or_else(|| own.clone(), |os| own.under(os)));
         let hardware = platform.as_deref();
-        let down = DraftBlock::new(Side::Down, down_doc, down, hardware);
-        let up = DraftBlock::new(Side::Up, up_doc, up, hardware);
+        let layout = hardware.zip(common.layout).and_then(|(own, name)| own.layouts.get(name.value.as_str()));
+        let [down_side, up_side] =
+            layout.map_or([None; 2], |layout| [layout.down.as_ref(), layout.up.as_ref()]);
+        let down = DraftBlock::new(Side::Down, down_doc, down, hardware, down_side);
+        let up = DraftBlock::new(Side::Up, up_doc, up, hardware, up_side);
+        let (down, up) = (down.beside(&up, down_doc, hardware), up.beside(&down, up_doc, hardware));
+        let up = up.behind(&down, hardware);
         DraftTier {
             id: common.id,
             name: common.name.clone(),
@@ -247,6 +364,7 @@ fn by_zone(
         let other = Some(&*own).filter(|own| platform.is_none_or(|platform| platform.id != own.id));
         let [down, up] = [(down, &doc.down), (up, &doc.up)]
             .map(|(block, split): (_, &Option<SplitDoc>)| DraftBlock::in_zone(block, split.as_ref(), other));
+        let up = up.behind(&down, Some(&own));
         Some(DraftZone { zone: *zone, platform: own, os, down, up })
     };
     entries.iter().filter_map(zone).collect()

@@ -14,8 +14,8 @@ use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, DraftZone, resolve};
 use crate::model::{
-    Addresses, Cables, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6, T2, Tier,
-    Topology, ZoneTier,
+    Addresses, Cables, Cages, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6,
+    T2, Tier, Topology, ZoneTier,
 };
 
 impl Draft<'_> {
@@ -242,7 +242,11 @@ fn block(draft: &DraftBlock) -> Option<PortBlock> {
     Some(PortBlock {
         count: u16::try_from(draft.count).ok()?,
         spare: u16::try_from(draft.spare).ok()?,
-        first_cage: u16::try_from(draft.first_cage).ok()?,
+        cages: match draft.cages {
+            Some(set) => Cages::Set(set),
+            None => Cages::From(u16::try_from(draft.first_cage).ok()?),
+        },
         breakout: draft.breakout?,
+        first_port: u8::try_from(draft.first_port).ok()?,
     })
 }

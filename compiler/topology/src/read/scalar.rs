@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use closc_diagnostics::printable;
-use closc_platform::{Breakout, BreakoutError};
+use closc_platform::{Breakout, BreakoutError, CageError, CageSet};
 use closc_qos::units::{Bytes, Length, Speed, UnitError};
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -143,6 +143,29 @@ impl Read for Breakout {
                 reader.push(faults::bad_breakout(&path, text, &error, span));
             })
             .ok()
+    }
+}
+
+/// Cages are a list of numbers and runs, or its text.
+impl Read for CageSet {
+    fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
+        let one = |item: &Item, reader: &Reader<'_>| match &item.value {
+            Value::Text(text) => Some(text.to_string()),
+            Value::Integer(_) => Some(reader.written(item.place)),
+            Value::Null | Value::Bool(_) | Value::Float(_) | Value::List(_) | Value::Mapping(_) => None,
+        };
+        let parts: Option<Vec<String>> = match &item.value {
+            Value::List(items) => items.iter().map(|item| one(item, reader)).collect(),
+            _ => one(item, reader).map(|text| vec![text]),
+        };
+        let Some(parts) = parts else {
+            return reader.wrong_type(item, "a list of cages", "[8-23, 40-55]");
+        };
+        let read = parts.join(",").parse().map_err(|error: CageError| {
+            let (path, span) = (reader.path(), reader.span(item.place));
+            reader.push(faults::bad_cages(&path, &error, span));
+        });
+        read.ok()
     }
 }
 

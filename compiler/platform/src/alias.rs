@@ -1,0 +1,53 @@
+//! Aliases of ports by a pattern: `Port{cage}/{part}`.
+//!
+//! In: patterns of a catalogue file, and the place of a port. Out: SONiC's `alias`. Invariants: ports of one breakout have
+//! different aliases, as a pattern names the cage, and that of a split cage the port in it too.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+/// Patterns of the aliases of ports, where they are not those of `naming`. `{cage}` is the number of the cage on the panel,
+/// `{name}` the N of `EthernetN`; `{part}` and `{letter}` are the number of the port in a split cage, from 1 and from `a`,
+/// and `{lane}` is its first lane there, from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Aliases {
+    /// Of a port that has its cage to itself.
+    pub(crate) whole: String,
+    /// Of a port of a split cage.
+    pub(crate) split: String,
+}
+
+/// The numbers of a port.
+pub(crate) struct AliasNumbers {
+    pub(crate) cage: u16,
+    pub(crate) name: u16,
+    pub(crate) ordinal: Option<u8>,
+    pub(crate) lane: u16,
+}
+
+impl Aliases {
+    /// Returns the alias of a port.
+    pub(crate) fn alias(&self, of: &AliasNumbers) -> SmolStr {
+        let pattern = if of.ordinal.is_some() { &self.split } else { &self.whole };
+        let ordinal = of.ordinal.unwrap_or_default();
+        let letter = char::from(b'a' + ordinal % 26);
+        let text = pattern
+            .replace("{cage}", &of.cage.to_string())
+            .replace("{name}", &of.name.to_string())
+            .replace("{part}", &(ordinal + 1).to_string())
+            .replace("{letter}", &letter.to_string())
+            .replace("{lane}", &(of.lane + 1).to_string());
+        text.into()
+    }
+
+    /// Returns which pattern gives two ports one alias, where one does.
+    pub(crate) fn ambiguous(&self) -> Option<&str> {
+        let has = |pattern: &str, key: &str| pattern.contains(key);
+        let whole = has(&self.whole, "{cage}") || has(&self.whole, "{name}");
+        let parts = ["{part}", "{letter}", "{lane}"].iter().any(|key| has(&self.split, key));
+        let split = has(&self.split, "{name}") || has(&self.split, "{cage}") && parts;
+        if whole { (!split).then_some(self.split.as_str()) } else { Some(self.whole.as_str()) }
+    }
+}
