@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     what: "If a lossless class has `egress_threshold`, its queue uses a dynamic pool on every platform in \
            use.",
     why: "Some platforms have one static egress pool. A lossless queue then has a limit in bytes that is \
-           large enough for every admitted packet, and a share of the pool has no effect.",
+           large enough for every accepted packet, and a share of the pool has no effect.",
     example: "qos: { base: lossless, classes: { data: { egress_threshold: 1 } } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
     fix: "Remove `egress_threshold` from lossless classes. `ingress_threshold` sets when they pause.",
