@@ -135,15 +135,19 @@ fn line(page: &mut String, name: &str, rate: Rate) {
 
 const HEAD: &str = "# How much damage `closc verify` finds
 
-Each field of each table and each kind of line of small compiled fabrics is damaged, in every kind of file but those that are
-listed below. It is lost, emptied, doubled, changed, made far larger, replaced by another device's, and the same
-on all devices at once. Numbers of tables are also moved by one, by a tenth and by half, on one device, on a tier and
-everywhere. The manifest is made anew, so that digests find nothing. Damage that is not found is listed below with the reason
-why it does no harm.
+Judge how much `closc verify` detects. A test damages each field of each table and each kind of line of small compiled fabrics, in every kind of
+file except those listed below:
 
-`CLOSC_ALL_DAMAGE=1 CLOSC_BLESS=1 cargo nextest run -p closc-verify --test generated` writes this page;
-`CLOSC_DAMAGE=eos.conf` in place of the first variable writes the lines of one file. Without either a sample is taken.
+- A value is removed, emptied, duplicated, changed, made far larger, or replaced by that of another device. The same is done on all devices at
+  once.
+- Numbers in tables are also changed by one, by a tenth and by half, on one device, on a tier and everywhere.
+- The manifest is regenerated, so digests detect nothing.
 
-| damaged | ways | found | listed below | found of the rest |
+Undetected damage is listed below, with the reason why it is harmless.
+
+`CLOSC_ALL_DAMAGE=1 CLOSC_BLESS=1 cargo nextest run -p closc-verify --test generated` writes this page. `CLOSC_DAMAGE=eos.conf` instead of the
+first variable writes the lines of one file. Without either, the test uses a sample.
+
+| damaged | variants | found | listed below | found of the rest |
 |---|---|---|---|---|
 ";
