@@ -128,9 +128,9 @@ fn unwritten(plan: &Plan) -> Option<Diagnostic> {
         diagnostic = diagnostic.note(numbers);
     }
     Some(diagnostic.help(if has_identifiers {
-        "let senders read the path tables, lower `entropy.active`, or leave `hosts.os` out"
+        "let senders read the path tables, lower `entropy.active`, or remove `hosts.os`"
     } else {
-        "let senders read the path tables, or leave `hosts.os` out"
+        "let senders read the path tables, or remove `hosts.os`"
     }))
 }
 

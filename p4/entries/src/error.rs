@@ -28,7 +28,7 @@ pub enum EntriesError {
     },
     /// More classes of traffic than the pipeline tells apart.
     #[error(
-        "`{device}`: QoS profile `{profile}` has {classes} classes, pipeline `{pipeline}` tells {max} apart"
+        "`{device}`: QoS profile `{profile}` has {classes} classes, pipeline `{pipeline}` supports {max}"
     )]
     Classes {
         /// The switch.

@@ -78,7 +78,7 @@ pub(super) fn stated(document: &Document, diagnostics: &mut Diagnostics) -> Leve
                 let why = no_warning(&rules, &code.value);
                 let help = match why {
                     NoWarning::Unknown { .. } => "`closc explain codes` lists all codes",
-                    NoWarning::Error { .. } => "mend what it says, and leave it out here",
+                    NoWarning::Error { .. } => "fix the error, and remove this line",
                 };
                 let finding = Diagnostic::error(&RULE, format!("`warnings`: {why}"));
                 finding.at(code.span, "no warning").help(help)

@@ -170,7 +170,7 @@ pub enum ProfileError {
     },
     /// A class trims and the profile does not say how.
     #[error(
-        "class `{class}` has `trim: true` and the profile has no `trimming`: say which DSCP trimmed packets get"
+        "class `{class}` has `trim: true` and the profile has no `trimming`: state the DSCP of trimmed packets"
     )]
     TrimWithoutTrimming {
         /// The class.

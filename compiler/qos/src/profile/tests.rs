@@ -249,7 +249,7 @@ fn trimming_and_pfc_do_not_mix() {
         faults("{base: lossless, classes: {data: {trim: true}}}"),
         [
             "class `data` has `pfc: true` and `trim: true`: a lossless queue never drops, so it cannot trim",
-            "class `data` has `trim: true` and the profile has no `trimming`: say which DSCP trimmed packets get",
+            "class `data` has `trim: true` and the profile has no `trimming`: state the DSCP of trimmed packets",
         ]
     );
     assert_eq!(

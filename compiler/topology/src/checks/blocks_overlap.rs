@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(draft.ports_of(hardware, Side::Up), cages_text("uplinks", up.first_cage, up_end))
             .and(down_at, cages_text("downlinks", down.first_cage, down_end))
             .note(format!(
-                "cages count from 0; uplinks start at cage {} of {cages} unless `first_cage` says otherwise",
+                "cages count from 0; uplinks start at cage {} of {cages} unless `first_cage` is set",
                 cages / 2
             ))
             .set([(&path, block.clone())], format!("set `{path}` to `{block}`")),

@@ -61,7 +61,7 @@ fn compare(cable: &DraftCable, ends: (Option<End>, Option<End>), out: &mut Diagn
         Diagnostic::error(
             &RULE,
             format!(
-                "copper joins lanes of {} at {} with lanes of {} at the {}",
+                "copper connects lanes of {} at {} with lanes of {} at the {}",
                 speed(lower.mbps),
                 lower.name,
                 speed(upper.mbps),
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(codes("hosts: { nic: { lanes: 8 } }"), Vec::<&str>::new());
         assert_eq!(
             message("{ hosts: { nic: { lanes: 8 } }, cables: { nic-t0: { medium: dac } } }", "E0210"),
-            "copper joins lanes of 50G at the NIC with lanes of 100G at the T0"
+            "copper connects lanes of 50G at the NIC with lanes of 100G at the T0"
         );
     }
 }

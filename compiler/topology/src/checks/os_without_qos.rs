@@ -62,7 +62,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
 fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
     let whole = |os: &&Os| os.lost_on_hardware(profile).1.is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {
-        return format!("use `os: {}`, or say `qos: none`", os.word());
+        return format!("use `os: {}`, or set `qos: none`", os.word());
     }
     let near = catalogue
         .iter()
@@ -72,7 +72,7 @@ fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> Str
         .min_by_key(|other| other.panel.cages.abs_diff(platform.panel.cages));
     match near {
         Some(other) => format!(
-            "`{}` runs no system that closc renders it for: use another platform, for example `{}`, or say `qos: none`",
+            "no operating system of `{}` supports this: use another platform, for example `{}`, or set `qos: none`",
             platform.id, other.id
         ),
         None => "say `qos: none`".to_owned(),

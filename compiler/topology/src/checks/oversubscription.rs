@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(stated.span, format!("the numbers give {}", actual.fraction))
                 .and(draft.ports_span(tier.tier.id, Side::Up), format!("{} up", actual.up))
                 .note(format!("{} down to {} up is {}", actual.down, actual.up, actual.fraction))
-                .help("change the counts, or state the ratio that is meant"),
+                .help("change the counts, or set the intended ratio"),
             );
         }
     }

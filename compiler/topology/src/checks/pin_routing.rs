@@ -32,10 +32,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let pins = file.map(|file| (field!("ecmp.pins"), format!("pins: {}", file.value)));
     for (path, stated) in pin.into_iter().chain(pins) {
         out.push(
-            Diagnostic::error(&RULE, format!("`{stated}` cannot be had with `routing: {routing}`"))
+            Diagnostic::error(&RULE, format!("`{stated}` is not supported with `routing: {routing}`"))
                 .at(draft.at(path), "needs static routes")
                 .and(draft.at(field!("routing")), "")
-                .help(or_routing(&format!("leave `{path}` out"), "use ", draft, &[Routing::EcmpStatic])),
+                .help(or_routing(&format!("remove `{path}`"), "use ", draft, &[Routing::EcmpStatic])),
         );
     }
 }
@@ -50,11 +50,11 @@ mod tests {
         assert!(codes(fragment).contains(&"E0711"));
         assert_eq!(
             message(fragment, "E0711"),
-            "`pin: downlink` cannot be had with `routing: bgp-unnumbered`"
+            "`pin: downlink` is not supported with `routing: bgp-unnumbered`"
         );
         assert_eq!(
             message("{ routing: bgp-unnumbered, ecmp: { pins: good.csv } }", "E0711"),
-            "`pins: good.csv` cannot be had with `routing: bgp-unnumbered`"
+            "`pins: good.csv` is not supported with `routing: bgp-unnumbered`"
         );
         for ecmp in ["pin: downlink", "pins: good.csv"] {
             assert!(!codes(&format!("{{ routing: ecmp-static, ecmp: {{ {ecmp} }} }}")).contains(&"E0711"));

@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             };
             let diagnostic = match asks {
                 Some(asks) => diagnostic.and(*asks, "asks for it"),
-                None => diagnostic.note("it is what a file that says nothing else asks for"),
+                None => diagnostic.note("a default of the fabric file needs it"),
             };
             out.push(
                 diagnostic

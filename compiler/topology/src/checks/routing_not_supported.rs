@@ -49,7 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let (os, routing) = (hardware.os.word(), draft.routing.word());
         let advice = advice(hardware, capability);
         let others = [Routing::Srv6Static, Routing::EcmpStatic];
-        let diagnostic = Diagnostic::error(&RULE, format!("`{os}` cannot do `routing: {routing}`"))
+        let diagnostic = Diagnostic::error(&RULE, format!("`{os}` does not support `routing: {routing}`"))
             .at(hardware.os_span, format!("for {}", hardware.who));
         let diagnostic = if draft.states(field!("routing")) {
             diagnostic.and(draft.at(field!("routing")), words)
@@ -108,7 +108,10 @@ mod tests {
         };
         assert!(codes(&fragment("linux")).contains(&"E0213"));
         assert!(!codes(&fragment("frr")).contains(&"E0213"));
-        assert_eq!(message(&fragment("linux"), "E0213"), "`linux` cannot do `routing: bgp-unnumbered`");
+        assert_eq!(
+            message(&fragment("linux"), "E0213"),
+            "`linux` does not support `routing: bgp-unnumbered`"
+        );
     }
 
     #[test]
@@ -131,7 +134,7 @@ mod tests {
     fn segments_need_a_grammar() {
         let fragment = "{ qos: none, tiers: { t1: { os: eos } } }";
         assert!(codes(fragment).contains(&"E0213"));
-        assert_eq!(message(fragment, "E0213"), "`eos` cannot do `routing: srv6-static`");
+        assert_eq!(message(fragment, "E0213"), "`eos` does not support `routing: srv6-static`");
         assert!(!codes("{ qos: none, routing: ecmp-static, tiers: { t1: { os: eos } } }").contains(&"E0213"));
     }
 }

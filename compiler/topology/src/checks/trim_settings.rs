@@ -54,7 +54,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 Diagnostic::error(&RULE, message)
                     .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
                     .and(hardware.platform_span, format!("for {}", hardware.who))
-                    .help("leave `size` out: each platform then gets one that it takes"),
+                    .help("remove `size`: each platform then gets one that it supports"),
             );
         }
         let Some(queue) = platform.hwsku(hardware.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku))
@@ -95,7 +95,7 @@ fn refused_by_system(
         Diagnostic::error(&RULE, message)
             .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
             .and(hardware.os_span, format!("for {}", hardware.who))
-            .help("leave `size` out: each platform then gets one that it takes"),
+            .help("remove `size`: each platform then gets one that it supports"),
     );
     true
 }
@@ -112,7 +112,7 @@ fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -
             .note(format!(
                 "{least} B: {ETHERNET} Ethernet + {IPV6} IPv6{inner} + {UDP} UDP + {BTH} base transport header"
             ))
-            .help("leave `size` out: each platform then gets one that it takes"),
+            .help("remove `size`: each platform then gets one that it supports"),
     );
     true
 }

@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let index = layout.index + layout.plane;
         let bits = if layout.plane == 1 { "1 bit".to_owned() } else { format!("{} bits", layout.plane) };
         out.push(
-            Diagnostic::error(&RULE, format!("uSIDs keep {bits} for the plane, which the block says"))
+            Diagnostic::error(&RULE, format!("uSIDs keep {bits} for the plane, but the block contains it"))
                 .at(draft.at(field!("srv6.widths.plane")), bits)
                 .and(plan, "a block for every plane")
                 .set(
@@ -62,7 +62,10 @@ mod tests {
     #[test]
     fn the_plane_is_said_once() {
         assert_eq!(codes(RULE.example), ["E0409"]);
-        assert_eq!(message(RULE.example, "E0409"), "uSIDs keep 3 bits for the plane, which the block says");
+        assert_eq!(
+            message(RULE.example, "E0409"),
+            "uSIDs keep 3 bits for the plane, but the block contains it"
+        );
         assert_eq!(codes("srv6: { plan: plane-in-block }"), Vec::<&str>::new());
         assert_eq!(
             codes(&RULE.example.replace("plane: 3", "plane: 0").replace("11", "14")),

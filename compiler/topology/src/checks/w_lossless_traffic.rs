@@ -25,9 +25,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (Ok(profile), Some(span)) = (&draft.qos, draft.stated(field!("qos.lossless_traffic"))) else {
         return;
     };
-    let warn = |message: String| {
-        Diagnostic::warning(&RULE, message).at(span, "").help("leave `lossless_traffic` out")
-    };
+    let warn =
+        |message: String| Diagnostic::warning(&RULE, message).at(span, "").help("remove `lossless_traffic`");
     if !profile.is_lossless() {
         out.push(warn("`lossless_traffic` has no effect: no class has `pfc: true`".to_owned()));
         return;

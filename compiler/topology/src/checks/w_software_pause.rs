@@ -31,14 +31,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::warning(
                 &RULE,
                 format!(
-                    "`{}` is software and does not pause, whatever QoS profile `{}` says",
+                    "`{}` is a software switch and does not pause, although QoS profile `{}` is lossless",
                     hardware.platform.id,
                     profile.name()
                 ),
             )
             .at(hardware.platform_span, format!("for {}", hardware.who))
             .and(draft.at(field!("qos")), "lossless")
-            .help("fine for a lab; a real fabric needs platforms with priority flow control"),
+            .help("ignore this for a lab; a real fabric needs platforms with priority flow control"),
         );
     }
 }
@@ -55,7 +55,7 @@ mod tests {
         assert!(!codes(&format!("{{ qos: lossy-trim, {LAB} }}")).contains(&"W0701"));
         assert_eq!(
             message(&format!("{{ qos: lossless, {LAB} }}"), "W0701"),
-            "`bmv2` is software and does not pause, whatever QoS profile `lossless` says"
+            "`bmv2` is a software switch and does not pause, although QoS profile `lossless` is lossless"
         );
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         } else {
             diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
         };
-        out.push(diagnostic.help("fine for a lab; `qos: none` says that no QoS is meant"));
+        out.push(diagnostic.help("ignore this for a lab; set `qos: none` if you need no QoS"));
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     .at(span, "")
                     .and(hardware.platform_span, format!("for {}", hardware.who))
                     .note(format!("its egress pool is static: a lossless queue takes up to {most}"))
-                    .help("leave it out; `ingress_threshold` says when the class pauses"),
+                    .help("remove it; `ingress_threshold` sets when the class pauses"),
             );
         }
     }

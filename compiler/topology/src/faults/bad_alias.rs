@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn unknown_anchor(written: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("the alias `{}` has no anchor above it", shorten(written)))
         .at(span, "")
-        .help("anchors (`&name`) stand before the aliases (`*name`) that refer to them")
+        .help("write anchors (`&name`) before the aliases (`*name`) that refer to them")
 }
 
 /// Says that a merge key has no mapping.

@@ -23,7 +23,7 @@ pub(crate) fn bad_breakout(path: &str, text: &str, error: &BreakoutError, span: 
     match error {
         BreakoutError::Form { .. } if text.parse::<Speed>().is_ok() => {
             start(", which is a speed and no breakout".into())
-                .help(format!("say how many ports of {text} a cage gives, as in `1x{text}`"))
+                .help(format!("write how many ports of {text} a cage has, as in `1x{text}`"))
         }
         BreakoutError::Form { .. } | BreakoutError::NotOffered { .. } => {
             start(", which is not a breakout".into()).help("write ports times speed, as in `8x100G`")

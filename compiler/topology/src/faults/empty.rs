@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Says that a file holds nothing.
 pub(crate) fn empty_file(span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, "the file holds no fabric")
+    Diagnostic::error(&RULE, "the file contains no fabric")
         .at(span, "nothing but white space and comments")
         .help("start with `fabric: NAME`, `planes: N`, `hosts: {...}` and `tiers: {...}`")
 }

@@ -22,5 +22,5 @@ pub(crate) fn too_large(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{name}` has more than {} MiB, and no more are read", BYTES_MAX >> 20))
         .at(span, "")
         .note("a fabric of 131,072 NICs takes about 2,000 bytes")
-        .help("describe the fabric by numbers and exceptions instead of listing devices")
+        .help("describe the fabric by counts and exceptions instead of listing devices")
 }

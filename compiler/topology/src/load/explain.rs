@@ -127,7 +127,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
                 return faults::syntax("a `:` is missing behind a key", Some("write `key: value`"), key);
             }
             (
-                "a `:` stands where no key can be",
+                "a `:` where no key can be",
                 "align the keys of one mapping, and put text that holds `: ` in quotes",
             )
         }
@@ -208,7 +208,7 @@ fn tab(span: Span, text: &str) -> Diagnostic {
     let at = text[from..].find('\t').map_or(from, |tab| from + tab);
     let span = Span::new(span.source, at..(at + 1).min(text.len()));
     faults::syntax(
-        "a tab stands where spaces belong",
+        "a tab instead of spaces",
         Some("indent with spaces; YAML does not allow tabs there"),
         span,
     )
