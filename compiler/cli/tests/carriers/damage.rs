@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::Rng as _;
 
 use crate::fleet::{Fleet, Kind};
 
-/// What was there before a damage.
+/// State before a damage.
 pub(crate) type Undo = Vec<(String, String)>;
 
 /// Kinds of damages of a switch: at least one for each file that is brought to it.
@@ -22,8 +22,12 @@ pub(crate) fn kinds(fleet: &Fleet) -> Vec<&'static str> {
         Kind::Kernel { has_frr } => {
             let frr = ["frr.conf", "etc/frr/frr.conf", "etc/frr/daemons"];
             let kernel = ["ip.batch", "devices.batch", "sysctl.conf", "tc.batch"];
-            let saved =
-                ["etc/closc/ip.batch", "etc/closc/devices.batch", "etc/closc/sysctl.conf", "etc/closc/tc.batch"];
+            let saved = [
+                "etc/closc/ip.batch",
+                "etc/closc/devices.batch",
+                "etc/closc/sysctl.conf",
+                "etc/closc/tc.batch",
+            ];
             kernel.into_iter().chain(saved).chain(frr.into_iter().filter(|_| has_frr)).collect()
         }
     }
@@ -46,11 +50,11 @@ pub(crate) fn damage_of(
 ) -> Option<Undo> {
     let mut pick = |count: usize| usize::try_from(random.next_u64() % count.max(1) as u64).expect("small");
     match kind {
-        "eos.conf" => eos_damage(fleet, name, tree, &mut pick),
-        "nvue.yaml" => nvue_damage(fleet, name, &mut pick),
+        "eos.conf" => Some(eos_damage(fleet, name, tree, &mut pick)),
+        "nvue.yaml" => Some(nvue_damage(fleet, name, &mut pick)),
         "ip.batch" => kernel_damage(fleet, name, tree, &mut pick),
         "devices.batch" => device_damage(fleet, name, tree),
-        "sysctl.conf" => setting_damage(fleet, name, tree, &mut pick),
+        "sysctl.conf" => Some(setting_damage(fleet, name, tree, &mut pick)),
         "tc.batch" => file_damage(fleet, name, "tc", &mut pick),
         "frr.conf" => file_damage(fleet, name, "frr", &mut pick),
         saved => file_damage(fleet, name, saved, &mut pick),
@@ -58,7 +62,7 @@ pub(crate) fn damage_of(
 }
 
 /// Takes a line away, changes it, or adds one.
-fn eos_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize) -> usize) -> Option<Undo> {
+fn eos_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize) -> usize) -> Undo {
     let text = fleet.read(name, "running");
     let wanted = fleet.place.read(&format!("{tree}/switches/{name}/eos.conf"));
     let wanted: BTreeSet<String> = wanted.lines().map(|line| line.trim().to_owned()).collect();
@@ -91,11 +95,11 @@ fn eos_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize
             .collect(),
     };
     fleet.put(&format!("fleet/{name}/running"), &(changed.join("\n") + "\n"), 0o644);
-    Some(vec![("running".to_owned(), text)])
+    vec![("running".to_owned(), text)]
 }
 
 /// Takes a leaf away, changes it, or adds an access list beside it.
-fn nvue_damage(fleet: &Fleet, name: &str, pick: &mut impl FnMut(usize) -> usize) -> Option<Undo> {
+fn nvue_damage(fleet: &Fleet, name: &str, pick: &mut impl FnMut(usize) -> usize) -> Undo {
     let text = fleet.read(name, "applied");
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let mut paths = Vec::new();
@@ -115,7 +119,7 @@ fn nvue_damage(fleet: &Fleet, name: &str, pick: &mut impl FnMut(usize) -> usize)
         _ => place["acl"] = serde_json::json!({ "X": { "inbound": {} } }),
     }
     fleet.put(&format!("fleet/{name}/applied"), &value.to_string(), 0o644);
-    Some(vec![("applied".to_owned(), text)])
+    vec![("applied".to_owned(), text)]
 }
 
 fn leaves(value: &serde_json::Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
@@ -131,6 +135,24 @@ fn leaves(value: &serde_json::Value, path: &mut Vec<String>, found: &mut Vec<Vec
     }
 }
 
+/// Returns a command that undoes or changes what one of the file did.
+fn reversal(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    Some(match words.as_slice() {
+        ["link", "set", "dev", port, "up"] => format!("link set dev {port} down"),
+        ["link", "set", "dev", port, settings @ ..] if settings.contains(&"mtu") => {
+            format!("link set dev {port} mtu 1400")
+        }
+        ["address", "replace", address, "dev", port, ..] => format!("address del {address} dev {port}"),
+        ["neighbour", "replace", address, "lladdr", _, "dev", port, ..] => {
+            format!("neighbour replace {address} lladdr 02:00:00:00:00:99 dev {port} nud permanent")
+        }
+        ["route", "replace", "blackhole", prefix] => format!("route del blackhole {prefix}"),
+        ["route", "replace", prefix, ..] => format!("route del {prefix}"),
+        _ => return None,
+    })
+}
+
 /// Takes a command of the file back in the kernel.
 fn kernel_damage(
     fleet: &Fleet,
@@ -139,30 +161,16 @@ fn kernel_damage(
     pick: &mut impl FnMut(usize) -> usize,
 ) -> Option<Undo> {
     let batch = fleet.place.read(&format!("{tree}/switches/{name}/ip.batch"));
-    let commands: Vec<&str> = batch
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains("addrgenmode none"))
-        .collect();
-    let line = commands[pick(commands.len())];
-    let words: Vec<&str> = line.split(' ').collect();
-    let damage = match words.as_slice() {
-        ["link", "set", "dev", port, "up"] => format!("link set dev {port} down"),
-        ["address", "replace", address, "dev", port, ..] => format!("address del {address} dev {port}"),
-        ["neighbour", "replace", address, "lladdr", _, "dev", port, ..] => {
-            format!("neighbour replace {address} lladdr 02:00:00:00:00:99 dev {port} nud permanent")
-        }
-        ["route", "replace", "blackhole", prefix] => format!("route del blackhole {prefix}"),
-        ["route", "replace", prefix, ..] => format!("route del {prefix}"),
-        _ => return None,
-    };
-    fleet.ip(name, &damage);
+    let damages: Vec<String> = batch.lines().filter_map(reversal).collect();
+    let damage = damages.get(pick(damages.len()))?;
+    fleet.ip(name, damage);
     Some(vec![("ip".to_owned(), batch)])
 }
 
 /// Removes a device that the tree makes.
 fn device_damage(fleet: &Fleet, name: &str, tree: &str) -> Option<Undo> {
-    let [devices, batch] = ["devices.batch", "ip.batch"]
-        .map(|file| fleet.place.read(&format!("{tree}/switches/{name}/{file}")));
+    let [devices, batch] =
+        ["devices.batch", "ip.batch"].map(|file| fleet.place.read(&format!("{tree}/switches/{name}/{file}")));
     let device = devices.lines().find_map(|line| line.strip_prefix("link add name ")?.split(' ').next())?;
     fleet.ip(name, &format!("link del dev {device}"));
     Some(vec![("ip".to_owned(), devices), ("ip".to_owned(), batch)])
@@ -179,15 +187,9 @@ const FRR_DEFAULTS: [&str; 7] = [
     "transmit-interval 300",
 ];
 
-fn setting_damage(
-    fleet: &Fleet,
-    name: &str,
-    tree: &str,
-    pick: &mut impl FnMut(usize) -> usize,
-) -> Option<Undo> {
+fn setting_damage(fleet: &Fleet, name: &str, tree: &str, pick: &mut impl FnMut(usize) -> usize) -> Undo {
     let text = fleet.place.read(&format!("{tree}/switches/{name}/sysctl.conf"));
-    let lines: Vec<&str> =
-        text.lines().filter(|line| line.contains("conf.eth") && line.contains("accept_ra")).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("conf.eth")).collect();
     let (key, value) = lines[pick(lines.len())].split_once(" = ").expect("a setting");
     let path = format!("/proc/sys/{}", key.replace('.', "/"));
     let write = |value: &str| {
@@ -196,8 +198,9 @@ fn setting_damage(
             Command::new("ip").args(["netns", "exec", &fleet.namespace(name), "sh", "-c", &script]).status();
         assert!(done.is_ok_and(|status| status.success()), "{script}");
     };
-    write("2");
-    Some(vec![(path.clone(), value.to_owned())])
+    // The kernel rounds 2 ms to the tick that 1 ms is, too.
+    write(if key.ends_with("_interval") { "5000" } else { "2" });
+    vec![(path.clone(), value.to_owned())]
 }
 
 /// Takes a line of a file away, or changes it.

@@ -46,13 +46,15 @@ impl Kind {
 
 /// The size of a fabric, and what tells its two sides apart.
 pub(crate) struct Shape {
+    pub(crate) groups: u8,
+    pub(crate) per_group: u8,
     pub(crate) planes: u8,
     pub(crate) qos: &'static str,
     pub(crate) routing: &'static str,
 }
 
 pub(crate) fn fabric(os: &str, shape: &Shape, mtu: u16) -> String {
-    let Shape { planes, qos, routing } = shape;
+    let Shape { groups, per_group, planes, qos, routing } = shape;
     let (platform, speed, lanes, medium) = match Kind::of(os) {
         Kind::Eos => ("th5-128x400g", 400, 4, "dac"),
         Kind::Nvue => ("spectrum4-sn5600", 800, 8, "dac"),
@@ -69,7 +71,7 @@ pub(crate) fn fabric(os: &str, shape: &Shape, mtu: u16) -> String {
     let (speed, lanes) = (speed * u32::from(*planes), lanes * planes);
     format!(
         "fabric: pod\nplanes: {planes}\nrouting: {routing}\n\
-         hosts: {{ groups: 2, per_group: 2, nic: {{ speed: {speed}G, lanes: {lanes} }} }}\n\
+         hosts: {{ groups: {groups}, per_group: {per_group}, nic: {{ speed: {speed}G, lanes: {lanes} }} }}\n\
          tiers:\n  t0: {{ platform: {platform}, os: {os}, up: 2 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
          cables:\n  nic-t0: {{ length: 1m, medium: {medium} }}\n  t0-t1: {long}\nmtu: {{ link: {mtu} }}\nqos: {qos}\n{servers}"
     )
@@ -77,7 +79,7 @@ pub(crate) fn fabric(os: &str, shape: &Shape, mtu: u16) -> String {
 
 /// A fabric of one plane.
 pub(crate) fn small(kind: Kind) -> Shape {
-    Shape { planes: 1, qos: profile(kind), routing: "ecmp-static" }
+    Shape { groups: 2, per_group: 2, planes: 1, qos: profile(kind), routing: "ecmp-static" }
 }
 
 /// A QoS profile that a system takes.
@@ -120,15 +122,20 @@ impl Drop for Fleet {
 impl Fleet {
     /// Makes the switches, which hold only what is the site's, or says why there can be none.
     pub(crate) fn new(os: &'static str, shape: &Shape) -> Option<Self> {
+        Fleet::of_trees(os, shape, &[("a", 9214), ("b", 9100)])
+    }
+
+    /// The same, with trees of other names and MTUs.
+    pub(crate) fn of_trees(os: &'static str, shape: &Shape, trees: &[(&str, u16)]) -> Option<Self> {
         if Command::new("python3").arg("-V").output().is_err() {
             skip("switches of tests need python3");
             return None;
         }
         let kind = Kind::of(os);
         let place = Place::new();
-        for (side, mtu) in [("a", 9214), ("b", 9100)] {
-            place.write(&format!("{side}.yaml"), fabric(os, shape, mtu));
-            place.ends(0, &["compile", "--quiet", &format!("{side}.yaml"), "--out", side]);
+        for (side, mtu) in trees {
+            place.write(&format!("{side}.yaml"), fabric(os, shape, *mtu));
+            place.ends(0, &["compile", "--quiet", &format!("{side}.yaml"), "--out", *side]);
         }
         let mut names: Vec<String> = fs::read_dir(place.path("a/switches"))
             .expect("a folder")

@@ -4,6 +4,7 @@
 //! Invariants: comments and ends of modes are not facts; each fact is there once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
 
 use crate::device_drift::Difference;
 
@@ -42,6 +43,15 @@ pub(super) fn paths(text: &str) -> Vec<Vec<String>> {
         found.push(open.iter().map(|(_, line)| line.clone()).collect());
     }
     found
+}
+
+/// Writes a line for each.
+pub(super) fn lines(all: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    let mut text = String::new();
+    for line in all {
+        let _ = writeln!(text, "{line}");
+    }
+    text
 }
 
 /// Returns a path as a fact.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use closc_artefacts::paths::{DAEMONS, FRR_CONF};
 
-use super::facts::{Facts, Finding, fact, findings, paths};
+use super::facts::{Facts, Finding, fact, findings, lines, paths};
 use super::system::{Held, Texts, begin};
 use crate::folders::Place;
 
@@ -29,7 +29,7 @@ const OF_SITE: [&str; 20] = [
     "line",
     "log",
     "no ip forwarding",
-    // What FRR found in the kernel: `sysctl.conf` has it.
+    // FRR prints the state of the kernel here: `sysctl.conf` has the setting.
     "no ipv6 forwarding",
     "no zebra",
     "password",
@@ -119,11 +119,12 @@ fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
 /// Tells whether a fact is a default of FRR, as it was built.
 fn is_default(fact: &str, held: &Held) -> bool {
     let last = fact.rsplit(" / ").next().unwrap_or_default();
-    let is_width = || last.strip_prefix("maximum-paths ").is_some_and(|paths| paths == held.section(WIDTH).trim());
+    let is_width =
+        || last.strip_prefix("maximum-paths ").is_some_and(|paths| paths == held.section(WIDTH).trim());
     DEFAULTS.contains(&last) || last.starts_with("frr version ") || is_width()
 }
 
-/// What is wanted of FRR, and what it holds.
+/// The wanted facts, and those of a configuration of FRR.
 fn both(wanted: &Texts, live: &str) -> (Facts, Facts) {
     let asked = normal(wanted.get(FRR_CONF).map_or("", String::as_str));
     let ports = asked.iter().filter_map(|fact| fact.strip_prefix("interface "));
@@ -163,15 +164,18 @@ fn is_unprinted(fact: &str, asked: &Facts) -> bool {
             && !asked.iter().any(|other| other.starts_with(&format!("{fact} / ")))
 }
 
+/// The running configuration as a file.
+fn running(held: &Held) -> String {
+    let all = held.section(RUNNING).lines();
+    lines(all.filter(|line| !AROUND.iter().any(|words| line.starts_with(words))))
+}
+
 /// The state of FRR, as files of a tree.
 pub(super) fn texts(wanted: &Texts, held: &Held) -> Texts {
-    let running = held.section(RUNNING).lines();
-    let running = running.filter(|line| !AROUND.iter().any(|words| line.starts_with(words)));
-    let running: String = running.map(|line| format!("{line}\n")).collect();
     let saved = Texts::from([(FRR_CONF.to_owned(), held.section("saved frr.conf").to_owned())]);
     // The file that FRR starts with keeps its order, its comments and the name of the switch.
     let is_saved = !saved[FRR_CONF].is_empty() && compare(&saved, held).is_empty();
-    let mut made = if is_saved { saved } else { Texts::from([(FRR_CONF.to_owned(), running)]) };
+    let mut made = if is_saved { saved } else { Texts::from([(FRR_CONF.to_owned(), running(held))]) };
     if wanted.contains_key(DAEMONS) && !held.section("saved daemons").is_empty() {
         made.insert(DAEMONS.to_owned(), held.section("saved daemons").to_owned());
     }
@@ -184,9 +188,8 @@ pub(super) const BEFORE: &str = "frr.before";
 
 /// The files that a change takes.
 pub(super) fn changes(wanted: &Texts, held: &Held) -> Texts {
-    let before = texts(wanted, held).remove(FRR_CONF).unwrap_or_default();
     let daemons = wanted.get(DAEMONS).map(|text| (DAEMONS, text.clone()));
-    let files = [(FRR_CONF, whole(wanted, held)), (CHANGE, commands(wanted, held)), (BEFORE, before)];
+    let files = [(FRR_CONF, whole(wanted, held)), (CHANGE, commands(wanted, held)), (BEFORE, running(held))];
     files.into_iter().chain(daemons).map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
@@ -225,7 +228,7 @@ fn commands(wanted: &Texts, held: &Held) -> String {
         let is_gone = |fact: &String| live.contains(fact) && !asked.contains(fact) && !is_default(fact, held);
         !facts.is_empty() && facts.iter().all(is_gone)
     };
-    // What is below a line that goes, goes with it.
+    // Removing a line removes the lines below it.
     for path in running.iter().filter(|path| gone(path) && !(1..path.len()).any(|at| gone(&path[..at]))) {
         let last = path.last().map_or("", String::as_str);
         let removed = last.strip_prefix("no ").map_or_else(|| format!("no {last}"), str::to_owned);
@@ -233,7 +236,7 @@ fn commands(wanted: &Texts, held: &Held) -> String {
     }
     for path in paths(asked_text) {
         let is_there = of_path(&path).iter().all(|fact| live.contains(fact));
-        // The version of a file selects defaults, and is no command of a session.
+        // The version of a file selects defaults, and cannot be given in a session.
         if !is_there && !path[0].starts_with("frr version") {
             command(&mut text, &path[..path.len() - 1], &path[path.len() - 1]);
         }

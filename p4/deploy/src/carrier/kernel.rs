@@ -1,4 +1,4 @@
-//! What the Linux kernel of a switch is to hold: ports, addresses, neighbours, routes, settings.
+//! Target state of the Linux kernel of a switch: ports, addresses, neighbours, routes, settings.
 //!
 //! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and what `ip -json` and `/proc/sys` print. Out: facts, each
 //! of which is a command for `ip`, or a setting. Invariants: only ports that the tree names are compared, and of `lo` only
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use closc_artefacts::paths::{DEVICES_BATCH, IP_BATCH, SYSCTL_CONF};
 use serde_json::Value;
 
-use super::facts::{Facts, Finding, findings};
+use super::facts::{Facts, Finding, findings, lines};
 use super::system::{Held, Texts, begin};
 
 /// Settings of one port, in `link set dev PORT`.
@@ -19,7 +19,7 @@ const LINK: [&str; 3] = ["address", "mtu", "addrgenmode"];
 /// Protocols of routes that are written by commands.
 const WRITTEN: [&str; 2] = ["boot", "static"];
 
-/// What a file of commands for `ip` asks for.
+/// Target state by a file of commands for `ip`.
 #[derive(Debug, Default)]
 struct Asked {
     facts: Facts,
@@ -31,15 +31,14 @@ struct Asked {
     made: BTreeSet<String>,
 }
 
-/// What begins a line about what is compared, in a file that was written of a state and asks for less than there is.
+/// The start of a line that widens the comparison, in a file that was written of a state: it may ask for less than was wanted.
 const SCOPE: &str = "#closc";
 
 impl Asked {
     /// Writes what is compared.
     fn scope(&self) -> String {
-        let words =
-            |names: &BTreeSet<String>| names.iter().map(|name| format!(" {name}")).collect::<String>();
-        let mut text = format!("{SCOPE} ports{}\n{SCOPE} made{}\n", words(&self.ports), words(&self.made));
+        let words = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        let mut text = format!("{SCOPE} ports {}\n{SCOPE} made {}\n", words(&self.ports), words(&self.made));
         for (kind, holds) in [("addresses", self.has_addresses), ("routes", self.has_routes)] {
             if holds {
                 let _ = writeln!(text, "{SCOPE} {kind}");
@@ -145,18 +144,20 @@ fn routes_by(protocol: &str) -> String {
 /// The commands that print what the kernel holds. Routes of other protocols are those of routing daemons.
 pub(super) fn read(wanted: &Texts) -> String {
     let mut script = String::new();
-    let steady: String = STEADY.iter().map(|edit| format!(" -e '{edit}'")).collect();
+    let steady: String = STEADY.map(|edit| format!("-e '{edit}'")).join(" ");
     let routes = WRITTEN.map(|protocol| (routes_by(protocol), format!("-d -6 route show proto {protocol}")));
     let others = [
         ("link", "-d link show"),
         ("address", "-6 address show scope global"),
         ("neighbour", "-6 neighbour show nud permanent"),
     ];
-    for (name, command) in others.map(|(name, command)| (name.to_owned(), command.to_owned())).into_iter().chain(routes) {
-        let _ = write!(script, "{}ip -j {command} </dev/null | sed -E{steady}\necho\n", begin(&name));
+    for (name, command) in
+        others.map(|(name, command)| (name.to_owned(), command.to_owned())).into_iter().chain(routes)
+    {
+        let _ = write!(script, "{}ip -j {command} </dev/null | sed -E {steady}\necho\n", begin(&name));
     }
     let keys = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
-    let _ = write!(script, "{}xargs grep -sH . <<'--closc--' || :\n", begin("sysctl"));
+    let _ = writeln!(script, "{}xargs grep -sH . <<'--closc--' || :", begin("sysctl"));
     for key in keys.keys().filter(|key| is_key(key)) {
         let _ = writeln!(script, "{}", path_of(key));
     }
@@ -241,7 +242,7 @@ fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
     (setting_facts(&asked), live.collect())
 }
 
-/// What the files ask for, and what of that kind the kernel holds.
+/// Target state, and the facts of the kernel that it covers.
 fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
     let asked = Asked::read(wanted)?;
     let json = |name: &str| -> Result<Vec<Value>, String> {
@@ -362,7 +363,7 @@ fn route_of_json(route: &Value, asked: &Asked) -> Option<String> {
     }
 }
 
-/// What changes in the kernel, there and back.
+/// Changes of the kernel, and their rollback.
 pub(super) struct Moves {
     /// For `ip -batch`.
     pub(super) there: String,
@@ -378,14 +379,11 @@ pub(super) struct Moves {
 pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
     let (asked, live) = both(wanted, held)?;
     let (kept, now) = kept_settings(wanted, held);
-    let lines = |facts: &Facts, than: &Facts| -> String {
-        facts.difference(than).map(|fact| format!("{fact}\n")).collect()
-    };
     Ok(Moves {
         there: batch(&live, &asked.facts),
         back: batch(&asked.facts, &live),
-        settings: lines(&kept, &now),
-        settings_back: lines(&now, &kept),
+        settings: lines(kept.difference(&now)),
+        settings_back: lines(now.difference(&kept)),
     })
 }
 
@@ -409,12 +407,12 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
         live.iter().partition(|fact| fact.starts_with("link add "));
     let mut rest = rest;
     rest.sort_by_key(|fact| rank(fact));
-    let lines = |facts: Vec<&String>| {
-        facts.into_iter().map(|fact| format!("{}\n", command(fact))).collect::<String>()
-    };
-    let settings: String = now.iter().map(|fact| format!("{fact}\n")).collect();
-    let files =
-        [(DEVICES_BATCH, lines(devices)), (IP_BATCH, asked.scope() + &lines(rest)), (SYSCTL_CONF, settings)];
+    let commands = |facts: Vec<&String>| lines(facts.into_iter().map(|fact| command(fact)));
+    let files = [
+        (DEVICES_BATCH, commands(devices)),
+        (IP_BATCH, asked.scope() + &commands(rest)),
+        (SYSCTL_CONF, lines(&now)),
+    ];
     Ok(files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
 }
 
@@ -473,12 +471,11 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
 fn batch(from: &Facts, to: &Facts) -> String {
     let mut removed: Vec<&String> = from.difference(to).collect();
     removed.sort_by_key(|fact| std::cmp::Reverse(rank(fact)));
-    let mut text: String =
-        removed.iter().filter_map(|fact| removal(fact, to)).map(|line| format!("{line}\n")).collect();
+    let mut text = lines(removed.iter().filter_map(|fact| removal(fact, to)));
     let touched: BTreeSet<&str> = to
         .symmetric_difference(from)
         .filter(|fact| fact.starts_with("link "))
-        .flat_map(|fact| fact.split(' ').nth(3))
+        .filter_map(|fact| fact.split(' ').nth(3))
         .collect();
     let mut set: Vec<&String> = to
         .iter()

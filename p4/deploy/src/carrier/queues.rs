@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use closc_artefacts::paths::TC_BATCH;
 use serde_json::Value;
 
-use super::facts::{Facts, Finding, findings};
+use super::facts::{self, Facts, Finding, findings};
 use super::system::{Held, Texts, begin};
 
 /// Fields of `red` that the kernel prints as they were written.
@@ -46,7 +46,7 @@ pub(super) fn before(wanted: &Texts, held: &Held) -> String {
     if !saved.is_empty() {
         return saved.to_owned();
     }
-    ports(wanted).into_iter().map(|port| format!("qdisc del dev {port} root\n")).collect()
+    facts::lines(ports(wanted).into_iter().map(|port| format!("qdisc del dev {port} root")))
 }
 
 /// Compares queues with the file.
@@ -65,15 +65,18 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, Strin
     Ok(findings(TC_BATCH, &missing, &unexpected))
 }
 
-/// What a command asks for; nothing where it only makes room for those that follow.
-fn asked_fact(words: &[&str]) -> Option<Option<String>> {
+/// The fact that a command leads to; none where it only makes room for those that follow.
+fn asked_fact(words: &[&str]) -> Option<Facts> {
+    let one = |fact: String| Some(Facts::from([fact]));
     match words {
-        ["filter", "del", "dev", _, "parent", "1:"] | ["qdisc", "del", "dev", _, "root"] => Some(None),
+        ["filter", "del", "dev", _, "parent", "1:"] | ["qdisc", "del", "dev", _, "root"] => {
+            Some(Facts::new())
+        }
         ["qdisc", "replace", "dev", port, "root", "handle", handle, "ets", options @ ..] => {
-            Some(Some(format!("dev {port} root {handle} ets {}", options.join(" "))))
+            one(format!("dev {port} root {handle} ets {}", options.join(" ")))
         }
         ["qdisc", "replace", "dev", port, "parent", parent, "handle", handle, "bfifo", "limit", limit] => {
-            Some(Some(format!("dev {port} parent {parent} {handle} bfifo limit {limit}")))
+            one(format!("dev {port} parent {parent} {handle} bfifo limit {limit}"))
         }
         ["qdisc", "replace", "dev", port, "parent", parent, "handle", handle, "red", options @ ..] => {
             let value = |key: &str| {
@@ -89,7 +92,7 @@ fn asked_fact(words: &[&str]) -> Option<Option<String>> {
                     let _ = write!(fact, " {flag}");
                 }
             }
-            Some(Some(fact))
+            one(fact)
         }
         [
             "filter",
@@ -113,9 +116,7 @@ fn asked_fact(words: &[&str]) -> Option<Option<String>> {
                 ["u32", value, mask, "flowid", flow] => (hex(value)?, hex(mask)?, flow),
                 _ => return None,
             };
-            Some(Some(format!(
-                "dev {port} {protocol} pref {pref} match {key:08x}/{mask:08x} at 0 flowid {flow}"
-            )))
+            one(format!("dev {port} {protocol} pref {pref} match {key:08x}/{mask:08x} at 0 flowid {flow}"))
         }
         _ => None,
     }
@@ -146,7 +147,7 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
         let options = qdisc.get("options").cloned().unwrap_or_default();
         let list = |key: &str| {
             let all = options.get(key).and_then(Value::as_array).into_iter().flatten();
-            all.filter_map(Value::as_u64).map(|number| format!(" {number}")).collect::<String>()
+            all.filter_map(Value::as_u64).map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
         };
         let number =
             |key: &str| options.get(key).and_then(Value::as_u64).map(|number| format!(" {key} {number}"));
@@ -156,7 +157,7 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
             fact += &number("bands").unwrap_or_default();
             fact += &number("strict").filter(|text| text != " strict 0").unwrap_or_default();
             for key in ["quanta", "priomap"].into_iter().filter(|key| !list(key).is_empty()) {
-                let _ = write!(fact, " {key}{}", list(key));
+                let _ = write!(fact, " {key} {}", list(key));
             }
         } else {
             fact.extend(RED.iter().filter_map(|key| number(key)));

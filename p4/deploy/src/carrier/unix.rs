@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use closc_artefacts::paths::{DAEMONS, DEVICES_BATCH, FRR_CONF, IP_BATCH, SYSCTL_CONF, TC_BATCH};
 
-use super::facts::Finding;
+use super::facts::{Finding, lines};
 use super::guard::{self, Change};
 use super::system::{Held, Making, Step, System, Texts, begin};
 use super::{frr, kernel, queues, saved};
@@ -16,7 +16,7 @@ use crate::folders::Place;
 /// Files of the kernel.
 const KERNEL: [&str; 4] = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF, TC_BATCH];
 
-/// What applies the files of the kernel at boot. The play of `closc export ansible` writes the same.
+/// The service that applies the files of the kernel at boot. The play of `closc export ansible` writes the same.
 const UNIT: &str = "closc-network.service";
 
 /// A Linux system.
@@ -32,9 +32,9 @@ impl Unix {
             script += &frr::read(place);
         }
         for file in KERNEL {
-            let _ = write!(
+            let _ = writeln!(
                 script,
-                "{}cat {}/closc/{file} 2>/dev/null || :\n",
+                "{}cat {}/closc/{file} 2>/dev/null || :",
                 begin(&format!("saved {file}")),
                 place.etc
             );
@@ -56,7 +56,8 @@ fn unit(etc: &str) -> String {
 /// Paths of what a confirmation writes.
 fn kept(etc: &str, has_frr: bool) -> Vec<(&'static str, String)> {
     let kernel = KERNEL.iter().map(|file| (*file, format!("{etc}/closc/{file}")));
-    let frr = [DAEMONS, FRR_CONF].into_iter().filter(|_| has_frr).map(|file| (file, format!("{etc}/frr/{file}")));
+    let frr =
+        [DAEMONS, FRR_CONF].into_iter().filter(|_| has_frr).map(|file| (file, format!("{etc}/frr/{file}")));
     kernel.chain(frr).chain([(UNIT, format!("{etc}/systemd/system/{UNIT}"))]).collect()
 }
 
@@ -111,7 +112,7 @@ impl Unix {
         }
         if !queues::compare(wanted, held)?.is_empty() {
             new.insert("tc.back".to_owned(), queues::before(wanted, held));
-            // What is read back counts: a queue that is gone already is an error to `tc`.
+            // The reading afterwards counts: a queue that is gone already is an error to `tc`.
             let _ = writeln!(go, "tc -force -batch {state}/new/{TC_BATCH} </dev/null || :");
             let _ = writeln!(back, "tc -force -batch {state}/new/tc.back </dev/null || :");
         }
@@ -153,7 +154,9 @@ fn restarted_before(Place { state, etc }: &Place) -> String {
 fn reloaded(place: &Place) -> (String, String) {
     let state = &place.state;
     let with = |file: &str, or: &str| {
-        format!("{RELOAD}if [ \"$reload\" ]; then $reload --reload {state}/new/{file} </dev/null; else\n{or}fi\n")
+        format!(
+            "{RELOAD}if [ \"$reload\" ]; then $reload --reload {state}/new/{file} </dev/null; else\n{or}fi\n"
+        )
     };
     let go = with(FRR_CONF, &format!("vtysh -f {state}/new/{} </dev/null\n", frr::CHANGE));
     (go, with(frr::BEFORE, &restarted_before(place)))
@@ -202,10 +205,9 @@ impl System for Unix {
             before.extend(frr::texts(wanted, held));
         }
         let state = &place.state;
-        let note = kept(&place.etc, self.has_frr)
-            .into_iter()
-            .map(|(name, path)| format!("[ ! -e {path} ] || cp -p {path} {state}/before/{name}\n"))
-            .collect::<String>();
+        let kept = kept(&place.etc, self.has_frr).into_iter();
+        let note =
+            lines(kept.map(|(name, path)| format!("[ ! -e {path} ] || cp -p {path} {state}/before/{name}")));
         let change = Change {
             held: &self.printed(place, wanted),
             digest: &held.digest,
