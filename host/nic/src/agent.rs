@@ -4,6 +4,7 @@
 //! Invariants: nothing here waits, reads a clock or opens anything, so all of it is tested without a network; what
 //! comes from the network changes nothing before source, segment and cookie were checked.
 
+mod acknowledged;
 mod channels;
 mod control;
 mod cookies;

@@ -3,6 +3,7 @@
 use closc_paths::Destination;
 use closc_paths_engine::PathId;
 
+use crate::congestion::Congestion;
 use crate::overtaken::Overtaken;
 use crate::reorder::{self, Reorder};
 use crate::sent::{self, SentLog};
@@ -17,6 +18,8 @@ pub(crate) const SUSPECTS: usize = 8;
 /// Capacity and patience of a channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
+    /// Planes of the fabric.
+    pub(crate) planes: u32,
     /// Packets of writes under way.
     pub(crate) window: u32,
     /// Time that a packet waits for one before it.
@@ -40,6 +43,8 @@ pub struct Channel {
     pub(crate) epoch: u16,
     /// Packets sent there.
     pub sent: SentLog,
+    /// How many may be under way.
+    pub congestion: Congestion,
     /// Packets from there.
     pub reorder: Reorder,
     /// Writes that come from there.
@@ -107,6 +112,7 @@ impl Channel {
             group: 0,
             epoch: 0,
             sent: SentLog::of_window(limits.window),
+            congestion: Congestion::new(limits.planes, limits.window),
             reorder: Reorder::new(limits.window, limits.reorder_ns, limits.reorder_bytes),
             arriving: Arriving::default(),
             leaving: Vec::new(),

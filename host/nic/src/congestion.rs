@@ -10,7 +10,7 @@
 //!
 //! | | delay below target | delay at or above target |
 //! |---|---|---|
-//! | no mark | grow in proportion to what is missing to the target | grow by a packet per round trip, the same for all senders |
+//! | no mark | grow in proportion to what is missing to the target | grow by a packet per round trip at most, the same for all senders |
 //! | marked | hold: another path takes the load | shrink by the share of marks and the excess of delay |
 //!
 //! A trimmed packet, and one that a full queue dropped, shrink the window. MRC marks nothing at the port to the receiver, so in an
@@ -25,7 +25,10 @@ const FIRST_PER_PLANE: u32 = 16;
 /// The target of queueing delay is the round trip of an empty fabric (UE 1.0: 0.75 of it where switches trim), and this at least.
 const TARGET_MIN_NS: u64 = 500_000;
 /// Queueing delay of so many targets is that of a queue that is full or soon will be.
-const CROWDED: u64 = 6;
+const CROWDED: u64 = 3;
+/// Up to this queueing delay every sender adds a packet per round trip. Beyond it they add less, all by the same factor, so that they
+/// share a queue equally and do not overfill it: in a long queue a round trip is short of packets of each of many senders.
+const FAIR_NS: u64 = 2_000_000;
 /// Share of the excess of delay by which a marked packet shrinks the window (`gamma` of UE 1.0).
 const GAMMA: f64 = 0.8;
 /// Packets by which a trimmed or dropped packet shrinks the window. With one, a sender that grows by a packet per round trip would
@@ -113,7 +116,8 @@ impl Congestion {
         if f64::from(under_way) < self.window / 2.0 {
             return;
         }
-        let fair = f64::from(packets) / self.window;
+        let slower = FAIR_NS as f64 / delay_ns.max(FAIR_NS) as f64;
+        let fair = slower * f64::from(packets) / self.window;
         let missing = f64::from(packets) * (target_ns.saturating_sub(delay_ns)) as f64 / target_ns as f64;
         self.set(self.window + fair.max(missing));
     }

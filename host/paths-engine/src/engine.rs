@@ -228,6 +228,20 @@ impl Engine {
         });
     }
 
+    /// Takes word of a packet that was lost while queues of its plane were full. Its value is out only if it lost more than the other
+    /// values of the plane, which share the last queue.
+    pub fn dropped(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+        let relapse_ns = self.settings.relapse_ns;
+        self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
+            let value = set.value_mut(at);
+            value.lost = value.lost.saturating_add(1);
+            value.lately.dropped();
+            if set.stands_out(at) {
+                set.value_mut(at).condemn(now_ns, relapse_ns);
+            }
+        });
+    }
+
     /// Takes word of a probe that did not come back.
     pub fn missed(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let Settings { missed_answers, relapse_ns, .. } = self.settings;

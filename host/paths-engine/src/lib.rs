@@ -18,6 +18,7 @@ mod event;
 #[cfg(feature = "c")]
 mod ffi;
 mod first_turn;
+mod lately;
 mod path_id;
 mod path_set;
 mod rotation;

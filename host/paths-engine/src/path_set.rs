@@ -12,6 +12,7 @@
 use closc_paths::{Choice, Destination, Kind, Table};
 
 use crate::first_turn::FirstTurns;
+use crate::lately::Lately;
 use crate::rotation::Rotation;
 use crate::settings::VALUES_PER_PLANE_MAX;
 use crate::value::{Health, State, Value, ValueView};
@@ -190,7 +191,15 @@ impl PathSet {
         })
     }
 
+    /// Tells whether a value lost more packets than full queues explain, which the other values of its plane share.
+    pub(crate) fn stands_out(&self, at: Place) -> bool {
+        let values = self.plane(usize::from(at.plane)).iter().enumerate();
+        let others = values.filter(|(n, _)| *n != usize::from(at.position)).map(|(_, value)| value.lately);
+        self.value(at).lately.stands_out(others.fold(Lately::default(), Lately::add))
+    }
+
     pub(crate) fn sit_out(&mut self, at: Place) {
+        self.value_mut(at).lately.congested();
         self.rotations[usize::from(at.plane)].sit_out(at.position);
     }
 

@@ -5,6 +5,8 @@
 
 use closc_paths::Choice;
 
+use crate::lately::Lately;
+
 /// The state of an entropy value, as the MRC documents name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -66,6 +68,8 @@ pub(crate) struct Value {
     pub(crate) cut_off: bool,
     /// Packets lost.
     pub(crate) lost: u32,
+    /// Packets since it last failed or recovered.
+    pub(crate) lately: Lately,
     /// Smoothed round trip of probes; 0 before the first.
     pub(crate) rtt_ns: u32,
     /// When its health changed, or when it last failed if it is bad.
@@ -84,6 +88,7 @@ impl Value {
             silent: 0,
             cut_off: false,
             lost: 0,
+            lately: Lately::default(),
             rtt_ns: 0,
             changed_ns: now_ns,
         }
@@ -115,7 +120,7 @@ impl Value {
             self.relapses = if soon { (self.relapses + 1).min(RELAPSES_MAX) } else { 0 };
             self.health = Health::AssumedBad;
         }
-        self.streak = 0;
+        (self.streak, self.lately) = (0, Lately::default());
         self.changed_ns = now_ns;
     }
 
@@ -138,6 +143,7 @@ impl Value {
     /// Takes a packet or a probe that came back.
     pub(crate) fn answered(&mut self, good_answers: u16, now_ns: u64) {
         (self.silent, self.cut_off) = (0, false);
+        self.lately.arrived();
         match self.health {
             Health::Good => self.streak = 0,
             Health::Unknown => self.become_good(now_ns),
@@ -171,7 +177,7 @@ impl Value {
 
     fn become_good(&mut self, now_ns: u64) {
         self.health = Health::Good;
-        self.streak = 0;
+        (self.streak, self.lately) = (0, Lately::default());
         self.changed_ns = now_ns;
     }
 }

@@ -196,6 +196,45 @@ fn the_guard_lets_denials_of_a_dead_destination_through() {
     assert_eq!(engine.deny(denial(None), 2), Err(DenyFault::LastPath(path)));
 }
 
+/// Full queues lose packets of all paths of a plane. A path that loses while the others do not is out.
+#[test]
+fn a_drop_in_a_full_queue_condemns_no_path_unless_the_others_of_its_plane_do_better() {
+    let bytes = table(&Shape { planes: 2, active: 4, backup: 1, min_active: 1, denied: Vec::new() });
+    let (table, mut engine) = engine(&bytes, 1);
+    let path = engine.open(&table, nic(1, 1), 0).unwrap();
+    let values: Vec<(u8, u32)> =
+        engine.values(path).filter(|v| v.in_use && v.plane == 1).map(|v| (v.plane, v.entropy)).collect();
+    let bad = |engine: &Engine| engine.values(path).filter(|v| v.state == State::AssumedBad).count();
+    for now_ns in 0..400 {
+        for (plane, entropy) in &values {
+            // Six of seven senders too many.
+            if now_ns % 7 == 0 {
+                engine.answered(path, *plane, *entropy, now_ns);
+            } else {
+                engine.dropped(path, *plane, *entropy, now_ns);
+            }
+        }
+    }
+    assert_eq!(bad(&engine), 0);
+    for now_ns in 400..8_000 {
+        values.iter().for_each(|(plane, entropy)| engine.answered(path, *plane, *entropy, now_ns));
+    }
+    let (plane, entropy) = values[0];
+    let mut drops = 0;
+    while bad(&engine) == 0 {
+        drops += 1;
+        engine.dropped(path, plane, entropy, 8_000 + drops);
+        values[1..]
+            .iter()
+            .for_each(|(plane, entropy)| engine.answered(path, *plane, *entropy, 8_000 + drops));
+    }
+    assert!((4..20).contains(&drops), "{drops}");
+    let of =
+        |engine: &Engine| engine.values(path).find(|v| v.entropy == entropy && v.plane == plane).unwrap();
+    assert_eq!(of(&engine).state, State::AssumedBad);
+    assert!(of(&engine).lost > 300, "every one of them counts");
+}
+
 #[test]
 fn a_path_that_keeps_failing_has_to_show_more() {
     let bytes = table(&Shape::default());

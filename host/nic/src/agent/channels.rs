@@ -128,7 +128,7 @@ mod tests {
         let bytes = table(0);
         let table = Table::open(&bytes).unwrap();
         let mut engine = Engine::new(&table, 0, Settings::default(), Capacity::of(&table, 4)).unwrap();
-        let limits = Limits { window: 8, reorder_ns: 1000, reorder_bytes: 9000 };
+        let limits = Limits { planes: 2, window: 8, reorder_ns: 1000, reorder_bytes: 9000 };
         let mut channels = Channels::new(4);
         for nic in 1..=4u128 {
             let address = (table.header().pool | 2 << 64 | nic).to_be_bytes();

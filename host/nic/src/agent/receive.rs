@@ -1,17 +1,13 @@
 //! Arrivals: sprayed packets, pieces of writes, messages.
 
-use std::net::Ipv6Addr;
-
 use closc_paths::PlaneAt;
 
 use crate::agent::{Agent, At, T0Port};
 use crate::batch::Batch;
-use crate::losses::Loss;
 use crate::probes::Target;
 use crate::reorder::Taken;
-use crate::sent::{Cargo, Verdict};
 use crate::wire::{
-    self, Chunk, Cut, Fault, Message, Packet, PairProbe, Payload, Sack, Segment, SelfProbe, Sequence, Status,
+    self, Chunk, Cut, Fault, Message, Packet, PairProbe, Payload, Segment, SelfProbe, Sequence, Status,
 };
 use crate::writes::Place;
 
@@ -199,34 +195,6 @@ impl Agent {
         self.answer(at, batch, channel, &Message::Cut(cut));
     }
 
-    /// The channel of a NIC that speaks of packets that were numbered since it was opened.
-    fn known(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
-        let known = self.by_address.get(&source).copied();
-        let channel = known.filter(|channel| self.channels[*channel].epoch == epoch);
-        self.counters.stale += u64::from(channel.is_none());
-        channel
-    }
-
-    /// Takes word of a packet that was cut: what it carried goes again, and its path sits out a turn if it is full.
-    fn was_cut(&mut self, at: &At<'_>, source: [u8; 16], cut: &Cut) {
-        let Some(channel) = self.known(source, cut.epoch) else { return };
-        self.mark_alive(at, channel, cut.ports);
-        let c = &mut self.channels[channel];
-        let Some(sent) = c.sent.cut(cut.number) else { return };
-        c.tally.cut += 1;
-        if let Cargo::Chunk { write, offset, .. } = sent.cargo
-            && !sent.again
-            && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
-        {
-            leaving.lost(offset, u8::MAX);
-        }
-        let path = c.path;
-        self.engine.answered(path, sent.plane, sent.entropy, at.now_ns);
-        if !cut.at_last_hop {
-            self.engine.congested(path, sent.plane, sent.entropy);
-        }
-    }
-
     fn chunk(
         &mut self,
         at: &At<'_>,
@@ -347,7 +315,7 @@ impl Agent {
         }
     }
 
-    fn mark_alive(&mut self, at: &At<'_>, channel: usize, ports: u32) {
+    pub(super) fn mark_alive(&mut self, at: &At<'_>, channel: usize, ports: u32) {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         let mut back = self.engine.far_ports(c.path, ports);
@@ -399,51 +367,6 @@ impl Agent {
                 self.engine.measured(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.held_ns)));
             }
             Some(_) | None => self.counters.stale += 1,
-        }
-    }
-
-    fn sack(&mut self, at: &At<'_>, source: [u8; 16], sack: &Sack) {
-        let Some(channel) = self.known(source, sack.epoch) else { return };
-        self.mark_alive(at, channel, sack.ports);
-        let c = &mut self.channels[channel];
-        let (engine, path, tally) = (&mut self.engine, c.path, &mut c.tally);
-        let (leaving, now_ns) = (&mut c.leaving, at.now_ns);
-        let (losses, groups, to) = (&mut self.losses, &mut self.groups, Ipv6Addr::from(source));
-        let (group, kind) = (c.group, c.to.kind);
-        let mut of = |cargo: &Cargo, what: &dyn Fn(&mut crate::writes::Leaving, u64)| {
-            if let Cargo::Chunk { write, offset, .. } = cargo
-                && let Some(leaving) = leaving.iter_mut().find(|leaving| leaving.id == *write)
-            {
-                what(leaving, *offset);
-            }
-        };
-        c.sent.acknowledged(sack, self.clock.ran_ns(), |verdict| match verdict {
-            Verdict::Arrived(sent) => {
-                tally.arrived += 1;
-                engine.answered(path, sent.plane, sent.entropy, now_ns);
-                of(&sent.cargo, &|leaving, offset| leaving.arrived(offset, now_ns));
-            }
-            Verdict::Lost(sent) => {
-                tally.lost += 1;
-                tally.last_lost_ns = now_ns;
-                losses.push(Loss::of(to, &sent, now_ns));
-                engine.lost(path, sent.plane, sent.entropy, now_ns);
-                let uplink = at.table.choice(sent.entropy).t0_uplink;
-                groups.lost(group, kind, (sent.plane, uplink));
-                if !sent.again {
-                    of(&sent.cargo, &|leaving, offset| leaving.lost(offset, sent.plane));
-                }
-            }
-            Verdict::Late(sent) => {
-                tally.late += 1;
-                groups.late(group, sent.plane);
-                losses.push(Loss::came(to, &sent, now_ns));
-                engine.answered(path, sent.plane, sent.entropy, now_ns);
-                of(&sent.cargo, &|leaving, offset| leaving.arrived(offset, now_ns));
-            }
-        });
-        for mark in sack.marks.iter().take(usize::from(sack.n_marks)) {
-            engine.congested(path, at.table.choice(*mark).plane, *mark);
         }
     }
 

@@ -113,7 +113,8 @@ impl Agent {
         self.repeat_dead(at, path);
         let (to, _) = self.engine.destination(path).ok_or(NoChannel::Stranger)?;
         let Options { window, reorder_ns, reorder_bytes, .. } = self.options;
-        let limits = Limits { window, reorder_ns, reorder_bytes };
+        let planes = u32::from(at.table.header().planes);
+        let limits = Limits { planes, window, reorder_ns, reorder_bytes };
         let mut channel = Channel::new(address, path, to, &limits, at.now_ns);
         channel.group = self.groups.place((to.zone, to.group));
         channel.epoch = self.epoch.wrapping_add(self.room.opened);

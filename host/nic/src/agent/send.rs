@@ -286,7 +286,7 @@ impl Agent {
 
     fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
         let c = &self.channels[channel];
-        if c.leaving.is_empty() || c.sent.under_way() >= self.options.window {
+        if c.leaving.is_empty() || c.sent.under_way() >= c.congestion.window() {
             return false;
         }
         if !c.sent.has_room() {

@@ -25,11 +25,15 @@ fn an_empty_fabric_doubles_the_window_in_a_round_trip_and_a_queue_adds_a_packet(
     assert_eq!(empty.window(), 40);
     let mut queue = of(20);
     for _ in 0..20 {
-        queue.arrived(&arrivals(1, 0, 20 * BASE_NS));
+        queue.arrived(&arrivals(1, 0, FAIR_NS));
     }
     assert_eq!(queue.window(), 20, "it grew by less than a packet");
-    queue.arrived(&arrivals(1, 0, 20 * BASE_NS));
+    queue.arrived(&arrivals(1, 0, FAIR_NS));
     assert_eq!(queue.window(), 21);
+    for _ in 0..9 * 21 {
+        queue.arrived(&arrivals(1, 0, 10 * FAIR_NS));
+    }
+    assert_eq!(queue.window(), 21, "a long queue grows slowly");
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! Acknowledgements and trimmed packets: which packets arrived, which are lost, and to what.
+//!
+//! In: acknowledgements, word of trimmed packets. Out: pieces of writes that arrived or are retransmitted, windows, states of paths.
+//! Invariants: a loss while queues of its plane were full shrinks the window, and speaks against its path only where other paths
+//! of the plane do better; any other loss speaks against its path, and leaves the window.
+
+use std::net::Ipv6Addr;
+
+use crate::agent::{Agent, At};
+use crate::channel::Channel;
+use crate::congestion::Arrivals;
+use crate::losses::Loss;
+use crate::sent::{Cargo, Sent, Verdict};
+use crate::wire::{Cut, Sack};
+
+/// Packets that an acknowledgement is the first to report, by plane.
+#[derive(Debug, Clone, Copy)]
+struct Reported {
+    packets: u32,
+    /// Of the packet of each plane with the shortest round trip: that, and when it was sent.
+    shortest: [(u64, u64); 32],
+}
+
+impl Reported {
+    fn new() -> Reported {
+        Reported { packets: 0, shortest: [(u64::MAX, 0); 32] }
+    }
+
+    fn take(&mut self, sent: &Sent, ran_ns: u64) {
+        self.packets += 1;
+        let rtt_ns = ran_ns.saturating_sub(sent.ran_ns);
+        if let Some(shortest) = self.shortest.get_mut(usize::from(sent.plane)) {
+            *shortest = (*shortest).min((rtt_ns, sent.ran_ns));
+        }
+    }
+
+    /// Hands it to the congestion control of a channel.
+    fn pass(&self, channel: &mut Channel, (marked, under_way): (u32, u32)) {
+        let rtt_ns = self.shortest.iter().map(|(rtt_ns, _)| *rtt_ns).min();
+        let Some(rtt_ns) = rtt_ns.filter(|_| self.packets > 0) else { return };
+        channel.congestion.arrived(&Arrivals { packets: self.packets, marked, rtt_ns, under_way });
+        for (plane, (rtt_ns, sent_ns)) in
+            (0..).zip(self.shortest).filter(|(_, (rtt_ns, _))| *rtt_ns < u64::MAX)
+        {
+            channel.congestion.waited(plane, rtt_ns, sent_ns);
+        }
+    }
+}
+
+/// Lets a piece of a write that leaves know what became of it.
+fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::writes::Leaving, u64)) {
+    if let Cargo::Chunk { write, offset, .. } = cargo
+        && let Some(leaving) = channel.leaving.iter_mut().find(|leaving| leaving.id == *write)
+    {
+        what(leaving, *offset);
+    }
+}
+
+impl Agent {
+    /// The channel of a NIC that speaks of packets that were numbered since it was opened.
+    fn known(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
+        let known = self.by_address.get(&source).copied();
+        let channel = known.filter(|channel| self.channels[*channel].epoch == epoch);
+        self.counters.stale += u64::from(channel.is_none());
+        channel
+    }
+
+    /// Takes word of a packet that was cut: what it carried goes again, and its path sits out a turn if it is full.
+    pub(super) fn was_cut(&mut self, at: &At<'_>, source: [u8; 16], cut: &Cut) {
+        let Some(channel) = self.known(source, cut.epoch) else { return };
+        self.mark_alive(at, channel, cut.ports);
+        let c = &mut self.channels[channel];
+        let Some(sent) = c.sent.cut(cut.number) else { return };
+        c.tally.cut += 1;
+        c.congestion.crowd(sent.plane, sent.ran_ns);
+        c.congestion.shrink(sent.number, c.sent.next_number());
+        if !sent.again {
+            piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, u8::MAX));
+        }
+        let path = c.path;
+        self.engine.answered(path, sent.plane, sent.entropy, at.now_ns);
+        if !cut.at_last_hop {
+            self.engine.congested(path, sent.plane, sent.entropy);
+        }
+    }
+
+    /// Takes an acknowledgement.
+    pub(super) fn sack(&mut self, at: &At<'_>, source: [u8; 16], sack: &Sack) {
+        let Some(channel) = self.known(source, sack.epoch) else { return };
+        self.mark_alive(at, channel, sack.ports);
+        let (now_ns, ran_ns) = (at.now_ns, self.clock.ran_ns());
+        let mut verdicts = Vec::new();
+        let c = &mut self.channels[channel];
+        let under_way = c.sent.under_way();
+        c.sent.acknowledged(sack, ran_ns, |verdict| verdicts.push(verdict));
+        let mut reported = Reported::new();
+        for verdict in &verdicts {
+            match verdict {
+                Verdict::Arrived(sent) => {
+                    reported.take(sent, ran_ns);
+                    c.tally.arrived += 1;
+                    self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
+                    piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
+                }
+                Verdict::Late(sent) => {
+                    c.tally.late += 1;
+                    self.groups.late(c.group, sent.plane);
+                    self.losses.push(Loss::came(Ipv6Addr::from(source), sent, now_ns));
+                    self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
+                    piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
+                }
+                Verdict::Lost(_) => {}
+            }
+        }
+        reported.pass(c, (sack.n_marks.into(), under_way));
+        let path = c.path;
+        for mark in sack.marks.iter().take(usize::from(sack.n_marks)) {
+            self.engine.congested(path, at.table.choice(*mark).plane, *mark);
+        }
+        // What arrived tells how full queues were.
+        for verdict in &verdicts {
+            if let Verdict::Lost(sent) = verdict {
+                self.was_lost(at, channel, sent);
+            }
+        }
+    }
+
+    fn was_lost(&mut self, at: &At<'_>, channel: usize, sent: &Sent) {
+        let c = &mut self.channels[channel];
+        (c.tally.lost, c.tally.last_lost_ns) = (c.tally.lost + 1, at.now_ns);
+        self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
+        let uplink = at.table.choice(sent.entropy).t0_uplink;
+        self.groups.lost(c.group, c.to.kind, (sent.plane, uplink));
+        if c.congestion.is_crowded(sent.plane, sent.ran_ns) {
+            c.congestion.shrink(sent.number, c.sent.next_number());
+            self.engine.dropped(c.path, sent.plane, sent.entropy, at.now_ns);
+        } else {
+            self.engine.lost(c.path, sent.plane, sent.entropy, at.now_ns);
+        }
+        if !sent.again {
+            piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, sent.plane));
+        }
+    }
+}
