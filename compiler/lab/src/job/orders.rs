@@ -14,6 +14,8 @@ pub(super) const PACKET_NS_MAX: u64 = 400_000;
 pub(super) const PLACES: u64 = 1024;
 /// The distance between samples.
 pub(super) const SAMPLE: Duration = Duration::from_millis(100);
+/// Packets under way with which a port is full: six ports there and six back, and as many that wait.
+const PORT_PACKETS: u64 = 16;
 /// Command.
 #[derive(Debug, Clone)]
 pub struct Orders {
@@ -45,6 +47,17 @@ pub struct Orders {
 }
 
 impl Orders {
+    /// Returns the goodput of NIC ports that are full, in Mb/s; nothing where NICs have too few bytes under way to fill them, or
+    /// a number of messages. A port is full with as many packets under way as take the longest way, there and back.
+    pub(super) fn full_mbps(&self, ports: f64, planes: u64) -> Option<f64> {
+        let pieces = self.message_bytes.div_ceil(u64::from(self.unit));
+        let frames = self.message_bytes + pieces * super::virtual_time::HEADERS;
+        let full = planes * PORT_PACKETS * (u64::from(self.unit) + super::virtual_time::HEADERS);
+        let fills = self.outstanding as u64 * self.message_bytes >= full && self.messages.is_none();
+        let share = self.message_bytes as f64 / frames as f64;
+        fills.then(|| ports * f64::from(self.port_mbps) * share)
+    }
+
     /// Plans the messages.
     pub(super) fn work(&self, nics: usize) -> Work {
         let work = Work::new(self.pattern, nics, self.outstanding, self.messages, self.seed);

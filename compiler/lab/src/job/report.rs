@@ -101,6 +101,11 @@ pub struct Report {
     pub messages: Messages,
     /// Goodput before anything broke, in Mb/s: what percentages are of.
     pub before_mbps: Option<f64>,
+    /// Goodput that ports carry of the pattern before anything breaks, in Mb/s: in virtual time, where NICs fill their ports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_mbps: Option<f64>,
+    /// Jain's fairness of senders by the messages of each that arrived: 1 where all sent the same.
+    pub fairness: Option<f64>,
     /// Goodput from the first to the last message.
     pub mean_mbps: Option<f64>,
     /// The lowest goodput of a fifth of a second between the first step and the end, in percent.
@@ -263,6 +268,8 @@ impl Report {
             job_s: seconds(record.end_ns),
             messages: messages(record),
             before_mbps: before.map(mbps),
+            plan_mbps: None,
+            fairness: fairness(record),
             mean_mbps: rate(samples, samples.first().map_or(0, |s| s.at_ns), end_ns).map(mbps),
             lowest_percent: low.and_then(|(_, rate)| percent(rate)),
             rtt_us: record.rtt_ns as f64 / 1e3,
@@ -321,6 +328,16 @@ fn messages(record: &Record) -> Messages {
         repeated: record.repeated,
         unanswered: record.unanswered,
     }
+}
+
+/// Jain's index: the square of the sum over the sum of squares, by the number of senders.
+fn fairness(record: &Record) -> Option<f64> {
+    let mut by: BTreeMap<usize, f64> = BTreeMap::new();
+    for message in &record.messages {
+        *by.entry(message.from).or_default() += f64::from(u8::from(message.took_ns.is_some()));
+    }
+    let (sum, squares) = by.values().fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
+    (squares > 0.0).then(|| sum * sum / (squares * by.len() as f64))
 }
 
 /// The marks of a record with what the timeline has of them.

@@ -68,6 +68,13 @@ impl Spread {
         Left { goodput, paths: of(paths, pairs) }
     }
 
+    /// Returns what ports carry of a pattern while nothing is broken and every NIC sends as much as it may, in NIC ports; nothing
+    /// where the rate of cables does not limit it.
+    pub fn ports(&self, work: &Work) -> Option<f64> {
+        let flows = flows(work, &self.wires, &self.whole);
+        self.rated.then(|| self.rates(&self.whole, &flows).iter().sum())
+    }
+
     /// The goodput of each flow, in NIC ports.
     fn rates(&self, state: &State, flows: &[Flow]) -> Vec<f64> {
         let loads = self.rated.then(|| Loads::of(state, flows));

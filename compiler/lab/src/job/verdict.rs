@@ -3,10 +3,14 @@
 //! In: a report, what is expected. Out: what is not so, in words. Invariants: a step that could not be done, or that the job
 //! was over before, is never passed over; a number that could not be measured does not meet anything.
 
+use closc_nic::choose::Transport;
+
 use super::report::{Report, StepReport, Unmet};
 use super::scenario::Expect;
 use super::timeline::Timeline;
 
+/// Percent of the plan that goodput has at least unless the scenario has an expectation of goodput.
+const OF_PLAN: f64 = 80.0;
 const SHORT: &str = "no stretch after a step is long enough to be compared";
 const NOTHING_LEFT: &str =
     "nothing should be left in any stretch after a step that is long enough to be compared";
@@ -24,6 +28,7 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
         say("lost_messages", format!("{} of {} messages lost, {most} may be", messages.lost, messages.sent));
     }
     goodput(report, expect, &mut unmet);
+    plan(report, expect, &mut unmet);
     if let Some(most) = expect.recovered_within {
         recovery(report, most.as_secs_f64() * 1e3, &mut unmet);
     }
@@ -90,6 +95,35 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
         && later().all(|phase| phase.percent.is_none() || phase.plan_percent <= 0.0)
     {
         say("goodput_of_plan_percent", format!("not measured: {NOTHING_LEFT}"));
+    }
+}
+
+/// Compares with the plan where the scenario has no expectation of goodput: what ports carry before anything breaks, and what is left
+/// after each step. The plan is that of senders that spray.
+fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
+    if report.setting.transport != Transport::Spray.name() {
+        return;
+    }
+    let mut say = |found: String| {
+        unmet.push(Unmet { expected: "goodput", found: format!("{found}, {OF_PLAN} % at least") });
+    };
+    if let (Some(before), Some(plan)) = (report.before_mbps, report.plan_mbps)
+        && before < plan * OF_PLAN / 100.0
+    {
+        let percent = 100.0 * before / plan;
+        say(format!("{before:.1} of {plan:.1} Mb/s that ports carry before the first step ({percent:.0} %)"));
+    }
+    if expect.goodput_min_percent.is_some() || expect.goodput_of_plan_percent.is_some() {
+        return;
+    }
+    for phase in report.phases.iter().skip(1) {
+        // Where nothing should be left, nothing can be missing.
+        let found = phase.percent.filter(|_| phase.plan_percent > 0.0);
+        let of_plan = found.map(|found| 100.0 * found / phase.plan_percent);
+        if let Some(found) = of_plan.filter(|found| *found < OF_PLAN) {
+            let plan = phase.plan_percent;
+            say(format!("{found:.1} % of the {plan:.1} % that should be left {}", phase.name()));
+        }
     }
 }
 

@@ -53,7 +53,7 @@ use wiring::Wiring;
 /// Delay over a cable, and from port to port of a switch whose queue is empty.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
-const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
+pub(super) const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
 /// Stations at work from which on several threads share them.
 const PARALLEL_FROM: usize = 64;
 /// NICs of a job in virtual time.
@@ -77,14 +77,17 @@ pub fn simulate(
     // Every cable has the rate of a NIC port, and NICs that send whenever something arrived fill theirs.
     let spread = Spread::new(&tree, &model, &seats, orders.every.is_none());
     let timeline = Timeline::bind(scenario, &model, &spread, &work)?;
+    let ports = spread.ports(&work);
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
     let mut run = Run::new((&tree, &model), &seats, &tables, orders, work, watch)?;
     run.drive(scenario.duration, &timeline, watch)?;
     let (record, switched) = run.finish(&model, &timeline)?;
+    let planes = tables.first().map_or(0, |table| u64::from(table.header().planes));
     let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
     let setting = Setting::of(orders, names.len(), true);
     let mut report = Report::of(setting, &names, &timeline, &record);
     report.switches = Some(switched);
+    report.plan_mbps = ports.and_then(|ports| orders.full_mbps(ports, planes));
     report.unmet = judge(&report, &timeline, &scenario.in_virtual_time);
     Ok(report)
 }

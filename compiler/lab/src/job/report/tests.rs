@@ -152,6 +152,37 @@ fn what_is_expected_and_is_not_so_is_named() {
     assert!(unmet[3].found.contains("87.5 % after plane 3 down, 90 % at least"), "{unmet:?}");
 }
 
+/// Goodput stays at 60 % after all is restored, and the scenario expects nothing of goodput.
+#[test]
+fn a_collapse_is_not_as_expected_whatever_the_scenario_expects() {
+    let mut slow = record();
+    for sample in slow.samples.iter_mut().filter(|sample| sample.at_ns > 4000 * MS) {
+        let after = (sample.at_ns / MS - 4000) * 600;
+        sample.received[0] = record().samples[40].received[0] + after;
+    }
+    let collapsed = report(&slow, &Expect::default());
+    let [one] = &collapsed.unmet[..] else { panic!("{:?}", collapsed.unmet) };
+    assert_eq!(one.expected, "goodput");
+    assert!(one.found.starts_with("60.0 % of the 100.0 % that should be left after all restored"), "{one:?}");
+    let asked = Expect { goodput_of_plan_percent: Some(50.0), ..Expect::default() };
+    assert!(report(&slow, &asked).is_met(), "the scenario decides");
+    let flow = Report { setting: Setting { transport: "flow".to_owned(), ..setting() }, ..collapsed };
+    assert!(judge(&flow, &timeline(), &Expect::default()).is_empty(), "the plan is of senders that spray");
+
+    let mut good = report(&record(), &Expect::default());
+    assert!(good.is_met(), "{:?}", good.unmet);
+    assert!(close(good.before_mbps, 8.0) && good.fairness.is_some_and(|jain| jain == 1.0), "one sender");
+    good.plan_mbps = Some(8.9);
+    assert!(judge(&good, &timeline(), &Expect::default()).is_empty());
+    good.plan_mbps = Some(61.0);
+    let unmet = judge(&good, &timeline(), &Expect::default());
+    let [one] = &unmet[..] else { panic!("{unmet:?}") };
+    assert!(
+        one.found.starts_with("8.0 of 61.0 Mb/s that ports carry before the first step (13 %)"),
+        "{one:?}"
+    );
+}
+
 /// Everything is down from 2 s on: no message is ordered any more, and nothing was measured of that if stretches ended there.
 #[test]
 fn a_total_outage_is_not_as_expected() {
