@@ -7,6 +7,7 @@
 //! moves none.
 
 use closc_artefacts::BgpTimers;
+use closc_platform::capability::Capability;
 use closc_platform::{Limit, Platform};
 use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId, Topology};
 use ipnet::Ipv6Net;
@@ -118,11 +119,12 @@ fn above(plan: &Plan, switch: Switch) -> BgpSide {
 }
 
 /// With one cable to each neighbour and two tiers a path is there or it is withdrawn, and nothing has to be weighed.
-/// Elsewhere a neighbour can lose a part of what is behind it.
+/// Elsewhere a neighbour can lose a part of what is behind it, and switches announce how much is left if they can.
 fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     let topology = plan.topology();
     let partial = topology.t2.is_some() || topology.t0.parallel > 1;
-    partial.then_some(match switch.tier {
+    let announces = plan.os(switch).renders(Capability::Bandwidths);
+    (partial && announces).then_some(match switch.tier {
         TierId::T0 => BgpBandwidth::Cable(CABLE_MBPS),
         TierId::T1 | TierId::T2 => BgpBandwidth::Sum,
     })

@@ -116,6 +116,7 @@ mod w_assumed_limit;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
+mod w_even_paths;
 mod w_far_t2;
 mod w_host_files;
 mod w_known_fault;
@@ -324,6 +325,7 @@ const CHECKS: &[Check] = checks![
     w_ecmp_unused,
     w_agent_files,
     w_assumed_limit,
+    w_even_paths,
 ];
 
 /// Returns every rule of this crate, by code.

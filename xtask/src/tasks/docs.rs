@@ -115,7 +115,7 @@ fn targets() -> Generated {
         "# Support of each target\n\n\
          Find out which settings of a fabric file closc can render for an operating system. Chips have their own limits:\n\
          `closc platforms NAME` lists them. On hardware, a setting without support is an error (E0213, E0716). Elsewhere it is a\n\
-         warning (W0402, W0701, W0703, W0803, W0901). `closc explain targets` prints the same table. It is generated from the\n\
+         warning (W0402, W0701, W0703, W0803, W0901, W0906). `closc explain targets` prints the same table. It is generated from the\n\
          `os.yaml` files of `templates/`.\n\n\
          | feature | settings |",
     );

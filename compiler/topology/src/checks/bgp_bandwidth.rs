@@ -1,6 +1,7 @@
 //! E0907: bandwidths that BGP adds up do not fit 32 bits.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::capability::Capability;
 
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
@@ -28,7 +29,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the paths that are added up.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if !draft.routing.speaks_bgp() || draft.t2.is_none() {
+    // Switches that announce no bandwidths add none up (W0906).
+    let announces = draft.hardware.iter().any(|hardware| hardware.os.renders(Capability::Bandwidths));
+    if !draft.routing.speaks_bgp() || draft.t2.is_none() || !announces {
         return;
     }
     let (up, parallel) = (draft.t1.up.count, draft.t0.parallel);
@@ -64,6 +67,9 @@ mod tests {
     fn sums_fit_32_bits() {
         let text = message(RULE.example, "E0907");
         assert_eq!(text, "a T1 adds up the bandwidths of 65536 paths, and BGP can announce 34359");
+        let eos = RULE.example.replace("os: sonic", "os: eos").replace("up: 256 }", "up: 256, os: eos }");
+        let found = codes(&format!("{eos}\nqos: none"));
+        assert!(found.contains(&"W0906") && !found.contains(&"E0907"), "{found:?}");
         for fine in ["ecmp-static", "srv6-static"] {
             assert!(!codes(&RULE.example.replace("bgp-unnumbered", fine)).contains(&"E0907"), "{fine}");
         }

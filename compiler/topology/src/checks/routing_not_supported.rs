@@ -15,12 +15,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0213",
     title: "the operating system does not support the routing",
     what: "Every operating system in use supports `routing`. `bgp-unnumbered` runs on `sonic`, `frr`, `nvue` \
-           and `eos`; with three tiers or parallel links, on all of these except `eos`. `srv6-static` runs \
-           on every system except `eos`.",
-    why: "A kernel or P4 target without a routing daemon cannot run BGP. With three tiers or parallel links, \
-           a neighbour can lose part of the capacity behind it, and switches must announce what is left. For \
-           EOS, Arista publishes neither the syntax of SRv6 segments nor that for adding up bandwidths from \
-           tier to tier. closc writes no line whose acceptance by a switch is unknown.",
+           and `eos`. `srv6-static` runs on every system except `eos`.",
+    why: "A kernel or P4 target without a routing daemon cannot run BGP. Arista names SRv6 segments in release \
+           notes and publishes no syntax of them, so a switch might refuse the lines.",
     example: "routing: bgp-unnumbered\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
            tiers:\n\
@@ -42,10 +39,7 @@ fn asked(routing: Routing) -> Option<(Capability, &'static str)> {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some((capability, words)) = asked(draft.routing) else { return };
     for hardware in &draft.hardware {
-        let Support::Not(why) = hardware.os.support(capability) else {
-            bandwidths(draft, hardware, out);
-            continue;
-        };
+        let Support::Not(why) = hardware.os.support(capability) else { continue };
         let (os, routing) = (hardware.os.word(), draft.routing.word());
         let advice = advice(hardware, capability);
         let others = [Routing::Srv6Static, Routing::EcmpStatic];
@@ -61,36 +55,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Names the systems that can do something on a platform.
-fn advice(hardware: &Hardware, capability: Capability) -> String {
+pub(super) fn advice(hardware: &Hardware, capability: Capability) -> String {
     let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
     let able: Vec<&str> = able.map(Os::word).collect();
     if able.is_empty() { "use another platform".to_owned() } else { format!("use {}", listed(able)) }
-}
-
-/// Where a neighbour can lose a part of what is behind it, switches have to announce how much is left.
-fn bandwidths(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) {
-    let (place, what) = if draft.t2.is_some() {
-        (field!("tiers.t2"), "a T1 that loses a cable to a T2 is worth less than others")
-    } else if draft.t0.parallel > 1 {
-        (
-            field!("tiers.t0.parallel"),
-            "a T1 that loses one of several cables to a T0 is worth less than others",
-        )
-    } else {
-        return;
-    };
-    let Support::Not(why) = hardware.os.support(Capability::Bandwidths) else { return };
-    if !draft.routing.speaks_bgp() {
-        return;
-    }
-    let os = hardware.os.word();
-    out.push(
-        Diagnostic::error(&RULE, format!("`{os}` cannot weigh the ways of `routing: bgp-unnumbered`"))
-            .at(hardware.os_span, format!("for {}", hardware.who))
-            .and(draft.at(place), what)
-            .note(format!("`{os}`: {why}"))
-            .help(or_routing(&advice(hardware, Capability::Bandwidths), "", draft, &[Routing::EcmpStatic])),
-    );
 }
 
 #[cfg(test)]
@@ -112,22 +80,6 @@ mod tests {
             message(&fragment("linux"), "E0213"),
             "`linux` does not support `routing: bgp-unnumbered`"
         );
-    }
-
-    #[test]
-    fn bandwidths_need_a_grammar() {
-        let fragment = |os, parallel| {
-            format!(
-                "{{ qos: none, routing: bgp-unnumbered, hosts: {{ groups: 64 }}, \
-                 tiers: {{ t0: {{ parallel: {parallel} }}, t1: {{ os: {os} }} }} }}"
-            )
-        };
-        assert_eq!(
-            message(&fragment("eos", 2), "E0213"),
-            "`eos` cannot weigh the ways of `routing: bgp-unnumbered`"
-        );
-        assert!(!codes(&fragment("eos", 1)).contains(&"E0213"));
-        assert!(!codes(&fragment("sonic", 2)).contains(&"E0213"));
     }
 
     #[test]
