@@ -114,3 +114,29 @@ fn a_fabric_whose_qos_would_be_dropped_is_refused_unless_none_is_meant() {
     let all = switches(&compile(&place, "fabric.yaml", &[]), "-t");
     assert!(all.len() == 24 && all.iter().all(|switch| switch.join("frr.conf").is_file()));
 }
+
+/// Arista publishes BGP fabrics of EOS with several links between two switches. Shares are equal while all links are up.
+#[test]
+fn bundles_under_eos_have_a_warning_that_a_site_can_accept() {
+    let two_tiers = "fabric: eos\nplanes: 1\nrouting: bgp-unnumbered\n\
+        hosts: { groups: 4, per_group: 4, nic: { speed: 400G, lanes: 4 } }\ntiers:\n  \
+        t0: { platform: th5-128x400g, os: eos, up: 8, parallel: 4 }\n  t1: { platform: th5-128x400g, os: eos }\n\
+        qos: none\nwarnings: { W0901: allow, W0302: allow }\n";
+    let three_tiers = two_tiers.replace("planes: 1\n", "planes: 1\nzones: 2\n").replace(
+        "os: eos }\n",
+        "os: eos, up: 4 }\n  t2: { platform: th5-128x400g, os: eos, ports_per_zone: 64 }\n",
+    );
+    for text in [two_tiers, &three_tiers] {
+        let place = Place::new();
+        place.write("fabric.yaml", text);
+        let warned = place.closc(&["check", "fabric.yaml"]);
+        let messages = String::from_utf8_lossy(&warned.stderr).into_owned();
+        assert!(warned.status.success() && messages.contains("warning[W0906]"), "{messages}");
+        place.write("fabric.yaml", text.replace("W0901: allow", "W0901: allow, W0906: allow"));
+        let accepted = place.closc(&["check", "fabric.yaml"]);
+        assert!(!String::from_utf8_lossy(&accepted.stderr).contains("W0906"));
+        let out = compile(&place, "fabric.yaml", &[]);
+        assert!(switches(&out, "-t0-").iter().all(|switch| switch.join("eos.conf").is_file()));
+        place.ends(0, &["verify", "--quiet", "out"]);
+    }
+}
