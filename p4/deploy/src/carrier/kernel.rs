@@ -466,7 +466,7 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
     }
 }
 
-/// Returns the commands from one state to another. What hangs on a port whose link changes is written again, as the kernel
+/// Returns the commands from one state to another. What is attached to a port whose link changes is written again, as the kernel
 /// may drop it.
 fn batch(from: &Facts, to: &Facts) -> String {
     let mut removed: Vec<&String> = from.difference(to).collect();
