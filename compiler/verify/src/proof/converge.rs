@@ -32,28 +32,35 @@ const DEFAULT_WIDTH: usize = 256;
 /// Adds what every switch receives to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
 /// and by each of them a packet comes to a switch that knows a better path.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
-    let (converged, findings) = routes(fabric);
     let loopbacks: HashSet<Ipv6Net> =
         fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
-    for (id, mut routes) in converged {
+    let (converged, findings) = settle(fabric, &|prefix| !loopbacks.contains(prefix));
+    for (id, received) in converged {
         let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
-        switch.sizes.routes += routes.len();
-        routes.retain(|route| !loopbacks.contains(&route.prefix));
-        switch.other_routes.extend(routes);
+        switch.sizes.routes += received.count;
+        switch.other_routes.reserve_exact(received.routes.len());
+        switch.other_routes.extend(received.routes);
     }
     findings
 }
 
 /// Returns what every switch receives.
 pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
+    let (all, findings) = settle(fabric, &|_| true);
+    (all.into_iter().map(|(id, received)| (id, received.routes)).collect(), findings)
+}
+
+/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are counted and never stored: a switch
+/// has one to the loopback of every other switch of its plane.
+fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
     for (id, _) in speakers(fabric) {
         planes.entry(fabric.switch(id).and_then(|switch| switch.plane)).or_default().push(id);
     }
     let planes: Vec<Vec<SwitchId>> = planes.into_values().collect();
-    let settled: Vec<(Settled, Findings)> =
-        planes.par_iter().map(|ids| Plane::new(fabric, ids).settle()).collect();
-    let (mut all, mut findings) = (Settled::new(), Findings::default());
+    let settled: Vec<(Vec<(SwitchId, Counted)>, Findings)> =
+        planes.par_iter().map(|ids| Plane::new(fabric, ids).settle(keep)).collect();
+    let (mut all, mut findings) = (Vec::new(), Findings::default());
     for (converged, found) in settled {
         all.extend(converged);
         findings = findings.merge(found);
@@ -63,6 +70,17 @@ pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
 
 /// Routes by switch.
 pub(crate) type Settled = Vec<(SwitchId, Vec<OtherRoute>)>;
+
+/// Returns whether routes to a prefix are stored.
+type Keep<'k> = dyn Fn(&Ipv6Net) -> bool + Sync + 'k;
+
+/// Routes that a switch receives.
+struct Counted {
+    /// Number of routes, stored or not.
+    count: usize,
+    /// Stored routes, rising.
+    routes: Vec<OtherRoute>,
+}
 
 /// Preference of a path: the drained mark, then the length of its AS path. Less is better.
 type Rank = (bool, u8);
@@ -159,6 +177,8 @@ struct Plane<'a> {
     /// The prefixes that each autonomous system announces of its own.
     origins: HashMap<u32, Bits>,
     states: Vec<State>,
+    /// By switch and slot: the other end of each session that is up. Found once, because every announcement needs it.
+    up: Vec<Vec<Option<(usize, u16)>>>,
     offers: BTreeMap<Rank, Vec<Offer>>,
     findings: Findings,
 }
@@ -185,12 +205,13 @@ impl<'a> Plane<'a> {
             speakers,
             prefixes,
             origins: HashMap::new(),
+            up: Vec::new(),
             offers: BTreeMap::new(),
             findings: Findings::default(),
         }
     }
 
-    fn settle(mut self) -> (Settled, Findings) {
+    fn settle(mut self, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
         let mut own = Vec::with_capacity(self.ids.len());
         for (at, speaker) in self.speakers.clone().into_iter().enumerate() {
             let mut networks = Bits::new(self.prefixes.len());
@@ -203,6 +224,9 @@ impl<'a> Plane<'a> {
             self.states[at].settled = networks.clone();
             own.push(networks);
         }
+        let slots = |at: usize| 0..self.speakers[at].sessions.len() as u16;
+        let up = |at: usize| slots(at).map(|slot| self.up(self.ids[at], slot)).collect();
+        self.up = (0..self.ids.len()).map(up).collect();
         let transit = Arc::new(Transit::default());
         for (at, prefixes) in own.into_iter().enumerate() {
             let transit = Arc::clone(&transit);
@@ -219,18 +243,18 @@ impl<'a> Plane<'a> {
             }
         }
         self.limits();
-        let converged = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at))).collect();
+        let kept: Vec<bool> = self.prefixes.iter().map(keep).collect();
+        let converged = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at, &kept))).collect();
         (converged, self.findings)
     }
 
     /// Sends an announcement over all sessions that are up, through the filters of both ends.
     fn announce(&mut self, at: usize, announcement: &Announcement) {
-        let (id, speaker) = (self.ids[at], self.speakers[at]);
+        let speaker = self.speakers[at];
         // Most cables of a side have the same filters at both ends: what passes is worked out once.
         let mut passed: HashMap<(u16, *const Terms, usize), Vec<Received>> = HashMap::new();
-        for slot in 0..speaker.sessions.len() as u16 {
-            let Some(far) = self.up(id, slot) else { continue };
-            let Some(session) = speaker.sessions[usize::from(slot)] else { continue };
+        for (far, session) in self.up[at].iter().zip(&speaker.sessions) {
+            let (Some(far), Some(session)) = (*far, *session) else { continue };
             let sent = &speaker.terms[usize::from(session.terms)];
             let receiver = self.speakers[far.0];
             let Some((_, terms)) = receiver.session(far.1) else { continue };
@@ -469,21 +493,34 @@ impl<'a> Plane<'a> {
     }
 
     /// Returns what a switch has received as routes, rising. A static route of the same prefix is preferred.
-    fn routes(&self, at: usize) -> Vec<OtherRoute> {
-        let Some(switch) = self.fabric.switch(self.ids[at]) else { return Vec::new() };
-        let mut routes: Vec<OtherRoute> = self.states[at]
-            .classes
-            .iter()
-            .flat_map(|(prefixes, ways)| {
-                prefixes.iter().map(|at| OtherRoute {
-                    prefix: self.prefixes[at as usize],
-                    ways: Ways::Alike(Arc::clone(ways)),
-                })
-            })
-            .filter(|route| switch.other_routes.iter().all(|fixed| fixed.prefix != route.prefix))
-            .collect();
-        routes.sort_by_key(|route| route.prefix);
-        routes
+    fn routes(&mut self, at: usize, kept: &[bool]) -> Counted {
+        let classes = std::mem::take(&mut self.states[at].classes);
+        let Some(switch) = self.fabric.switch(self.ids[at]) else {
+            return Counted { count: 0, routes: Vec::new() };
+        };
+        let mut fixed = Bits::new(self.prefixes.len());
+        for route in &switch.other_routes {
+            if let Ok(place) = self.prefixes.binary_search(&route.prefix) {
+                fixed.set(place);
+            }
+        }
+        // Prefixes rise by place, and each is in one class.
+        let mut found: Vec<(u32, usize)> = Vec::new();
+        let mut count = 0;
+        for (class, (prefixes, _)) in classes.iter().enumerate() {
+            for place in prefixes.iter().filter(|place| !fixed.get(*place as usize)) {
+                count += 1;
+                if kept[place as usize] {
+                    found.push((place, class));
+                }
+            }
+        }
+        found.sort_unstable();
+        let route = |(place, class): (u32, usize)| OtherRoute {
+            prefix: self.prefixes[place as usize],
+            ways: Ways::Alike(Arc::clone(&classes[class].1)),
+        };
+        Counted { count, routes: found.into_iter().map(route).collect() }
     }
 }
 
