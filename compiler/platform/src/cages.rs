@@ -29,7 +29,7 @@ pub enum CageError {
     /// A cage is listed twice.
     #[error("cage {0} is listed twice")]
     Twice(u16),
-    /// There is no cage.
+    /// The list is empty.
     #[error("the list of cages is empty")]
     Empty,
 }

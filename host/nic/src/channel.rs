@@ -43,7 +43,7 @@ pub struct Channel {
     pub(crate) epoch: u16,
     /// Packets sent there.
     pub sent: SentLog,
-    /// How many may be under way.
+    /// Limit of packets under way.
     pub congestion: Congestion,
     /// Packets from there.
     pub reorder: Reorder,

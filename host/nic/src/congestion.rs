@@ -42,7 +42,7 @@ struct Episode {
     last_ns: u64,
 }
 
-/// What an acknowledgement reports.
+/// Contents of an acknowledgement.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrivals {
     /// Packets that arrived.

@@ -9,7 +9,7 @@ pub mod api;
 pub mod batch;
 pub mod channel;
 pub mod choose;
-pub mod congestion;
+mod congestion;
 pub mod io;
 pub mod localise;
 pub mod losses;

@@ -84,7 +84,7 @@ mod tests {
         assert!(!of(10, 60, 0).stands_out(of(10, 60, 0)), "a queue of all of them is full");
         assert!(!of(200, 20, 0).stands_out(of(200, 10, 0)));
         assert!(!of(20, 6, 6).stands_out(of(200, 0, 0)), "a queue of its own is full");
-        assert!(!of(0, 60, 0).stands_out(of(0, 0, 0)), "there is no other");
+        assert!(!of(0, 60, 0).stands_out(of(0, 0, 0)), "it is the only one");
     }
 
     #[test]

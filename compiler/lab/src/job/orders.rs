@@ -48,11 +48,12 @@ pub struct Orders {
 
 impl Orders {
     /// Returns the goodput of NIC ports that are full, in Mb/s; nothing where NICs have too few bytes under way to fill them, or
-    /// a number of messages. A port is full with as many packets under way as take the longest way, there and back.
-    pub(super) fn full_mbps(&self, ports: f64, planes: u64) -> Option<f64> {
+    /// a number of messages. A port is full with as many packets under way as take the longest way, there and back. Each has so many
+    /// bytes of headers.
+    pub(super) fn full_mbps(&self, ports: f64, planes: u64, headers: u64) -> Option<f64> {
         let pieces = self.message_bytes.div_ceil(u64::from(self.unit));
-        let frames = self.message_bytes + pieces * super::virtual_time::HEADERS;
-        let full = planes * PORT_PACKETS * (u64::from(self.unit) + super::virtual_time::HEADERS);
+        let frames = self.message_bytes + pieces * headers;
+        let full = planes * PORT_PACKETS * (u64::from(self.unit) + headers);
         let fills = self.outstanding as u64 * self.message_bytes >= full && self.messages.is_none();
         let share = self.message_bytes as f64 / frames as f64;
         fills.then(|| ports * f64::from(self.port_mbps) * share)

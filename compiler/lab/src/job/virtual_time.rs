@@ -53,7 +53,7 @@ use wiring::Wiring;
 /// Delay over a cable, and from port to port of a switch whose queue is empty.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
-pub(super) const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
+const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
 /// Stations at work from which on several threads share them.
 const PARALLEL_FROM: usize = 64;
 /// NICs of a job in virtual time.
@@ -87,7 +87,7 @@ pub fn simulate(
     let setting = Setting::of(orders, names.len(), true);
     let mut report = Report::of(setting, &names, &timeline, &record);
     report.switches = Some(switched);
-    report.plan_mbps = ports.and_then(|ports| orders.full_mbps(ports, planes));
+    report.plan_mbps = ports.and_then(|ports| orders.full_mbps(ports, planes, HEADERS));
     report.unmet = judge(&report, &timeline, &scenario.in_virtual_time);
     Ok(report)
 }

@@ -117,7 +117,7 @@ impl Agent {
         for mark in sack.marks.iter().take(usize::from(sack.n_marks)) {
             self.engine.congested(path, at.table.choice(*mark).plane, *mark);
         }
-        // What arrived tells how full queues were.
+        // Arrivals tell how full queues were.
         for verdict in &verdicts {
             if let Verdict::Lost(sent) = verdict {
                 self.was_lost(at, channel, sent);

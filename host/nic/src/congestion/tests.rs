@@ -91,11 +91,11 @@ fn a_plane_is_crowded_around_what_met_its_queue_and_other_planes_are_not() {
 
 /// Senders that share one queue of `room` packets, which drains `rate` packets in a base round trip. Returns what each sent in
 /// the second half, and the share of packets that were trimmed.
-fn share(windows: &[u32], (room, rate): (f64, f64), trips: usize) -> (Vec<f64>, f64) {
+fn share(windows: &[u32], (room, rate): (f64, f64), rounds: usize) -> (Vec<f64>, f64) {
     let mut senders: Vec<Congestion> = windows.iter().map(|window| of(*window)).collect();
     let (mut sent, mut trimmed, mut total) = (vec![0.0; senders.len()], 0.0, 0.0);
     let mut next = 0u32;
-    for trip in 0..trips {
+    for round in 0..rounds {
         let flight: f64 = senders.iter().map(|sender| sender.window).sum();
         let queue = (flight - rate).clamp(0.0, room);
         let lost = ((flight - rate - room) / flight).max(0.0);
@@ -106,11 +106,11 @@ fn share(windows: &[u32], (room, rate): (f64, f64), trips: usize) -> (Vec<f64>, 
             sender.arrived(&arrivals(arrived as u32, 0, delay_ns));
             let cuts = window * lost;
             // Less than a packet is one now and then, of each sender at another time.
-            let more = (trip * 7 + n * 3) % 10 < ((cuts - cuts.floor()) * 10.0) as usize;
+            let more = (round * 7 + n * 3) % 10 < ((cuts - cuts.floor()) * 10.0) as usize;
             for _ in 0..cuts as u32 + u32::from(more) {
                 sender.shrink(next, next + 1000);
             }
-            if trip >= trips / 2 {
+            if round >= rounds / 2 {
                 // A round trip is longer by the delay for all of them.
                 sent[n] += arrived / (1.0 + queue / rate);
                 (trimmed, total) = (trimmed + cuts, total + window);
@@ -123,9 +123,9 @@ fn share(windows: &[u32], (room, rate): (f64, f64), trips: usize) -> (Vec<f64>, 
 
 #[test]
 fn seven_senders_share_a_queue_fill_it_and_lose_little() {
-    let trips = 2000;
-    let (sent, trimmed) = share(&[32; 7], (128.0, 16.0), trips);
-    let goodput: f64 = sent.iter().sum::<f64>() / (trips / 2) as f64 / 16.0;
+    let rounds = 2000;
+    let (sent, trimmed) = share(&[32; 7], (128.0, 16.0), rounds);
+    let goodput: f64 = sent.iter().sum::<f64>() / (rounds / 2) as f64 / 16.0;
     assert!(goodput > 0.97 && trimmed < 0.05, "{goodput} {trimmed}");
 }
 

@@ -140,7 +140,7 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     for qdisc in all.iter().filter(|qdisc| ports.contains(string(qdisc, "dev").as_str())) {
         let [port, kind, handle, parent] = ["dev", "kind", "handle", "parent"].map(|key| string(qdisc, key));
-        // The kernel's own queue, where there is no other.
+        // The kernel's own queue, where it is the only one.
         if handle == "0:" {
             continue;
         }
