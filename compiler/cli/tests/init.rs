@@ -53,7 +53,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
     for (flags, wanted) in [
         ("--out mine.yaml", "`mine.yaml` exists"),
         ("--nics 1021", "`--nics 1024`"),
-        ("--nics 64 --planes 2 --os eos", "`eos` cannot do `routing: srv6-static`"),
+        ("--nics 64 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
         ("--nics 400000000", "no design keeps these limits"),
         ("--nics 4000000 --tiers 2", "no design keeps these limits"),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
