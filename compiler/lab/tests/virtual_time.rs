@@ -255,7 +255,9 @@ fn every_fault_of_a_scenario_is_made_and_repaired() {
 #[test]
 fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
     let count = |qos: &str, pattern| {
-        let text = shipped("lab/two-planes-p4").replace("qos: lossy-trim", &format!("qos: {qos}"));
+        // Eight NICs.
+        let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
+        let text = text.replace("qos: lossy-trim", &format!("qos: {qos}"));
         // Two bursts of more than a queue holds.
         let burst = Orders {
             outstanding: 12,
@@ -277,7 +279,7 @@ fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
     let (never, _) = count("{ base: lossy-trim, classes: { data: { ecn: off } } }", Pattern::AllToAll);
     assert!(early.ecn_marked > late.ecn_marked, "{early:?} {late:?}");
     assert_eq!(never.ecn_marked, 0);
-    // Three senders to one NIC send more than a queue holds.
+    // Seven senders to one NIC send more than a queue holds, although each has a window.
     let (cut, report) = count("lossy-trim", Pattern::Incast);
     assert!(cut.trimmed > 0 && report.messages.resent >= cut.trimmed, "{cut:?} {:?}", report.messages);
 }

@@ -95,7 +95,8 @@ impl Breakout {
     /// Returns the breakout of whole cages into ports of this kind, where their lanes divide a cage.
     pub(crate) fn of_whole_cages(&self, lanes: u8) -> Option<Breakout> {
         let width = self.width(lanes);
-        let divides = width > 0 && lanes % width == 0 && self.share.is_none_or(|s| s.lanes % self.ports == 0);
+        let divides_share = self.share.is_none_or(|share| share.lanes.is_multiple_of(self.ports));
+        let divides = width > 0 && lanes.is_multiple_of(width) && divides_share;
         divides.then(|| Breakout { ports: lanes / width, speed: self.speed, share: None })
     }
 

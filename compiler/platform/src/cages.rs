@@ -146,9 +146,10 @@ impl fmt::Display for CageSet {
         }
         for (at, (first, last)) in runs.into_iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
-            match first == last {
-                true => write!(f, "{comma}{first}")?,
-                false => write!(f, "{comma}{first}-{last}")?,
+            if first == last {
+                write!(f, "{comma}{first}")?;
+            } else {
+                write!(f, "{comma}{first}-{last}")?;
             }
         }
         Ok(())

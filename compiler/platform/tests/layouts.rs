@@ -210,7 +210,7 @@ fn isolated_topologies_of_sonic_mgmt() {
 fn git(folder: OsString) -> impl Fn(&[&str]) -> String {
     move |args| {
         let out = Command::new("git").arg("-C").arg(&folder).args(args).output().expect("git runs");
-        assert!(out.status.success() || !out.stdout.is_empty(), "git {args:?} in {folder:?}");
+        assert!(out.status.success() || !out.stdout.is_empty(), "git {args:?} in {}", folder.display());
         String::from_utf8(out.stdout).expect("text")
     }
 }

@@ -19,7 +19,7 @@
 /// Planes that there may be.
 const PLANES_MAX: usize = 32;
 /// The smallest window: with one packet, a loss would always wait for a timeout.
-pub const WINDOW_MIN: u32 = 2;
+pub(crate) const WINDOW_MIN: u32 = 2;
 /// Packets for each plane with which a destination begins.
 const FIRST_PER_PLANE: u32 = 16;
 /// The target of queueing delay is the round trip of an empty fabric (UE 1.0: 0.75 of it where switches trim), and this at least.
@@ -158,7 +158,7 @@ impl Congestion {
 
     /// Tells whether queues of a plane were full when a packet was sent, so that its loss says nothing of its path. Packets that
     /// were sent within two round trips share a queue.
-    pub fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
+    pub(crate) fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
         let episode = self.crowded.get(usize::from(plane)).copied().flatten();
         let reach_ns = self.reach_ns();
         episode.is_some_and(|episode| {

@@ -217,7 +217,9 @@ fn a_drop_in_a_full_queue_condemns_no_path_unless_the_others_of_its_plane_do_bet
     }
     assert_eq!(bad(&engine), 0);
     for now_ns in 400..8_000 {
-        values.iter().for_each(|(plane, entropy)| engine.answered(path, *plane, *entropy, now_ns));
+        for (plane, entropy) in &values {
+            engine.answered(path, *plane, *entropy, now_ns);
+        }
     }
     let (plane, entropy) = values[0];
     let mut drops = 0;

@@ -102,7 +102,9 @@ fn the_front_panel_has_all_cages_in_their_places() {
     assert_eq!(label, "Front panel: 12 of 64 cages in use or kept free");
     // A column is 10 units wide. Uplinks begin in column 32.
     let columns = |class: &str| {
-        format!("[...new Set([...{panel}.querySelectorAll('.{class}')].map((one) => (one.getAttribute('x') - 0.5) / 10))].join()")
+        format!(
+            "[...new Set([...{panel}.querySelectorAll('.{class}')].map((one) => (one.getAttribute('x') - 0.5) / 10))].join()"
+        )
     };
     assert_eq!(browser.text(&columns("linked")), "0,1,2,3,4,5,6,7,32,33,34,35");
     let hollow: Vec<String> = (8..32).chain(36..64).map(|column| column.to_string()).collect();

@@ -73,10 +73,8 @@ impl DraftBlock {
     /// Returns how many cages it takes together with the other side: where one takes a part of its cages, as many as the
     /// larger side has at least.
     pub(crate) fn cages_with(&self, other: &DraftBlock) -> u64 {
-        match self.is_part() || other.is_part() {
-            true => self.cages().max(other.cages()),
-            false => self.cages() + other.cages(),
-        }
+        let (own, others) = (self.cages(), other.cages());
+        if self.is_part() || other.is_part() { own.max(others) } else { own + others }
     }
 
     /// Tells whether it takes a share of its cages.
