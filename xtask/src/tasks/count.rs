@@ -1,7 +1,7 @@
 //! `cargo xtask count`: instructions of each stage at three sizes, kept in `docs/instructions.md` so that a
 //! regression is a diff.
 //!
-//! In: the release build of the `stages` example, run under valgrind. Out: a table. Invariants: counts depend on the
+//! In: the `stages` example, built with the profile `quick`, run under valgrind. Out: a table. Invariants: counts depend on the
 //! program and its input, not on what else the machine is doing.
 
 mod verbs;
@@ -57,7 +57,7 @@ fn stages_table() -> anyhow::Result<String> {
 const HEAD: &str = "\
 # Instructions of the stages
 
-Millions of instructions of one run, counted by `cargo xtask count` (valgrind, release build, one thread). Sizes are
+Millions of instructions of one run, counted by `cargo xtask count` (valgrind, profile `quick`, one thread). Sizes are
 8 planes with 512, 8,192 and 131,072 NICs. A change that moves a number by more than a few percent says why in its
 commit.
 
@@ -71,7 +71,7 @@ const COMMANDS: &str = "
 ";
 
 const HEAD_OF_COMMANDS: &str = "
-Counted by `cargo xtask count verbs` (valgrind's cachegrind, release build, one thread): `check FILE` in all, in millions and for
+Counted by `cargo xtask count verbs` (valgrind's cachegrind, profile `quick`, one thread): `check FILE` in all, in millions and for
 each NIC; `compile --shard 0/N` and `verify` of plane 0 in thousands for each NIC and plane of the shard, and for each port of a
 switch with a cable.
 
@@ -81,7 +81,7 @@ switch with a cable.
 
 fn build() -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--release", "-p", "closc-render", "--example", "stages"])
+        .args(["build", "--profile", "quick", "-p", "closc-render", "--example", "stages"])
         .current_dir(root())
         .status()?;
     if status.success() { Ok(()) } else { bail!("the example `stages` does not build") }
@@ -91,7 +91,7 @@ fn count(stage: &str, size: &str) -> anyhow::Result<u64> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     let out = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"])
-        .arg(target.join("release/examples/stages"))
+        .arg(target.join("quick/examples/stages"))
         .args([stage, size])
         .output()
         .context("cannot run valgrind; Debian: apt-get install valgrind")?;

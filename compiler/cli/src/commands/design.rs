@@ -73,7 +73,7 @@ pub(crate) struct Row {
     /// Sum of the prices, where each item has one.
     cost: Option<u64>,
     /// A limit of its switches that it goes beyond, which is assumed and not published.
-    assumed: Option<String>,
+    pub(super) assumed: Option<String>,
     /// Known faults of the assumed releases that this design meets.
     known_faults: Vec<String>,
     /// The fabric file.

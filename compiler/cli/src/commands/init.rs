@@ -1,7 +1,8 @@
 //! `closc init`: a commented fabric file of a size.
 //!
 //! In: numbers, from flags or, on a terminal, from answers. Out: the file of a design. Invariants: designs are those of
-//! `closc design`, so the checks have no finding for the file but known faults of releases, which are printed.
+//! `closc design`, so the checks have no finding for the file but known faults of releases; a limit that is assumed and
+//! exceeded is printed.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -134,6 +135,9 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
         command.out,
         design::title(picked)
     ));
+    if let Some(assumed) = &picked.assumed {
+        output::say(format_args!("the file allows to exceed an assumed limit: {assumed}"));
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask count verbs`: instructions of whole commands on fabrics of 8 thousand to a million NICs.
 //!
-//! In: the release build of `closc`, run under valgrind with one thread. Out: a section of `docs/instructions.md`.
+//! In: `closc` of the profile `quick`, run under valgrind with one thread. Out: a section of `docs/instructions.md`.
 //! Invariants: a shard is compiled, and its share of the NICs is what counts are divided by; what is counted is a copy of the
 //! program, so that building it anew in the meantime changes nothing. A plane of a million NICs is proved in some 20 minutes
 //! of processor time and takes 12 GB in the folder of temporary files.
@@ -111,7 +111,7 @@ fn verify(program: &Path, file: &Path, place: &Path) -> anyhow::Result<u64> {
 
 fn build() -> anyhow::Result<()> {
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "-p", "closc-cli"])
+        .args(["build", "--profile", "quick", "-p", "closc-cli"])
         .current_dir(root())
         .status()?;
     if built.success() { Ok(()) } else { bail!("`closc` does not build") }
@@ -120,7 +120,7 @@ fn build() -> anyhow::Result<()> {
 /// Returns where the program is that was built.
 fn built() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join("release/closc")
+    target.join("quick/closc")
 }
 
 /// Counts the instructions of a command on a fabric file or a tree.
