@@ -142,10 +142,11 @@ pub(super) fn backup(place: &Place, run: &str) -> String {
     ))
 }
 
-/// Reads what [`backup`] printed.
-pub(super) fn restored(output: &str) -> Option<Texts> {
+/// Reads the files of a system from what [`backup`] printed.
+pub(super) fn restored(output: &str, files: &[&str]) -> Option<Texts> {
     let mut found = sections(output);
     found.remove("found")?;
+    found.retain(|name, _| files.contains(&name.as_str()));
     Some(found)
 }
 

@@ -275,10 +275,7 @@ impl System for Nvue {
     }
 
     fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
-        Ok(guard::restored(output).map(|mut texts| {
-            texts.retain(|name, _| name == FILE);
-            texts
-        }))
+        Ok(guard::restored(output, self.files()))
     }
 }
 

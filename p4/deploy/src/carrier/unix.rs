@@ -253,10 +253,7 @@ impl System for Unix {
     }
 
     fn restored(&self, output: &str) -> Result<Option<Texts>, String> {
-        Ok(guard::restored(output).map(|mut texts| {
-            texts.retain(|name, _| self.files().contains(&name.as_str()));
-            texts
-        }))
+        Ok(guard::restored(output, self.files()))
     }
 }
 
