@@ -17,8 +17,12 @@ pub(crate) enum How {
     Other,
     /// A number that is far larger.
     Larger,
-    /// A line is there twice.
+    /// A line is there twice, or a field again under another name.
     Twice,
+    /// A mapping has a field more.
+    Added,
+    /// A field has the value of its neighbour, and that has its own.
+    Swapped,
     /// Contents of another device of the tier.
     Foreign,
     /// Not there any more, on all devices at once.
@@ -38,9 +42,15 @@ impl How {
     pub(crate) fn everywhere(self) -> bool {
         match self {
             How::LostEverywhere | How::OtherEverywhere | How::LargerEverywhere | How::MovedEverywhere => true,
-            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign | How::Moved => {
-                false
-            }
+            How::Lost
+            | How::Empty
+            | How::Other
+            | How::Larger
+            | How::Twice
+            | How::Added
+            | How::Swapped
+            | How::Foreign
+            | How::Moved => false,
         }
     }
 
@@ -56,9 +66,15 @@ impl How {
             How::OtherEverywhere => How::Other,
             How::LargerEverywhere => How::Larger,
             How::MovedEverywhere => How::Moved,
-            How::Lost | How::Empty | How::Other | How::Larger | How::Twice | How::Foreign | How::Moved => {
-                self
-            }
+            How::Lost
+            | How::Empty
+            | How::Other
+            | How::Larger
+            | How::Twice
+            | How::Added
+            | How::Swapped
+            | How::Foreign
+            | How::Moved => self,
         }
     }
 
@@ -70,8 +86,8 @@ impl How {
             How::Other | How::OtherEverywhere => Some(other(value)),
             How::Larger | How::LargerEverywhere => Some(larger(value)),
             How::Foreign => Some(foreign.unwrap_or(value).clone()),
-            // Numbers are moved in place (`steps.rs`).
-            How::Twice | How::Moved | How::MovedEverywhere => Some(value.clone()),
+            // Numbers are moved in place (`steps.rs`, `nvue.rs`).
+            How::Twice | How::Added | How::Swapped | How::Moved | How::MovedEverywhere => Some(value.clone()),
         }
     }
 }

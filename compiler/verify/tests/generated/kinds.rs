@@ -22,10 +22,6 @@ pub(crate) const NOT_DAMAGED: [(&str, &str); 2] = [
     ("hosts/*/nccl-topology.xml", "where GPUs and NICs are plugged in: read by NCCL, and not by the fabric"),
 ];
 
-/// Kinds of files that are damaged by name alone (`tests/mutations`): a gap, since only expected damage is tried.
-pub(crate) const BY_NAME: [(&str, &str); 1] =
-    [("switches/*/nvue.yaml", "damaged by name only; generated damage is not judged yet")];
-
 /// Files that verify reads beside a tree, or that other tests damage.
 const BESIDE: [(&str, &str); 1] = [(
     "manifest.json.sig",
@@ -78,13 +74,10 @@ fn every_kind_of_file_is_damaged() {
     for base in Base::ALL {
         kinds.extend(trees.tree(base).files.keys().map(|path| (kind(path), base)));
     }
-    let excused = |kind: &str| NOT_DAMAGED.iter().chain(&BY_NAME).any(|(known, _)| *known == kind);
+    let excused = |kind: &str| NOT_DAMAGED.iter().any(|(known, _)| *known == kind);
     let missing: Vec<_> =
         kinds.iter().filter(|(kind, _)| !damaged.contains(*kind) && !excused(kind)).collect();
     assert!(missing.is_empty(), "kinds of files that nothing damages: {missing:?}");
-    for (kind, _) in BY_NAME {
-        assert!(kinds.contains_key(kind) && !damaged.contains(kind), "{kind} is damaged, or no tree has it");
-    }
     for (kind, _) in NOT_DAMAGED {
         let base = kinds.get(kind).unwrap_or_else(|| panic!("no tree has {kind}"));
         assert!(!damaged.contains(kind), "{kind} is damaged");

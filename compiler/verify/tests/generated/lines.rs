@@ -119,6 +119,8 @@ fn lines(text: &str, (at, like): (usize, &str), (how, word): (How, usize), forei
             How::Foreign => vec![foreign.unwrap_or(line).to_owned()],
             How::Empty
             | How::Other
+            | How::Added
+            | How::Swapped
             | How::Larger
             | How::OtherEverywhere
             | How::LargerEverywhere

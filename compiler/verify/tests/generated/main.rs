@@ -17,6 +17,7 @@ mod common;
 mod harmless;
 mod kinds;
 mod lines;
+mod nvue;
 mod rates;
 mod shapes;
 mod steps;
@@ -60,6 +61,12 @@ fn cases(trees: &Trees) -> Vec<Case> {
                 let section = section(own, name);
                 lines::text(trees.tree(*base), *base, files, &section, &mut cases);
             }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for (base, devices) in [(Base::Nvue, PODS)] {
+        for (tier, pair) in devices.iter().enumerate() {
+            nvue::file(trees.tree(base), base, (tier, *pair), (&mut seen, &mut cases));
         }
     }
     for (base, file) in ENTRIES {
@@ -229,6 +236,9 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
             scope.spawn(|| {
                 while let Some(case) = cases_at(&next, cases.len()) {
                     let outcome = found(&trees, &cases[case]);
+                    if outcome == Some(false) && harmless::reason(&cases[case]).is_none() {
+                        eprintln!("missed: {}", cases[case].name());
+                    }
                     outcomes.lock().expect("nobody panics with it").push((case, outcome));
                 }
             });
@@ -241,6 +251,18 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
         }
     }
     rates.judge(whole, wanted.is_some());
+}
+
+#[test]
+fn files_that_are_written_again_hold() {
+    let trees = Trees::of(&[Base::Nvue, Base::ChosenNvue, Base::BgpNvue]);
+    for base in [Base::Nvue, Base::ChosenNvue, Base::BgpNvue] {
+        let mut tree = trees.tree(base).clone();
+        assert!(nvue::rewrite(&mut tree) > 3, "{base:?}");
+        sign(&mut tree);
+        let report = verify(&tree, base::options()).expect("the tree can be read");
+        assert!(report.holds(), "{base:?}\n{}", report.text());
+    }
 }
 
 fn cases_at(next: &AtomicUsize, count: usize) -> Option<usize> {

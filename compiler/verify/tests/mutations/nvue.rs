@@ -29,6 +29,11 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a cage split otherwise", Nvue, T0, Behind("      swp33:\n", "8x:\n              lanes-per-port: '1'", "4x:\n              lanes-per-port: '2'"), "V0305"),
     ("a cage that is not split", Nvue, T0, Cut("      swp33:\n", "      swp34:\n"), "V0103"),
     ("a cage that is disabled", Nvue, T0, Behind("      swp33:\n", "8x:\n              lanes-per-port: '1'", "disabled: {}"), "V0103"),
+    ("a port without a type", Nvue, T0, Behind(UP, "        type: swp\n", ""), "V0103"),
+    ("a port that is up with a condition", Nvue, T0, Behind(UP, "up: {}", "up:\n              delay: 9"), "V0102"),
+    ("a second management gateway", Nvue, T0, Text("          gateway:\n", "          gateway:\n            '10.67.0.9': {}\n"), "V0105"),
+    ("the lanes of a split cage have a second user", Nvue, T0, Behind("      swp34:\n", "disabled: {}", "2x: {}"), "V0105"),
+    ("a next hop over a port with a condition", Nvue, T0, Behind("'fcbb:bbbb:4001::/48':", "swp33s0: {}", "swp33s0:\n                      vrf: mgmt"), "V0102"),
     ("a port is in a VRF", Nvue, T0, Behind(UP, "        ipv6:", "        vrf: mgmt\n        ipv6:"), "V0103"),
     ("a port in a bridge", Nvue, T0, Behind(UP, "        ipv6:", "        bridge: {}\n        ipv6:"), "V0103"),
     ("an access list", Nvue, T0, Behind(UP, "        ipv6:", "        acl: {}\n        ipv6:"), "V0103"),
@@ -73,6 +78,9 @@ pub(crate) const PORTS: &[Mutation] = &[
 #[rustfmt::skip] // A table: one row a line.
 pub(crate) const QUEUES: &[Mutation] = &[
     ("a port without marks", Nvue, T0, Behind(UP, "          congestion-control:\n            profile: edge-100g\n", ""), "V1106"),
+    ("a NIC port of which nothing is said marks its first queue", Nvue, T0, Behind(NIC, "          congestion-control:\n            profile: last-hop-100g\n", ""), "V1106"),
+    ("a word that does not turn marks off", Nvue, T0, Text("ecn: disable", "ecn: disabled"), "V0102"),
+    ("a watchdog without a state", Chosen, T0, Behind(UP, "          pfc-watchdog:\n            state: enable\n", "          pfc-watchdog: {}\n"), "V1106"),
     ("a profile that is not there", Nvue, T0, Behind(UP, "profile: edge-100g", "profile: edge-200g"), "V0103"),
     ("the profile of another place", Nvue, T0, Behind(UP, "profile: edge-100g", "profile: last-hop-100g"), "V1105"),
     ("code points are not trusted", Nvue, T0, Text("trust: l3", "trust: l2"), "V1101"),

@@ -101,8 +101,7 @@ fn routes<'v>(
             none = false;
             let mut way = Fields::of(ways.path(gateway), Some(way))?;
             let kind = way.text("type")?;
-            let ports = way.below("interface")?;
-            let ports: Vec<&str> = ports.entries().map(|(port, _)| port).collect();
+            let ports: Vec<String> = way.below("interface")?.set()?;
             way.finish(device);
             let hop = match (kind, gateway, &ports[..]) {
                 (Some("blackhole"), "blackhole", []) => None,

@@ -35,7 +35,7 @@ pub(super) struct Attached {
 pub(super) struct Panel {
     ports: Ports<'static>,
     /// Ports and lanes of split cages; none where one is disabled.
-    cages: BTreeMap<String, Option<(u32, Option<u8>)>>,
+    cages: BTreeMap<String, Option<(u32, u8)>>,
     attached: BTreeMap<u16, Attached>,
     /// Interfaces with addresses below `ip`, and below their family.
     dialects: [Option<String>; 2],
@@ -77,8 +77,11 @@ impl Panel {
             "eth0" => "eth",
             _ => "swp",
         };
-        if kind.is_some_and(|kind| kind != meant) || meant == "swp" && !name.starts_with("swp") {
-            let message = format!("interface `{name}` is none that the proof knows");
+        if kind != Some(meant) || meant == "swp" && !name.starts_with("swp") {
+            let message = match kind {
+                None => format!("interface `{name}` has no `type`; expected `{meant}`"),
+                Some(_) => format!("interface `{name}` is none that the proof knows"),
+            };
             device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
             return Ok(());
         }
@@ -101,6 +104,13 @@ impl Panel {
                 "the management port is not in VRF `mgmt`, and its gateway is one of the fabric".to_owned();
             device.fault(FaultKind::Setting, FILE, vec!["eth0:".to_owned()], message);
         }
+        for is_v4 in [true, false] {
+            let of_family = gateways.iter().filter(|gateway| gateway.is_ipv4() == is_v4).count();
+            if of_family > 1 {
+                let message = format!("the management port has {of_family} gateways of one family");
+                device.fault(FaultKind::Setting, FILE, vec!["gateway:".to_owned()], message);
+            }
+        }
         for address in addresses {
             let gateway =
                 gateways.iter().find(|gateway| gateway.is_ipv4() == matches!(address, IpNet::V4(_)));
@@ -118,8 +128,7 @@ impl Panel {
             own.finish(device);
             return Ok(());
         }
-        let state = link.below("state")?;
-        let states: Vec<&str> = state.entries().map(|(state, _)| state).collect();
+        let states: Vec<String> = link.below("state")?.set()?;
         let up = states == ["up"];
         if !up && states != ["down"] {
             return Err(ReadError::whole(format!("`interface.{name}.link.state` is {states:?}")));
@@ -212,6 +221,10 @@ impl Panel {
             let message = format!("`{before}` has addresses as before 5.15, and `{after}` as from then on");
             faults.push((FaultKind::Setting, before.clone(), message));
         }
+        for cage in crowded(&self.cages) {
+            let message = format!("`{cage}` is split in {LANES}, and the cage behind it is not disabled");
+            faults.push((FaultKind::Setting, cage, message));
+        }
         let mut ports = self.ports.finish();
         for port in &mut ports {
             let (cage, part) = port
@@ -225,7 +238,7 @@ impl Panel {
             let name = port.name.to_string();
             match (self.cages.get(cage), part) {
                 (None, None) => {}
-                (Some(Some((count, lanes))), Some(part)) if part < *count => port.lane_count = *lanes,
+                (Some(Some((count, lanes))), Some(part)) if part < *count => port.lane_count = Some(*lanes),
                 (Some(None), _) => {
                     faults.push((
                         FaultKind::Dangling,
@@ -247,8 +260,20 @@ impl Panel {
     }
 }
 
+/// Returns the cages that are split in as many ports as they have lanes, while the next cage is in use: it shares their ports of
+/// the chip (Switch Port Attributes, Breakout Ports).
+fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<String> {
+    let is_crowded = |(name, split): &(&String, &Option<(u32, u8)>)| {
+        let number = name.strip_prefix("swp").and_then(|number| number.parse::<u32>().ok());
+        let is_whole = matches!(split, Some((count, _)) if *count == LANES);
+        let next = number.and_then(|number| cages.get(&format!("swp{}", number + 1)));
+        is_whole && next != Some(&None)
+    };
+    cages.iter().filter(is_crowded).map(|(name, _)| name.clone()).collect()
+}
+
 /// Reads how a cage is split.
-fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, Option<u8>)>, ReadError> {
+fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, u8)>, ReadError> {
     let ways: Vec<(&str, &Value)> = breakout.entries().collect();
     let [(way, value)] = ways[..] else {
         return Err(ReadError::whole(format!("`{}` is not one way", breakout.path("*"))));
@@ -266,11 +291,11 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
         Some(count) => parse(count).map_err(ReadError::whole)?,
         None => return Err(ReadError::whole(format!("`{way}` is no way to split a cage"))),
     };
-    let all = lanes.map(|lanes| u32::from(lanes) * count);
-    if ![2, 4, 8].contains(&count) || all.is_some_and(|all| all > LANES) {
+    if ![2, 4, 8].contains(&count) || lanes.is_some_and(|lanes| u32::from(lanes) * count > LANES) {
         return Err(ReadError::whole(format!("a cage has {LANES} lanes, and not those of `{way}`")));
     }
-    Ok(Some((count, lanes)))
+    // Ports share the lanes evenly where nothing is said (Switch Port Attributes, from 5.9 on).
+    Ok(Some((count, lanes.unwrap_or((LANES / count) as u8))))
 }
 
 /// Megabits of a speed such as `400G`.
@@ -293,13 +318,9 @@ fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, R
     let scheduler = profile("egress-scheduler", device)?;
     let remark = profile("remark", device)?;
     let pauses = profile("pfc", device)?;
-    let is_watched = qos.has("pfc-watchdog");
     let mut watchdog = qos.below("pfc-watchdog")?;
     // The schemas of 5.13 to 5.18 have `enable`, documents of 5.16 `enabled`.
-    let watched = match watchdog.text("state")? {
-        None => is_watched,
-        Some(word) => word.starts_with("enable"),
-    };
+    let watched = watchdog.text("state")?.is_some_and(|word| ["enable", "enabled"].contains(&word));
     watchdog.finish(device);
     qos.finish(device);
     let mut trim = own.below("packet-trim")?;

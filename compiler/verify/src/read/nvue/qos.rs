@@ -29,6 +29,9 @@ const ALL_PORTS: &str = "default-global";
 /// When a queue is marked: least, most, percent.
 type Marks = BTreeMap<u8, (u64, u64, u64)>;
 
+/// Traffic class 0 is marked where nothing is said, by ports without a profile too (Quality of Service, Congestion Control).
+const UNSAID: [(u8, (u64, u64, u64)); 1] = [(0, (150_000, 1_500_000, 100))];
+
 /// Pauses of a profile.
 #[derive(Debug, Default)]
 struct Pauses {
@@ -124,12 +127,12 @@ impl QosReader {
             }
             own.finish(device);
         }
+        self.marks.insert(ALL_PORTS.to_owned(), Marks::from(UNSAID));
         let all = qos.below("congestion-control")?;
         for (name, value) in all.entries() {
             let mut own = Fields::of(all.path(name), Some(value))?;
             let queues = own.below("traffic-class")?;
-            // NVUE marks traffic class 0 where nothing is said (Quality of Service, Congestion Control).
-            let mut found = Marks::from([(0, (150_000, 1_500_000, 100))]);
+            let mut found = Marks::from(UNSAID);
             for (queue, value) in queues.entries() {
                 let mut below = Fields::of(queues.path(queue), Some(value))?;
                 let at = number("traffic-class", queue, 7)?;
@@ -144,7 +147,11 @@ impl QosReader {
                 }
                 match below.text("ecn")?.unwrap_or("enable") {
                     "enable" => found.insert(at, marks),
-                    _ => found.remove(&at),
+                    "disable" => found.remove(&at),
+                    other => {
+                        let message = format!("`{}` is `{other}`", queues.path(queue) + ".ecn");
+                        return Err(ReadError::whole(message));
+                    }
                 };
                 below.finish(device);
             }

@@ -1,0 +1,324 @@
+//! Damage to `nvue.yaml`: every kind of leaf, key and mapping of a switch.
+//!
+//! In: the file, parsed. Out: cases that write it again as JSON, which is YAML too. Invariants: written again without
+//! damage, the file holds; of each kind of path the first and the last are damaged, so NIC ports and uplinks are, and of queues
+//! one of each value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Memory;
+use serde_json::{Map, Value, json};
+
+use crate::base::Base;
+use crate::case::{Case, How, meant};
+
+/// The file.
+const FILE: &str = "nvue.yaml";
+
+/// Change of a value.
+const LEAF: [How; 7] =
+    [How::Lost, How::Empty, How::Other, How::Larger, How::Foreign, How::LostEverywhere, How::OtherEverywhere];
+
+/// Change of a number besides.
+const NUMBER: [How; 3] = [How::Moved, How::LargerEverywhere, How::MovedEverywhere];
+
+/// Change of a key that is always there, with everything below it.
+const KEY: [How; 2] = [How::Lost, How::LostEverywhere];
+
+/// Change of a key that a site or the fabric chose.
+const NAME: [How; 5] = [How::Twice, How::Other, How::Foreign, How::Swapped, How::OtherEverywhere];
+
+/// Words that mean the opposite of each other.
+const OPPOSITES: [[&str; 2]; 8] = [
+    ["enable", "disable"],
+    ["enabled", "disabled"],
+    ["up", "down"],
+    ["permit", "deny"],
+    ["strict", "dwrr"],
+    ["rs", "off"],
+    ["full", "helper-only"],
+    ["none", "30"],
+];
+
+/// A key of each mapping on the way to a value.
+pub(crate) type Keys = Vec<String>;
+
+/// Part of the file that is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The value of the last key, a leaf.
+    Leaf,
+    /// The last key.
+    Key,
+    /// The mapping below the last key, which is given a key more.
+    Mapping,
+}
+
+/// Kinds of paths of a tier that other fabrics have too.
+pub(crate) type Seen = BTreeSet<(usize, Keys)>;
+
+/// Damages the file of a switch; the donor is another of its tier. Queues differ with every profile, other paths are damaged in
+/// the first fabric that has them.
+pub(crate) fn file(
+    tree: &Memory,
+    base: Base,
+    (tier, [device, donor]): (usize, [&str; 2]),
+    (seen, cases): (&mut Seen, &mut Vec<Case>),
+) {
+    let path = |device: &str| Utf8PathBuf::from(format!("{device}/{FILE}"));
+    let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
+    let mut kinds: BTreeMap<Keys, Vec<Keys>> = BTreeMap::new();
+    collect(&own, &mut Vec::new(), &mut |keys| {
+        kinds.entry(keys.iter().map(|key| kind(key)).collect()).or_default().push(keys.to_vec());
+    });
+    let taken = |like: &[String], all: Vec<Keys>| -> Vec<Keys> {
+        let mut values = BTreeSet::new();
+        let count = all.len();
+        let is_taken = |(place, keys): &(usize, Keys)| match at(&own, keys) {
+            Some(value) if like[0] == "qos" => values.insert(value.to_string()),
+            _ => *place == 0 || place + 1 == count,
+        };
+        all.into_iter().enumerate().filter(is_taken).map(|(_, keys)| keys).collect()
+    };
+    for (like, all) in kinds {
+        if !seen.insert((tier, like.clone())) && like[0] != "qos" {
+            continue;
+        }
+        for keys in taken(&like, all) {
+            let (key, value) = keys.last().zip(at(&own, &keys)).expect("a path of the file");
+            for (part, how) in ways(key, value) {
+                let foreign = if part == Part::Key {
+                    beside(&own, &donor, &keys).map(Value::String)
+                } else {
+                    at(&donor, &keys).filter(|other| at(&own, &keys) != Some(other)).cloned()
+                };
+                if how == How::Foreign && foreign.is_none() {
+                    continue;
+                }
+                let field = field(&like, part);
+                let change = Change { like: like.clone(), keys: keys.clone(), part, how, foreign };
+                let file = path(device);
+                cases.push(Case {
+                    base,
+                    section: section(&like),
+                    field,
+                    how,
+                    at: format!("{device} {}", keys.join(".")),
+                    damage: Box::new(move |tree| change.apply(tree, &file)),
+                });
+            }
+        }
+    }
+}
+
+/// The changes of a value, or of a key with a mapping below it. Another key in the place of a leaf's is one that the schema does
+/// not have, as is one that is added.
+fn ways(key: &str, value: &Value) -> Vec<(Part, How)> {
+    if !value.is_object() {
+        let numbers = NUMBER.into_iter().filter(|_| value.is_number());
+        return LEAF.into_iter().chain(numbers).map(|how| (Part::Leaf, how)).collect();
+    }
+    let names =
+        NAME.into_iter().filter(|_| opposite(key).is_some() || key.contains(|c: char| !is_of_schema(c)));
+    let keys = KEY.into_iter().chain(names).map(|how| (Part::Key, how));
+    keys.chain([(Part::Mapping, How::Added)]).collect()
+}
+
+/// Keys of the schema are small letters and hyphens.
+fn is_of_schema(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter == '-'
+}
+
+/// Writes the files of all switches again, without damage.
+pub(crate) fn rewrite(tree: &mut Memory) -> usize {
+    let paths: Vec<Utf8PathBuf> =
+        tree.files.keys().filter(|path| path.file_name() == Some(FILE)).cloned().collect();
+    for path in &paths {
+        let own = parsed(tree, path);
+        write(tree, path, own);
+    }
+    paths.len()
+}
+
+/// Reads what is set.
+fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
+    let text = std::str::from_utf8(&tree.files[path]).expect("the file is text");
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let whole: Value = serde_saphyr::from_str_with_options(text, options).expect("a compiled file is YAML");
+    whole.pointer("/0/set").and_then(Value::as_object).expect("the file sets something").clone()
+}
+
+fn write(tree: &mut Memory, path: &Utf8Path, set: Map<String, Value>) {
+    tree.files.insert(path.to_owned(), json!([{ "set": set }]).to_string().into_bytes());
+}
+
+/// A key without its numbers; addresses are of one kind.
+fn kind(key: &str) -> String {
+    if key.contains(':') {
+        return "#".to_owned();
+    }
+    let mut kind = String::new();
+    for letter in key.chars().map(|letter| if letter.is_ascii_digit() { '#' } else { letter }) {
+        if letter != '#' || !kind.ends_with('#') {
+            kind.push(letter);
+        }
+    }
+    kind
+}
+
+fn collect(map: &Map<String, Value>, keys: &mut Keys, found: &mut impl FnMut(&[String])) {
+    for (key, value) in map {
+        keys.push(key.clone());
+        found(keys);
+        if let Value::Object(below) = value {
+            collect(below, keys, found);
+        }
+        keys.pop();
+    }
+}
+
+fn at<'v>(map: &'v Map<String, Value>, keys: &[String]) -> Option<&'v Value> {
+    let (last, above) = keys.split_last()?;
+    let map = above.iter().try_fold(map, |map, key| map.get(key)?.as_object())?;
+    map.get(last)
+}
+
+/// The key that another switch has in the same place, where it is not the same.
+fn beside(own: &Map<String, Value>, donor: &Map<String, Value>, keys: &[String]) -> Option<String> {
+    let (last, above) = keys.split_last()?;
+    let below = |map| if above.is_empty() { Some(map) } else { at(map, above).and_then(Value::as_object) };
+    let place = below(own)?.keys().position(|key| key == last)?;
+    let other = below(donor)?.keys().nth(place)?;
+    (other != last && kind(other) == kind(last)).then(|| other.clone())
+}
+
+/// Counted by the first key.
+fn section(like: &[String]) -> String {
+    format!("{FILE} {}", like[0])
+}
+
+/// The path without its first key; a colon ends it where a key is meant and not its value.
+fn field(like: &[String], part: Part) -> String {
+    let path = if like.len() > 1 { like[1..].join(".") } else { like.join(".") };
+    match part {
+        Part::Leaf => path,
+        Part::Key => path + ":",
+        Part::Mapping => path + ".",
+    }
+}
+
+/// A change of one switch, or of all that is like it on all switches.
+struct Change {
+    /// The kind of the path.
+    like: Keys,
+    /// The path.
+    keys: Keys,
+    part: Part,
+    how: How,
+    foreign: Option<Value>,
+}
+
+impl Change {
+    fn apply(&self, tree: &mut Memory, file: &Utf8Path) {
+        for path in meant(tree, file, self.how.everywhere()) {
+            let own = parsed(tree, &path);
+            let mut set = own.clone();
+            self.change(&mut set, 0);
+            // A file that only looks different is not damaged.
+            if set != own {
+                write(tree, &path, set);
+            }
+        }
+    }
+
+    /// Goes down to the mappings whose keys are meant, and changes them.
+    fn change(&self, map: &mut Map<String, Value>, depth: usize) {
+        let fits = |key: &String| {
+            if self.how.everywhere() { kind(key) == self.like[depth] } else { *key == self.keys[depth] }
+        };
+        let own: Vec<String> = map.keys().filter(|key| fits(key)).cloned().collect();
+        for key in own {
+            if depth + 1 < self.keys.len() {
+                if let Some(below) = map.get_mut(&key).and_then(Value::as_object_mut) {
+                    self.change(below, depth + 1);
+                }
+                continue;
+            }
+            match self.part {
+                Part::Leaf => self.value(map, &key),
+                Part::Key => self.key(map, &key),
+                Part::Mapping => {
+                    if let Some(below) = map.get_mut(&key).and_then(Value::as_object_mut) {
+                        below.insert("undocumented".to_owned(), json!("enabled"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn value(&self, map: &mut Map<String, Value>, key: &str) {
+        let old = &map[key];
+        let new = match self.how.here() {
+            How::Other => Some(
+                old.as_str()
+                    .and_then(opposite)
+                    .map_or_else(|| How::Other.of(old, None).expect("another value"), |word| json!(word)),
+            ),
+            How::Moved => Some(old.as_u64().map_or_else(|| old.clone(), |number| json!(number + 1))),
+            how => how.of(old, self.foreign.as_ref()),
+        };
+        match new {
+            Some(new) => map.insert(key.to_owned(), new),
+            None => map.remove(key),
+        };
+    }
+
+    fn key(&self, map: &mut Map<String, Value>, key: &str) {
+        match self.how.here() {
+            How::Twice => {
+                let value = map[key].clone();
+                map.insert(another(map, key), value);
+            }
+            How::Swapped => {
+                let next = map
+                    .keys()
+                    .skip_while(|other| *other != key)
+                    .find(|other| *other != key && kind(other) == kind(key) && map[*other] != map[key]);
+                if let Some(next) = next.cloned() {
+                    let value = map[key].clone();
+                    let other = map.insert(next, value).expect("the next key has a value");
+                    map.insert(key.to_owned(), other);
+                }
+            }
+            how => {
+                let Some(value) = map.remove(key) else { return };
+                match (how, self.foreign.as_ref().and_then(Value::as_str)) {
+                    (How::Other, _) => map.insert(another(map, key), value),
+                    (How::Foreign, Some(other)) => map.insert(other.to_owned(), value),
+                    _ => None,
+                };
+            }
+        }
+    }
+}
+
+fn opposite(word: &str) -> Option<&'static str> {
+    OPPOSITES.iter().find_map(|[one, other]| match word {
+        _ if word == *one => Some(*other),
+        _ if word == *other => Some(*one),
+        _ => None,
+    })
+}
+
+/// A key that the mapping does not have: the opposite, or the next number that is free.
+fn another(map: &Map<String, Value>, key: &str) -> String {
+    if let Some(word) = opposite(key) {
+        return word.to_owned();
+    }
+    let end = key.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let start = key[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let Ok(number) = key[start..end].parse::<u64>() else { return format!("{key}x") };
+    let named = |number: u64| format!("{}{number}{}", &key[..start], &key[end..]);
+    (number + 1..).map(named).find(|name| !map.contains_key(name)).expect("there are more numbers than keys")
+}
