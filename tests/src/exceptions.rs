@@ -1,7 +1,7 @@
-//! Exceptions for small fabrics: switches, NICs and cables that are absent or drained, drained planes, longer cables.
+//! Exceptions for small fabrics: planes, switches, NICs and cables that are absent or drained, longer cables.
 //!
 //! In: a shape. Out: the shape with an `exceptions` section. Invariants: only names that the shape has, each once; plane 0
-//! is never drained, so that one is left.
+//! is neither absent nor drained, so that one is left.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -146,7 +146,7 @@ fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
             Some((topology.naming.nic(node, number), Fate::Absent))
         }
         2 => Some((topology.link_name(Link::Host(NicPort { plane, nic }))?, pick.fate)),
-        3 if plane.0 > 0 => Some((format!("plane {plane}"), Fate::Drained)),
+        3 if plane.0 > 0 => Some((format!("plane {plane}"), gone)),
         _ => {
             let lower = switch(TierId::ALL[usize::from(b % 2)])?;
             let ups = topology.tier(lower.tier)?.up.count;

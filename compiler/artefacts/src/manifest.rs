@@ -49,6 +49,9 @@ pub struct Manifest {
     /// Numbers of the fabric.
     #[serde(default)]
     pub counts: Counts,
+    /// Planes of these that are not built yet: without switches, cables and cable lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent_planes: Vec<u8>,
     /// Statements about the fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Stated>,
@@ -182,6 +185,7 @@ impl Manifest {
             part: None,
             counts: Counts::default(),
             profile: None,
+            absent_planes: Vec::new(),
             uncabled: BTreeMap::new(),
             release: None,
             files: BTreeMap::new(),

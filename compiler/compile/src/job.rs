@@ -89,6 +89,7 @@ impl<'a> Job<'a> {
             selection: partial.then(|| self.part.to_string()),
             part: partial.then(|| self.part.stated(self.plan)),
             counts: self.plan.fabric().counts(),
+            absent_planes: self.plan.topology().absent_planes().iter().map(|plane| plane.0).collect(),
             // A profile that does not fit its hardware fails where the first switch is rendered.
             profile: self.plan.stated(|intent, switch| programmed(self.plan, intent, switch)).ok(),
             uncabled: (self.plan.uncabled())

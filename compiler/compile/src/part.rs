@@ -152,7 +152,7 @@ impl Part {
         plan: &'a Plan,
     ) -> impl Iterator<Item = (PlaneId, Option<ZoneId>)> + 'a {
         let topology = plan.topology();
-        let planes = topology.plane_ids().filter(|_| !self.selection.picks_devices());
+        let planes = plan.planes().filter(|_| !self.selection.picks_devices());
         planes.flat_map(move |plane| {
             let whole = self.has_plane(topology, plane).then_some((plane, None));
             let zones = topology.zone_ids().filter(move |_| whole.is_none());

@@ -66,7 +66,7 @@ impl Plan {
         };
         let nic = |number: u8| ClusterNic {
             number,
-            ports: topology.plane_ids().map(|plane| port(number, plane)).collect(),
+            ports: self.planes().map(|plane| port(number, plane)).collect(),
         };
         ClusterIntent {
             fabric: &topology.name,
@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// Returns the interfaces of a NIC, those of its planes in order.
+    /// Returns the interfaces of a NIC, those of all planes in order.
     pub fn nic_interfaces(&self, number: u8) -> impl Iterator<Item = SmolStr> + '_ {
         self.topology().plane_ids().map(move |plane| port_name::interface(number, plane))
     }

@@ -56,9 +56,10 @@ impl Plan {
         self.topology().naming.node(node)
     }
 
-    /// Returns the planes.
+    /// Returns the planes that are there.
     pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
-        self.topology().plane_ids()
+        let absent = self.topology().absent_planes();
+        self.topology().plane_ids().filter(move |plane| !absent.contains(plane))
     }
 
     /// Returns how packets find their way.

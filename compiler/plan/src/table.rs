@@ -277,7 +277,7 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         size: size(topology),
         segments: segments(plan),
         sets,
-        min_active: topology.entropy.min_active,
+        min_active: min_active(plan),
         udp_port: topology.entropy.udp_port,
         seed: topology.entropy.seed,
         format: EntropyFormat::of(topology),
@@ -293,6 +293,14 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         delay: plan.zone_delay(zone).delay.clone(),
         target_delay: plan.zone_delay(zone).target,
     }
+}
+
+/// The floor of active values is over all planes, equally many in each: without some planes it is lower.
+fn min_active(plan: &Plan) -> u16 {
+    let topology = plan.topology();
+    let (all, there) = (u32::from(topology.planes), plan.planes().count() as u32);
+    let floor = u32::from(topology.entropy.min_active) * there / all.max(1);
+    u16::try_from(floor).expect("it is at most what is stated")
 }
 
 fn size(topology: &Topology) -> TableSize {
@@ -380,18 +388,22 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
     let mut out = Vec::new();
-    for plane in &exceptions.drained_planes {
-        out.push(Denied {
+    // Planes as such, instead of each of their switches.
+    let absent_planes = plan.topology().absent_planes();
+    for (planes, reason) in [(&absent_planes, Reason::Absent), (&exceptions.drained_planes, Reason::Drained)]
+    {
+        let whole = |plane: &PlaneId| Denied {
             plane: *plane,
             scope: Scope::default(),
-            reason: Reason::Drained,
+            reason,
             name: format!("plane {plane}"),
-        });
+        };
+        out.extend(planes.iter().map(whole));
     }
     let switches =
         [(&exceptions.absent_switches, Reason::Absent), (&exceptions.drained_switches, Reason::Drained)];
     for (set, reason) in switches {
-        for switch in set {
+        for switch in set.iter().filter(|switch| !absent_planes.contains(&switch.plane)) {
             let name = plan.topology().naming.switch(*switch).to_string();
             let scopes = view.switch(*switch).into_iter();
             out.extend(scopes.map(|scope| Denied { plane: switch.plane, scope, reason, name: name.clone() }));

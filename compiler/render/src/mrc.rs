@@ -35,6 +35,8 @@ pub struct Sender {
     pub downlink: u16,
     /// Its interface in each plane.
     pub interfaces: Vec<String>,
+    /// Number of planes that are not absent.
+    pub planes: u8,
 }
 
 /// A NIC by name and address.
@@ -302,7 +304,7 @@ fn profile<'a>(
         to,
         ev_count,
         // The floor of the table is for whole sets: a smaller one has the same share of it.
-        ev_min_active: floor(u32::from(header.min_active), header.planes, header.active, ev_count),
+        ev_min_active: floor(u32::from(header.min_active), from.planes, header.active, ev_count),
         values_per_plane: each,
         planes_left_out,
         left_out_per_plane: u32::from(header.active) - each,

@@ -268,7 +268,12 @@ fn exceptions(out: &mut String, plan: &Plan) {
         let (node, number) = topology.node_of(*nic);
         topology.naming.nic(node, number)
     });
-    let planes = own.drained_planes.iter().map(|plane: &PlaneId| format!("plane {plane}"));
+    let named = |planes: &std::collections::BTreeSet<PlaneId>| {
+        planes.iter().map(|plane| format!("plane {plane}")).collect::<Vec<_>>()
+    };
+    let absent_planes = topology.absent_planes();
+    let absent_switches =
+        own.absent_switches.iter().filter(|switch| !absent_planes.contains(&switch.plane)).copied().collect();
     let cables = own
         .cables
         .iter()
@@ -278,8 +283,15 @@ fn exceptions(out: &mut String, plan: &Plan) {
         .iter()
         .map(|(one, (platform, os))| format!("{} ({}, {})", plan.switch_name(*one), platform.id, os.word()));
     let kinds = [
-        ("absent", [switches(&own.absent_switches), nics.collect(), links(&own.absent_links)].concat()),
-        ("drained", [planes.collect(), switches(&own.drained_switches), links(&own.drained_links)].concat()),
+        (
+            "absent",
+            [named(&absent_planes), switches(&absent_switches), nics.collect(), links(&own.absent_links)]
+                .concat(),
+        ),
+        (
+            "drained",
+            [named(&own.drained_planes), switches(&own.drained_switches), links(&own.drained_links)].concat(),
+        ),
         ("other cables", cables.collect()),
         ("other hardware", hardware.collect()),
     ];

@@ -468,6 +468,25 @@ pub struct Exceptions {
 }
 
 impl Topology {
+    /// Returns the planes without any switch: planned, and not built yet. All their switches are absent, by the name of the
+    /// plane or one by one.
+    pub fn absent_planes(&self) -> BTreeSet<PlaneId> {
+        let absent = &self.exceptions.absent_switches;
+        // A plane begins with its first T0 in the order of switches.
+        let first = |plane| Switch { plane, tier: TierId::T0, zone: ZoneId(0), index: 0 };
+        if self.plane_ids().all(|plane| !absent.contains(&first(plane))) {
+            return BTreeSet::new();
+        }
+        let t2s = (0..self.count(TierId::T2)).filter(|index| index % self.t2_rows() < self.t1_count).count();
+        let zones = usize::from(self.zones);
+        let all = zones * (usize::from(self.hosts.groups) + usize::from(self.t1_count)) + t2s;
+        let mut counts: BTreeMap<PlaneId, usize> = BTreeMap::new();
+        for switch in absent {
+            *counts.entry(switch.plane).or_default() += 1;
+        }
+        counts.into_iter().filter(|(_, count)| *count == all).map(|(plane, _)| plane).collect()
+    }
+
     /// Returns a tier, if the fabric has it.
     pub fn tier(&self, tier: TierId) -> Option<&Tier> {
         match tier {

@@ -4,7 +4,7 @@
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 
-use crate::coordinate::{Link, Nic, NicPort, Node, Switch, TierId, ZoneId};
+use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
 
 /// The numbers. Those that divide are at least 1.
@@ -110,6 +110,18 @@ impl Shape {
             && switch.index < self.count(switch.tier)
     }
 
+    /// Returns the switches of a plane that the numbers reach.
+    pub(crate) fn plane_switches(&self, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
+        let of_tier = move |tier| {
+            let zones = if tier == TierId::T2 { 1 } else { self.zones };
+            let of_zone = move |zone| {
+                (0..self.count(tier)).map(move |index| Switch { plane, tier, zone: ZoneId(zone), index })
+            };
+            (0..zones).flat_map(of_zone)
+        };
+        TierId::ALL.into_iter().flat_map(of_tier).filter(|switch| self.has_switch(*switch))
+    }
+
     /// Tells whether the numbers reach a node.
     pub(crate) fn has_node(&self, node: Node) -> bool {
         node.zone.0 < self.zones && node.unit < self.units() && node.index < self.nodes_per_unit()
@@ -138,7 +150,6 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coordinate::PlaneId;
 
     fn shape() -> Shape {
         Shape {

@@ -99,7 +99,7 @@ fn judge(
     let load::Loaded { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
     let load::Loaded { mut findings, tools, counts, part: stated_part, stated, not_proved, follows, .. } =
         loaded;
-    check::counts::check(&counts, stated_part.as_ref(), &fabric, &mut findings);
+    check::counts::check((&counts, loaded.absent_planes.len()), stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);
     check::tools::check(&fabric, stated.as_ref(), &tools, &mut findings);

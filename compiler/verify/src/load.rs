@@ -64,6 +64,8 @@ pub(crate) struct Loaded {
     pub(crate) findings: Findings,
     /// Counts of the manifest.
     pub(crate) counts: Counts,
+    /// Planes that the manifest states as absent.
+    pub(crate) absent_planes: Vec<u8>,
     /// Statements of the manifest about a part, where all of it is judged.
     pub(crate) part: Option<StatedPart>,
     /// Sums of digests of path tables, where only a part is judged.
@@ -127,6 +129,7 @@ pub(crate) fn load(
     let read = read_counts(files, &fabric);
     Ok(Loaded {
         counts: manifest.counts,
+        absent_planes: manifest.absent_planes.clone(),
         part: manifest.part.clone().filter(|_| fabric.slice.is_all()),
         sums,
         stated: manifest.profile.clone(),

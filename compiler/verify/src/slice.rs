@@ -56,8 +56,10 @@ impl Slice {
             (None, _) => Slice::default(),
             (Some(selection), None) => return Err(VerifyError::Partial(selection.clone())),
             (Some(selection), Some(part)) => {
-                let lists: BTreeSet<u8> = lists(manifest).collect();
                 let planes: BTreeSet<u8> = part.planes.iter().copied().collect();
+                // An absent plane has no list. That path tables deny it is proved with the part that it would be in.
+                let absent = manifest.absent_planes.iter().copied().filter(|plane| planes.contains(plane));
+                let lists: BTreeSet<u8> = lists(manifest).chain(absent).collect();
                 let cut = part.t0 + part.t1 + part.t2 > 0 && planes.is_empty();
                 if cut || lists != planes || manifest.files_in(paths::CABLES, "csv").count() > planes.len() {
                     return Err(VerifyError::Cut(selection.clone()));

@@ -310,7 +310,10 @@ impl<'a> Elements<'a> {
                 let there = all.filter(|(zone, group)| self.has_group(*zone, *group));
                 there.map(|(zone, group)| Element::Group(zone, group)).collect()
             }
-            Kind::Plane => topology.plane_ids().map(Element::Plane).collect(),
+            Kind::Plane => {
+                let absent = topology.absent_planes();
+                topology.plane_ids().filter(|plane| !absent.contains(plane)).map(Element::Plane).collect()
+            }
             // A fabric of two tiers is one zone, and its loss says nothing.
             Kind::Zone if topology.zones == 1 => Vec::new(),
             Kind::Zone => topology.zone_ids().map(Element::Zone).collect(),

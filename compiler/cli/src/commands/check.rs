@@ -36,6 +36,9 @@ pub(crate) struct Result {
     fabric: String,
     routing: &'static str,
     counts: Counts,
+    /// Planes that are not built yet: without a switch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    absent_planes: Vec<u8>,
     /// Releases of the operating systems in use, stated or assumed.
     releases: BTreeMap<&'static str, UsedRelease>,
     summary: Summary,
@@ -135,6 +138,7 @@ fn result(plan: &Plan, warnings: usize) -> Result {
         fabric: topology.name.to_string(),
         routing: topology.routing.word(),
         counts: plan.fabric().counts(),
+        absent_planes: plan.topology().absent_planes().into_iter().map(|plane| plane.0).collect(),
         releases: releases(plan),
         summary: Summary::of(plan),
         warnings,
@@ -151,10 +155,18 @@ fn releases(plan: &Plan) -> BTreeMap<&'static str, UsedRelease> {
     topology.oses().into_iter().filter_map(used).collect()
 }
 
+fn absent(planes: usize) -> String {
+    match planes {
+        0 => String::new(),
+        1 => ", 1 of them absent".to_owned(),
+        more => format!(", {more} of them absent"),
+    }
+}
+
 fn human(result: &Result) -> String {
     let counts = &result.counts;
     let mut text = format!("{} is valid ({})\n", result.fabric, result.routing);
-    let _ = writeln!(text, "{:>13}  planes", number(counts.planes));
+    let _ = writeln!(text, "{:>13}  planes{}", number(counts.planes), absent(result.absent_planes.len()));
     let release = |(os, used): (&&str, &UsedRelease)| {
         format!("{os} {}{}", used.release, if used.stated { "" } else { " (assumed)" })
     };

@@ -61,7 +61,10 @@ impl<'a> Reach<'a> {
                 Link::Fabric { lower, .. } => *reach.above.entry(lower.plane).or_default() += 1,
             }
         }
-        for switch in exceptions.absent_switches.iter().chain(&exceptions.drained_switches) {
+        // An absent plane is no way to any group, so it makes none of them different from the others.
+        let absent_planes = plan.topology().absent_planes();
+        let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
+        for switch in switches.filter(|switch| !absent_planes.contains(&switch.plane)) {
             let above = match switch.tier {
                 TierId::T0 => {
                     reach.odd.insert((switch.zone, switch.index));

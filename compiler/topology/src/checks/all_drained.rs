@@ -1,17 +1,17 @@
-//! E0808: every plane is drained.
+//! E0808: every plane is absent or drained.
 
 use std::collections::BTreeSet;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Subject;
-use crate::draft::Draft;
+use crate::draft::{Draft, Entry};
 
-/// Every plane is drained.
+/// Every plane is absent or drained.
 pub(crate) static RULE: Rule = Rule {
     code: "E0808",
-    title: "all planes are drained",
-    what: "At least one plane is not drained.",
+    title: "all planes are absent or drained",
+    what: "At least one plane is neither absent nor drained.",
     why: "Hosts would have path tables without paths.",
     example: "exceptions: { drained: [plane 0, plane 1] }",
     fix: "Leave one plane in service.",
@@ -19,15 +19,25 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the planes in service.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let mut drained =
-        draft.exceptions.drained.iter().filter(|entry| matches!(entry.subject, Ok(Subject::Plane(_))));
-    let planes: BTreeSet<_> = drained.clone().map(|entry| entry.name.clone()).collect();
-    let Some(last) = drained.next_back().filter(|_| planes.len() as u64 >= draft.planes && draft.planes > 0)
+    let is_plane = |entry: &&Entry| matches!(entry.subject, Ok(Subject::Plane(_)));
+    let absent: Vec<&Entry> = draft.exceptions.absent.iter().filter(is_plane).collect();
+    let drained: Vec<&Entry> = draft.exceptions.drained.iter().filter(is_plane).collect();
+    let planes: BTreeSet<_> = absent.iter().chain(&drained).map(|entry| &entry.name).collect();
+    let Some(last) = absent
+        .iter()
+        .chain(&drained)
+        .next_back()
+        .filter(|_| planes.len() as u64 >= draft.planes && draft.planes > 0)
     else {
         return;
     };
+    let state = match (absent.is_empty(), drained.is_empty()) {
+        (true, _) => "drained",
+        (false, true) => "absent",
+        (false, false) => "absent or drained",
+    };
     out.push(
-        Diagnostic::error(&RULE, format!("all {} planes are drained", draft.planes))
+        Diagnostic::error(&RULE, format!("all {} planes are {state}", draft.planes))
             .at(last.span, "the last one")
             .and(draft.doc.planes.span, format!("{} planes", draft.planes))
             .help("leave at least one plane in service"),
@@ -42,6 +52,12 @@ mod tests {
     fn one_plane_stays() {
         assert_eq!(codes("exceptions: { drained: [plane 0, plane 1] }"), ["E0808"]);
         assert_eq!(codes("exceptions: { drained: [plane 0] }"), Vec::<&str>::new());
+        assert_eq!(codes("exceptions: { absent: [plane 0] }"), Vec::<&str>::new());
+        assert_eq!(
+            message("exceptions: { absent: [plane 0], drained: [plane 1] }", "E0808"),
+            "all 2 planes are absent or drained"
+        );
+        assert_eq!(message("exceptions: { absent: [\"plane [0-1]\"] }", "E0808"), "all 2 planes are absent");
         assert_eq!(
             message("exceptions: { drained: [\"plane [0-1]\"] }", "E0808"),
             "all 2 planes are drained"

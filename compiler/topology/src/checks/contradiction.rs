@@ -61,14 +61,16 @@ impl<'a> Absent<'a> {
                     Subject::Nic(port.nic),
                     Subject::Node(node),
                     Subject::Switch(port.nic.t0(port.plane)),
+                    Subject::Plane(port.plane),
                 ]);
             }
             Subject::Link(Link::Fabric { lower, up }) => {
-                parents.push(Subject::Switch(lower));
+                parents.extend([Subject::Switch(lower), Subject::Plane(lower.plane)]);
                 parents.extend(draft.shape.upper(lower, up).map(|(upper, _)| Subject::Switch(upper)));
             }
             Subject::Nic(nic) => parents.push(Subject::Node(draft.shape.node_of(nic).0)),
-            Subject::Plane(_) | Subject::Switch(_) | Subject::Node(_) => {}
+            Subject::Switch(switch) => parents.push(Subject::Plane(switch.plane)),
+            Subject::Plane(_) | Subject::Node(_) => {}
         }
         parents.iter().find_map(|parent| self.0.get(parent).copied())
     }
@@ -88,6 +90,10 @@ mod tests {
         assert_eq!(codes("exceptions: { absent: [su001-n001], drained: [su001-n001/nic0.p1] }"), ["E0804"]);
         let other = "exceptions: { absent: [p0-t0-001], devices: { p0-t0-001: { os: frr } } }";
         assert!(codes(other).contains(&"E0804"));
+        for drained in ["plane 1", "p1-t0-001", "p1-t0-001--p1-t1-001", "su001-n001/nic0.p1"] {
+            let fragment = format!("exceptions: {{ absent: [plane 1], drained: [{drained}] }}");
+            assert!(codes(&fragment).contains(&"E0804"), "{drained}");
+        }
         assert_eq!(
             message("exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }", "E0804"),
             "`p0-t0-001` is in `exceptions.drained`, and is not there"

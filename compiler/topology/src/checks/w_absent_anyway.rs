@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0802",
     title: "an absent element is listed twice",
     what: "No element of `exceptions.absent` is already absent because it is attached to another one.",
-    why: "When the switch or node returns, the forgotten second exception still applies.",
+    why: "When the plane, switch or node returns, the forgotten second exception still applies.",
     example: "exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }",
     fix: "Remove the redundant exception, unless it must remain when the other is removed.",
 };
@@ -23,7 +23,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in &draft.exceptions.absent {
         let Ok(target) = entry.subject else { continue };
         // Nodes and their NICs in one list are a matter of naming twice.
-        let Some(reason) = absent.parent(draft, target).filter(|_| matches!(target, Subject::Link(_))) else {
+        let Some(reason) =
+            absent.parent(draft, target).filter(|_| matches!(target, Subject::Link(_) | Subject::Switch(_)))
+        else {
             continue;
         };
         out.push(
@@ -43,6 +45,7 @@ mod tests {
     fn cables_go_with_their_switches() {
         assert_eq!(codes("exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }"), ["W0802"]);
         assert_eq!(codes("exceptions: { absent: [p0-t0-001, p0-t0-002--p0-t1-001] }"), Vec::<&str>::new());
+        assert_eq!(codes("exceptions: { absent: [plane 0, p0-t0-001] }"), ["W0802"]);
         assert_eq!(
             message("exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }", "W0802"),
             "`p0-t0-001--p0-t1-001` is absent anyway"

@@ -10,9 +10,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0805",
     title: "an exception of the wrong kind",
-    what: "`absent` accepts switches, nodes, NICs and cables. `drained` accepts planes, switches and cables, \
+    what: "`absent` accepts planes, switches, nodes, NICs and cables. `drained` accepts planes, switches and cables, \
            `cables` accepts cables, and `devices` accepts switches.",
-    why: "A plane cannot be absent (lower `planes`). The scheduler keeps traffic off a node.",
+    why: "The scheduler keeps traffic off a node, a plane has no length, and a cable has no operating system.",
     example: "exceptions: { drained: [su001-n001] }",
     fix: "Move the name to the right list, or name its cables.",
 };
@@ -22,7 +22,6 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (list, entry) in draft.exceptions.all() {
         let Ok(target) = entry.subject else { continue };
         let (kind, help) = match (list, target) {
-            (Listed::Absent, Subject::Plane(_)) => ("a plane", "lower `planes`, or use `drained`"),
             (Listed::Drained, Subject::Node(_)) => {
                 ("a node", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
@@ -39,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             (Listed::Devices, Subject::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
             (Listed::Devices, Subject::Node(_) | Subject::Nic(_)) => ("no switch", "name a switch"),
             (Listed::Devices, Subject::Link(_)) => ("a cable", "name a switch, or use `cables`"),
-            (Listed::Absent, Subject::Switch(_) | Subject::Node(_) | Subject::Nic(_) | Subject::Link(_))
+            (Listed::Absent, _)
             | (Listed::Drained, Subject::Plane(_) | Subject::Switch(_) | Subject::Link(_))
             | (Listed::Cables, Subject::Link(_))
             | (Listed::Devices, Subject::Switch(_)) => continue,
@@ -62,7 +61,7 @@ mod tests {
     #[test]
     fn lists_take_their_kinds() {
         assert_eq!(codes("exceptions: { drained: [su001-n001] }"), ["E0805"]);
-        assert_eq!(codes("exceptions: { absent: [plane 1] }"), ["E0805"]);
+        assert_eq!(codes("exceptions: { absent: [plane 1] }"), Vec::<&str>::new());
         assert_eq!(codes("exceptions: { cables: { p0-t0-001: { length: 3m } } }"), ["E0805"]);
         assert_eq!(codes("exceptions: { devices: { p0-t0-001--p0-t1-001: { os: frr } } }"), ["E0805"]);
         assert_eq!(

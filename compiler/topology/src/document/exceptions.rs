@@ -12,8 +12,8 @@ document! {
     /// NIC port. `[1-8]` in a name is each number of the range: `p3-t0-[017-024]`.
     #[derive(Default)]
     pub struct ExceptionsDoc as "Exceptions" {
-        /// Absent elements: switches, nodes, NICs, links and host cables. Their positions stay reserved, and nothing
-        /// is renumbered.
+        /// Absent elements: planes as in `plane 3`, switches, nodes, NICs, links and host cables. Their positions stay
+        /// reserved, and nothing is renumbered.
         pub absent: Option<Vec<Spanned<SmolStr>>> = "absent",
         /// Elements without new traffic: switches, links, host cables, and planes as in `plane 3`.
         pub drained: Option<Vec<Spanned<SmolStr>>> = "drained",

@@ -152,7 +152,7 @@ impl Draft<'_> {
                     let nics = (0..self.nics_per_node).filter_map(|k| self.shape.nic_of(node, k as u8));
                     found.absent_nics.extend(nics);
                 }
-                Subject::Plane(_) => return None,
+                Subject::Plane(plane) => found.absent_switches.extend(self.shape.plane_switches(plane)),
             }
         }
         for entry in &self.exceptions.drained {

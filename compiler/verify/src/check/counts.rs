@@ -12,7 +12,12 @@ use crate::model::stated::Counts;
 use crate::rules::files::COUNTS;
 
 /// Compares numbers.
-pub(crate) fn check(stated: &Counts, part: Option<&StatedPart>, fabric: &Fabric, findings: &mut Findings) {
+pub(crate) fn check(
+    (stated, absent_planes): (&Counts, usize),
+    part: Option<&StatedPart>,
+    fabric: &Fabric,
+    findings: &mut Findings,
+) {
     // A manifest that counts nothing was written before there was a tree. Of a slice a part says what is in it, and the
     // whole is compared when slices are merged.
     let whole = fabric.slice.is_whole();
@@ -23,8 +28,8 @@ pub(crate) fn check(stated: &Counts, part: Option<&StatedPart>, fabric: &Fabric,
     let hosts = fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count();
     // Switches without a cable have no tier.
     let all = fabric.switches.iter().flatten().all(|switch| switch.tier.is_some());
-    // Every plane has a list, also one that exceptions leave without a cable.
-    let planes = fabric.cabling.lists.len();
+    // Every plane has a list, also one that exceptions leave without a cable, unless it has no switch either.
+    let planes = fabric.cabling.lists.len() + absent_planes;
     let tables = !fabric.groups.is_empty();
     let nics: usize = fabric.judged_groups().map(|group| group.nics.len()).sum();
     let tiers = part.map_or([stated.t0, stated.t1, stated.t2], |part| [part.t0, part.t1, part.t2]);

@@ -210,14 +210,17 @@ pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findi
     }
 }
 
-/// Every plane that is judged has a list of its cables.
+/// Every plane that is judged has a list of its cables, unless it is stated as absent.
 fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Findings) {
     for plane in (0..planes).filter(|plane| slice.has_plane(*plane)) {
         let list = paths::cables(plane, None);
-        if !files.manifest.files.contains_key(&list) {
-            let message = format!("there is no list of the cables of plane {plane}");
-            findings.broken(Violation::new(&COMPLETE, Place::file(list), message));
-        }
+        let is_absent = files.manifest.absent_planes.contains(&plane);
+        let message = match (files.manifest.files.contains_key(&list), is_absent) {
+            (false, false) => format!("there is no list of the cables of plane {plane}"),
+            (true, true) => format!("plane {plane} is stated as absent, and there is a list of its cables"),
+            (true, false) | (false, true) => continue,
+        };
+        findings.broken(Violation::new(&COMPLETE, Place::file(list), message));
     }
 }
 

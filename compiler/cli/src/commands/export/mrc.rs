@@ -68,6 +68,7 @@ fn profiles(
         number,
         downlink: nic.downlink,
         interfaces: interfaces.map(|name| name.to_string()).collect(),
+        planes: plan.planes().count() as u8,
     };
     Ok(mrc::render(&binary.bytes, &sender, &to, limits)?)
 }
