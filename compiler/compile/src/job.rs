@@ -89,7 +89,7 @@ impl<'a> Job<'a> {
             selection: partial.then(|| self.part.to_string()),
             part: partial.then(|| self.part.stated(self.plan)),
             counts: self.plan.fabric().counts(),
-            absent_planes: self.plan.topology().absent_planes().iter().map(|plane| plane.0).collect(),
+            absent_planes: absent_planes(self.plan),
             // A profile that does not fit its hardware fails where the first switch is rendered.
             profile: self.plan.stated(|intent, switch| programmed(self.plan, intent, switch)).ok(),
             uncabled: (self.plan.uncabled())
@@ -100,6 +100,12 @@ impl<'a> Job<'a> {
             ..Manifest::new(self.plan.name(), self.plan.routing())
         }
     }
+}
+
+/// Returns the planes that are numbered and not there.
+fn absent_planes(plan: &Plan) -> Vec<u8> {
+    let numbered = (0..plan.fabric().counts().planes).map(|plane| plane as u8);
+    numbered.filter(|number| plan.planes().all(|plane| plane.0 != *number)).collect()
 }
 
 /// Statements about a switch with a pipeline: known where its entries are made.
