@@ -46,6 +46,14 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     if names.iter().map(|name| name.as_str()).eq(["count", "verbs"]) {
         return tasks::count::run(true);
     }
+    if arguments.first().is_some_and(|name| name == "platforms") {
+        let folder = arguments.iter().skip_while(|argument| *argument != "--sonic-buildimage").nth(1);
+        let folder = folder.context("write --sonic-buildimage DIR, a git directory or checkout")?;
+        return tasks::platforms::run(
+            folder.as_ref(),
+            arguments.iter().any(|argument| argument == "--write"),
+        );
+    }
     let [name] = names[..] else { bail!("say which task to run\n\n{}", usage()) };
     if name == "count" {
         return tasks::count::run(false);
@@ -65,7 +73,8 @@ fn usage() -> String {
     let count = "  count    Count the instructions of each stage (needs valgrind; never checked)";
     let verbs =
         "  count verbs  The same of whole commands, from 8 thousand NICs to a million (takes many minutes)";
-    format!("usage: cargo xtask TASK [--check]\n\n{}\n{count}\n{verbs}", tasks.join("\n"))
+    let platforms = "  platforms --sonic-buildimage DIR [--write]  Derive catalogue entries from a git directory or checkout";
+    format!("usage: cargo xtask TASK [--check]\n\n{}\n{count}\n{verbs}\n{platforms}", tasks.join("\n"))
 }
 
 #[cfg(test)]

@@ -169,7 +169,9 @@ impl Panels {
     fn wanted(&self, level: Level, wanted: &Wanted) -> impl Iterator<Item = &Panel> {
         let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
         self.0.iter().filter(move |panel| {
-            id.as_ref().is_none_or(|id| panel.platform.id == *id) && os.is_none_or(|os| panel.os == os)
+            // Derived platforms are fitted only where they are named: many have ports of equal names.
+            id.as_ref().map_or(!panel.platform.derived, |id| panel.platform.id == *id)
+                && os.is_none_or(|os| panel.os == os)
         })
     }
 }

@@ -39,14 +39,18 @@ impl Catalogue {
     /// Returns the file of a platform, for a site to copy and change.
     pub fn text(&self, id: &str) -> Option<&str> {
         let own = self.texts.get(id).map(|text| &**text);
-        own.or_else(|| builtin::FILES.iter().find(|(name, _)| *name == id).map(|(_, text)| *text))
+        own.or_else(|| builtin::FILES.iter().find(|(name, ..)| *name == id).map(|(_, text, _)| *text))
     }
 
     /// Returns the name that is nearest to one that does not exist, or the first that contains it.
     pub fn suggest(&self, id: &str) -> Option<&str> {
         let part = id.to_lowercase();
         let holds = |known: &&str| part.len() >= 4 && known.contains(&*part);
-        nearest(id, self.ids()).or_else(|| self.ids().find(holds))
+        let usual = || self.usual().map(|platform| platform.id.as_str());
+        nearest(id, usual())
+            .or_else(|| usual().find(holds))
+            .or_else(|| nearest(id, self.ids()))
+            .or_else(|| self.ids().find(holds))
     }
 
     /// Returns the names in order.
@@ -57,6 +61,11 @@ impl Catalogue {
     /// Returns the platforms in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Platform>> {
         self.platforms.values()
+    }
+
+    /// Returns the platforms that are not derived: the derived ones are many, and named by their boxes.
+    pub fn usual(&self) -> impl Iterator<Item = &Arc<Platform>> {
+        self.iter().filter(|platform| !platform.derived)
     }
 
     /// Adds the platform of a site's file, or puts it in the place of one of the program.
@@ -110,11 +119,11 @@ fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> {
 /// Reads the files of the program.
 fn builtin() -> Catalogue {
     let mut catalogue = Catalogue::default();
-    for (name, yaml) in builtin::FILES {
+    for (name, yaml, derived) in builtin::FILES {
         let mut sources = Sources::new();
         let source = sources.add(format!("catalogue/{name}.yaml"), *yaml);
         match accept(source, yaml) {
-            Ok(file) => catalogue.insert(lower::lower(file)),
+            Ok(file) => catalogue.insert(Platform { derived: *derived, ..lower::lower(file) }),
             Err(found) => panic!(
                 "a file of the program is refused, which its tests exclude:\n{}",
                 text::all(&found, &sources, text::Colour::Plain)

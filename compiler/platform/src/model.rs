@@ -94,6 +94,9 @@ pub struct Platform {
     /// Layouts of its ports by name. Digests of what a file means have the ports, and leave these out.
     #[serde(skip)]
     pub layouts: BTreeMap<String, Layout>,
+    /// Whether `cargo xtask platforms` made it. Where hardware is chosen for the user, others are.
+    #[serde(skip)]
+    pub derived: bool,
     /// Where the values come from.
     pub sources: Vec<String>,
 }

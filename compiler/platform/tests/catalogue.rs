@@ -14,8 +14,9 @@ fn slots(platform: &Platform, breakout: Breakout) -> impl Iterator<Item = Slot> 
 #[test]
 fn every_file_is_built_in_under_its_name() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue");
-    let files: BTreeSet<String> = fs::read_dir(folder)
-        .unwrap()
+    let entries = fs::read_dir(&folder).unwrap().chain(fs::read_dir(folder.join("sonic")).unwrap());
+    let files: BTreeSet<String> = entries
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "yaml"))
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     let catalogue = Catalogue::builtin();
@@ -119,7 +120,8 @@ fn sonic_platforms_have_sonic_names() {
         assert_eq!(platform.supports(Os::Sonic), platform.sonic.is_some(), "{}", platform.id);
         if platform.supports(Os::Sonic) {
             let first = Slot { cage: 0, part: 0, breakout: platform.panel.default_breakout };
-            assert_eq!(platform.port(first).name, "Ethernet0", "{}", platform.id);
+            let number = platform.panel.port_numbers.as_ref().map_or(0, |numbers| numbers[0]);
+            assert_eq!(platform.port(first).name, format!("Ethernet{number}"), "{}", platform.id);
         }
         assert!(!platform.sources.is_empty() && !platform.title.is_empty(), "{}", platform.id);
     }

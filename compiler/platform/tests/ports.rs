@@ -144,6 +144,8 @@ fn suggestions_are_near() {
     assert_eq!(catalogue.suggest("SN5600"), Some("spectrum4-sn5600"));
     assert_eq!(catalogue.suggest("spectrum4-sn560"), Some("spectrum4-sn5600"));
     assert_eq!(catalogue.suggest("catalyst"), None);
+    // Derived entries come behind the others.
+    assert_eq!(catalogue.suggest("dell-z9864"), Some("dell-z9864f"));
 }
 
 /// Micas, among others: `port_config.ini` begins with `Ethernet1`, or lists cages in an order of its own.

@@ -90,9 +90,11 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
         })
         .collect();
     output::results(args.format, &PLATFORMS, &entries, |entries| {
+        let width = entries.iter().map(|entry| entry.id.len()).max().unwrap_or_default();
         entries.iter().fold(String::new(), |mut text, entry| {
             let oses = entry.oses.join(",");
-            let _ = writeln!(text, "{:<22} {:>5} ports  {:<18} {}", entry.id, entry.ports, oses, entry.title);
+            let _ =
+                writeln!(text, "{:<width$} {:>5} ports  {:<18} {}", entry.id, entry.ports, oses, entry.title);
             text
         })
     })?;

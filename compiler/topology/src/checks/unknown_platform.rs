@@ -26,19 +26,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = Diagnostic::error(&RULE, format!("there is no platform `{}`", shorten(&name.value)))
             .at(name.span, "not in the catalogue");
         let titled = titled(draft, &name.value);
-        out.push(match nearest(&name.value, draft.catalogue.ids()) {
+        let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
+        let near = nearest(&name.value, usual())
+            .or_else(|| nearest(&name.value, draft.catalogue.ids()).filter(|_| titled.is_empty()));
+        out.push(match near {
             Some(meant) => diagnostic.propose(name.span, meant, format!("did you mean `{meant}`?")),
             None if !titled.is_empty() => diagnostic
                 .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
                 .help(format!("did you mean {}?", either_of(&titled))),
             None => diagnostic
-                .note(format!("the catalogue has {}", listed(draft.catalogue.ids())))
+                .note(format!("the catalogue has {}", listed(usual())))
                 .help("use one of these, or add a platform file of your own"),
         });
     }
 }
 
-/// Returns the platforms whose title holds a name, whatever its spaces and dashes: `Arista-7060X6`.
+/// Returns the platforms whose title holds a name, whatever its spaces and dashes: `Arista-7060X6`. Derived ones come last.
 fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
@@ -48,12 +51,9 @@ fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
         return Vec::new();
     }
     let holds = |title: &str| plain(title).contains(&wanted);
-    draft
-        .catalogue
-        .iter()
-        .filter(|platform| holds(&platform.title))
-        .map(|platform| platform.id.as_str())
-        .collect()
+    let derived = draft.catalogue.iter().filter(|platform| platform.derived);
+    let all = draft.catalogue.usual().chain(derived);
+    all.filter(|platform| holds(&platform.title)).map(|platform| platform.id.as_str()).collect()
 }
 
 fn either_of(names: &[&str]) -> String {
@@ -89,5 +89,6 @@ mod tests {
         let titled = findings("tiers: { t1: { platform: Arista-7060X6 } }");
         let help = &titled.iter().next().unwrap().help[0];
         assert!(help.starts_with("did you mean `th5-128x400g`, `th5-256x200g`"), "{help}");
+        assert!(help.ends_with("or `arista-7060x6-64de`?"), "{help}");
     }
 }

@@ -52,7 +52,9 @@ impl Hardware {
             let split = if differs { format!(" ({})", with.join(", ")) } else { String::new() };
             (!with.is_empty()).then(|| format!("`{}`{split}", platform.id))
         };
-        catalogue.iter().filter(|platform| platform.supports(self.os)).filter_map(able).collect()
+        // Derived platforms are many; advice names the others.
+        let usual = catalogue.usual().filter(|platform| platform.supports(self.os));
+        usual.filter_map(able).collect()
     }
 
     /// Returns where the ports of a side are described, for advice.

@@ -1,0 +1,72 @@
+//! Patterns of aliases, from examples.
+//!
+//! In: ports with their aliases. Out: [`Patterns`]. Invariants: a pattern gives every alias that it was made from.
+
+/// A port with its alias.
+pub(super) struct Named {
+    pub(super) alias: String,
+    /// Whether its cage has other ports.
+    pub(super) split: bool,
+    pub(super) cage: u16,
+    pub(super) name: u16,
+    /// From 0.
+    pub(super) part: u16,
+    pub(super) lane: u16,
+}
+
+/// Patterns of both kinds of ports; nothing for a kind without a port.
+pub(super) struct Patterns {
+    pub(super) whole: Option<String>,
+    pub(super) split: Option<String>,
+}
+
+/// Finds the patterns; nothing where aliases follow none.
+pub(super) fn patterns(named: &[Named]) -> Option<Patterns> {
+    let of = |split: bool| {
+        let own: Vec<&Named> = named.iter().filter(|port| port.split == split).collect();
+        if own.is_empty() { Some(None) } else { pattern(&own).map(Some) }
+    };
+    Some(Patterns { whole: of(false)?, split: of(true)? })
+}
+
+/// The parts of an alias: words and numbers in turn.
+fn parts(alias: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = alias;
+    while let Some(first) = rest.chars().next() {
+        let digit = first.is_ascii_digit();
+        let end = rest.find(|sign: char| sign.is_ascii_digit() != digit).unwrap_or(rest.len());
+        parts.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    parts
+}
+
+fn pattern(own: &[&Named]) -> Option<String> {
+    let split: Vec<Vec<&str>> = own.iter().map(|port| parts(&port.alias)).collect();
+    let first = split.first()?;
+    if split.iter().any(|parts| parts.len() != first.len()) {
+        return None;
+    }
+    (0..first.len()).map(|at| placeholder(own, &split, at)).collect()
+}
+
+/// The text or placeholder that stands for a part of every alias.
+fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String> {
+    let text = split[0][at];
+    if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {
+        return Some(text.to_owned());
+    }
+    let letter = |port: &Named| char::from(b'a' + (port.part % 26) as u8).to_string();
+    let kinds: [(&str, &dyn Fn(&Named) -> String); 5] = [
+        ("{cage}", &|port| port.cage.to_string()),
+        ("{lane}", &|port| (port.lane + 1).to_string()),
+        ("{part}", &|port| (port.part + 1).to_string()),
+        ("{name}", &|port| port.name.to_string()),
+        ("{letter}", &letter),
+    ];
+    let fits = |value: &dyn Fn(&Named) -> String| {
+        own.iter().zip(split).all(|(port, parts)| value(port) == parts[at])
+    };
+    kinds.iter().find(|(_, value)| fits(*value)).map(|(word, _)| (*word).to_owned())
+}

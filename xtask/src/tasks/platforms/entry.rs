@@ -1,0 +1,178 @@
+//! The catalogue entry of a box, as text.
+//!
+//! In: a [`Panel`], hwskus and their SDK settings. Out: YAML. Invariants: every number has its provenance; what no source
+//! publishes is `assumed`, with the reason.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::panel::Panel;
+use super::sdk::Sdk;
+
+/// A hwsku whose ports are those of the panel.
+pub(super) struct Sku {
+    pub(super) name: String,
+    /// Ports and Mb/s, each once.
+    pub(super) breakouts: Vec<(u8, u32)>,
+    pub(super) sdk: Sdk,
+}
+
+/// What an entry is made of.
+pub(super) struct Entry<'a> {
+    pub(super) id: String,
+    pub(super) folder: &'a str,
+    pub(super) platform: &'a str,
+    pub(super) commit: &'a str,
+    pub(super) panel: &'a Panel,
+    /// The usual one first.
+    pub(super) skus: &'a [Sku],
+}
+
+fn speed(mbps: u32) -> String {
+    if mbps == 1_600_000 { "1.6T".to_owned() } else { format!("{}G", mbps / 1_000) }
+}
+
+fn split(of: &(u8, u32)) -> String {
+    format!("{}x{}", of.0, speed(of.1))
+}
+
+fn splits(of: &[(u8, u32)]) -> String {
+    of.iter().map(split).collect::<Vec<_>>().join(", ")
+}
+
+impl Entry<'_> {
+    /// Returns the YAML.
+    pub(super) fn text(&self) -> String {
+        let Entry { id, folder, commit, panel, skus, .. } = self;
+        let usual = &skus[0];
+        let default = usual.breakouts[0];
+        let ports = panel.cages.len() * usize::from(default.0);
+        let mut text = format!(
+            "# Derived by `cargo xtask platforms`.\nid: {id}\ntitle: {}, {ports} ports of {}\nsources:\n  \
+             - \"sonic-net/sonic-buildimage {commit} {folder}: port_config.ini, hwsku.json, platform.json, sai.profile, SDK files\"\n\
+             os: [sonic]\n",
+            usual.name,
+            speed(default.1),
+        );
+        self.panel(&mut text, default);
+        self.sonic(&mut text);
+        self.limits(&mut text, ports);
+        text
+    }
+
+    fn panel(&self, out: &mut String, default: (u8, u32)) {
+        let panel = self.panel;
+        let _ = writeln!(
+            out,
+            "panel:\n  cages: {}\n  lanes: {}\n  lane_speed: {}\n  breakouts: [{}]\n  default: {}",
+            panel.cages.len(),
+            panel.lanes,
+            speed(panel.lane_mbps),
+            splits(&panel.breakouts),
+            split(&default)
+        );
+        let [whole, parts] = [&panel.aliases.whole, &panel.aliases.split].map(|text| text.as_deref());
+        let is = |a: &str, b: &str| whole.is_none_or(|text| text == a) && parts.is_none_or(|text| text == b);
+        if is("etp{cage}", "etp{cage}{letter}") {
+            let _ = writeln!(out, "  naming: sonic_lane");
+        } else if is("Ethernet{cage}/1", "Ethernet{cage}/{lane}") {
+            let _ = writeln!(out, "  naming: sonic_slash");
+        } else {
+            let one = whole.unwrap_or("Ethernet{name}");
+            let parts = parts.unwrap_or("Ethernet{name}");
+            let _ =
+                writeln!(out, "  naming: sonic_lane\n  aliases: {{ whole: \"{one}\", split: \"{parts}\" }}");
+        }
+        let first = panel.cages[0].index;
+        if (first, panel.step) != (1, 1) {
+            let _ = writeln!(out, "  numbers: {{ first: {first}, step: {} }}", panel.step);
+        }
+        self.numbers(out);
+    }
+
+    /// Numbers of ports and lanes, in the shortest form.
+    fn numbers(&self, out: &mut String) {
+        let cages = &self.panel.cages;
+        let pitch = self.panel.lanes * usize::from(self.panel.step);
+        let names: Vec<u16> = cages.iter().map(|cage| cage.number).collect();
+        let from = |first: u16, all: &[u16]| {
+            all.iter().enumerate().all(|(at, number)| usize::from(*number) == usize::from(first) + at * pitch)
+        };
+        if !from(names[0], &names) {
+            let _ = writeln!(out, "  port_numbers: {{ first: {names:?} }}");
+        } else if names[0] != 0 {
+            let _ = writeln!(out, "  port_numbers: {{ from: {} }}", names[0]);
+        }
+        let firsts: Vec<u16> = cages.iter().map(|cage| cage.lanes[0]).collect();
+        let follows = |lanes: &[u16]| lanes.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
+        if !cages.iter().all(|cage| follows(&cage.lanes)) {
+            let each: Vec<&Vec<u16>> = cages.iter().map(|cage| &cage.lanes).collect();
+            let _ = writeln!(out, "  serial_lanes: {{ each: {each:?} }}");
+        } else if from(firsts[0], &firsts) {
+            let _ = writeln!(out, "  serial_lanes: {{ from: {} }}", firsts[0]);
+        } else {
+            let _ = writeln!(out, "  serial_lanes: {{ first: {firsts:?} }}");
+        }
+    }
+
+    fn sonic(&self, out: &mut String) {
+        let _ = writeln!(out, "sonic:\n  hwsku: {}\n  platform: {}", self.skus[0].name, self.platform);
+        let mut known = BTreeMap::new();
+        for sku in self.skus {
+            known.entry(&sku.breakouts).or_insert(sku);
+        }
+        if known.len() > 1 {
+            let _ = writeln!(out, "  hwskus:");
+            for sku in self.skus.iter().filter(|sku| known[&sku.breakouts].name == sku.name) {
+                let _ =
+                    writeln!(out, "    - {{ breakouts: [{}], hwsku: {} }}", splits(&sku.breakouts), sku.name);
+            }
+        }
+        let claims: Vec<String> = known.values().filter_map(|sku| claim(sku)).collect();
+        if !claims.is_empty() {
+            let _ = writeln!(out, "  facts:\n{}", claims.join("\n"));
+        }
+    }
+
+    fn limits(&self, out: &mut String, ports: usize) {
+        let has_un = self.skus.iter().any(|sku| sku.sdk.tunnels().is_some_and(|(_, srv6)| srv6));
+        let width = self.skus.iter().filter_map(|sku| Some((sku.sdk.ecmp_width?, &sku.name))).min();
+        let (sids, why_sids) = match has_un {
+            true => {
+                (256, "the 256 locators that NVIDIA documents for Spectrum-4; a uN-only fabric needs one")
+            }
+            false => (0, "no source publishes SRv6 for it"),
+        };
+        let (members, why_members) = match width {
+            Some((width, name)) => {
+                (width, format!("published: \"sai.profile of {name}: SAI_NUM_ECMP_MEMBERS={width}\""))
+            }
+            None => (
+                64,
+                "assumed: \"no sai.profile has SAI_NUM_ECMP_MEMBERS; the least of SONiC's SKUs has 64\""
+                    .to_owned(),
+            ),
+        };
+        let neighbours = ports * 2;
+        let _ = writeln!(
+            out,
+            "limits:\n  my_sids: {sids}\n  ipv6_routes: 6400\n  ecmp_width: {members}\n  ecmp_groups: 128\n  \
+             neighbours: {neighbours}\n  provenance:\n    my_sids: {{ assumed: \"{why_sids}\" }}\n    \
+             ipv6_routes: {{ assumed: \"the 6,400 /64 routes that SONiC's own tests announce to every T0 and T1\" }}\n    \
+             ecmp_width: {{ {why_members} }}\n    \
+             ecmp_groups: {{ assumed: \"routeorch.cpp: what SONiC assumes where the ASIC does not answer\" }}\n    \
+             neighbours: {{ assumed: \"twice the ports\" }}\nfeatures: [{}]",
+            if has_un { "un, ecn" } else { "ecn" }
+        );
+    }
+}
+
+/// The claim about uN of a hwsku whose SDK file is public.
+fn claim(sku: &Sku) -> Option<String> {
+    let (value, srv6) = sku.sdk.tunnels()?;
+    let claim = match srv6 {
+        true => format!("published: \"SDK file: sai_tunnel_support {value}, of which 0x10 is SRv6\""),
+        false => format!("lacking: \"SDK file: sai_tunnel_support {value}, without 0x10 of SRv6\""),
+    };
+    Some(format!("    {}: {{ un: {{ {claim} }} }}", sku.name))
+}

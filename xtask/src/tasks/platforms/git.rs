@@ -1,0 +1,88 @@
+//! Files of a git directory or checkout at `HEAD`, symbolic links followed.
+//!
+//! In: a folder. Out: paths and texts. Invariants: nothing is written, and the work tree is not read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+const LINK: &str = "120000";
+
+/// A repository at its `HEAD`.
+pub(super) struct Repository {
+    folder: PathBuf,
+    /// Blobs by path.
+    blobs: BTreeMap<String, String>,
+    links: BTreeMap<String, String>,
+    pub(super) commit: String,
+}
+
+impl Repository {
+    /// Lists the files below a folder of the repository.
+    pub(super) fn open(folder: &Path, below: &str) -> anyhow::Result<Self> {
+        let commit = git(folder, &["rev-parse", "--short=8", "HEAD"])?.trim().to_owned();
+        let mut own =
+            Repository { folder: folder.to_owned(), blobs: BTreeMap::new(), links: BTreeMap::new(), commit };
+        for line in git(folder, &["ls-tree", "-r", "HEAD", below])?.lines() {
+            let (kind, path) = line.split_once('\t').context("a line of ls-tree has a path")?;
+            let mut words = kind.split(' ');
+            let (mode, blob) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
+            if mode == LINK {
+                own.links.insert(path.to_owned(), git(folder, &["cat-file", "-p", blob])?);
+            }
+            own.blobs.insert(path.to_owned(), blob.to_owned());
+        }
+        Ok(own)
+    }
+
+    /// Returns the text of a file.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let blob = self.blobs.get(&self.resolve(path)?)?;
+        git(&self.folder, &["cat-file", "-p", blob]).ok()
+    }
+
+    /// Returns the names directly below a folder: files, folders and links.
+    pub(super) fn names(&self, folder: &str) -> Vec<String> {
+        let Some(folder) = self.resolve(folder) else { return Vec::new() };
+        let prefix = format!("{folder}/");
+        let below = self.blobs.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
+        let mut names: Vec<String> =
+            below.filter_map(|(path, _)| path[prefix.len()..].split('/').next().map(str::to_owned)).collect();
+        names.dedup();
+        names
+    }
+
+    /// Follows links in every part of a path.
+    fn resolve(&self, path: &str) -> Option<String> {
+        let mut path = path.to_owned();
+        for _ in 0..16 {
+            let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+            let link = { ends }.find_map(|end| Some((end, self.links.get(&path[..end])?)));
+            let Some((end, target)) = link else { return Some(path) };
+            let folder = path[..end].rsplit_once('/').map_or("", |(folder, _)| folder);
+            path = normal(&format!("{folder}/{target}{}", &path[end..]));
+        }
+        None
+    }
+}
+
+/// Removes `.` and `..` from a path.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let out = Command::new("git").arg("-C").arg(folder).args(arguments).output().context("cannot run git")?;
+    ensure!(out.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}

@@ -1,0 +1,162 @@
+//! From the ports of hwskus to the panel of a catalogue entry.
+//!
+//! In: [`Cage`]s and [`Row`]s. Out: a [`Panel`], or the reason why the box has none. Invariants: the panel has equal cages;
+//! whether every port of a hwsku is one of it is checked later, against the entry itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::alias::{self, Named};
+use super::sku::{Cage, Row};
+
+/// The most cages beside the equal ones, which are service ports.
+const SERVICE_MAX: usize = 4;
+
+/// A panel of equal cages.
+pub(super) struct Panel {
+    pub(super) cages: Vec<Cage>,
+    pub(super) lanes: usize,
+    pub(super) lane_mbps: u32,
+    /// Ports and Mb/s.
+    pub(super) breakouts: Vec<(u8, u32)>,
+    pub(super) aliases: alias::Patterns,
+    pub(super) step: u16,
+}
+
+/// The panel of a box.
+pub(super) fn derive(
+    cages: Vec<Cage>,
+    skus: &BTreeMap<String, Vec<Row>>,
+    usual: &str,
+) -> Result<Panel, String> {
+    let all = if cages.is_empty() { of_rows(skus) } else { cages };
+    let (cages, lanes) = equal(all)?;
+    let used: BTreeSet<(u8, u32)> = skus.values().flat_map(|rows| splits(rows, &cages)).flatten().collect();
+    let aliases = aliases(&cages, lanes, skus, usual).ok_or("aliases follow no pattern")?;
+    let common = |split: &(u8, u32)| cages.iter().all(|cage| cage.modes.contains_key(split));
+    let offered = cages[0].modes.keys().copied().filter(common);
+    let known =
+        |split: &(u8, u32)| if split.0 == 1 { aliases.whole.is_some() } else { aliases.split.is_some() };
+    let width = |ports: u8| lanes as u32 / u32::from(ports.max(1));
+    let fits = |split: &(u8, u32)| {
+        lanes % usize::from(split.0.max(1)) == 0 && split.1 % width(split.0).max(1) == 0 && split.1 >= 25_000
+    };
+    let mut breakouts: Vec<(u8, u32)> =
+        offered.chain(used.iter().copied()).filter(fits).filter(known).collect();
+    breakouts.sort_by_key(|(ports, mbps)| (std::cmp::Reverse(u32::from(*ports) * mbps), *ports));
+    breakouts.dedup();
+    let lane_mbps =
+        breakouts.iter().map(|(ports, mbps)| mbps / width(*ports).max(1)).max().ok_or("no breakouts")?;
+    let step = cages.get(1).map_or(1, |second| second.index.wrapping_sub(cages[0].index));
+    let even = cages
+        .iter()
+        .zip(0..)
+        .all(|(cage, at)| u32::from(cage.index) == u32::from(cages[0].index) + at * u32::from(step));
+    if step == 0 || step > 16 || !even {
+        return Err("numbers on the panel are not evenly spaced".to_owned());
+    }
+    Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step })
+}
+
+/// The patterns of all aliases; else, where hwskus of one box have aliases of several styles, those of the usual one.
+fn aliases(
+    cages: &[Cage],
+    lanes: usize,
+    skus: &BTreeMap<String, Vec<Row>>,
+    usual: &str,
+) -> Option<alias::Patterns> {
+    let modes = || cages.iter().flat_map(|cage| of_modes(cage, lanes));
+    let own = || skus.get(usual).or(skus.values().next()).into_iter().flat_map(|rows| of_ports(rows, cages));
+    let all: Vec<Named> = modes().chain(skus.values().flat_map(|rows| of_ports(rows, cages))).collect();
+    let found = alias::patterns(&all);
+    let found = found.or_else(|| alias::patterns(&modes().chain(own()).collect::<Vec<_>>()));
+    found.or_else(|| alias::patterns(&own().collect::<Vec<_>>()))
+}
+
+/// Cages by the numbers on the panel, where no file describes them.
+fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
+    let mut found: BTreeMap<u16, Cage> = BTreeMap::new();
+    for rows in skus.values() {
+        let mut own: BTreeMap<u16, Cage> = BTreeMap::new();
+        for row in rows {
+            let cage = own.entry(row.index).or_insert_with(|| Cage {
+                number: row.number,
+                index: row.index,
+                lanes: Vec::new(),
+                modes: BTreeMap::new(),
+            });
+            cage.lanes.extend(&row.lanes);
+        }
+        for (index, cage) in own {
+            let known = found.entry(index).or_insert_with(|| cage.clone());
+            if known.lanes.len() < cage.lanes.len() {
+                *known = cage;
+            }
+        }
+    }
+    let mut cages: Vec<Cage> = found.into_values().collect();
+    cages.sort_by_key(|cage| cage.number);
+    cages
+}
+
+/// The cages of the kind with the most lanes; a few others are service ports.
+fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
+    let mut kinds: BTreeMap<usize, usize> = BTreeMap::new();
+    for cage in &all {
+        *kinds.entry(cage.lanes.len()).or_default() += cage.lanes.len();
+    }
+    let (lanes, _) = kinds.iter().max_by_key(|(_, total)| **total).ok_or("no ports")?;
+    let (own, others): (Vec<Cage>, Vec<Cage>) = all.into_iter().partition(|cage| cage.lanes.len() == *lanes);
+    if others.len() > SERVICE_MAX {
+        return Err(format!("{} cages of {lanes} lanes and {} of other sizes", own.len(), others.len()));
+    }
+    Ok((own, *lanes))
+}
+
+/// The split of each cage in use; nothing for one with ports of two kinds.
+pub(super) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
+    let of = |cage: &Cage| {
+        let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
+        let first = own.first()?;
+        let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, first.lanes.len()));
+        let ports = cage.lanes.len() / first.lanes.len().max(1);
+        Some((is_equal && own.len() == ports).then_some((ports as u8, first.mbps)))
+    };
+    cages.iter().filter_map(of).collect()
+}
+
+pub(super) fn is_in(row: &Row, cage: &Cage) -> bool {
+    row.lanes.first().is_some_and(|lane| cage.lanes.contains(lane))
+}
+
+/// Ports with aliases that the ways to split a cage have.
+fn of_modes(cage: &Cage, lanes: usize) -> impl Iterator<Item = Named> + '_ {
+    cage.modes.iter().flat_map(move |((ports, _), aliases)| {
+        let (width, split) = (lanes / usize::from((*ports).max(1)), *ports != 1);
+        aliases.iter().enumerate().map(move |(part, alias)| Named {
+            alias: alias.clone(),
+            split,
+            cage: cage.index,
+            name: cage.number + (part * width) as u16,
+            part: part as u16,
+            lane: (part * width) as u16,
+        })
+    })
+}
+
+/// Ports of a hwsku with their aliases.
+fn of_ports(rows: &[Row], cages: &[Cage]) -> Vec<Named> {
+    let of = |cage: &Cage| {
+        let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
+        let split = own.iter().any(|row| row.lanes.len() < cage.lanes.len());
+        let named = own.iter().enumerate().map(|(part, row)| Named {
+            alias: row.alias.clone(),
+            split,
+            cage: cage.index,
+            name: row.number,
+            part: part as u16,
+            lane: row.number.wrapping_sub(cage.number),
+        });
+        named.collect::<Vec<_>>()
+    };
+    cages.iter().flat_map(of).collect()
+}

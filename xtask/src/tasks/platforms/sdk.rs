@@ -1,0 +1,79 @@
+//! Settings of the SDK that change packets, from `sai.profile` and the SDK files of a hwsku.
+//!
+//! In: the folder of a hwsku. Out: [`Sdk`]. Invariants: a property is interpreted, or it is counted as ignored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::git::Repository;
+
+/// Properties with an effect on a catalogue entry.
+const INTERPRETED: &[&str] =
+    &["sai_tunnel_support", "sai_pkt_trim_queue_index", "sai_pkt_dscp_modification_disable"];
+
+/// Wiring of the board, which does not change packets.
+const BOARD: &[&str] =
+    &["portmap", "phy_", "serdes", "dport_map", "pcie", "xgxs", "fw_load", "lane_map", "polarity"];
+
+/// Settings of a hwsku.
+#[derive(Default)]
+pub(super) struct Sdk {
+    /// Whether there is an SDK file in text.
+    pub(super) has_file: bool,
+    /// `SAI_NUM_ECMP_MEMBERS`.
+    pub(super) ecmp_width: Option<u32>,
+    properties: BTreeMap<&'static str, String>,
+    pub(super) ignored: BTreeSet<String>,
+}
+
+impl Sdk {
+    /// Reads the files of a hwsku.
+    pub(super) fn read(repository: &Repository, folder: &str) -> Self {
+        let mut own = Sdk::default();
+        for name in repository.names(folder) {
+            let is_profile = name.starts_with("sai.profile");
+            let is_sdk = [".bcm", ".yml", ".yaml"].iter().any(|end| name.ends_with(end));
+            let Some(text) = repository.text(&format!("{folder}/{name}")).filter(|_| is_profile || is_sdk)
+            else {
+                continue;
+            };
+            own.has_file |= is_sdk;
+            for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
+                own.line(line);
+            }
+        }
+        own
+    }
+
+    fn line(&mut self, line: &str) {
+        let Some((key, value)) = line.split_once(['=', ':']) else { return };
+        if line.starts_with("{%") {
+            return;
+        }
+        let (key, value) = (key.trim().trim_start_matches("- "), value.trim().trim_matches(['"', '\'']));
+        if key == "SAI_NUM_ECMP_MEMBERS" {
+            self.ecmp_width = value.parse().ok().or(self.ecmp_width);
+        }
+        let bare = key.split('.').next().unwrap_or(key);
+        if let Some(known) = INTERPRETED.iter().find(|known| **known == bare) {
+            self.properties.insert(known, value.to_owned());
+        } else if !value.is_empty() && !BOARD.iter().any(|board| bare.contains(board)) {
+            self.ignored
+                .insert(bare.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '_').to_owned());
+        }
+    }
+
+    /// Returns `sai_tunnel_support`, and whether it has the bit of SRv6.
+    pub(super) fn tunnels(&self) -> Option<(&str, bool)> {
+        let value = self.properties.get("sai_tunnel_support")?;
+        let digits = value.trim_start_matches("0x");
+        let number = u32::from_str_radix(digits, if digits.len() < value.len() { 16 } else { 10 }).ok()?;
+        Some((value, number & 0x10 != 0))
+    }
+
+    /// Returns the properties in words.
+    pub(super) fn properties(&self) -> String {
+        let words: Vec<String> =
+            self.properties.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        words.join(" ")
+    }
+}
