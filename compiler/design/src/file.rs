@@ -191,7 +191,7 @@ fn spare(need: &Need, design: &Design<'_>) -> String {
 }
 
 fn cables(text: &mut String, design: &Design<'_>) {
-    let is_virtual = design.tiers().any(|tier| tier.platform.buffer.is_none());
+    let is_virtual = design.tiers().any(|tier| tier.platform.is_software());
     let of = |length: &str, medium: &str| {
         let (length, medium) = if is_virtual { ("1m", "virtual") } else { (length, medium) };
         format!("{{ length: {length}, medium: {medium} }}")

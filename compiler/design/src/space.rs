@@ -293,5 +293,5 @@ impl Part<'_> {
 /// Tells whether half of the ports of a switch are in use; those of software cost nothing.
 fn is_used(tier: &Tier<'_>) -> bool {
     let ports = u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
-    tier.platform.buffer.is_none() || (tier.down.count + tier.up.map_or(0, |up| up.count)) * 2 >= ports
+    tier.platform.is_software() || (tier.down.count + tier.up.map_or(0, |up| up.count)) * 2 >= ports
 }

@@ -357,7 +357,7 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
 /// Hardware for ports that no platform calls so: what is wanted, else the kernel's, which has the most.
 pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &Wanted) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
-    let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.buffer.is_none());
+    let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.is_software());
     let most = any.max_by_key(|panel| (panel.platform.panel.cages, !panel.os.is_programmed()))?;
     let platform = Arc::clone(&most.platform);
     let (down, up) = (Fit::default_block(&platform, false), Fit::default_block(&platform, true));

@@ -253,7 +253,7 @@ fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<
 
 /// Size and queue of trimmed packets: as requested, or of the platform.
 fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
-    let trimming = intent.qos.trimming().filter(|_| intent.platform.buffer.is_some())?;
+    let trimming = intent.qos.trimming().filter(|_| !intent.platform.is_software())?;
     let class = intent.qos.class(&trimming.class)?;
     let queue = intent.platform.trim_queue(&intent.hardware).unwrap_or(class.queue);
     Some(StatedTrimming {

@@ -83,7 +83,7 @@ pub struct Platform {
     pub panel: Panel,
     /// SONiC's names for it; absent where SONiC does not run on it.
     pub sonic: Option<Sonic>,
-    /// Packet buffer; absent for software targets.
+    /// Packet buffer; absent for software targets and where no file publishes it.
     pub buffer: Option<Buffer>,
     /// Accepted trimming settings; any where absent.
     pub trimming: Option<TrimmingLimits>,
@@ -380,6 +380,12 @@ impl Platform {
     /// Tells whether a target runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)
+    }
+
+    /// Tells whether it is a program: hardware has a packet buffer or SONiC's names in the catalogue. The buffer of derived
+    /// hardware is unknown.
+    pub fn is_software(&self) -> bool {
+        self.buffer.is_none() && self.sonic.is_none()
     }
 
     /// Tells whether packets wait in virtual queues where they come in, and not in queues of the port that they leave by.

@@ -111,7 +111,7 @@ fn kind(platform: &Platform, os: Os, blocks: [PortBlock; 2]) -> Kind {
 }
 
 fn cages(platform: &Platform) -> Vec<u16> {
-    let is_hardware = platform.buffer.is_some();
+    let is_hardware = !platform.is_software();
     let panel = &platform.panel;
     let number = |cage| platform.port(Slot { cage, part: 0, breakout: panel.default_breakout }).panel;
     (0..panel.cages).filter(|_| is_hardware).map(number).collect()

@@ -26,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let marking: Vec<&str> = marking.map(|class| class.name.as_str()).collect();
     for hardware in draft.hardware.iter().filter(|_| !marking.is_empty()) {
         let platform = &hardware.platform;
-        if platform.features.ecn || platform.buffer.is_none() {
+        if platform.features.ecn || platform.is_software() {
             continue;
         }
         let diagnostic = Diagnostic::error(

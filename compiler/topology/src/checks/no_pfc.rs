@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
     for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.features.pfc) {
-        if hardware.platform.buffer.is_none() {
+        if hardware.platform.is_software() {
             continue;
         }
         let classes: Vec<&str> = profile.lossless().map(|class| class.name.as_str()).collect();

@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     };
     let stated = draft.states(field!("qos"));
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.buffer.is_some()) {
+    for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.is_software()) {
         let platform = &hardware.platform;
         let (what, reason) = match hardware.standing(SkuFeature::Trimming) {
             Standing::Has | Standing::Assumed(..) => continue,

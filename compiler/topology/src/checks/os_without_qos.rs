@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every kind of switch; software has a warning of its own.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
-    for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.buffer.is_some()) {
+    for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.is_software()) {
         // That it does not run there at all is said elsewhere.
         if !hardware.platform.supports(hardware.os) {
             continue;
@@ -66,7 +66,7 @@ fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> Str
     }
     let near = catalogue
         .iter()
-        .filter(|other| other.buffer.is_some() && other.oses.iter().any(|os| whole(&os)))
+        .filter(|other| !other.derived && !other.is_software() && other.oses.iter().any(|os| whole(&os)))
         .filter(|other| other.features.pfc || !profile.is_lossless())
         .filter(|other| other.features.trimming || profile.trimming().is_none())
         .min_by_key(|other| other.panel.cages.abs_diff(platform.panel.cages));

@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let tier = &draft.t1;
     let (Some(platform), Some(breakout)) = (&tier.platform, tier.down.breakout) else { return };
     // Ports of software cost nothing.
-    if platform.buffer.is_none() || tier.count < 2 {
+    if platform.is_software() || tier.count < 2 {
         return;
     }
     let ports = u64::from(platform.panel.cages) * u64::from(breakout.ports);

@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks every kind of software switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
-    let software = |platform: &Platform| platform.buffer.is_none() && !platform.features.pfc;
+    let software = |platform: &Platform| platform.is_software() && !platform.features.pfc;
     if let Some(hardware) = draft.hardware.iter().find(|hardware| software(&hardware.platform)) {
         out.push(
             Diagnostic::warning(

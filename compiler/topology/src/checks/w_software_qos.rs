@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     for os in Os::ALL {
         let software = draft.hardware.iter().find(|hardware| {
-            hardware.os == os && hardware.platform.buffer.is_none() && hardware.platform.supports(os)
+            hardware.os == os && hardware.platform.is_software() && hardware.platform.supports(os)
         });
         let Some(hardware) = software else { continue };
         let mut lost = os.lost(profile);

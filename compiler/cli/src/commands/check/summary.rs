@@ -50,7 +50,7 @@ impl Summary {
             let figures =
                 blocks.map(|block| (block.count, block.breakout.ports, block.breakout.speed.mbps()));
             // Ports of software cost nothing.
-            let cages = platform.buffer.is_some().then(|| platform.panel.cages.into());
+            let cages = (!platform.is_software()).then(|| platform.panel.cages.into());
             let kind = (switch.tier, platform.id.as_str(), os, figures);
             found.entry(kind).or_insert((cages, 0)).1 += 1;
         }

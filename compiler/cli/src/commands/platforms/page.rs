@@ -23,7 +23,8 @@ pub(super) fn page(platform: &Platform) -> String {
     }
     match &platform.buffer {
         Some(buffer) => line("buffer", self::buffer(buffer)),
-        None => line("buffer", "none that is configured".to_owned()),
+        None if platform.is_software() => line("buffer", "not configured: a software switch".to_owned()),
+        None => line("buffer", "unknown: not configured".to_owned()),
     }
     if let Some(limits) = &platform.trimming {
         let most = limits.size_max.map(|most| format!(" to {most}")).unwrap_or_default();
