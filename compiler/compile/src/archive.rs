@@ -62,7 +62,7 @@ pub fn archive_into<W: Write>(
         }
         done(batch.len() as u64);
     }
-    let manifest = job.manifest(files, job.is_partial()).to_bytes();
+    let manifest = job.manifest(files, job.is_partial())?.to_bytes();
     let signature = job.signatures(&manifest)?;
     append(&mut tar, &Artefact::new(paths::MANIFEST, manifest)).map_err(write)?;
     if let Some(signature) = signature {

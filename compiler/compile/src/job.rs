@@ -82,23 +82,26 @@ impl<'a> Job<'a> {
     }
 
     /// Returns the manifest of these files; `partial` says whether they are all there is in the tree.
-    pub(crate) fn manifest(&self, files: BTreeMap<Utf8PathBuf, Entry>, partial: bool) -> Manifest {
-        Manifest {
+    pub(crate) fn manifest(
+        &self,
+        files: BTreeMap<Utf8PathBuf, Entry>,
+        partial: bool,
+    ) -> Result<Manifest, CompileError> {
+        Ok(Manifest {
             source: meaning(self.plan).to_string(),
             inputs: self.fingerprints.common().to_string(),
             selection: partial.then(|| self.part.to_string()),
             part: partial.then(|| self.part.stated(self.plan)),
             counts: self.plan.fabric().counts(),
             absent_planes: absent_planes(self.plan),
-            // A profile that does not fit its hardware fails where the first switch is rendered.
-            profile: self.plan.stated(|intent, switch| programmed(self.plan, intent, switch)).ok(),
+            profile: Some(self.plan.stated(|intent, switch| programmed(self.plan, intent, switch))?),
             uncabled: (self.plan.uncabled())
                 .map(|switch| (self.plan.switch_name(switch).to_string(), switch.plane.0))
                 .collect(),
             release: self.release,
             files,
             ..Manifest::new(self.plan.name(), self.plan.routing())
-        }
+        })
     }
 }
 

@@ -22,6 +22,6 @@ pub fn memory_of(plan: &Plan, part: Part) -> Result<Memory, CompileError> {
         }
     }
     let files = memory.files.iter().map(|(path, bytes)| (path.clone(), Entry::of(bytes))).collect();
-    memory.files.insert(paths::MANIFEST.into(), job.manifest(files, job.is_partial()).to_bytes());
+    memory.files.insert(paths::MANIFEST.into(), job.manifest(files, job.is_partial())?.to_bytes());
     Ok(memory)
 }

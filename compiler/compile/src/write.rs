@@ -128,7 +128,7 @@ pub fn tree_unless_stopped(
     }
     let report = Report::of(&files, &owned, run.written.load(Ordering::Relaxed));
     let state = State::of(job, target.sync == Sync::Yes, states);
-    write_manifest(job, new, &job.manifest(files, partial).to_bytes())?;
+    write_manifest(job, new, &job.manifest(files, partial)?.to_bytes())?;
     staging.commit(&serde_json::to_vec(&state).expect("a state has only string keys"))?;
     Ok(report)
 }
@@ -145,7 +145,7 @@ fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<
         .map(|file| (file.path.clone(), Entry { size: file.size, blake3: file.blake3.clone() }))
         .collect();
     let (count, bytes) = (files.len() as u64, files.values().map(|file| file.size).sum());
-    let manifest = job.manifest(files, false).to_bytes();
+    let manifest = job.manifest(files, false)?.to_bytes();
     let signature = job.signatures(&manifest)?;
     let folder = Folder::new(target.place);
     let is_same = folder.read(paths::MANIFEST).is_ok_and(|there| there == manifest)

@@ -10,6 +10,7 @@ use closc_artefacts::node_delay::NodeDelay;
 use closc_artefacts::path_table::Delay;
 use closc_artefacts::paths::{DELAY as DELAY_FILE, HOSTS};
 use closc_paths::Header;
+use closc_platform::Os;
 
 use crate::check::profile;
 use crate::finding::{Findings, Violation};
@@ -149,14 +150,18 @@ fn of_node(
     found.push((own.port_mbps != port.speed_mbps, "port_mbps", speed));
     let mut up = t0.ports.iter().filter(|port| !port.down).filter_map(|port| port.marks.get(&queue?));
     let fits = match own.marks {
-        // Entries of a pipeline mark at a number of packets.
-        _ if t0.os == "p4" => true,
+        _ if marks_by_packets(t0) => true,
         None => up.next().is_none() && own.delay.target_ns.is_none(),
         Some(_) if own.delay.target_ns.is_none() => false,
         Some(marks) => up.any(|stated| *stated == (marks.least_bytes, marks.most_bytes, marks.percent)),
     };
     found.push((!fits, "marks", "that is not when uplinks of its T0s mark data".to_owned()));
     found
+}
+
+/// Tells whether a switch marks from a number of packets on, as entries of a pipeline do, and not from a number of bytes.
+fn marks_by_packets(switch: &StatedSwitch) -> bool {
+    Os::ALL.into_iter().any(|os| os.word() == switch.os && os.takes_pipelines())
 }
 
 /// Compares a delay with what bounds it.
@@ -168,8 +173,7 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
     let queues = |target: u64| {
         let mut marks = up.iter().flat_map(|port| port.marks.values()).peekable();
         let fits = |least: u64| (least.saturating_mul(8_000) / mbps).abs_diff(target - rtt) <= 1;
-        // Entries of a pipeline mark at a number of packets.
-        t0.os == "p4" || marks.peek().is_none() || marks.any(|(least, ..)| fits(*least))
+        marks_by_packets(t0) || marks.peek().is_none() || marks.any(|(least, ..)| fits(*least))
     };
     [
         (
