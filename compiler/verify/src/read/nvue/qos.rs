@@ -145,10 +145,17 @@ impl QosReader {
                     let message = format!("`{}` drops early at random", queues.path(queue));
                     device.fault(FaultKind::Qos, FILE, vec!["red: enable".to_owned()], message);
                 }
-                match below.text("ecn")?.unwrap_or("enable") {
-                    "enable" => found.insert(at, marks),
-                    "disable" => found.remove(&at),
-                    other => {
+                match below.text("ecn")? {
+                    Some("enable") => found.insert(at, marks),
+                    Some("disable") => found.remove(&at),
+                    // Documents do not give the default of a profile.
+                    None => {
+                        let message =
+                            format!("`{}` has no `ecn`; expected `enable` or `disable`", queues.path(queue));
+                        device.fault(FaultKind::Qos, FILE, vec![format!("{name}:")], message);
+                        found.remove(&at)
+                    }
+                    Some(other) => {
                         let message = format!("`{}` is `{other}`", queues.path(queue) + ".ecn");
                         return Err(ReadError::whole(message));
                     }
