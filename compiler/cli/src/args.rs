@@ -5,6 +5,7 @@ pub mod cables;
 pub mod collect;
 pub(crate) mod conformance;
 pub mod control;
+pub(crate) mod demo;
 pub(crate) mod design;
 pub mod diff;
 pub mod export;
@@ -214,6 +215,8 @@ pub enum Command {
     Fix(new::FixArgs),
     /// Run the language server
     Lsp,
+    /// Show a fabric under faults in a browser, without root
+    Demo(demo::DemoArgs),
     /// Run a compiled fabric on this machine
     #[command(subcommand)]
     Lab(lab::LabCommand),

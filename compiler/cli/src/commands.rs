@@ -7,6 +7,7 @@ mod collect;
 mod compile;
 mod conformance;
 mod control;
+mod demo;
 mod design;
 mod diff;
 mod drain;
@@ -81,6 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             closc_lsp::serve(&crate::input::options(args))?;
             Ok(Outcome::Fine)
         }
+        Command::Demo(command) => demo::run(args, command),
         Command::Lab(command) => lab::run(args, command),
         Command::Push(command) => push::run(args, command),
         Command::Drift(command) => drift::run(args, command),

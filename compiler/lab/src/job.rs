@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `virtual_time` does the same on embedded switches, with a clock that is moved; `flows` where switches choose the path, with
-//! queue pairs on the nodes' own sockets.
+//! queue pairs on the nodes' own sockets. [`live`] is a job in virtual time without a scenario: its caller moves the clock, and breaks and
+//! repairs the fabric.
 //!
 //! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: everything but `agents` and `run` is
 //! pure and tested without a network; what was started is ended, what was broken is repaired, however it ends.
@@ -43,9 +44,9 @@ pub use pattern::{Pattern, Work};
 pub use plot::svg;
 pub use report::{Report, Switched};
 pub use run::{JobError, fits as fits_kernel};
-pub use scenario::{BYTES_MAX, Scenario, ScenarioFault};
+pub use scenario::{Action, BYTES_MAX, Scenario, ScenarioFault};
 pub use seat::{Seat, seats};
 pub use show::{human, markdown};
 pub use spread::{Left, Spread};
 pub use timeline::Timeline;
-pub use virtual_time::{fits as fits_virtual_time, simulate};
+pub use virtual_time::{Live, Seen, fits as fits_virtual_time, live, simulate};

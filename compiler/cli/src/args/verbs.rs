@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Check", &["check", "diff", "whatif", "te", "paths"]),
     ("Build", &["compile", "verify", "merge", "export"]),
     ("Operate", &["push", "drift", "watch", "drain", "undrain", "grow", "cables", "collect", "audit"]),
-    ("Lab", &["lab", "switch", "conformance"]),
+    ("Lab", &["demo", "lab", "switch", "conformance"]),
     ("Shell", &["completions", "man", "lsp", "help"]),
 ];
 

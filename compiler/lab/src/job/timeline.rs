@@ -56,38 +56,53 @@ impl Timeline {
         paths: &dyn Remains,
         work: &Work,
     ) -> Result<Timeline, ScenarioFault> {
-        let mut standing: Vec<(Fault, Harm)> = Vec::new();
+        let mut standing = Standing::default();
         let mut steps = Vec::with_capacity(scenario.steps.len());
-        let mut plan = vec![paths.left(work, &standing)];
+        let mut plan = vec![paths.left(work, &standing.0)];
         for step in &scenario.steps {
-            let fault = |what: String| ScenarioFault::at(step.place, what);
-            match &step.action {
-                Action::Break(new) => {
-                    let harm = new.harm(model).map_err(|error| fault(error.to_string()))?;
-                    let same = |(other, there): &&(Fault, Harm)| {
-                        other.names().iter().any(|name| new.names().contains(name)) || there.excludes(&harm)
-                    };
-                    if let Some((other, _)) = standing.iter().find(same) {
-                        return Err(fault(format!("{new}: not while {other}; restore that first")));
-                    }
-                    standing.push((new.clone(), harm));
-                }
-                Action::Restore(name) => {
-                    let broken: BTreeSet<String> = standing.iter().flat_map(|(f, _)| f.names()).collect();
-                    let meant = |f: &Fault| name.as_ref().is_none_or(|name| f.names().contains(name));
-                    let before = standing.len();
-                    standing.retain(|(f, _)| !meant(f));
-                    if standing.len() == before {
-                        let what = name.as_deref().unwrap_or("all");
-                        return Err(fault(format!("`restore: {what}` repairs nothing; {}", names(&broken))));
-                    }
-                }
-            }
-            plan.push(paths.left(work, &standing));
-            let now = standing.iter().map(|(fault, _)| fault.clone()).collect();
-            steps.push(Bound { at: step.at, action: step.action.clone(), standing: now });
+            standing.take(&step.action, model).map_err(|what| ScenarioFault::at(step.place, what))?;
+            plan.push(paths.left(work, &standing.0));
+            steps.push(Bound { at: step.at, action: step.action.clone(), standing: standing.faults() });
         }
         Ok(Timeline { steps, plan })
+    }
+}
+
+/// Faults that are not repaired yet, each with its effect.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standing(Vec<(Fault, Harm)>);
+
+impl Standing {
+    /// Adds or repairs faults. Returns why an action does not fit the fabric or the other faults.
+    pub(super) fn take(&mut self, action: &Action, model: &Model) -> Result<(), String> {
+        match action {
+            Action::Break(new) => {
+                let harm = new.harm(model).map_err(|error| error.to_string())?;
+                let same = |(other, there): &&(Fault, Harm)| {
+                    other.names().iter().any(|name| new.names().contains(name)) || there.excludes(&harm)
+                };
+                if let Some((other, _)) = self.0.iter().find(same) {
+                    return Err(format!("{new}: not while {other}; restore that first"));
+                }
+                self.0.push((new.clone(), harm));
+            }
+            Action::Restore(name) => {
+                let broken: BTreeSet<String> = self.0.iter().flat_map(|(f, _)| f.names()).collect();
+                let meant = |f: &Fault| name.as_ref().is_none_or(|name| f.names().contains(name));
+                let before = self.0.len();
+                self.0.retain(|(f, _)| !meant(f));
+                if self.0.len() == before {
+                    let what = name.as_deref().unwrap_or("all");
+                    return Err(format!("`restore: {what}` repairs nothing; {}", names(&broken)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the faults, in the order in which they came.
+    pub(super) fn faults(&self) -> Vec<Fault> {
+        self.0.iter().map(|(fault, _)| fault.clone()).collect()
     }
 }
 

@@ -15,6 +15,7 @@
 mod collect;
 mod deaths;
 mod inner;
+mod live;
 mod stalls;
 mod station;
 mod switches;
@@ -44,6 +45,8 @@ use crate::LabError;
 use crate::model::{CableId, Model};
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
+pub use live::{Live, Seen, live};
+
 use collect::Collected;
 use deaths::{Deaths, Words};
 use station::{Room, Station};

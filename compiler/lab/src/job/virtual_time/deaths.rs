@@ -65,6 +65,11 @@ impl Deaths {
         self.dead.extend(Packet::of(frame).map(|packet| (at_ns, packet, in_switch)));
     }
 
+    /// Returns how many packets were lost.
+    pub(super) fn count(&self) -> u64 {
+        self.dead.len() as u64
+    }
+
     /// Notes packets that cables lost.
     pub(super) fn extend(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) {
         self.dead.extend(packets.into_iter().map(|(at_ns, packet)| (at_ns, packet, false)));

@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::Ipv6Addr;
 
-use closc_nic::agent::{Agent, At, Counters, Options, PortBurst};
+use closc_nic::agent::{Agent, At, Counters, Options, PathView, PortBurst};
+use closc_nic::api;
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
 use closc_paths::Table;
@@ -167,6 +168,18 @@ impl<'a> Station<'a> {
             station.set_carrier(plane as u8, true, 0);
         }
         Ok(station)
+    }
+
+    /// Asks the agent, as over its socket.
+    pub(super) fn ask(&mut self, now_ns: u64, line: &[u8], unix: f64) -> (api::Answer, Option<api::Change>) {
+        let answer = api::answer(&mut self.agent, &At { table: self.table, now_ns }, line, unix);
+        self.due_ns = self.due_ns.min(now_ns);
+        answer
+    }
+
+    /// Returns the paths to a NIC.
+    pub(super) fn paths(&mut self, now_ns: u64, to: Ipv6Addr) -> Vec<PathView> {
+        self.agent.paths(&At { table: self.table, now_ns }, to.octets()).unwrap_or_default()
     }
 
     /// Gives a port a carrier, or takes it away.

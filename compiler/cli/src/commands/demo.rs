@@ -1,0 +1,118 @@
+//! `closc demo`: a fabric of 8 planes in this process, traffic that is sprayed beside traffic in flows, and faults.
+//!
+//! ```text
+//! fabric file (built in) --compile--> tree --> two jobs in virtual time: spray, flow   (course)
+//! tour, clicks on the page ---actions---> both jobs
+//! agents of the sprayed job ---reports--> collector ---verdicts, denials--> page
+//! both jobs --finish--> reports --> verdict on the terminal, SVG
+//! ```
+//!
+//! In: arguments. Out: a page on loopback, a verdict. Invariants: nothing needs root or another program; what the collector names
+//! follows from reports of agents, never from the list of faults.
+
+mod course;
+mod fabric;
+mod guide;
+mod page;
+mod stage;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use closc_compile::front::{self, Reading, Source};
+use closc_lab::job::{self, Orders, Pattern, Transport};
+use closc_lab::tree::Digests;
+use closc_lab::{Interrupt, Progress, Watch};
+use closc_plan::Plan;
+
+use crate::args::Args;
+use crate::args::demo::DemoArgs;
+use crate::commands::compile;
+use crate::commands::lab::trees::{Place, Purpose};
+use crate::input::{self, Input};
+use crate::labs;
+use crate::output::{self, Outcome};
+use course::{Course, End};
+use stage::Stage;
+
+/// The fabric: 8 planes of 4 T0s and 4 T1s, and 8 NICs.
+const FABRIC: &str = include_str!("../../../../topologies/lab/eight-planes-p4.yaml");
+/// Rate of every port. A packet takes some 0.4 ms, about the longest that agents expect.
+const PORT_MBPS: u32 = 24;
+/// Bytes of a packet.
+const UNIT: u32 = 1024;
+const TITLE: &str = "8 planes, 8 NICs: spray beside flow";
+
+/// Runs the demo until its tour is over, or until Ctrl-C.
+pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
+    let interrupt = Interrupt::on_signals(|| {}).context("cannot listen for signals")?;
+    let silent = |_: Progress| {};
+    let watch = Watch::new(&silent, &interrupt);
+    let Some(input) = fabric(args)? else { return Ok(Outcome::Failed) };
+    let stage = Arc::new(Stage::default());
+    let page =
+        if command.no_page { None } else { Some(page::Server::start(command.port, Arc::clone(&stage))?) };
+    if let Some(page) = &page
+        && !args.quiet
+    {
+        output::say(format_args!("open http://{} in a browser; Ctrl-C ends the demo", page.address()));
+    }
+    let (options, name) = (labs::options()?, input.plan.name().to_owned());
+    let place = Place::take(&options, &name, Purpose::Process)?;
+    let stop = || watch.check().is_err();
+    let compiled = compile::whole(args, &input, &place.tree, &stop);
+    let plan = Arc::new(input.plan);
+    let ended = compiled.and_then(|_| perform((&place.tree, &plan), command, &stage, &watch));
+    place.clear()?;
+    let end = ended?;
+    stage.end(end.line());
+    if let Some(path) = &command.plot {
+        output::replace(path, &job::svg(TITLE, &end.reports))?;
+    }
+    output::print(&end.text(TITLE))?;
+    Ok(if end.is_met() { Outcome::Fine } else { Outcome::Failed })
+}
+
+/// Reads the built-in fabric.
+fn fabric(args: &Args) -> anyhow::Result<Option<Input>> {
+    let source = Source::File("demo.yaml".into());
+    let Reading { plan, diagnostics, sources } =
+        front::read_text(&source, FABRIC.as_bytes(), &front::Options::default())?;
+    if plan.is_none() {
+        input::show(args, &diagnostics, &sources);
+    }
+    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
+}
+
+/// Runs both jobs, and moves them on together.
+fn perform(
+    (tree, plan): (&Utf8Path, &Arc<Plan>),
+    command: &DemoArgs,
+    stage: &Stage,
+    watch: &Watch<'_>,
+) -> anyhow::Result<End> {
+    let (spray, flow) = (orders(Transport::Spray), orders(Transport::Flow));
+    job::live(tree, Digests::Ignored, &spray, watch, |spray| {
+        job::live(tree, Digests::Ignored, &flow, watch, |flow| {
+            Course::new(Arc::clone(plan), [spray, flow], stage, command)?.drive(watch)
+        })
+    })
+}
+
+fn orders(transport: Transport) -> Orders {
+    Orders {
+        program: camino::Utf8PathBuf::new(),
+        transport,
+        pattern: Pattern::Permutation,
+        message_bytes: 64 << 10,
+        unit: UNIT,
+        outstanding: 8,
+        messages: None,
+        port_mbps: PORT_MBPS,
+        seed: 1,
+        patience: std::time::Duration::from_secs(5),
+        every: None,
+        stall: None,
+    }
+}

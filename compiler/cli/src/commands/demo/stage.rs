@@ -1,0 +1,193 @@
+//! State that the course of the demo and its page share.
+//!
+//! In: frames, wishes. Out: the same, as JSON for the page. Invariants: both lists are bounded.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard};
+
+use closc_lab::job::Action;
+use serde::Serialize;
+
+use super::fabric::View;
+
+/// Frames that are kept: two minutes.
+const FRAMES_MAX: usize = 1200;
+/// Wishes that wait.
+const WISHES_MAX: usize = 64;
+/// Lines of the story.
+const STORY_MAX: usize = 200;
+
+/// Something that the tour or a person asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Break or repair a part.
+    Act(Action),
+    /// Drain an element.
+    Drain(String),
+    /// End all denials by people.
+    LiftAll,
+    /// End the demo.
+    End,
+}
+
+/// Traffic of a tenth of a second.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Frame {
+    /// End of the interval, in fabric time.
+    pub(super) at_ms: u64,
+    /// Spray, then flow.
+    pub(super) lanes: Vec<Lane>,
+}
+
+/// Traffic of one job.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Lane {
+    /// Bytes of messages that arrived, in Mb/s.
+    pub(super) mbps: f64,
+    /// Packets sent by each plane, in Mb/s.
+    pub(super) planes: Vec<f64>,
+    /// Packets lost.
+    pub(super) lost: u64,
+}
+
+/// A fault that somebody or the tour made.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct FaultView {
+    /// Name by which it is restored.
+    pub(super) name: String,
+    /// What it is.
+    pub(super) text: String,
+    /// When it began, in fabric time.
+    pub(super) at_ms: u64,
+    /// When the collector named it.
+    pub(super) named_ms: Option<u64>,
+}
+
+/// A path of the pair in focus.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct PathCell {
+    pub(super) plane: u8,
+    pub(super) uplink: u16,
+    pub(super) state: &'static str,
+    pub(super) in_use: bool,
+    pub(super) rtt_us: Option<f64>,
+}
+
+/// State at one moment.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Now {
+    pub(super) at_ms: u64,
+    /// Fabric time by time on the wall.
+    pub(super) speed: f64,
+    pub(super) faults: Vec<FaultView>,
+    /// Lines of the collector.
+    pub(super) verdicts: Vec<String>,
+    pub(super) denied: Vec<String>,
+    /// Paths in use over each cable.
+    pub(super) cables: BTreeMap<String, u32>,
+    pub(super) focus: Vec<String>,
+    pub(super) paths: Vec<PathCell>,
+    /// Round trips of probes over all paths.
+    pub(super) rtts_us: Vec<f64>,
+    /// Packets out of order, by how many packets they came behind at most.
+    pub(super) behind: Vec<u32>,
+}
+
+/// A line of the story.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Line {
+    pub(super) at_ms: u64,
+    /// `tour`, `fault`, `named`, `wrong` or `order`.
+    pub(super) kind: &'static str,
+    pub(super) text: String,
+}
+
+#[derive(Default)]
+struct Inner {
+    view: View,
+    frames: VecDeque<Frame>,
+    now: Now,
+    story: Vec<Line>,
+    wishes: VecDeque<Wish>,
+    by_hand: bool,
+    ended: Option<String>,
+}
+
+/// The stage.
+#[derive(Default)]
+pub(super) struct Stage(Mutex<Inner>);
+
+/// Answer to the page.
+#[derive(Serialize)]
+struct State<'a> {
+    view: Option<&'a View>,
+    frames: Vec<&'a Frame>,
+    now: &'a Now,
+    story: &'a [Line],
+    ended: Option<&'a str>,
+}
+
+impl Stage {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Sets the fabric.
+    pub(super) fn open(&self, view: View) {
+        self.inner().view = view;
+    }
+
+    /// Adds a frame, and replaces the state.
+    pub(super) fn show(&self, frame: Frame, now: Now) {
+        let mut inner = self.inner();
+        if inner.frames.len() == FRAMES_MAX {
+            inner.frames.pop_front();
+        }
+        inner.frames.push_back(frame);
+        inner.now = now;
+    }
+
+    /// Adds a line to the story.
+    pub(super) fn tell(&self, line: Line) {
+        let mut inner = self.inner();
+        if inner.story.len() < STORY_MAX {
+            inner.story.push(line);
+        }
+    }
+
+    /// Takes a wish of a person. Returns whether there was room.
+    pub(super) fn wish(&self, wish: Wish) -> bool {
+        let mut inner = self.inner();
+        let has_room = inner.wishes.len() < WISHES_MAX;
+        if has_room {
+            inner.by_hand = true;
+            inner.wishes.push_back(wish);
+        }
+        has_room
+    }
+
+    /// Hands over the wishes of people, and tells whether there ever was one.
+    pub(super) fn wishes(&self) -> (Vec<Wish>, bool) {
+        let mut inner = self.inner();
+        (inner.wishes.drain(..).collect(), inner.by_hand)
+    }
+
+    /// Notes that the demo is over, and its verdict.
+    pub(super) fn end(&self, verdict: String) {
+        self.inner().ended = Some(verdict);
+    }
+
+    /// Returns the state with the frames after a time, and the fabric where the page has none.
+    pub(super) fn json(&self, after_ms: Option<u64>) -> String {
+        let inner = self.inner();
+        let is_new = |frame: &&Frame| after_ms.is_none_or(|after_ms| frame.at_ms > after_ms);
+        let state = State {
+            view: after_ms.is_none().then_some(&inner.view),
+            frames: inner.frames.iter().filter(is_new).collect(),
+            now: &inner.now,
+            story: &inner.story,
+            ended: inner.ended.as_deref(),
+        };
+        serde_json::to_string(&state).unwrap_or_else(|_| "{}".to_owned())
+    }
+}
