@@ -10,7 +10,8 @@ pub(crate) static UNIQUE: Rule = Rule {
            a prefix. Every switch has at least one loopback of full length, if its language has loopbacks.",
     why: "If two devices have one address, packets reach one or the other at random.",
     example: "\"LOOPBACK_INTERFACE\": { \"Loopback0|2001:db8:3000::1/128\": {} } on two switches",
-    fix: "Compile again. `closc check` reports pools that overlap.",
+    fix: "The file was edited, or copied from the other switch: compile again. A template that writes a \
+           fixed address has to use the value of its view instead.",
 };
 
 /// Management is reachable.
@@ -22,7 +23,8 @@ pub(crate) static MANAGEMENT: Rule = Rule {
            or none has.",
     why: "A switch that cannot be reached cannot be repaired.",
     example: "\"MGMT_INTERFACE\": { \"eth0|10.64.0.1/14\": { \"gwaddr\": \"10.64.0.1\" } }",
-    fix: "Compile again. `addresses.management_gateway` sets the gateway.",
+    fix: "Set the gateway with `addresses.management_gateway`, or in `addresses.management_list` for single \
+           switches, and compile again. An edit of the switch file alone does not change the manifest.",
 };
 
 /// Device addresses are not segments.
@@ -33,7 +35,8 @@ pub(crate) static BLOCK: Rule = Rule {
     why: "A connected route inside the block is longer than the blackhole. It captures packets that must be \
            dropped.",
     example: "2001:db8:2000:: as block and as pool of link addresses",
-    fix: "Compile again. `closc check` reports pools that overlap.",
+    fix: "Remove the address from the edited file, path table or template. If the range is needed, move \
+           `srv6.block` or the pool in the fabric file. `closc check` reports overlaps (E0503).",
 };
 
 /// Addresses match the position.
@@ -47,7 +50,9 @@ pub(crate) static PLACE: Rule = Rule {
     why: "Addresses are functions of position. With the address of another device, a NIC or no device, \
            telemetry, pings and management reach the wrong place.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",
-    fix: "Compile again.",
+    fix: "If one switch is reported, its file was edited or copied from another switch: compile again. If \
+           many are reported, files of compilations with different `addresses` are mixed: compile the \
+           complete fabric into an empty folder.",
 };
 
 /// Statements about neighbours.
@@ -58,7 +63,9 @@ pub(crate) static PEER: Rule = Rule {
            So are hardware and type, if both run the same system (`DEVICE_NEIGHBOR_METADATA` of SONiC).",
     why: "Monitoring that uses these rows watches another device.",
     example: "\"p0-t1-001\": { \"lo_addr_v6\": \"2001:db8:3000::1\" }, with another loopback on p0-t1-001",
-    fix: "Compile again.",
+    fix: "Compile again if `DEVICE_NEIGHBOR_METADATA`, or the file of the neighbour, was edited. If the \
+           neighbour has other hardware in `exceptions.devices`, compile the complete fabric, because \
+           adjacent switches list it too.",
 };
 
 /// The family, in the order of codes.

@@ -1,4 +1,4 @@
-//! V02: cable lists, and what devices say of their cables.
+//! V02: cable lists, and the cables that devices are configured for.
 
 use closc_diagnostics::Rule;
 
@@ -11,7 +11,9 @@ pub(crate) static ROWS: Rule = Rule {
            NIC port is in the plane of its name.",
     why: "Installers connect cables by this list, and the proof follows it from port to port.",
     example: "3,t0-t1,p3-t0-001,Ethernet256,p4-t1-001,Ethernet0,30m,dr4,up",
-    fix: "Compile again.",
+    fix: "Compile again to discard the edit of the list, or if `manifest.json` lacks the folder of a switch. \
+           Declare missing and different cables in `exceptions` of the fabric file. The list contains the \
+           plan; `closc cables check` finds cables that are plugged elsewhere.",
 };
 
 /// A port has one cable.
@@ -21,7 +23,8 @@ pub(crate) static ONCE: Rule = Rule {
     what: "No port of a device is in two rows.",
     why: "Only one of the two cables can be connected.",
     example: "two rows with the lower end p3-t0-001,Ethernet256",
-    fix: "Compile again.",
+    fix: "Remove the row that was added or copied, or compile again. An extra cable needs ports of its own: \
+           raise `up`, `down` or `parallel` in `tiers`.",
 };
 
 /// Expected neighbours are those of the cable list.
@@ -33,7 +36,8 @@ pub(crate) static PEER: Rule = Rule {
     why: "Cabling is checked by comparing LLDP with these tables. A wrong entry sends technicians to the \
            wrong rack.",
     example: "\"DEVICE_NEIGHBOR\": { \"Ethernet256\": { \"name\": \"p3-t1-002\", \"port\": \"Ethernet0\" } }",
-    fix: "Compile again.",
+    fix: "Restore the description or `DEVICE_NEIGHBOR` entry that was changed by hand or by a template. If \
+           the list was edited to follow a moved cable, undo that and run `closc cables check`.",
 };
 
 /// Ports with a cable are on, others are off.
@@ -45,7 +49,9 @@ pub(crate) static POWER: Rule = Rule {
     why: "A port that is off drops its share of the packets. A port that is on without a cable forwards \
            packets that are not in the proof.",
     example: "\"PORT\": { \"Ethernet256\": { \"admin_status\": \"down\" } }",
-    fix: "Compile again.",
+    fix: "To shut a port, declare its cable in `exceptions.absent` of the fabric file and compile again. If \
+           only the list or only the device was edited, undo that edit, or correct the template that writes \
+           ports.",
 };
 
 /// Ingress checks match the cable.
@@ -58,7 +64,8 @@ pub(crate) static ROLE: Rule = Rule {
     why: "The destination address determines the path. A NIC on a fabric port could send anywhere, and a \
            switch on a NIC port could send nothing.",
     example: "ingress.port_role  ingress_port=255 -> nic_port() for the port to a T1",
-    fix: "Compile again.",
+    fix: "Undo the edit of the entries, the cable list or the path table, whichever V0101 reports. If they \
+           are from different compilations, compile the complete fabric again.",
 };
 
 /// Port names have fixed lanes.
@@ -69,8 +76,10 @@ pub(crate) static LANES: Rule = Rule {
            the same lanes, alias and cage on all switches of the same hardware.",
     why: "Names are on cable labels, and lanes lead to cages. If lanes are exchanged, the tables are correct \
            and packets leave by another cage.",
-    example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, the other way round",
-    fix: "Compile again. Lanes come from the platform.",
+    example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, exchanged",
+    fix: "For a platform of the site, correct the lanes in its file and pass the same `--platforms` to \
+           `compile` and `verify`. Otherwise `PORT` was edited, or the catalogue has changed since the tree \
+           was compiled: compile again.",
 };
 
 /// Cables are within the reach of their medium.
@@ -80,7 +89,8 @@ pub(crate) static REACH: Rule = Rule {
     what: "Every cable has a known medium, and is within its reach at the speed of the ports.",
     why: "The link does not come up or loses packets, and the wrong cable is ordered.",
     example: "p0 nic-t0 row with length 60m and medium dac",
-    fix: "Correct the length or medium in the fabric file.",
+    fix: "Undo the edit of the row. If the cable really has this length, set a medium that reaches it in \
+           `cables` or `exceptions.cables` and compile again. `closc check` tests the reach (E0602).",
 };
 
 /// Cables are those of the fabric file.
@@ -91,7 +101,8 @@ pub(crate) static STATED: Rule = Rule {
     why: "Cables are ordered and laid by this list. Copper instead of fibre fits no transceiver. Headroom \
            and delays are computed for the lengths in the fabric file.",
     example: "3,nic-t0,su001-n001,nic0p3,p3-t0-001,Ethernet0,3m,aoc,up with `nic-t0: { length: 3m, medium: dac }`",
-    fix: "Compile again.",
+    fix: "Set length and medium in `cables`, or in `exceptions.cables` for one cable, and compile again. An \
+           edit of the list alone leaves headroom and delays unchanged.",
 };
 
 /// The family, in the order of codes.

@@ -9,7 +9,9 @@ pub(crate) static DIGEST: Rule = Rule {
     what: "Size and BLAKE3 digest of every file are those in `manifest.json`.",
     why: "A tree is reviewed once and pushed later. A file that changed in between was not reviewed.",
     example: "switches/p0-t0-001/config_db.json edited by hand after `closc compile`",
-    fix: "Compile again, or make the change in the fabric file or a template.",
+    fix: "Run `closc compile FABRIC --out DIR` to discard the change, with `--force` if a corrupt file kept \
+           its size and time. To keep it, put it into the fabric file, a template (`--templates`) or, for \
+           SONiC, the `--overlay` of `closc push`.",
 };
 
 /// Files parse.
@@ -19,7 +21,8 @@ pub(crate) static PARSES: Rule = Rule {
     what: "Every file is in the language of its name, and every value has the right type.",
     why: "A device rejects such a file, or applies only part of it.",
     example: "\"PORT\": { \"Ethernet0\": { \"mtu\": \"large\" } }",
-    fix: "Compile again. If the file is unchanged since then, report a bug in the renderer.",
+    fix: "If V0101 also reports the file, it was edited or truncated: compile again. Otherwise correct the \
+           template (`--templates`) that writes it, or report a bug in closc if no template was replaced.",
 };
 
 /// Every setting is known.
@@ -30,7 +33,9 @@ pub(crate) static KNOWN: Rule = Rule {
            name that it refers to exists.",
     why: "An unknown setting could affect forwarding without being modelled.",
     example: "\"VLAN\": { \"Vlan100\": {} }",
-    fix: "Remove it, or extend the reader of that language.",
+    fix: "Remove the setting from the file or its template, or correct a misspelled name. SONiC settings of \
+           the site belong in the `--overlay` folder of `closc push`. The documentation of `closc verify` \
+           lists the settings of a site that a tree may contain.",
 };
 
 /// Devices are complete.
@@ -42,7 +47,9 @@ pub(crate) static COMPLETE: Rule = Rule {
     why: "A switch without a configuration forwards nothing. A switch with the configuration of another one \
            misdelivers.",
     example: "\"hostname\": \"p0-t0-002\" in switches/p0-t0-001/config_db.json",
-    fix: "Compile again.",
+    fix: "Restore the name in a file that was edited or copied from another folder, or in the template that \
+           writes it. If files are missing or belong to another operating system, compile the complete \
+           fabric again, and do not copy folders between trees.",
 };
 
 /// Device-wide settings that forwarding depends on.
@@ -57,7 +64,8 @@ pub(crate) static SETTINGS: Rule = Rule {
            plane permit neighbour discovery, BGP and BFD.",
     why: "If one of these is wrong, the tables are correct and no packet is forwarded.",
     example: "net.ipv6.conf.all.forwarding = 0",
-    fix: "Compile again. If a template overlay changes the setting, remove it from the overlay.",
+    fix: "Remove the setting from the edited file, or from the template (`--templates`) that writes it, and \
+           compile again. Access lists must permit neighbour discovery, BGP and BFD.",
 };
 
 /// Device-wide settings are equal.
@@ -70,7 +78,8 @@ pub(crate) static SAME: Rule = Rule {
     why: "Such settings select the routing program and the buffer model, and whether sessions start by \
            themselves. A switch that differs behaves differently with the same tables.",
     example: "\"docker_routing_config_mode\": \"unified\" on one switch",
-    fix: "Compile again. A template overlay must not change single switches.",
+    fix: "Set servers with `services` in the fabric file, for all switches. If one `config_db.json` was \
+           edited, or is from another compilation, compile the complete fabric again.",
 };
 
 /// Every file is accounted for.
@@ -81,7 +90,9 @@ pub(crate) static EXTRA: Rule = Rule {
            reported as not judged.",
     why: "An unread file is pushed without a check. The folder of an unknown device was forgotten or added.",
     example: "switches/p0-t0-001/boot.sh",
-    fix: "Remove it, or compile again.",
+    fix: "Delete the file or move it out of the tree, because `closc compile` keeps files that it did not \
+           write. If `manifest.json` lists it, the manifest was edited or another version of closc wrote it: \
+           compile again.",
 };
 
 /// The pipeline is the shipped one.
@@ -93,7 +104,8 @@ pub(crate) static PIPELINE: Rule = Rule {
     why: "The effect of an entry is defined by the program. A program without the filters forwards packets \
            that the entries should drop.",
     example: "p4/fabric.bmv2.json without the table ingress.nic_source",
-    fix: "Compile again.",
+    fix: "Compile again with this version of closc, or verify with the version that compiled the tree. \
+           Restore an edited program, because only the shipped one can be proved.",
 };
 
 /// The manifest counts right.
@@ -103,7 +115,9 @@ pub(crate) static COUNTS: Rule = Rule {
     what: "The manifest counts as many planes, NICs, T0s, T1s, T2s and cables as the tree has.",
     why: "Rollout plans are made from the manifest. A cable list that lost its last rows still parses.",
     example: "\"t1\": 31 with 32 T1s",
-    fix: "Compile again.",
+    fix: "If V0101 also reports a cable list, its last rows are missing. Otherwise `counts` or `part` in \
+           `manifest.json` was edited, or devices of another compilation were added. In each case, compile \
+           the complete fabric again.",
 };
 
 /// The family, in the order of codes.

@@ -10,7 +10,9 @@ pub(crate) static HALVES: Rule = Rule {
            prefix.",
     why: "The next hop of a route is the other half. Without it the next hop is never resolved.",
     example: "\"INTERFACE\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:a/126\": {} }",
-    fix: "Compile again.",
+    fix: "Restore the addresses in the edited file, or in the template that writes interfaces. If the two \
+           ends are from different compilations, compile the complete fabric again. With `bgp-unnumbered`, \
+           remove addresses from cables between switches.",
 };
 
 /// Both ends have equal link settings.
@@ -21,7 +23,8 @@ pub(crate) static WIRE: Rule = Rule {
     why: "With different speeds or codes the link stays down. A smaller MTU drops only large packets, which \
            looks like a fault of the application.",
     example: "\"PORT\": { \"Ethernet256\": { \"mtu\": \"1500\" } }",
-    fix: "Compile again. A template overlay must not change these at one end only.",
+    fix: "Set the MTU with `mtu.link`, and the speed with the breakouts in `tiers`, so that both ends \
+           change. Undo an edit or a template that changes one end, and compile again.",
 };
 
 /// Buffers are sized for the cable.
@@ -33,7 +36,8 @@ pub(crate) static LENGTH: Rule = Rule {
     why: "Headroom is computed from the length. With a longer cable it overflows, and a lossless class loses \
            packets.",
     example: "\"CABLE_LENGTH\": { \"AZURE\": { \"Ethernet256\": \"5m\" } } for a cable of 30 m",
-    fix: "Compile again.",
+    fix: "Set the length in `cables` or `exceptions.cables` and compile again, so that list, `CABLE_LENGTH` \
+           and headroom follow. Undo an edit of only one of them.",
 };
 
 /// Static neighbours.
@@ -45,7 +49,9 @@ pub(crate) static NEIGHBOUR: Rule = Rule {
     why: "After a restart no switch sends first, so nothing else resolves the next hop. A static route with \
            an unresolved next hop drops every packet. With a wrong MAC address the other end discards them.",
     example: "\"NEIGH\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:b\": { \"neigh\": \"02:c1:13:00:00:09\" } }",
-    fix: "Compile again.",
+    fix: "Restore the neighbour or the MAC address that was edited, or the template that writes neighbours. \
+           With static neighbours, a replaced switch takes the MAC address of its position, so its \
+           neighbours stay as they are.",
 };
 
 /// Ports match the manifest.
@@ -58,7 +64,9 @@ pub(crate) static PROFILE: Rule = Rule {
     why: "Agreement between all switches is not sufficient: packets of 9,000 bytes do not pass ports of \
            1,500.",
     example: "\"mtu\": \"1500\" on every port",
-    fix: "Compile again.",
+    fix: "Set hardware, speed and MTU in the fabric file (`tiers`, `exceptions.devices`, `mtu.link`) and \
+           compile the complete fabric. If a few switches differ, undo their edits; if a complete tier \
+           differs, correct the template that writes ports.",
 };
 
 /// The family, in the order of codes.
