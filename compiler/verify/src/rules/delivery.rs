@@ -10,7 +10,9 @@ pub(crate) static LOST: Rule = Rule {
            exists, and the switches at its ends forward over it.",
     why: "NICs spray over such paths, and lose a share of every message until each NIC has detected it.",
     example: "a cable that is neither in the cable list nor among the denials of a table",
-    fix: "Declare absent equipment in `exceptions`, or compile again.",
+    fix: "If a cable is not installed, declare it in `exceptions.absent` and compile the complete fabric, so \
+           that path tables deny its paths. If it is installed, restore its row in the cable list, or the \
+           route that is missing.",
 };
 
 /// Denied as absent is absent.
@@ -19,8 +21,9 @@ pub(crate) static WASTED: Rule = Rule {
     title: "a path is denied as absent although it arrives",
     what: "Every path that a path table denies as absent crosses something absent.",
     why: "Installed capacity stays unused.",
-    example: "\"denied\": [ { \"plane\": 3, \"reason\": \"absent\", \"name\": \"plane 3\" } ] with plane 3 whole",
-    fix: "Compile again.",
+    example: "\"denied\": [ { \"plane\": 3, \"reason\": \"absent\", \"name\": \"plane 3\" } ] with plane 3 complete",
+    fix: "After equipment is installed, remove it from `exceptions.absent` and compile the complete fabric. \
+           Path tables from before that, and denials that were added by hand, still deny it.",
 };
 
 /// Drained is denied.
@@ -30,7 +33,8 @@ pub(crate) static UNDRAINED: Rule = Rule {
     what: "Every path over a cable that is drained in the cable list is denied.",
     why: "The cable would be unplugged under traffic.",
     example: "state `drained` in a cable list and no denial in the tables",
-    fix: "Compile again.",
+    fix: "Drain with `closc drain NAME FABRIC --write` and compile the complete fabric, so that path tables \
+           follow. A cable list that is edited to `drained` changes no path.",
 };
 
 /// Denied as drained is drained.
@@ -40,7 +44,8 @@ pub(crate) static IDLE: Rule = Rule {
     what: "Every path that a path table denies as drained crosses a cable that is drained in the cable list.",
     why: "Installed capacity stays unused.",
     example: "a denial that was left behind after the work was done",
-    fix: "Compile again.",
+    fix: "End the drain with `closc undrain NAME FABRIC --write` and compile the complete fabric. To drain a \
+           cable, use `closc drain` instead of adding a denial to a table.",
 };
 
 /// Every cable has paths.
@@ -50,7 +55,8 @@ pub(crate) static UNUSED: Rule = Rule {
     what: "Every cable of the lists is selected by the uSIDs of at least one path.",
     why: "A cable that no list selects carries nothing, and planes are unequal by accident.",
     example: "a T1 whose uSID no uplink number leads to",
-    fix: "Compile again.",
+    fix: "Remove the row if it was added by hand. Otherwise the path tables are from a compilation with \
+           fewer uplinks than the cable list: compile the complete fabric again.",
 };
 
 /// Both counts agree.
@@ -60,8 +66,8 @@ pub(crate) static AGREE: Rule = Rule {
     what: "If every path is walked one by one, as many arrive as the proof counts. No path ends at another \
            NIC than the one it names.",
     why: "One of the two is wrong, so neither can be trusted.",
-    example: "a route of another prefix length that composition does not look at",
-    fix: "Fix the other violations first. If there are none, report a bug in closc.",
+    example: "a route of another prefix length that the proof does not read",
+    fix: "Fix the other violations first. If this is the only one, report a bug in closc.",
 };
 
 /// The family, in the order of codes.

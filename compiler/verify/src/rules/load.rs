@@ -9,7 +9,8 @@ pub(crate) static ORDER: Rule = Rule {
     what: "For each plane, the order of uplinks in a table contains every uplink exactly once.",
     why: "An uplink that is listed twice carries twice its share, and a missing one carries nothing.",
     example: "\"uplink_order\": [0, 1, 1, 3]",
-    fix: "Compile again.",
+    fix: "Compile again: the order was edited or is corrupt. To get another valid order, change \
+           `entropy.seed` in the fabric file.",
 };
 
 /// Uplinks are used equally.
@@ -20,7 +21,8 @@ pub(crate) static UPLINKS: Rule = Rule {
            differ by at most one.",
     why: "The busiest uplink limits the slowest flow.",
     example: "every NIC's active set starting at the same place of the order",
-    fix: "Compile again. Choose a number of active entropy values that divides evenly.",
+    fix: "Compile again to restore the order of uplinks, which V0901 reports too. Consecutive sets use a \
+           complete order equally, whatever the number of active values.",
 };
 
 /// Planes are used equally.
@@ -32,7 +34,8 @@ pub(crate) static PLANES: Rule = Rule {
            above their number.",
     why: "A NIC loads its planes equally, so a plane with fewer values slows all of them down.",
     example: "\"min_active\": 512 with 256 active values",
-    fix: "Compile again. `entropy` sets these numbers.",
+    fix: "Set `active`, `backup` and `min_active` with `entropy` in the fabric file, where `closc check` \
+           tests them (E0706 to E0708). Compile again to discard an edit of the table.",
 };
 
 /// T1 uplinks are used equally.
@@ -45,7 +48,8 @@ pub(crate) static T1_UPLINKS: Rule = Rule {
            permit.",
     why: "The busiest cable between T1 and T2 limits traffic between zones, even if other cables are idle.",
     example: "\"t1_start\": 0 in every group of a zone",
-    fix: "Compile again. Choose a number of active entropy values that divides evenly.",
+    fix: "Compile the path tables of the complete fabric again: `t1_start` or an order was edited, or tables \
+           of different compilations are mixed.",
 };
 
 /// The family, in the order of codes.

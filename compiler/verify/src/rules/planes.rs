@@ -1,4 +1,4 @@
-//! V10: planes are alike.
+//! V10: planes are equal.
 
 use closc_diagnostics::Rule;
 
@@ -11,7 +11,8 @@ pub(crate) static ALIKE: Rule = Rule {
     why: "NICs load planes equally, so a plane with less capacity slows all of them down. A plane that is \
            wired differently is a cabling mistake.",
     example: "31 cables between T0s and T1s in plane 2, and 32 in the others",
-    fix: "Declare absent equipment in `exceptions`, or compile again.",
+    fix: "If cables of one plane are not installed yet, declare them in `exceptions.absent` and compile the \
+           complete fabric. Otherwise restore the rows that are missing from its cable list.",
 };
 
 /// The family, in the order of codes.

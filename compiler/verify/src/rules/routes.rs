@@ -7,11 +7,13 @@ pub(crate) static FOREIGN: Rule = Rule {
     code: "V0601",
     title: "a route to a prefix that no neighbour owns",
     what: "The routes of a switch are one /48 per uSID of each neighbour and the blackhole of the block. \
-           There is no default route and no prefix of another length.",
+           They include neither a default route nor a prefix of another length.",
     why: "A packet with an unknown uSID must be dropped at the first switch. A wider route forwards it, and \
            a swapped cable then misdelivers packets instead of losing them.",
     example: "\"STATIC_ROUTE\": { \"default|::/0\": { \"ifname\": \"Ethernet256\", ... } }",
-    fix: "Compile again. Remove additions from the template overlay.",
+    fix: "Remove the route from the edited file, or from the template that writes routes. If every route of \
+           a switch is reported, its file and the path tables have different `srv6` blocks: compile the \
+           complete fabric again.",
 };
 
 /// The block ends in a blackhole.
@@ -21,7 +23,9 @@ pub(crate) static BLACKHOLE: Rule = Rule {
     what: "Every switch drops packets inside the block for which it has no route.",
     why: "Otherwise an unknown uSID follows any wider route, on some targets through the management port.",
     example: "no \"default|fcbb:bbbb::/32\": { \"blackhole\": \"true\" }",
-    fix: "Compile again.",
+    fix: "Restore the blackhole in the edited file, or in the template that writes routes. If V0601 reports \
+           the other routes too, `srv6.block` changed between compilations: compile the complete fabric \
+           again.",
 };
 
 /// Next hops are the other ends of cables.
@@ -31,7 +35,8 @@ pub(crate) static HOP: Rule = Rule {
     what: "The next hop of a route is the other address of the port's /127. The port has a cable and is on.",
     why: "If no device has the next hop's address, every packet of the route is dropped.",
     example: "\"default|fcbb:bbbb:5802::/48\": { \"ifname\": \"Ethernet256\", \"nexthop\": \"2001:db8::1\" }",
-    fix: "Compile again.",
+    fix: "If V0301 also reports the port, correct its address first. Otherwise restore the next hop in the \
+           edited file or template, or the row of the cable list if the port lost its cable there.",
 };
 
 /// A route uses one cable.
@@ -42,7 +47,8 @@ pub(crate) static SINGLE: Rule = Rule {
     why: "A list selects every cable of its path. With two next hops the switch selects one, and a bad \
            entropy value no longer identifies a bad cable.",
     example: "\"ifname\": \"Ethernet256,Ethernet257\"",
-    fix: "Compile again.",
+    fix: "Remove the second next hop, or the second route over the cable, and compile again. For next-hop \
+           groups, set `routing: ecmp-static` in the fabric file.",
 };
 
 /// Routes lead to the owner.
@@ -54,7 +60,8 @@ pub(crate) static OWNER: Rule = Rule {
     why: "The uSID is unknown at the other end, so the packet is dropped. Every path over this route is \
            lost.",
     example: "routes of fcbb:bbbb:5801::/48 and fcbb:bbbb:5802::/48 with their ports exchanged",
-    fix: "Compile again.",
+    fix: "If V0502 or V0503 reports the neighbour, correct its segment first. Otherwise undo the edit that \
+           exchanged the ports of routes, or rows of the cable list.",
 };
 
 /// Every cable has its route.
@@ -64,7 +71,8 @@ pub(crate) static MISSING: Rule = Rule {
     what: "Every cable of a switch has exactly one route.",
     why: "Packets for this neighbour are dropped, and every path over the cable is lost.",
     example: "no route for the uSID of the T1 at the other end of Ethernet256",
-    fix: "Compile again.",
+    fix: "If the cable is not installed, declare it in `exceptions.absent` of the fabric file and compile \
+           again. Otherwise restore the route in the edited file, or in the template that writes routes.",
 };
 
 /// Parallel cables have equal numbers at both ends.
@@ -76,7 +84,8 @@ pub(crate) static PARALLEL: Rule = Rule {
     why: "The downward path uses the cable with the number of the upward path. With different numbers, a \
            list uses another cable than its entropy value states.",
     example: "uplinks 0 and 1 exchanged at the T1 only",
-    fix: "Compile again.",
+    fix: "Undo the edit that exchanged uplinks at one end, in its routes or in the cable list. If cables are \
+           exchanged on site, swap them back; `closc cables check` names them.",
 };
 
 /// The family, in the order of codes.

@@ -11,7 +11,9 @@ pub(crate) static UN: Rule = Rule {
     why: "Any other segment removes the outer header, shifts the list at the wrong place, or is dropped by \
            hardware that supports only uN.",
     example: "\"SRV6_MY_SIDS\": { \"loc1|fcbb:bbbb:1::/48\": { \"action\": \"uA\" } }",
-    fix: "Compile again.",
+    fix: "Undo the edit of the segment, or restore the template that writes segments. If all switches are \
+           reported, their files and the path tables have different `srv6` settings: compile the complete \
+           fabric again.",
 };
 
 /// The bits of a uSID are its position.
@@ -23,7 +25,9 @@ pub(crate) static VALUE: Rule = Rule {
     why: "0x0000 ends a list, and values above 0xDFFF are local on other switches. With wrong plane bits, a \
            cable in the wrong plane delivers packets instead of losing them.",
     example: "fcbb:bbbb:2001::/48 as segment of a T0 of plane 3",
-    fix: "Compile again. `srv6.widths` sets the widths.",
+    fix: "Compile again if the file was edited, or copied from a switch of another plane or tier. After a \
+           change of `srv6.widths` or `srv6.roles`, compile the complete fabric, since every segment \
+           changes.",
 };
 
 /// A uSID has one owner.
@@ -33,7 +37,8 @@ pub(crate) static OWNER: Rule = Rule {
     what: "No two switches of a plane own the same uSID.",
     why: "One list would lead to one switch or the other, depending on the neighbour.",
     example: "fcbb:bbbb:1801::/48 on p3-t0-001 and on p3-t0-002",
-    fix: "Compile again.",
+    fix: "Find the file that was edited or copied from the other switch, and compile again. A template has \
+           to take the segment from its view.",
 };
 
 /// Switches have the number of uNs that they need.
@@ -45,7 +50,8 @@ pub(crate) static COUNT: Rule = Rule {
     why: "Extra segments add unproved paths into a switch, and some switch software programs only one of \
            several (sonic-buildimage issue 24938). With too few segments, a path cannot select a cable.",
     example: "two rows in \"SRV6_MY_SIDS\" of a switch without parallel cables",
-    fix: "Compile again.",
+    fix: "Remove the added segment, or restore the missing one. The number follows from `parallel` in \
+           `tiers`, so compile the complete fabric after a change, path tables included.",
 };
 
 /// The family, in the order of codes.

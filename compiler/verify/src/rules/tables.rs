@@ -9,7 +9,8 @@ pub(crate) static FORMS: Rule = Rule {
     what: "Every number that is in the JSON form and in the binary form of a path table is the same in both.",
     why: "Hosts use the binary form, and operators read the JSON form.",
     example: "\"t0_uplinks\": 256 in group-0001.json and 255 in group-0001.bin",
-    fix: "Compile again.",
+    fix: "Compile again to discard the edit of one form, or to replace a corrupt `.bin` file. Hosts ignore \
+           the JSON form, so an edit of it has no effect on them.",
 };
 
 /// Tables describe one fabric.
@@ -20,7 +21,8 @@ pub(crate) static HEADER: Rule = Rule {
            parallel cables. Each group has exactly one table, with the number of the group in its name.",
     why: "Hosts of two groups would compute different addresses for the same path.",
     example: "\"index_bits\": 10 in one of the tables",
-    fix: "Compile again.",
+    fix: "Compile the path tables of all groups again, from one fabric file. V0101 reports a table that was \
+           edited; any other is from another fabric or compilation, or was renamed.",
 };
 
 /// Templates name the path.
@@ -32,7 +34,8 @@ pub(crate) static TEMPLATE: Rule = Rule {
            first T1. No bits are set behind them.",
     why: "Every packet to that group takes a wrong path or is dropped.",
     example: "\"template\": \"fcbb:bbbb:1:4001:3:8001::\" for group 2",
-    fix: "Compile again.",
+    fix: "Compile again: the destinations or the segments of this table were edited, or the file is corrupt. \
+           If V0101 does not report the table, report a bug in closc.",
 };
 
 /// Additions stay in their fields.
@@ -45,7 +48,8 @@ pub(crate) static FIELDS: Rule = Rule {
     why: "An addition that overflows its field selects another switch. Hardware drops a list that ends in \
            the uSID of a switch (Tomahawk 5).",
     example: "\"plane_bits\": 2 with eight planes",
-    fix: "Compile again. `srv6.widths` sets the widths.",
+    fix: "Set widths with `srv6.widths` in the fabric file, where `closc check` tests that planes, zones and \
+           indexes fit (E0401 to E0403). Compile again to discard an edit of the table.",
 };
 
 /// NICs of tables are those of cable lists.
@@ -57,7 +61,8 @@ pub(crate) static NICS: Rule = Rule {
            list.",
     why: "Packets for one NIC would be delivered to another.",
     example: "\"downlink\": 3 for the NIC with address 2001:db8:1000:1::2",
-    fix: "Compile again.",
+    fix: "Undo the edit of the path table or of the NIC's row in the cable list, whichever V0101 reports. \
+           After a change of `hosts`, compile the complete fabric, so that both agree.",
 };
 
 /// Probes return.
@@ -68,7 +73,8 @@ pub(crate) static PROBES: Rule = Rule {
            T1 and T2. Both return over the same cables.",
     why: "Probes identify the faulty cable. A probe that never returns reports a fault that does not exist.",
     example: "{ \"kind\": \"t1\", \"template\": \"fcbb:bbbb:1:4001:2:8001::\" } in the table of group 1",
-    fix: "Compile again.",
+    fix: "Compile again: the probes, or the segments of the same table, were edited or are corrupt. Probes \
+           cannot be set in the fabric file.",
 };
 
 /// Tables match their T0s.
@@ -79,7 +85,8 @@ pub(crate) static OWN: Rule = Rule {
            switch.",
     why: "Hosts send to this MAC address and start every list with this uSID.",
     example: "\"t0_usid\": \"0002\" for p0-t0-001, whose segment is fcbb:bbbb:1::/48",
-    fix: "Compile again.",
+    fix: "If V0404 or V0502 reports the T0, correct the switch first. Otherwise the table was edited or is \
+           from another compilation: compile the complete fabric again.",
 };
 
 /// Delays match the cables.
@@ -95,7 +102,8 @@ pub(crate) static DELAY: Rule = Rule {
     why: "Congestion control starts from these numbers. A target that is too short leaves cables idle. One \
            that is too long fills queues until packets are trimmed or dropped.",
     example: "\"base_rtt_ns\": 100",
-    fix: "Compile again.",
+    fix: "Set lengths in `cables` or `exceptions.cables`, not in lists or tables, and compile the complete \
+           fabric. Tables from before the change keep the delays of the old lengths.",
 };
 
 /// The family, in the order of codes.
