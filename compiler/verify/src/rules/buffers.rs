@@ -1,4 +1,4 @@
-//! V15: buffers: pools fit the chip, headroom holds what a cable does.
+//! V15: buffers: pools fit the chip, and headroom covers the packets in flight.
 
 use closc_diagnostics::Rule;
 
@@ -10,7 +10,8 @@ pub(crate) static POOLS: Rule = Rule {
            limits are known.",
     why: "The chip rejects the configuration, or shrinks another pool and loses packets there.",
     example: "\"BUFFER_POOL\": { \"ingress_lossless_pool\": { \"size\": \"999999999\" } } on a chip with 165 MB",
-    fix: "Compile again. The buffer size comes from the platform.",
+    fix: "Undo the edit of `BUFFER_POOL` by compiling again. If the platform file of the site states a wrong \
+           buffer, correct it and pass the same `--platforms` to `compile` and `verify`.",
 };
 
 /// Headroom covers packets in flight.
@@ -22,7 +23,9 @@ pub(crate) static HEADROOM: Rule = Rule {
            adds what the chip needs.",
     why: "Packets that arrive after the pause find no buffer, and a lossless class loses them.",
     example: "\"xoff\": \"9000\" for 300 m at 100G",
-    fix: "Compile again. If the length is right, use a chip with more buffer or a shorter cable.",
+    fix: "Set the length in `cables` or `exceptions.cables` and compile again; `closc explain headroom \
+           FABRIC SWITCH PORT` prints every term. If E0720 follows, use a shorter cable or a chip with more \
+           buffer.",
 };
 
 /// The headroom pool covers a port.
@@ -33,7 +36,9 @@ pub(crate) static SHARED: Rule = Rule {
            port. If they do not, the group's own `size` covers it.",
     why: "Not even a single congested port could be paused in time.",
     example: "\"xoff\": \"1000\" of a pool whose groups have 145,796 bytes",
-    fix: "Compile again.",
+    fix: "Restore `xoff` of the pool, or `size` of the group, in the edited `config_db.json`. To share less \
+           headroom, lower `over_subscribe_ratio` of `qos.shared_headroom` in the fabric file and compile \
+           again.",
 };
 
 /// The family, in the order of codes.

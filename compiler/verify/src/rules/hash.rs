@@ -1,4 +1,4 @@
-//! V12: no two tiers hash alike.
+//! V12: hash seeds of tiers.
 
 use closc_diagnostics::Rule;
 
@@ -12,7 +12,8 @@ pub(crate) static SEED: Rule = Rule {
     why: "Two tiers with one seed choose equally. All flows that the first tier sends to a switch of the \
            second leave it over the same links, and half of the links stay empty.",
     example: "\"type\": \"LeafRouter\" on T0s and T1s",
-    fix: "Compile again. A template overlay must not set the type.",
+    fix: "Restore `type` in `DEVICE_METADATA` of the edited switch, or compile again if its file was copied \
+           from another tier. The type follows from the tier and cannot be set.",
 };
 
 /// The family, in the order of codes.

@@ -9,8 +9,9 @@ pub(crate) static FIT: Rule = Rule {
     what: "The hardware has room for all own segments, IPv6 routes and neighbours of a switch, if its limits \
            are known.",
     why: "The switch drops entries that do not fit, in an arbitrary order.",
-    example: "513 routes on a switch that takes 512",
-    fix: "Use a larger platform, or fewer ports.",
+    example: "513 routes on a switch that supports 512",
+    fix: "Choose a platform with larger tables, or fewer ports or groups, in the fabric file. `closc check` \
+           tests the limits (E0902, E0903, E0905). Remove routes and neighbours that were added by hand.",
 };
 
 /// Hardware is known.
@@ -22,7 +23,8 @@ pub(crate) static HARDWARE: Rule = Rule {
            limits are not checked.",
     why: "Ports, lanes and buffers are those of another model. The switch rejects them or misbehaves.",
     example: "\"hwsku\": \"Force10-S6000\" on a switch of a fabric of Tomahawk 5",
-    fix: "Compile again.",
+    fix: "Restore `hwsku` in the edited `config_db.json`. For a platform of the site, set it in `tiers` or \
+           `exceptions.devices`, and pass its `--platforms` to `compile` and `verify`.",
 };
 
 /// The family, in the order of codes.

@@ -10,7 +10,8 @@ pub(crate) static CLASSES: Rule = Rule {
            class in the path tables are mapped to the class in the tables.",
     why: "From that switch on, packets that a host marks as data wait in the queue of another class.",
     example: "\"DSCP_TO_TC_MAP\": { \"lossy-trim\": { \"4\": \"0\" } } on one switch",
-    fix: "Compile again. Switches and hosts are rendered from one profile.",
+    fix: "Set code points with `qos.classes` in the fabric file and compile the complete fabric, so that \
+           switches and hosts change together. Undo an edit of a map, or a template that writes it.",
 };
 
 /// Pauses are everywhere or nowhere.
@@ -22,20 +23,22 @@ pub(crate) static PAUSES: Rule = Rule {
     why: "In a lossy fabric, one port with PFC spreads congestion backwards. In a lossless fabric, a port \
            without PFC loses packets.",
     example: "\"PORT_QOS_MAP\": { \"Ethernet0\": { \"pfc_enable\": \"3\" } } in a fabric that trims",
-    fix: "Compile again. The profile sets which classes are paused.",
+    fix: "Set `pfc` of classes with `qos` in the fabric file and compile again. A profile that trims one \
+           class cannot pause another. Undo an edit or a template that changes pauses of single ports.",
 };
 
 /// Trimming shows where it happened.
 pub(crate) static TRIMMING: Rule = Rule {
     code: "V1103",
     title: "trimming differs from the path tables",
-    what: "Exactly the classes that the path tables call trimmed are trimmed on every port. Packets trimmed \
-           at a port to a NIC get one code point, and packets trimmed elsewhere another. Both are those of \
-           the path tables, and belong to a class that is not trimmed.",
-    why: "The code point tells a NIC whether the fabric or its own port is congested (incast). It reacts \
+    what: "Exactly the classes that the path tables list as trimmed are trimmed on every port. Packets \
+           trimmed at a port to a NIC get one code point, and packets trimmed elsewhere another. Both are \
+           those of the path tables, and belong to a class that is not trimmed.",
+    why: "The code point shows a NIC whether the fabric or its own port is congested (incast). It reacts \
            differently to the two.",
     example: "\"TC_TO_DSCP_MAP\": { \"last-hop\": { \"8\": \"12\" } }",
-    fix: "Compile again. The profile sets the code points.",
+    fix: "Set `qos.trimming`, and `trim` of classes, in the fabric file and compile the complete fabric. \
+           Path tables contain the same code points, so undo an edit of only one side.",
 };
 
 /// ECN marking ends before the last hop.
@@ -48,7 +51,8 @@ pub(crate) static MARKS: Rule = Rule {
     why: "Congestion at the last hop concerns the receiver. If it is marked there, senders abandon good \
            paths.",
     example: "\"QUEUE\": { \"Ethernet0|1\": { \"wred_profile\": \"q1-last-hop-100000\" } } on a T0",
-    fix: "Compile again. The profile sets where packets are marked.",
+    fix: "Set `qos.ecn_last_hop`, and `ecn` of classes, in the fabric file and compile again. Undo an edit \
+           or a template that adds or removes marking on some ports.",
 };
 
 /// Equal ports have equal settings.
@@ -59,7 +63,8 @@ pub(crate) static ALIKE: Rule = Rule {
            same queues, schedulers, thresholds, buffers and maps, on all switches.",
     why: "A port with other weights or buffers loses packets, and is hard to find.",
     example: "one QUEUE row with another scheduler",
-    fix: "Compile again. A template overlay must not change single ports.",
+    fix: "Undo the edit of the port, or the condition in a template that singles it out. If complete \
+           switches differ, they are from another compilation: compile the complete fabric again.",
 };
 
 /// Quality of service matches the manifest.
@@ -69,11 +74,12 @@ pub(crate) static STATED: Rule = Rule {
     what: "Code points, schedulers, buffer thresholds, pauses, watchdogs, marks and trimming of every kind \
            of port are those of the profile in the manifest. Pools have the size that the stated buffer \
            leaves with the cables of the switch. Marking thresholds that are shares of a pool are the same \
-           shares of it. There are no other code points, early drops or watchdogs.",
+           shares of it. Other code points, early drops and watchdogs are not configured.",
     why: "Agreement between all switches is not sufficient: if marking is off everywhere, no sender slows \
            down.",
     example: "\"ecn\": \"ecn_none\" in every WRED_PROFILE",
-    fix: "Compile again.",
+    fix: "Change `qos` in the fabric file and compile the complete fabric. If switches were changed by hand \
+           or by a template, undo that, because the manifest keeps the stated values.",
 };
 
 /// Losses are counted.
@@ -84,7 +90,8 @@ pub(crate) static COUNTERS: Rule = Rule {
            language can configure that.",
     why: "Without counters, a slow fabric cannot be diagnosed.",
     example: "no FLEX_COUNTER_TABLE",
-    fix: "Compile again.",
+    fix: "Restore the rows of `FLEX_COUNTER_TABLE` in the edited `config_db.json`. If V0101 does not report \
+           the file, an earlier version of closc may have compiled it without this counter: compile again.",
 };
 
 /// The family, in the order of codes.

@@ -1,4 +1,4 @@
-//! V16: no ring of buffers that wait for each other.
+//! V16: cyclic dependencies of buffers.
 
 use closc_diagnostics::Rule;
 
@@ -11,7 +11,8 @@ pub(crate) static RING: Rule = Rule {
     why: "Pauses spread along the cycle and stop all of its switches at once. Traffic resumes only when a \
            watchdog drops packets of a lossless class.",
     example: "paths T0 1 - T1 1 - T0 2 - T1 2 - T0 1 and T0 2 - T1 2 - T0 1 - T1 1 - T0 2",
-    fix: "Paths may lead up and then down, never down and up again. Compile again.",
+    fix: "Restore the path table or the route that leads a path down and up again; the message lists the \
+           cycle. If V0101 reports neither of them, report a bug in closc.",
 };
 
 /// Routes close no ring of pauses.
@@ -24,7 +25,8 @@ pub(crate) static CIRCLE: Rule = Rule {
            when a watchdog drops packets, and the pauses spread through the whole fabric.",
     example: "\"default|2001:db8:1000:2::/64\": { \"ifname\": \"Ethernet0\", ... } on a T1, where Ethernet0 leads to \
               the T0 of another group, which sends it up again",
-    fix: "Compile again. A manual route must lead down to the group itself.",
+    fix: "Undo the route that sends packets from above up again, or the route above it that sends them to \
+           the wrong switch. A route that is added by hand has to lead down to its own group.",
 };
 
 /// The family, in the order of codes.
