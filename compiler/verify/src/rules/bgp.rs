@@ -11,7 +11,9 @@ pub(crate) static SESSION: Rule = Rule {
            advertisements. IPv4 is not activated by default on any session.",
     why: "Without a session, neither end receives the routes behind the cable, and it carries nothing.",
     example: "no `neighbor eth501 interface v6only remote-as 4216777217` on a T0 with a cable in `eth501`",
-    fix: "Compile again. Declare absent equipment in `exceptions`.",
+    fix: "If the cable is not installed, declare it in `exceptions.absent` of the fabric file and compile \
+           again. Otherwise restore the neighbour, its IPv6 activation or the router advertisements in the \
+           edited file or BGP template.",
 };
 
 /// Sessions expect the right AS number.
@@ -23,7 +25,8 @@ pub(crate) static REMOTE: Rule = Rule {
     why: "With another number the session stays down. If any number is accepted, a cable in the wrong plane \
            comes up and connects two planes.",
     example: "`neighbor eth501 interface v6only remote-as external`",
-    fix: "Compile again.",
+    fix: "If V1804 reports the neighbour, correct its number first. Otherwise restore the number in the \
+           edited file or BGP template. After a change of `addresses.asn_base`, compile the complete fabric.",
 };
 
 /// Sessions belong to cables.
@@ -33,7 +36,9 @@ pub(crate) static STRANGER: Rule = Rule {
     what: "Every neighbour is identified by a port with a cable to a switch, one neighbour per port.",
     why: "The peer could announce anything, because the tree does not contain its configuration.",
     example: "`neighbor 2001:db8::1 remote-as 65000`",
-    fix: "Remove it, or add the peer to the fabric file.",
+    fix: "Remove the neighbour from the edited file, or from the BGP template; sessions with routers outside \
+           the fabric are not supported. If its cable was missing, remove it from `exceptions.absent` and \
+           compile again.",
 };
 
 /// AS numbers follow the plan.
@@ -45,7 +50,8 @@ pub(crate) static NUMBERS: Rule = Rule {
     why: "A switch drops paths that contain its own number. With a duplicate number routes are lost, and a \
            cable in the wrong plane establishes a session.",
     example: "`router bgp 4200000001` on two T0s",
-    fix: "Compile again.",
+    fix: "Set AS numbers with `addresses.asn_base` in the fabric file and compile the complete fabric. A \
+           single wrong number comes from an edit, a copied file or a template that writes a constant.",
 };
 
 /// Router ids are unique.
@@ -56,7 +62,8 @@ pub(crate) static IDENTIFIER: Rule = Rule {
     why: "Two neighbours with one router id reject each other. Without a router id, any address of the \
            switch is used.",
     example: "`bgp router-id 1.0.0.1` on two switches",
-    fix: "Compile again.",
+    fix: "Compile again if the file was edited or copied from another switch. A template has to write `bgp \
+           router-id` with the value of its view.",
 };
 
 /// Both ends use the same timers.
@@ -67,7 +74,8 @@ pub(crate) static SILENCE: Rule = Rule {
            intervals, and BFD settings.",
     why: "One end would keep sending into a cable that the other has declared dead.",
     example: "`timers bgp 3 9` at one end and `timers bgp 60 180` at the other",
-    fix: "Compile again. A template overlay must not change these at one end only.",
+    fix: "Restore the timers in the edited file or BGP template; the fabric file does not set them. If one \
+           end is from an earlier version of closc, compile the complete fabric again.",
 };
 
 /// Announced prefixes are owned.
@@ -80,7 +88,8 @@ pub(crate) static OWNED: Rule = Rule {
     why: "Packets for a prefix with two owners reach one or the other at random. A prefix without an \
            announcement is unreachable.",
     example: "`network 2001:db8:1000:2::/64` on the T0 of group 1",
-    fix: "Compile again.",
+    fix: "Remove the added `network` statement, or restore the missing one or its route. To announce other \
+           NICs, change `hosts` in the fabric file and compile the complete fabric.",
 };
 
 /// Received prefixes pass a filter.
@@ -92,7 +101,8 @@ pub(crate) static TAKEN: Rule = Rule {
     why: "A default route or a summary from one faulty neighbour would attract the traffic of the whole \
            plane.",
     example: "`ipv6 prefix-list FABRIC seq 5 permit ::/0 le 128`",
-    fix: "Compile again. Remove additions from the template overlay.",
+    fix: "Remove the default route, summary or `allowas-in` from the edited file, or from the template that \
+           writes filters. The fabric cannot import routes of other networks.",
 };
 
 /// Routes from above are not announced upwards.
@@ -103,8 +113,9 @@ pub(crate) static TRANSIT: Rule = Rule {
            from below what the lower switch received from above.",
     why: "A packet that went down would go up again. It uses capacity where there is least, and with paused \
            priorities it can close a cycle of pauses.",
-    example: "`match ipv6 address prefix-list FABRIC` and no `match as-path` in what a T0 announces",
-    fix: "Compile again.",
+    example: "`match ipv6 address prefix-list FABRIC` and no `match as-path` in the export filter of a T0",
+    fix: "Restore the export filter of the lower switch, by prefix or by path length, in the edited file or \
+           in the template that writes filters.",
 };
 
 /// Prefix limits fit.
@@ -114,8 +125,9 @@ pub(crate) static LIMIT: Rule = Rule {
     what: "Every session has a prefix limit, and the neighbour announces at most that many prefixes.",
     why: "A session over its limit is closed, and everything behind the cable is lost. A session without a \
            limit lets a route leak fill the tables of the hardware.",
-    example: "`neighbor ABOVE maximum-prefix 8` where 40 prefixes come",
-    fix: "Compile again.",
+    example: "`neighbor ABOVE maximum-prefix 8` with a neighbour that announces 40",
+    fix: "If the neighbour announces prefixes that were added, remove them there. Otherwise restore the \
+           limit in the edited file or BGP template.",
 };
 
 /// All equal paths are used.
@@ -126,7 +138,8 @@ pub(crate) static WIDTH: Rule = Rule {
            length are used together, even if they contain different AS numbers.",
     why: "Paths that are not used carry nothing, and the others carry their share.",
     example: "`maximum-paths 64` on a T0 with 128 uplinks",
-    fix: "Compile again. If a platform cannot use that many paths, its description sets `ecmp_width`.",
+    fix: "Restore `maximum-paths` and `multipath-relax` in the edited file or BGP template. For a platform \
+           with narrower groups, set `ecmp_width` in its file; `closc check` then reports E0904.",
 };
 
 /// Drained is the last resort.
@@ -137,10 +150,11 @@ pub(crate) static RESORT: Rule = Rule {
            and get the lowest preference.",
     why: "Otherwise a drained cable is unplugged under traffic, or installed capacity stays unused.",
     example: "`neighbor eth502 route-map ABOVE-IN-DRAINED in` on one end of a drained cable only",
-    fix: "Compile again.",
+    fix: "Drain with `closc drain NAME FABRIC --write` and compile the complete fabric, so that cable list \
+           and both ends agree. Undo an edit of the list or of one route map.",
 };
 
-/// There is one stable state.
+/// The order of messages does not affect the result.
 pub(crate) static STABLE: Rule = Rule {
     code: "V1813",
     title: "sessions have no single stable outcome",
@@ -148,8 +162,9 @@ pub(crate) static STABLE: Rule = Rule {
            the mark, so a path becomes less preferred with each switch that it passes. The order in which \
            equal paths arrive does not affect the result. Then there is exactly one stable state.",
     why: "With cyclic preferences, routes change for ever, or depend on which switch started first.",
-    example: "`set local-preference 200` in what one T1 takes from one T0",
-    fix: "Compile again. Remove preferences from template overlays.",
+    example: "`set local-preference 200` in the import filter of one T1 for one T0",
+    fix: "Remove preferences, and statements that delete the mark of drained paths, from the edited file or \
+           the template that writes filters. To move traffic away from equipment, use `closc drain`.",
 };
 
 /// Switches of a tier have equal BGP settings.
@@ -160,7 +175,8 @@ pub(crate) static ALIKE: Rule = Rule {
            settings, filters and limits in each direction.",
     why: "The difference shows only when equipment fails.",
     example: "no `bgp graceful-restart` on one T1",
-    fix: "Compile again. A template overlay must not change single switches.",
+    fix: "Undo the edit of the switch, or the condition in a template that singles it out. If its settings \
+           are from another version of closc, compile the complete fabric again.",
 };
 
 /// Timers match the manifest.
@@ -172,7 +188,8 @@ pub(crate) static TIMES: Rule = Rule {
     why: "Agreement between all switches is not sufficient: with BFD at ten seconds everywhere, packets are \
            sent into a dead cable for half a minute.",
     example: "`timers bgp 60 180` on every switch",
-    fix: "Compile again. Remove timers from template overlays.",
+    fix: "Remove the timers from the edited file or template, because closc sets them for the complete \
+           fabric. If `manifest.json` states no timers, or others, compile the complete fabric again.",
 };
 
 /// The family, in the order of codes.

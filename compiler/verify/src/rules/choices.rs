@@ -11,7 +11,9 @@ pub(crate) static ADDRESS: Rule = Rule {
     why: "Packets arrive in some planes. In others they are dropped or reach another NIC.",
     example: "\"default|2001:db8:1000:1::7/128\" on one T0 and \"default|2001:db8:1000:1::1/128\" on the T0 of the next \
               plane, both over the port to the same NIC",
-    fix: "Compile again.",
+    fix: "Undo the edit of the T0 or node that differs from the others, or restore the missing route. If \
+           planes differ, they are from compilations with different `addresses.hosts`: compile the complete \
+           fabric again.",
 };
 
 /// Deliverable packets are forwarded.
@@ -23,7 +25,9 @@ pub(crate) static DROPPED: Rule = Rule {
     why: "Traffic that other switches send to this switch is lost, and hosts report timeouts between some \
            pairs of NICs only.",
     example: "no route for a T0 group on one of the T1s above it",
-    fix: "Compile again.",
+    fix: "If the cables behind the switch are not installed, declare them in `exceptions.absent` and compile \
+           the complete fabric. Otherwise restore the route, or remove the added blackhole. With \
+           `bgp-unnumbered`, fix V1801 to V1815 first.",
 };
 
 /// Packets arrive at their destination.
@@ -33,17 +37,19 @@ pub(crate) static ASTRAY: Rule = Rule {
     what: "A route over the cable of a NIC contains only addresses of that NIC.",
     why: "The NIC drops a packet that belongs to another NIC, or even accepts it.",
     example: "the ports of two NICs exchanged on a T0",
-    fix: "Compile again.",
+    fix: "Undo the edit that exchanged ports of routes on the T0, or rows of NICs in the cable list. If NICs \
+           are exchanged on site, swap their cables back; `closc cables check` names them.",
 };
 
-/// There are no loops.
+/// No packet visits a switch twice.
 pub(crate) static ROUND: Rule = Rule {
     code: "V1704",
     title: "a forwarding loop",
     what: "No packet visits a switch twice, for any destination and any choice of next hops.",
     why: "A looping packet consumes the capacity of the cables until its hop limit is reached.",
     example: "no blackhole for the rest of a T0 group on its T0: up by the route of the zone, and down again",
-    fix: "Compile again. A blackhole must cover every route that leads up, at the switch where it ends.",
+    fix: "Restore the blackhole, or the more specific route that leads down, on the switch where packets go \
+           up again. Remove routes that a template or an edit added, and compile again.",
 };
 
 /// Up, then down.
@@ -54,7 +60,8 @@ pub(crate) static VALLEY: Rule = Rule {
     why: "Such a packet uses switches and cables outside its share. With paused priorities, such turns can \
            close a cycle of buffers.",
     example: "a /64 on a T1 over the cable to the T0 of another group",
-    fix: "Compile again.",
+    fix: "Remove the route that leads up, or restore the one that leads down to the group, in the edited \
+           file or template. If the row of a cable was removed, restore it.",
 };
 
 /// Next hops reach the destination.
@@ -65,7 +72,8 @@ pub(crate) static DEAD_END: Rule = Rule {
            the route.",
     why: "The share of the traffic that uses this cable is lost.",
     example: "a T1 in the group of a route, whose cable to the T0 is absent",
-    fix: "Declare absent equipment in `exceptions`, and compile again.",
+    fix: "If equipment is not installed, declare it in `exceptions.absent` and compile the complete fabric, \
+           so that routes omit it. If it is installed, restore its rows in the cable list.",
 };
 
 /// Routes are for NICs.
@@ -77,7 +85,8 @@ pub(crate) static NOBODY: Rule = Rule {
     why: "An unknown destination may exist elsewhere. A default route leads packets outside that must be \
            dropped.",
     example: "\"default|::/0\": { \"ifname\": \"Ethernet256\", ... }",
-    fix: "Compile again.",
+    fix: "Remove the route from the edited file, or from the template that writes routes. If NICs have new \
+           addresses, set `addresses.hosts` in the fabric file and compile the complete fabric.",
 };
 
 /// The rest of the pool is dropped.
@@ -87,7 +96,9 @@ pub(crate) static POOL: Rule = Rule {
     what: "Every switch has one blackhole for the pool of NIC addresses, the same on all switches.",
     why: "Packets to unused addresses would follow any later route, to the management network or in a loop.",
     example: "no \"default|2001:db8:1000::/36\": { \"blackhole\": \"true\" }",
-    fix: "Compile again.",
+    fix: "Restore the blackhole in the edited file, or in the template that writes routes. If switches have \
+           blackholes for different pools, `addresses.hosts` changed between compilations: compile the \
+           complete fabric again.",
 };
 
 /// Shares follow capacity.
@@ -97,12 +108,13 @@ pub(crate) static SHARE: Rule = Rule {
     what: "The weights of next hops are proportional to the remaining capacity behind them, counted from the \
            cable lists. They are exact, or as near as the width of a group permits. In a language without \
            weights, the next hops are those that carry most with equal shares. With BGP, the weights are the \
-           sum of the cables of the T0 behind each next hop, to within 1/255. A node does not know the \
-           capacity behind its T0s, and gives its planes one weight. A /128 of a T0 over one uplink is a pin \
-           and may use any uplink.",
+           sum of the cables of the T0 behind each next hop, to within 1/255. A node has no data about the \
+           capacity behind its T0s, and gives its planes equal weights. A /128 of a T0 over one uplink is a \
+           pin and may use any uplink.",
     why: "The narrowest path is full first. Its flows are late while other paths have capacity.",
     example: "weight 1 for each of two T1s, of which one has lost one of its two cables to the T0",
-    fix: "Compile again.",
+    fix: "Declare changed cables in `exceptions` and compile the complete fabric, so that weights follow. \
+           Undo an edit of a weight, a next hop or a row of the cable list.",
 };
 
 /// All capacity is used.
@@ -113,7 +125,8 @@ pub(crate) static UNUSED_WAY: Rule = Rule {
            left.",
     why: "Installed capacity stays unused, or work on a drained cable interrupts traffic.",
     example: "one of 32 uplinks missing in the group of a route",
-    fix: "Compile again.",
+    fix: "Declare missing cables in `exceptions.absent`, drain others with `closc drain`, and compile the \
+           complete fabric. Undo an edit of next hops; to prefer an uplink for one NIC, use `ecmp.pins`.",
 };
 
 /// NICs may send, with their own address.
@@ -125,7 +138,8 @@ pub(crate) static INGRESS_FILTER: Rule = Rule {
     why: "Packets that are not accepted are dropped at the first switch, whatever the routes are. Too wide a \
            filter lets one NIC send as another.",
     example: "permit_plain() for 2001:db8:1000:2::/64 only",
-    fix: "Compile again.",
+    fix: "After a change of `hosts` or `addresses.hosts`, compile the complete fabric. Undo an edit of the \
+           entries, or of the NIC's row in the cable list.",
 };
 
 /// Nodes use every plane that leads to the destination.
@@ -140,7 +154,8 @@ pub(crate) static NODE_ROUTES: Rule = Rule {
            carries nothing. A program that sends without a source address gets the one of its route, and \
            without that its packets are dropped.",
     example: "nexthop via ... dev nic0p1 towards a T0 group whose T0 in plane 1 is absent",
-    fix: "Compile again.",
+    fix: "After a change of `exceptions`, compile the complete fabric, because nodes omit planes without a \
+           path. Undo an edit of the node's routes, or of the template that writes them.",
 };
 
 /// The family, in the order of codes.

@@ -7,12 +7,13 @@ pub(crate) static FIRST: Rule = Rule {
     code: "V1301",
     title: "a node does not reach its T0s",
     what: "Every port of a NIC has exactly one route, to the uSID of the T0 at the other end of its cable. \
-           The route uses that port, with that T0 as next hop. There is a blackhole for the block and no \
-           other route.",
+           The route uses that port, with that T0 as next hop. The only other route is the blackhole of the \
+           block.",
     why: "The first uSID selects the plane. With a route over another port, the packets of one plane enter \
            another plane and are dropped there.",
     example: "route replace fcbb:bbbb:1801::/48 via ... dev nic0p2",
-    fix: "Compile again.",
+    fix: "Restore the route in the edited file, or in the template that writes it. If the T0, its segment or \
+           its cable changed, compile the complete fabric, so that nodes follow.",
 };
 
 /// Segments of NICs.
@@ -23,7 +24,8 @@ pub(crate) static DECAPSULATION: Rule = Rule {
            local addresses. It has the inner addresses of its NICs, and sends from one of them.",
     why: "Packets that are not decapsulated cross the whole fabric and are then dropped.",
     example: "route replace fcbb:bbbb:8003::/48 encap seg6local action End.DT6 table 254",
-    fix: "Compile again.",
+    fix: "After a change of `hosts`, compile the complete fabric, because nodes decapsulate the segments of \
+           the path tables. Undo an edit of `ip.batch` or of its template.",
 };
 
 /// Routes to other nodes.
@@ -36,7 +38,8 @@ pub(crate) static SPRAY: Rule = Rule {
            nodes have routes to every NIC elsewhere, or none has.",
     why: "Hosts that spray differently from their tables load planes unequally or lose packets.",
     example: "nexthop replace id 7 encap seg6 ... segs fcbb:bbbb:1:4009:2:8001:: ... with four uplinks",
-    fix: "Compile again.",
+    fix: "After a drain or a change of `exceptions`, compile the complete fabric, because older routes use \
+           denied paths. Undo an edit of a path, weight or port in `routes.batch`.",
 };
 
 /// Ports in files of netplan and systemd-networkd.
@@ -49,7 +52,8 @@ pub(crate) static NETWORK: Rule = Rule {
            cable.",
     why: "These files configure the node. A wrong one disconnects a NIC from one plane or all of them.",
     example: "mtu: 1500",
-    fix: "Compile again.",
+    fix: "Set names with `hosts.slots` and the packet size with `mtu.link` in the fabric file, and compile \
+           again. Undo an edit or a template that adds DHCP, addresses or ports.",
 };
 
 /// Routing tables and rules of nodes.
@@ -60,11 +64,12 @@ pub(crate) static TABLES: Rule = Rule {
            other end of its cable. Rules select this table for packets from the address of the port or of \
            its NIC, before the main table. Rules of systemd-networkd also select it for sockets that are \
            bound to the port. Packets without a route in their table are dropped. If hosts choose the path, \
-           there are no such tables.",
+           all routes are in the main table.",
     why: "Otherwise packets from the address of one plane leave by another port, or by the site's default \
            route.",
     example: "- {from: \"2001:db8:1000:1::1/128\", table: 1001, priority: 9000}, with table 1001 of another NIC",
-    fix: "Compile again.",
+    fix: "Restore the table, rule or priority in the edited file, or in the template that writes it. After a \
+           change of `routing`, compile the complete fabric, because nodes need other tables.",
 };
 
 /// Quality of service of NICs.
@@ -78,7 +83,8 @@ pub(crate) static NIC_QOS: Rule = Rule {
     why: "A NIC that pauses another priority than its switch, or marks data as another class, loses packets \
            that must not be lost.",
     example: "mlnx_qos -i \"$1\" --pfc 0,0,0,0,0,0,0,0 with a lossless class",
-    fix: "Compile again.",
+    fix: "Set classes with `qos` and lengths with `cables` in the fabric file, and compile the complete \
+           fabric. Undo an edit of `nic-qos.sh` or of its template.",
 };
 
 /// Collective libraries.
@@ -88,10 +94,10 @@ pub(crate) static LIBRARY: Rule = Rule {
     what: "`nccl.conf` and `vccl.conf` list exactly the ports with a cable, in the order of NICs and planes. \
            They set the pool of NIC addresses, the marks of data and clear-to-send messages, the queue pairs \
            of a connection, the use of rails, and nothing else.",
-    why: "A missing device leaves a plane empty. A mark that switches do not know puts data into another \
-           class.",
+    why: "A missing device leaves a plane empty. An unknown mark puts data into another class.",
     example: "NCCL_IB_TC=0",
-    fix: "Compile again.",
+    fix: "Set variables of a job in its environment instead of `nccl.conf` or `vccl.conf`. Marks follow from \
+           `qos` and ports from the cable lists: compile the complete fabric after a change.",
 };
 
 /// Delays of nodes.
@@ -104,7 +110,8 @@ pub(crate) static NODE_DELAY: Rule = Rule {
            such an uplink.",
     why: "With another target, senders keep queues at the marking threshold or leave long cables empty.",
     example: "\"base_rtt_ns\": 10000, with a cable of 80 km between two buildings",
-    fix: "Compile again.",
+    fix: "Set lengths with `cables` or `exceptions.cables` and marking thresholds with `qos`, and compile \
+           the complete fabric. Replace a `delay.json` that was edited or copied from another node.",
 };
 
 /// Agents of NICs.
@@ -118,7 +125,8 @@ pub(crate) static AGENT: Rule = Rule {
     why: "An agent with another table sends over paths that do not exist. With another mark, switches drop \
            its data instead of trimming it.",
     example: "DSCP_DATA=0",
-    fix: "Compile again.",
+    fix: "Change only `COOKIE`, `FABRIC`, `METRICS` and `XDP` in `closc/nicN.env`. Compile again to discard \
+           other edits, or to replace the file of another NIC or of an earlier compilation.",
 };
 
 /// The family, in the order of codes.
