@@ -112,6 +112,8 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             let list = if is_zoned(base) { "management.csv" } else { "management-two-tiers.csv" };
             tries(&management, [json!(list)])
         }
+        "addresses.widths.zone" => plain([json!(5)]),
+        "addresses.widths.index" => tries(&management, [json!(8)]),
         "cables.by_zone.*.length"
         | "exceptions.cables.*.length"
         | "cables.nic-t0.length"

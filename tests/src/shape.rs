@@ -101,7 +101,12 @@ impl Shape {
         if self.t2.is_some() {
             text.push_str("  t1-t2: { length: 3m, medium: virtual }\n");
         }
-        text.push_str("addresses: { management: 10.64.0.0/14 }\nqos: lossy-trim\n");
+        // Fabrics of three planes state widths, which are not those of the default.
+        text.push_str(match planes {
+            3 => "addresses: { management: 10.64.0.0/13, widths: { zone: 6, index: 7 } }\n",
+            _ => "addresses: { management: 10.64.0.0/14 }\n",
+        });
+        text.push_str("qos: lossy-trim\n");
         text.push_str(&self.exceptions);
         text
     }

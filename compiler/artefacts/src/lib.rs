@@ -21,7 +21,7 @@ mod table;
 pub use files::{FILE_MAX, Files, Folder, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
-    BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
+    BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedWidths,
     StatedManagement, StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming,
     StatedWatchdog, StatedWiring,
 };

@@ -70,6 +70,18 @@ pub struct StatedAddresses {
     /// Rows of T2s, where cables to them have addresses and there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u16>,
+    /// Bits of zone and index in IPv4 management addresses, where the fabric file states them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub widths: Option<StatedWidths>,
+}
+
+/// Bits of coordinates in IPv4 management addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedWidths {
+    /// Of the zone.
+    pub zone: u8,
+    /// Of the index, below the zone.
+    pub index: u8,
 }
 
 /// A management port that is listed.

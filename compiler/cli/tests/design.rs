@@ -55,6 +55,20 @@ fn a_published_fabric_is_found_or_beaten() {
             768,
             16_384,
         ),
+        // The three tiers that MRC is compared with: 64 pods, 5,120 switches.
+        (
+            "--nics 65536 --speed 800G --planes 1 --nics-per-node 4 --rails 4 --routing srv6-static --platform \
+             spectrum4-sn5600 --os nvue"
+                .to_owned(),
+            5120,
+            131_072,
+        ),
+        // 128 ports carry 128^3 / 4 NICs in three tiers.
+        (
+            "--nics 524288 --speed 400G --planes 1 --rails 8 --routing ecmp-static --platform th5-128x400g".to_owned(),
+            20_480,
+            1_048_576,
+        ),
         // Tomahawk 6, 512 ports of 200G: 512 leaves and 256 spines.
         (
             "--nics 131072 --speed 200G --nics-per-node 1 --planes 1 --routing bgp-unnumbered --platform th6-512x200g".to_owned(),
@@ -79,6 +93,7 @@ fn each_design_is_a_fabric_without_a_finding() {
         "--nics 1000 --rails 4 --oversubscription 2:1",
         "--nics 1016 --rails 8 --nics-per-node 8",
         "--nics 8192 --tiers 3 --planes 2,4",
+        "--nics 65536 --speed 800G --planes 1 --rails 4 --platform spectrum4-sn5600",
         "--nics 256 --grow-to 1024 --planes 2",
         "--nics 64 --speed 200G --planes 2 --platform linux --os linux --routing ecmp-static",
     ]

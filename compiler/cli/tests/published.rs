@@ -43,9 +43,11 @@ const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> Publ
     }
 }
 
-const PUBLISHED: [Published; 20] = [
+const PUBLISHED: [Published; 24] = [
     two_tiers("asterfusion-256", 256, [4, 2], [256, 4 * 32]),
     two_tiers("deepseek-ft2", 2_048, [64, 32], [2_048, 2_048]),
+    // 5,120 switches and 131,072 cables between them.
+    fat_tree("deepseek-ft3", 65_536, [2_048, 2_048, 1_024]),
     // 768 switches; the file models the eight NICs of a node as one.
     two_tiers("deepseek-mpft", 16_384 / 8, [512, 256], [16_384, 16_384]),
     two_tiers("hpn-7-pod", 15_360, [240, 120], [240 * 128, 120 * 120]),
@@ -61,6 +63,10 @@ const PUBLISHED: [Published; 20] = [
         host_links: 10_240,
         fabric_links: None,
     },
+    // 64 pods of 32 T0s and 32 T1s (arXiv 2605.04333, figure 1).
+    fat_tree("mrc-three-tier-64-pods", 65_536, [64 * 32, 64 * 32, 1_024]),
+    // The number of GPUs is published; that of switches follows from 64 ports up and down.
+    fat_tree("oracle-131k", 131_072, [2_048, 2_048, 1_024]),
     two_tiers("simai-spectrum-x-4096", 4_096, [64, 64], [4_096, 64 * 64]),
     two_tiers("superpod-b200-2su", 512, [16, 8], [512, 512]),
     two_tiers("superpod-b200-4su", 1_024, [32, 16], [1_024, 1_024]),
@@ -74,6 +80,16 @@ const PUBLISHED: [Published; 20] = [
     two_tiers("superpod-b300-4su", 2_048, [64, 32], [2 * 2_048, 2_048]),
     two_tiers("superpod-b300-8su", 4_096, [128, 64], [2 * 4_096, 4_096]),
     two_tiers("superpod-b300-16su", 8_192, [256, 128], [2 * 8_192, 2 * 8_192]),
+    // The number of GPUs and of tiers is published.
+    Published {
+        file: "xai-100k",
+        gpus: 100_000,
+        t0: 24 * 64 + 32,
+        t1: None,
+        t2: None,
+        host_links: 100_000,
+        fabric_links: None,
+    },
     // The table of endpoints is that of the paper (arXiv 2605.04333), 8 x (512 T0s + 256 T1s).
     two_tiers("../mrc-8x512", 131_072, [8 * 512, 8 * 256], [1_048_576, 1_048_576]),
 ];

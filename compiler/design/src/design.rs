@@ -77,6 +77,23 @@ pub struct Third<'a> {
     pub rows: u32,
     /// Ports of a T2 for each zone.
     pub ports_per_zone: u32,
+    /// Bits of the zone in addresses and uSIDs.
+    pub zone_bits: u8,
+}
+
+impl Third<'_> {
+    /// The bits that zones have where a file states none.
+    pub(crate) const ZONE_BITS: u8 = 4;
+    /// The most bits that a file can state.
+    pub(crate) const ZONE_BITS_MAX: u8 = 8;
+    /// Bits of zone and index together in the uSIDs of three tiers.
+    pub(crate) const USID_BITS: u8 = 14;
+
+    /// Returns the bits of the zone and of the index in uSIDs where the file states them.
+    pub(crate) fn stated_bits(&self) -> Option<[u8; 2]> {
+        let [zone, index] = [self.zone_bits, Third::USID_BITS - self.zone_bits];
+        (zone != Third::ZONE_BITS).then_some([zone, index])
+    }
 }
 
 /// A fabric that meets a need.
@@ -150,14 +167,14 @@ impl<'a> Design<'a> {
     }
 
     /// Returns the most NICs that fit without moving a plugged cable: more T0s on the T1s, or more zones under the T2s.
-    pub fn largest(&self, zones_max: u32) -> u32 {
+    pub fn largest(&self) -> u32 {
         let ports =
             |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
         match &self.third {
             None => ports(&self.t1) / self.parallel.max(1) * self.per_group,
             Some(third) => {
                 let zones = ports(&third.tier) / third.ports_per_zone.max(1);
-                zones.min(zones_max.max(third.zones)) * self.groups * self.per_group
+                zones.min(1 << third.zone_bits) * self.groups * self.per_group
             }
         }
     }

@@ -23,9 +23,8 @@ pub const ASSUMED: &str = "W0904";
 const BEYOND: &str =
     "  W0904: allow  # a limit of the switches is assumed and not published: ask the vendor\n";
 
-/// uSIDs of three tiers: a block for each plane leaves room for more switches.
-const SEGMENTS: &str =
-    "\nsrv6: { plan: plane-in-block }  # each plane has a block of its own: uSIDs name more switches\n";
+/// The reason for a block of each plane: it leaves room for more switches.
+const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
     /// Returns the QoS profiles that its switches may take, the best first.
@@ -83,9 +82,7 @@ tiers:
         lanes = lanes(design),
     );
     tiers(&mut text, need, design);
-    if design.third.is_some() && routing.is_source_routed() {
-        text.push_str(SEGMENTS);
-    }
+    segments(&mut text, design);
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
     let hashes = !routing.is_source_routed() && design.tiers().any(|tier| !tier.platform.features.qp_hash);
@@ -95,6 +92,22 @@ tiers:
         text.push_str(if is_firm { "" } else { BEYOND });
     }
     text
+}
+
+/// Writes the widths of addresses and uSIDs of three tiers.
+fn segments(text: &mut String, design: &Design<'_>) {
+    let Some(third) = &design.third else { return };
+    let stated = third.stated_bits();
+    if design.routing.is_source_routed() {
+        let widths = stated.map_or(String::new(), |[zone, index]| {
+            format!(", widths: {{ zone: {zone}, index: {index} }}")
+        });
+        let _ = write!(text, "\nsrv6: {{ plan: plane-in-block{widths} }}  # {SEGMENTS}\n");
+    }
+    if let Some([zone, _]) = stated {
+        let zones = 1_u32 << zone;
+        let _ = write!(text, "\naddresses: {{ widths: {{ zone: {zone} }} }}  # room for {zones} zones\n");
+    }
 }
 
 fn zones(design: &Design<'_>) -> String {

@@ -22,4 +22,4 @@ pub use measure::{Measure, Objective};
 pub use need::{Limits, Need, Ratio};
 pub use outside::Outside;
 pub use prices::Prices;
-pub use space::{ZONES_MAX, space};
+pub use space::space;

@@ -17,8 +17,8 @@ use crate::need::Need;
 use crate::outside::{self, Outside};
 use crate::panel::{Panel, panels};
 
-/// The most zones: addresses and uSIDs have four bits for them.
-pub const ZONES_MAX: u32 = 16;
+/// The most zones that addresses can tell apart.
+const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
 
 /// The fewest T1s of a plane: with one, its failure takes the plane.
 const T1S_MIN: u32 = 2;
@@ -219,7 +219,8 @@ impl Part<'_> {
                     let fits =
                         |rows: &u32| base.up.is_multiple_of(*rows) && zones * base.up / rows <= t2.ports();
                     let Some(rows) = (1..=base.up).find(fits) else { continue };
-                    let third = self.third(&in_zone, t2, zones, (rows, up));
+                    let Some(zone_bits) = self.zone_bits(&in_zone, zones) else { continue };
+                    let third = Third { zone_bits, ..self.third(&in_zone, t2, zones, (rows, up)) };
                     let design = self.design(&in_zone, (1, base.up), t1, zones, Some((third, up)));
                     if self.keeps(&design) {
                         found(design);
@@ -234,7 +235,20 @@ impl Part<'_> {
         let ports_per_zone = base.up / rows;
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
         let switches = rows * up * u32::from(self.planes);
-        Third { tier: Tier { platform: t2.platform, switches, down, up: None }, zones, rows, ports_per_zone }
+        let tier = Tier { platform: t2.platform, switches, down, up: None };
+        Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
+    }
+
+    /// Returns the bits that tell the zones apart, and those that the fabric is to grow to; nothing where too few are left for
+    /// the switches of a zone.
+    fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
+        let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
+        let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones.max(later) <= 1 << bits)?;
+        let index_max = (1 << (Third::USID_BITS - bits)) - 1;
+        let fits = bits == Third::ZONE_BITS
+            || !self.routing.is_source_routed()
+            || base.groups.max(base.up).max(base.per_group) <= index_max;
+        fits.then_some(bits)
     }
 
     /// Makes a design of a T0, its cables to each T1 and the T1s, in each zone.
@@ -278,7 +292,7 @@ impl Part<'_> {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = match limits.grow_to {
-            Some(nics) => nics <= design.largest(ZONES_MAX),
+            Some(nics) => nics <= design.largest(),
             // Hardware whose ports stay empty for no reason is too large.
             None if !is_used(&design.t1) => {
                 self.too_large.set(true);

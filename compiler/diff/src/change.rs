@@ -14,7 +14,7 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic, NicKind, Pin,
+    AddressWidths, Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic, NicKind, Pin,
     Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId,
     ZoneTier, field, tier_field,
 };
@@ -302,6 +302,8 @@ fabric_settings! {
     ManagementList(Arc<ManagementList>) = addresses.management_list, "addresses.management_list" => management, listed;
     /// First autonomous system number.
     AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
+    /// Bits of coordinates in addresses.
+    AddressWidths(AddressWidths) = addresses.widths, "addresses.widths" => address_widths, address_widths;
     /// Cables between NICs and T0s.
     NicT0(Cable) = cables.nic_t0, "cables.nic-t0" => nic_cables;
     /// Cables between T0s and T1s.

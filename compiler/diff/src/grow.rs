@@ -251,6 +251,7 @@ fn renumbers(change: &Change) -> Option<String> {
             | Setting::LoopbackPool(_)
             | Setting::ManagementPool(_)
             | Setting::AsnBase(_)
+            | Setting::AddressWidths(_)
             | Setting::Rails(_)
             | Setting::NicsPerNode(_) => Some(format!("`{}`", setting.field())),
             _ => None,

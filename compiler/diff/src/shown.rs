@@ -13,7 +13,7 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, ManagementList,
+    AddressWidths, Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, ManagementList,
     NicKind, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId,
     ZoneTier,
 };
@@ -237,6 +237,16 @@ impl Shown for Vec<Site> {
         };
         let sites: Vec<String> = self.iter().map(site).collect();
         if sites.is_empty() { "none".to_owned() } else { sites.join("; ") }
+    }
+}
+
+impl Shown for AddressWidths {
+    fn shown(&self) -> String {
+        let AddressWidths { zone, index } = self;
+        match index {
+            Some(index) => format!("zone {zone} | index {index} bits"),
+            None => format!("zone {zone} bits"),
+        }
     }
 }
 

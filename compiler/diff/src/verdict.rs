@@ -129,7 +129,7 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
 
 /// Rollout of a changed setting of the fabric, from the values before and after.
 pub(crate) mod rule {
-    use closc_topology::Racks;
+    use closc_topology::{AddressWidths, Racks};
     use closc_topology::TierId::{T0, T1, T2};
 
     use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
@@ -227,6 +227,10 @@ pub(crate) mod rule {
         at_once("a NIC has one address for all planes, and every connection names it")
     }
 
+    pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, sides: &Sides<'_>) -> Verdict {
+        if old.zone == new.zone { management(old, new, sides) } else { nic_addresses(old, new, sides) }
+    }
+
     pub(crate) fn transport<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("both ends of a connection must agree on the port")
     }
@@ -270,7 +274,7 @@ pub(crate) mod note {
 
     use closc_diagnostics::figures::number;
     use closc_plan::Plan;
-    use closc_topology::{ManagementList, Nic, Pins, Switch};
+    use closc_topology::{AddressWidths, ManagementList, Nic, Pins, Switch};
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers every segment".to_owned()
@@ -281,6 +285,13 @@ pub(crate) mod note {
         let groups = u64::from(topology.zones) * u64::from(topology.hosts.groups);
         let nics = groups * u64::from(topology.hosts.per_group);
         format!("renumbers all {} NICs", number(nics))
+    }
+
+    pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, plan: &Plan) -> String {
+        if old.zone == new.zone {
+            return "renumbers IPv4 management ports".to_owned();
+        }
+        nics(old, new, plan)
     }
 
     pub(crate) fn cables<T>(_: &T, _: &T, _: &Plan) -> String {

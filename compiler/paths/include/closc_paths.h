@@ -33,6 +33,7 @@ struct closc_paths_table {
     uint16_t t1_start, t2_usid;          /* 0 in two tiers */
     uint16_t t2_rows;                    /* rows that T1s share; 0 where a T1's row is its index */
     uint8_t plane_in_block;              /* the block says the plane, and uSIDs do not */
+    uint8_t zone_bits;                   /* bits of the zone in a NIC address, of 16 for zone and group */
     uint8_t planes, plane_shift, uplink_bits, plane_bits, t1_uplink_bits, pool_len;
 };
 
@@ -104,7 +105,7 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     if (len < 128) return CLOSC_PATHS_SHORT;
     if (memcmp(bytes, "CLPT", 4) != 0) return CLOSC_PATHS_MAGIC;
     uint16_t version = closc_paths_u16(bytes + 4);
-    if (version < 1 || version > 3) return CLOSC_PATHS_VERSION;
+    if (version < 1 || version > 4) return CLOSC_PATHS_VERSION;
     uint32_t total = closc_paths_u32(bytes + 8);
     if (total > len) return CLOSC_PATHS_SHORT;
     if (total < len) return CLOSC_PATHS_LONG;
@@ -127,8 +128,10 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     t->plane_in_block = bytes[124];
     t->t2_rows = closc_paths_u16(bytes + 126);
     if (t->plane_in_block > 1) return CLOSC_PATHS_LAYOUT;
+    if (bytes[125] == 4) return CLOSC_PATHS_LAYOUT;
+    t->zone_bits = bytes[125] ? bytes[125] : 4;
     /* Each table has one version: the oldest that can express it. */
-    if (version != (t->plane_in_block || t->t2_rows > 0 ? 3 : t->t1_uplinks > 0 ? 2 : 1)) return CLOSC_PATHS_VERSION;
+    if (version != (t->zone_bits != 4 ? 4 : t->plane_in_block || t->t2_rows > 0 ? 3 : t->t1_uplinks > 0 ? 2 : 1)) return CLOSC_PATHS_VERSION;
     if (t->plane_in_block) t->plane_shift = 0;
     t->destinations = closc_paths_u32(bytes + 72), t->orders = closc_paths_u32(bytes + 76);
     t->denied = closc_paths_u32(bytes + 80), t->denied_count = closc_paths_u32(bytes + 84);
@@ -137,7 +140,7 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
                  closc_paths_inside(t->denied, (uint64_t)t->denied_count * 20, total);
     int numbers = t->parallel0 > 0 && t->parallel1 > 0 && t->plane_shift < 16 && t->uplink_bits <= 16 &&
                   t->plane_bits <= 16 && t->uplink_bits + t->plane_bits + t->t1_uplink_bits <= 32 &&
-                  t->pool_len <= 48 && t->t0_uplinks > 0 && t->t1_start < (t->t1_uplinks > 0 ? t->t1_uplinks : 1) &&
+                  t->pool_len <= 48 && t->zone_bits >= 1 && t->zone_bits <= 8 && t->t0_uplinks > 0 && t->t1_start < (t->t1_uplinks > 0 ? t->t1_uplinks : 1) &&
                   t->zone < t->zones && t->group < t->groups;
     uint64_t behind = (uint64_t)t->denied + (uint64_t)t->denied_count * 20;
     if (!inside || !numbers || behind < 128) return CLOSC_PATHS_LAYOUT;
@@ -160,8 +163,10 @@ static inline int closc_paths_find(const struct closc_paths_table *t, const uint
     for (int n = 0; n < 14; n++)
         if (n != 6 && n != 7 && inner[n] != pool[n]) return 0;
     uint16_t place = closc_paths_net16(inner + 6), last = closc_paths_net16(inner + 14);
-    if ((place & 0xfff) == 0 || last == 0) return 0;
-    to->zone = place >> 12, to->group = (uint16_t)((place & 0xfff) - 1), to->downlink = (uint16_t)(last - 1);
+    int group_bits = 16 - t->zone_bits;
+    uint16_t ordinal = (uint16_t)(place & ((1u << group_bits) - 1));
+    if (ordinal == 0 || last == 0) return 0;
+    to->zone = (uint16_t)(place >> group_bits), to->group = (uint16_t)(ordinal - 1), to->downlink = (uint16_t)(last - 1);
     if (to->zone >= t->zones || to->group >= t->groups || to->downlink >= t->nics) return 0;
     const uint8_t *record = t->bytes + t->destinations + ((uint32_t)to->zone * t->groups + to->group) * 24;
     if (record[16] < 1 || record[16] > 3) return 0;

@@ -9,6 +9,8 @@ pub(crate) const TWO_TIERS: u16 = 1;
 pub(crate) const THREE_TIERS: u16 = 2;
 /// Tables of two or three tiers that also say where the plane is, and which T1s share a row.
 pub(crate) const WITH_BLOCKS: u16 = 3;
+/// Tables of fabrics that state how many bits of a NIC address the zone has.
+pub(crate) const WITH_WIDTHS: u16 = 4;
 pub(crate) const HEADER: usize = 128;
 
 pub(crate) const AT_VERSION: usize = 4;
@@ -50,6 +52,7 @@ pub(crate) const AT_T1_PROBE: usize = 104;
 pub(crate) const AT_T1_START: usize = 120;
 pub(crate) const AT_T2_USID: usize = 122;
 pub(crate) const AT_PLANE_IN: usize = 124;
+pub(crate) const AT_ZONE_BITS: usize = 125;
 pub(crate) const AT_T2_ROWS: usize = 126;
 
 /// The plane is in every uSID.

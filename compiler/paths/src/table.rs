@@ -38,6 +38,8 @@ pub struct Header {
     pub pool_len: u8,
     /// The pool of NIC addresses.
     pub pool: u128,
+    /// Bits of the zone in a NIC address, 1 to 8; the group has the others of 16.
+    pub zone_bits: u8,
     /// Cables between a T0 and a T1.
     pub parallel0: u16,
     /// Cables between a T1 and a T2.
@@ -179,7 +181,7 @@ impl<'a> Table<'a> {
             return Err(Fault::Magic);
         }
         let version = u16_at(bytes, at::AT_VERSION);
-        if ![at::TWO_TIERS, at::THREE_TIERS, at::WITH_BLOCKS].contains(&version) {
+        if ![at::TWO_TIERS, at::THREE_TIERS, at::WITH_BLOCKS, at::WITH_WIDTHS].contains(&version) {
             return Err(Fault::Version(version));
         }
         let total = u32_at(bytes, at::AT_TOTAL) as usize;
@@ -231,6 +233,7 @@ impl<'a> Table<'a> {
             && shift < 16
             && width <= 32
             && h.pool_len <= 48
+            && (1..=8).contains(&h.zone_bits)
             && h.t0_uplinks > 0
             && h.t1_start < h.t1_uplinks.max(1)
             && h.zone < h.zones
@@ -286,7 +289,8 @@ impl<'a> Table<'a> {
         let pool_bits = u32::from(h.pool_len);
         let under = if pool_bits == 0 { 0 } else { (inner ^ h.pool) >> (128 - pool_bits) };
         let place = (inner >> 64) as u16;
-        let (zone, ordinal) = (place >> 12, place & 0xfff);
+        let group_bits = 16 - h.zone_bits.min(15);
+        let (zone, ordinal) = (place >> group_bits, place & ((1 << group_bits) - 1));
         let (group, downlink) = (ordinal.wrapping_sub(1), (inner as u16).wrapping_sub(1));
         // Between the pool and the place, and between the place and the downlink, everything is zero.
         let gaps = (inner ^ h.pool) & !(0xffff << 64 | 0xffff);
@@ -441,9 +445,16 @@ impl<'a> Table<'a> {
 }
 
 impl Header {
+    /// Returns the address of a NIC of the fabric.
+    pub fn nic(&self, (zone, group): (u16, u16), downlink: u16) -> [u8; 16] {
+        let place = u32::from(zone) << (16 - self.zone_bits.min(16)) | (u32::from(group) + 1);
+        (self.pool | u128::from(place as u16) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+    }
+
     /// Returns the version that a table with this header has, which is the oldest that can express it.
     pub(crate) fn version(&self) -> u16 {
         match (self.plane, self.t2_rows, self.t1_uplinks) {
+            _ if self.zone_bits != DEFAULT_ZONE_BITS => at::WITH_WIDTHS,
             (PlaneAt::Usids { .. }, 0, 0) => at::TWO_TIERS,
             (PlaneAt::Usids { .. }, 0, _) => at::THREE_TIERS,
             _ => at::WITH_BLOCKS,
@@ -457,6 +468,11 @@ impl Header {
             at::IN_BLOCK => PlaneAt::Block,
             _ => return Err(Fault::Layout),
         };
+        let zone_bits = match byte(at::AT_ZONE_BITS) {
+            0 => DEFAULT_ZONE_BITS,
+            DEFAULT_ZONE_BITS => return Err(Fault::Layout),
+            bits => bits,
+        };
         Ok(Header {
             planes: byte(at::AT_PLANES),
             plane,
@@ -465,6 +481,7 @@ impl Header {
             t1_uplink_bits: byte(at::AT_T1_UPLINK_BITS),
             pool_len: byte(at::AT_POOL_LEN),
             pool: address_at(bytes, at::AT_POOL),
+            zone_bits,
             parallel0: u16_at(bytes, at::AT_PARALLEL0),
             parallel1: u16_at(bytes, at::AT_PARALLEL1),
             per_t1: u16_at(bytes, at::AT_PER_T1),
@@ -488,6 +505,9 @@ impl Header {
         })
     }
 }
+
+/// Bits of the zone in tables that do not state them.
+pub(crate) const DEFAULT_ZONE_BITS: u8 = 4;
 
 fn mask(bits: u8) -> Result<u32, Fault> {
     if bits <= 16 { Ok((1 << bits) - 1) } else { Err(Fault::Layout) }

@@ -10,7 +10,7 @@ use crate::checksum::crc32;
 use crate::choice::Kind;
 use crate::denied::{self, Denied, Reason};
 use crate::layout as at;
-use crate::table::{Header, PlaneAt};
+use crate::table::{DEFAULT_ZONE_BITS, Header, PlaneAt};
 
 /// Text after the header.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +82,7 @@ fn write_header(out: &mut [u8], h: &Header) {
     put(out, at::AT_VERSION, &h.version().to_le_bytes());
     put(out, at::AT_HEADER_LEN, &(at::HEADER as u16).to_le_bytes());
     put(out, at::AT_POOL, &h.pool.to_be_bytes());
+    let zone_bits = if h.zone_bits == DEFAULT_ZONE_BITS { 0 } else { h.zone_bits };
     for (field, value) in [
         (at::AT_PLANES, h.planes),
         (at::AT_PLANE_SHIFT, shift),
@@ -90,6 +91,7 @@ fn write_header(out: &mut [u8], h: &Header) {
         (at::AT_T1_UPLINK_BITS, h.t1_uplink_bits),
         (at::AT_POOL_LEN, h.pool_len),
         (at::AT_PLANE_IN, plane_in),
+        (at::AT_ZONE_BITS, zone_bits),
     ] {
         put(out, field, &[value]);
     }

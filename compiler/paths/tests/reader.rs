@@ -33,6 +33,7 @@ fn sample() -> (Header, Body) {
         t2_step: 8,
         t2_row: 2,
         t2_rows: 0,
+        zone_bits: 4,
         zone: 0,
         group: 0,
         zones: 2,
@@ -187,17 +188,19 @@ fn two_tiers_are_version_1_and_three_are_2() {
     assert_eq!(Table::open(&two).unwrap_err(), Fault::Version(1));
 }
 
-/// A table of two tiers, of three, and with blocks, or rows that are shared: each opens with one version only.
+/// A table of two tiers, of three, with blocks, with rows that are shared, and with a width of its own: each opens with
+/// one version only.
 #[test]
 fn each_table_has_one_version() {
     let (three, body) = sample();
     let two = Header { t1_uplinks: 0, t1_uplink_bits: 0, t1_start: 0, t2_usid: 0, ..three };
     let rows = Header { t2_rows: 2, ..three };
     let in_block = Header { plane: PlaneAt::Block, ..three };
-    for (header, expected) in [(two, 1), (three, 2), (rows, 3), (in_block, 3)] {
+    let [wide, wide_blocks] = [two, in_block].map(|header| Header { zone_bits: 7, ..header });
+    for (header, expected) in [(two, 1), (three, 2), (rows, 3), (in_block, 3), (wide, 4), (wide_blocks, 4)] {
         let whole = write(&header, &body);
         assert_eq!(whole[4], expected);
-        for version in 0..=4 {
+        for version in 0..=5 {
             let mut bytes = whole.clone();
             bytes[4] = version;
             let opened = Table::open(&bytes).map(|table| *table.header());
@@ -240,15 +243,40 @@ fn a_block_says_the_plane_and_rows_are_shared() {
     assert_eq!(Table::open(&other).unwrap_err(), Fault::Layout);
 }
 
+/// A fabric of 128 zones of up to 511 T0 groups: zone and group share a hextet of the NIC address.
+#[test]
+fn a_stated_width_moves_zone_and_group() {
+    let (header, body) = sample();
+    let header = Header { zone_bits: 7, ..header };
+    let bytes = write(&header, &body);
+    assert_eq!((bytes[4], bytes[125]), (4, 7));
+    let table = Table::open(&bytes).unwrap();
+    assert_eq!(*table.header(), header);
+    for (zone, group, text) in [(0, 1, "2001:db8:1000:2::5"), (1, 0, "2001:db8:1000:201::5")] {
+        let address = header.nic((zone, group), 4);
+        assert_eq!(Ipv6Addr::from(address).to_string(), text);
+        let to = table.destination(address).unwrap();
+        assert_eq!((to.zone, to.group, to.downlink), (zone, group, 4));
+    }
+    assert!(table.destination(inner("2001:db8:1000:1001::5")).is_none());
+    for (bits, fault) in [(0, Fault::Version(4)), (4, Fault::Layout), (9, Fault::Layout), (255, Fault::Layout)] {
+        let mut other = bytes.clone();
+        other[125] = bits;
+        let crc = crc32(&other[16..]).to_le_bytes();
+        other[12..16].copy_from_slice(&crc);
+        assert_eq!(Table::open(&other).unwrap_err(), fault, "{bits} bits");
+    }
+}
+
 /// Error of readers of versions 1 and 2 for version 3: its number, and nothing of its contents.
 #[test]
 fn a_later_version_is_refused_by_its_number() {
     let (header, body) = blocks();
     let mut bytes = write(&header, &body);
-    bytes[4] = 4;
+    bytes[4] = 5;
     let fault = Table::open(&bytes).unwrap_err();
-    assert_eq!(fault, Fault::Version(4));
-    assert_eq!(fault.to_string(), "version 4 is not known here, or not the version of such a table");
+    assert_eq!(fault, Fault::Version(5));
+    assert_eq!(fault.to_string(), "version 5 is not known here, or not the version of such a table");
 }
 
 #[test]
@@ -357,7 +385,9 @@ fn the_c_header_agrees_with_the_rust_reader() {
     let (header, body) = blocks();
     let in_blocks = write(&header, &body);
     assert_eq!(run(&in_blocks), (true, walk(&Table::open(&in_blocks).unwrap())));
-    one_version(&run, [&whole, &in_blocks]);
+    let wide = write(&Header { zone_bits: 7, ..header }, &body);
+    assert_eq!(run(&wide), (true, walk(&Table::open(&wide).unwrap())));
+    one_version(&run, [&whole, &in_blocks, &wide]);
     names(&run);
     let wild = wild();
     assert!(Table::open(&wild).is_ok());
@@ -365,7 +395,7 @@ fn the_c_header_agrees_with_the_rust_reader() {
     assert!(!run(&whole[..whole.len() - 1]).0);
     let mut opened = 0u64;
     for seed in 0..CORRUPT {
-        let corrupt = corrupt(if seed % 2 == 0 { &whole } else { &in_blocks }, seed);
+        let corrupt = corrupt([&whole, &in_blocks, &wide][(seed % 3) as usize], seed);
         let is_table = Table::open(&corrupt).is_ok();
         opened += u64::from(is_table);
         assert_eq!(run(&corrupt).0, is_table, "table {seed}");
@@ -383,8 +413,8 @@ fn names(run: &dyn Fn(&[u8]) -> (bool, String)) {
 }
 
 /// The reader in C takes tables of the version that they have, and of no other.
-fn one_version(run: &dyn Fn(&[u8]) -> (bool, String), tables: [&Vec<u8>; 2]) {
-    for version in 0..=4 {
+fn one_version(run: &dyn Fn(&[u8]) -> (bool, String), tables: [&Vec<u8>; 3]) {
+    for version in 0..=5 {
         for table in tables {
             let mut other = table.clone();
             other[4] = version;
@@ -457,7 +487,7 @@ fn walk(table: &Table<'_>) -> String {
     for zone in 0..3u16 {
         for group in 0..5u16 {
             for downlink in 0..7u16 {
-                let place = zone << 12 | group;
+                let place = zone << (16 - table.header().zone_bits) | group;
                 let inner = address("2001:db8:1000::") | u128::from(place) << 64 | u128::from(downlink);
                 let Some(to) = table.destination(inner.to_be_bytes()) else { continue };
                 for ev in (0..0x20_0000u32).step_by(4099) {

@@ -45,7 +45,8 @@ int main(void) {
             for (uint16_t downlink = 0; downlink < 7; downlink++) {
                 uint8_t inner[16] = {0x20, 0x01, 0x0d, 0xb8, 0x10, 0x00};
                 struct closc_paths_destination to;
-                inner[6] = (uint8_t)(zone << 4), inner[7] = (uint8_t)group, inner[15] = (uint8_t)downlink;
+                uint16_t place = (uint16_t)(zone << (16 - table.zone_bits) | group);
+                inner[6] = (uint8_t)(place >> 8), inner[7] = (uint8_t)place, inner[15] = (uint8_t)downlink;
                 if (!closc_paths_find(&table, inner, &to)) continue;
                 for (uint32_t ev = 0; ev < 0x200000; ev += 4099) {
                     uint8_t outer[16];

@@ -6,16 +6,16 @@
 //!
 //! | address | bits |
 //! |---|---|
-//! | NIC | hextet 4 = zone (4 bits), group from 1 (12); hextet 8 = downlink from 1 |
+//! | NIC | hextet 4 = zone (4 bits), group from 1 (12), or other [widths](AddressWidths); hextet 8 = downlink from 1 |
 //! | cable | hextet 4 = kind (4), plane (4), zone (8); hextet 5 = lower device from 1; hextet 6 = its port from 1; hextet 8 = `a` at the lower end, `b` at the upper: a /127 (RFC 6164) |
 //! | loopback | hextet 5 = tier, 6 = plane, 7 = zone, 8 = index from 1 |
-//! | management | IPv6 as loopback; IPv4: tier (2 bits), plane (4), zone and index (12) |
-//! | ASN, router id | tier, plane (4 bits), zone (8), index from 1 (12) |
-//! | MAC | `02:c1` tier and plane, zone, index; `02:dP` plane P, zone (4) and group (12), downlink |
+//! | management | IPv6 as loopback; IPv4: tier (2 bits), plane (4), zone and index (12, or other widths) |
+//! | ASN, router id | tier, plane (4 bits), zone (8), index from 1 (12); of a T2: index (20) |
+//! | MAC | `02:c1` tier and plane, zone, index; `02:dP` plane P, zone and group as of the NIC, downlink |
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use closc_topology::{Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
+use closc_topology::{AddressWidths, Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
 use ipnet::{IpNet, Ipv6Net};
 
 use crate::mac::Mac;
@@ -24,6 +24,7 @@ use crate::mac::Mac;
 #[derive(Debug, Clone, Copy)]
 pub struct AddressPlan<'a> {
     pools: &'a Addresses,
+    /// Bits of an index in an IPv4 management address.
     index_bits: u8,
 }
 
@@ -48,24 +49,45 @@ impl CableEnd {
 impl<'a> AddressPlan<'a> {
     /// Takes the pools of a topology.
     pub fn new(topology: &'a Topology) -> Self {
-        AddressPlan { pools: &topology.addresses, index_bits: topology.srv6.layout.index_bits }
+        let pools = &topology.addresses;
+        AddressPlan { pools, index_bits: pools.widths.index.unwrap_or(topology.srv6.layout.index_bits) }
     }
 
     /// Returns the inner address of a NIC, the same in every plane.
     pub fn nic(&self, nic: Nic) -> Ipv6Addr {
-        let group = group_hextet(nic.zone, nic.group);
+        let group = self.place(nic.zone, nic.group + 1);
         with(self.pools.hosts, [0, 0, 0, group, 0, 0, 0, nic.ordinal()])
+    }
+
+    /// Returns the NIC that an address would be that of, in a fabric of any size; nothing for addresses of no such form.
+    pub fn nic_of(&self, address: Ipv6Addr) -> Option<Nic> {
+        let (own, pool) = (address.segments(), self.pools.hosts.network().segments());
+        let place = u32::from(own[3].checked_sub(pool[3])?);
+        let (zone, group) = (place >> self.widths().group(), place & self.widths().groups_max());
+        let (zone, group) = (u16::try_from(zone).ok()?, u16::try_from(group).ok()?.checked_sub(1)?);
+        let nic = Nic { zone: ZoneId(zone), group, downlink: own[7].checked_sub(1)? };
+        (self.nic(nic) == address).then_some(nic)
     }
 
     /// Returns the prefix of all NICs of a T0 group.
     pub fn group(&self, zone: ZoneId, group: u16) -> Ipv6Net {
-        let base = with(self.pools.hosts, [0, 0, 0, group_hextet(zone, group), 0, 0, 0, 0]);
+        let base = with(self.pools.hosts, [0, 0, 0, self.place(zone, group + 1), 0, 0, 0, 0]);
         Ipv6Net::new_assert(base, 64)
     }
 
     /// Returns the prefix of all NICs of a zone.
     pub fn zone(&self, zone: ZoneId) -> Ipv6Net {
-        Ipv6Net::new_assert(with(self.pools.hosts, [0, 0, 0, zone.0 << 12, 0, 0, 0, 0]), 52)
+        let base = with(self.pools.hosts, [0, 0, 0, self.place(zone, 0), 0, 0, 0, 0]);
+        Ipv6Net::new_assert(base, 48 + self.widths().zone)
+    }
+
+    /// Zone and group from 1.
+    fn place(&self, zone: ZoneId, ordinal: u16) -> u16 {
+        zone.0 << self.widths().group() | ordinal
+    }
+
+    fn widths(&self) -> AddressWidths {
+        self.pools.widths
     }
 
     /// Returns the prefix of all NICs of the fabric.
@@ -118,7 +140,8 @@ impl<'a> AddressPlan<'a> {
             }
             IpNet::V4(pool) => {
                 let device = u32::from(switch.zone.0) << self.index_bits | u32::from(switch.ordinal());
-                let host = u32::from(tier(switch)) << 16 | u32::from(plane(switch)) << 12 | device;
+                let place = u32::from(tier(switch)) << 4 | u32::from(plane(switch));
+                let host = place << self.widths().device() | device;
                 IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | host))
             }
         };
@@ -136,7 +159,10 @@ impl<'a> AddressPlan<'a> {
         let pool = self.pools.management?;
         Some(self.pools.management_gateway.unwrap_or(match pool {
             IpNet::V6(pool) => IpAddr::V6(with(pool, [0, 0, 0, 0, 3, 0, 0, 1])),
-            IpNet::V4(pool) => IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | 0x3_0001)),
+            IpNet::V4(pool) => {
+                let first = 3 << (self.widths().device() + 4) | 1;
+                IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | first))
+            }
         }))
     }
 
@@ -163,7 +189,7 @@ impl<'a> AddressPlan<'a> {
 
     /// Returns the MAC address that a NIC port gets in labs and on targets that set it.
     pub fn nic_mac(&self, port: NicPort) -> Mac {
-        let [a, b] = group_hextet(port.nic.zone, port.nic.group).to_be_bytes();
+        let [a, b] = self.place(port.nic.zone, port.nic.group + 1).to_be_bytes();
         let [c, d] = port.nic.ordinal().to_be_bytes();
         Mac([0x02, 0xd0 | port.plane.0, a, b, c, d])
     }
@@ -177,13 +203,9 @@ fn plane(switch: Switch) -> u16 {
     u16::from(switch.plane.0)
 }
 
+/// A T2 has zone 0, so that its index has the zone's bits too.
 fn device_bits(switch: Switch) -> u32 {
     u32::from(plane(switch)) << 20 | u32::from(switch.zone.0) << 12 | u32::from(switch.ordinal())
-}
-
-/// Zone in 4 bits, group from 1 in 12.
-fn group_hextet(zone: ZoneId, group: u16) -> u16 {
-    zone.0 << 12 | (group + 1)
 }
 
 /// Sets the hextets below a pool's own bits.
@@ -208,6 +230,7 @@ mod tests {
             management_gateway: None,
             management_list: Arc::default(),
             asn_base: 4_200_000_000,
+            widths: AddressWidths::default(),
         }
     }
 
@@ -241,6 +264,31 @@ mod tests {
         let zone = plan(&pools).zone(ZoneId(2));
         assert_eq!(zone.to_string(), "2001:db8:1000:2000::/52");
         assert!(zone.contains(&plan(&pools).group(ZoneId(2), 4094)) && pools.hosts.contains(&zone));
+    }
+
+    #[test]
+    fn stated_widths_move_zone_and_index() {
+        let widths = AddressWidths { zone: 7, index: Some(7) };
+        let pools = Addresses { widths, management: Some("10.0.0.0/12".parse().unwrap()), ..pools() };
+        let plan = AddressPlan { pools: &pools, index_bits: 7 };
+        let nic = Nic { zone: ZoneId(127), group: 510, downlink: 1 };
+        assert_eq!(plan.nic(nic).to_string(), "2001:db8:1000:ffff::2");
+        assert_eq!(plan.nic_of(plan.nic(nic)), Some(nic));
+        assert_eq!(plan.zone(ZoneId(127)).to_string(), "2001:db8:1000:fe00::/55");
+        assert!(plan.zone(ZoneId(127)).contains(&plan.group(ZoneId(127), 510)));
+        let last = Switch { plane: PlaneId(15), zone: ZoneId(127), index: 126, ..T0 };
+        assert_eq!(plan.management(last).unwrap().to_string(), "10.3.255.255/12");
+        assert_eq!(plan.pool_gateway().unwrap().to_string(), "10.12.0.1");
+    }
+
+    /// A T2 of 128 pods is the 4,096th: one more than 12 bits count.
+    #[test]
+    fn t2s_have_the_bits_of_the_zone_too() {
+        let pools = pools();
+        let of = |index| Switch { tier: TierId::T2, index, ..T0 };
+        assert_eq!(plan(&pools).router_id(of(0)).to_string(), "3.48.0.1");
+        assert_eq!(plan(&pools).router_id(of(4_095)).to_string(), "3.48.16.0");
+        assert_eq!(plan(&pools).router_id(of(65_534)).to_string(), "3.48.255.255");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use closc_artefacts::BgpTimers;
 use closc_platform::capability::Capability;
 use closc_platform::{Limit, Platform};
-use closc_topology::{Addresses, BANDWIDTH_CABLES_MAX, Switch, TierId, Topology};
+use closc_topology::{AddressWidths, BANDWIDTH_CABLES_MAX, Switch, TierId, Topology};
 use ipnet::Ipv6Net;
 
 use crate::ecmp;
@@ -43,7 +43,9 @@ const _: () = assert!(
 const T0_PREFIXES_MAX: u32 = 8;
 
 /// Prefixes that a T1 may send to a T2: those of every T0 of its zone that addresses can name, and its loopback.
-const ZONE_PREFIXES_MAX: u32 = 2 * Addresses::GROUPS_MAX + 1;
+fn zone_prefixes_max(widths: AddressWidths) -> u32 {
+    2 * widths.groups_max() + 1
+}
 
 /// Returns what a switch delivers itself; the rest it receives.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
@@ -96,7 +98,7 @@ fn neighbour(plan: &Plan, port: usize, intent: &PortIntent) -> Option<BgpNeighbo
 fn below(plan: &Plan, switch: Switch) -> BgpSide {
     let (longest, prefixes) = match switch.tier {
         TierId::T0 | TierId::T1 => (1, T0_PREFIXES_MAX),
-        TierId::T2 => (2, ZONE_PREFIXES_MAX.min(room(plan, switch))),
+        TierId::T2 => (2, zone_prefixes_max(plan.topology().addresses.widths).min(room(plan, switch))),
     };
     BgpSide {
         direction: BgpDirection::Below,

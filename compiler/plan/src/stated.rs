@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedManagement,
+    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedManagement, StatedWidths,
     StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWiring,
 };
 use closc_platform::Breakout;
@@ -105,6 +105,7 @@ impl Plan {
             t0_t1: numbered(topology.t0.parallel),
             t1_t2: numbered(topology.t1.parallel).filter(|_| topology.t2.is_some()),
             rows: numbered(topology.t2_rows()).filter(|_| topology.t2.is_some()),
+            widths: pools.widths.index.map(|index| StatedWidths { zone: pools.widths.zone, index }),
         }
     }
 }

@@ -92,6 +92,8 @@ pub struct TableSize {
     pub has_t2: bool,
     /// The prefix of all NICs.
     pub pool: Ipv6Net,
+    /// Bits of the zone in a NIC address.
+    pub zone_bits: u8,
 }
 
 /// Layout and names of uSIDs.
@@ -313,6 +315,7 @@ fn size(topology: &Topology) -> TableSize {
         t1_uplinks: topology.t1.up.count,
         has_t2: topology.t2.is_some(),
         pool: topology.addresses.hosts,
+        zone_bits: topology.addresses.widths.zone,
     }
 }
 

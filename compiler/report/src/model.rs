@@ -94,6 +94,10 @@ struct Pools {
     asn_base: u32,
     /// Bits of an index in IPv4 management addresses.
     index_bits: u8,
+    /// Bits of zone and index in them.
+    device_bits: u8,
+    /// Bits of the zone in NIC addresses.
+    zone_bits: u8,
 }
 
 #[derive(Debug, Serialize)]
@@ -226,7 +230,9 @@ fn pools(plan: &Plan) -> Pools {
             .map(|(switch, port)| (plan.switch_name(*switch).to_string(), port.address.to_string()))
             .collect(),
         asn_base: own.asn_base,
-        index_bits: topology.srv6.layout.index_bits,
+        index_bits: own.widths.index.unwrap_or(topology.srv6.layout.index_bits),
+        device_bits: own.widths.device(),
+        zone_bits: own.widths.zone,
     }
 }
 

@@ -21,7 +21,7 @@ use closc_diagnostics::Level;
 use closc_platform::{Os, Release};
 use smol_str::SmolStr;
 
-pub use addresses::{AddressesDoc, ServicesDoc, SnmpDoc};
+pub use addresses::{AddressWidthsDoc, AddressesDoc, ServicesDoc, SnmpDoc};
 pub use cables::{CableDoc, CablesDoc};
 pub use domains::DomainDoc;
 pub use exceptions::ExceptionsDoc;

@@ -29,6 +29,7 @@ mod spans;
 mod suggest;
 #[cfg(test)]
 mod testing;
+mod widths;
 mod yaml;
 
 pub mod checks;
@@ -60,3 +61,4 @@ pub use schema::schema;
 pub use spans::Spans;
 pub use suggest::nearest;
 pub use usid::{GIB_MAX, Role, Usid, UsidLayout};
+pub use widths::AddressWidths;

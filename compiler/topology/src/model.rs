@@ -26,6 +26,7 @@ use crate::rack::Racks;
 use crate::shared;
 use crate::spans::Spans;
 use crate::usid::UsidLayout;
+use crate::widths::AddressWidths;
 
 /// A valid fabric description. Its serialised form is what a file means: digests are of it, so the order of fields and
 /// variants here, in what they hold and in [`Platform`] is part of every digest, and names are not.
@@ -364,16 +365,20 @@ pub struct Addresses {
     pub links: Ipv6Net,
     /// One address a switch, /64 or shorter.
     pub loopbacks: Ipv6Net,
-    /// Management ports, IPv4 /14 or shorter, or IPv6 /64 or shorter; absent: none generated.
+    /// Management ports, IPv4 /14 or shorter (see [`AddressWidths::management_v4_max`]), or IPv6 /64 or shorter; absent:
+    /// none generated.
     pub management: Option<IpNet>,
-    /// Gateway of the management network. By default `pool + 0x30001` (IPv4) or `pool::3:0:0:1` (IPv6): tier
-    /// code 3 names no switch, so the gateway can never collide with one.
+    /// Gateway of the management network. By default the first address of tier code 3 (`pool + 0x30001` or `pool::3:0:0:1`),
+    /// which names no switch, so that the gateway can never collide with one.
     pub management_gateway: Option<IpAddr>,
     /// Management ports that do not follow from a pool.
     #[serde(serialize_with = "shared::value")]
     pub management_list: Arc<ManagementList>,
     /// First autonomous system number, for BGP.
     pub asn_base: u32,
+    /// Bits of coordinates.
+    #[serde(skip_serializing_if = "AddressWidths::is_default")]
+    pub widths: AddressWidths,
 }
 
 /// A cable: how long and of what.
@@ -383,16 +388,6 @@ pub struct Cable {
     pub length: Length,
     /// Medium, for example `dr4`.
     pub medium: SmolStr,
-}
-
-impl Addresses {
-    /// Zones that fit NIC addresses: 4 bits.
-    pub const ZONES_MAX: u32 = 1 << 4;
-    /// T0 groups of a zone that fit NIC addresses: 12 bits, counted from 1.
-    pub const GROUPS_MAX: u32 = (1 << 12) - 1;
-    /// Zone and index of a switch that fit IPv4 management addresses, router ids and ASNs: 12 bits, where the
-    /// zone stands above `index_bits` of the uSID layout.
-    pub const DEVICES_MAX: u32 = (1 << 12) - 1;
 }
 
 /// Cables by kind.

@@ -671,10 +671,5 @@ fn is_by_person(denial: &Denial) -> bool {
 
 /// Finds the NIC of an address.
 pub(crate) fn nic_of(plan: &Plan, address: Ipv6Addr) -> Option<Nic> {
-    let addresses = plan.addresses();
-    let (own, pool) = (address.segments(), addresses.hosts().network().segments());
-    let place = own[3].checked_sub(pool[3])?;
-    let (zone, group) = (ZoneId(place >> 12), (place & 0xfff).checked_sub(1)?);
-    let nic = Nic { zone, group, downlink: own[7].checked_sub(1)? };
-    (plan.fabric().has_nic(nic) && addresses.nic(nic) == address).then_some(nic)
+    plan.addresses().nic_of(address).filter(|nic| plan.fabric().has_nic(*nic))
 }

@@ -376,13 +376,7 @@ fn identity(table: &Table<'_>, options: &Options) -> (Identity, Cookies) {
 
 fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     let h = table.header();
-    inner_address(table, (h.zone, h.group), downlink)
-}
-
-/// The address of a NIC, by its zone, group and downlink.
-fn inner_address(table: &Table<'_>, (zone, group): (u16, u16), downlink: u16) -> [u8; 16] {
-    let place = zone << 12 | group.wrapping_add(1) & 0xfff;
-    (table.header().pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+    h.nic((h.zone, h.group), downlink)
 }
 
 /// The segments of the NIC on a downlink, plane by plane.

@@ -205,6 +205,7 @@ pub(crate) mod tests {
             t2_step: 1,
             t2_row: 0,
             t2_rows: 0,
+            zone_bits: 4,
             zone: 0,
             group,
             zones: 1,

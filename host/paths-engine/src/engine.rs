@@ -578,8 +578,7 @@ fn change_all(
 /// Returns the address of a NIC of the table's own group.
 fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     let h = table.header();
-    let place = h.zone << 12 | h.group.wrapping_add(1) & 0xfff;
-    (h.pool | u128::from(place) << 64 | (u128::from(downlink) + 1)).to_be_bytes()
+    h.nic((h.zone, h.group), downlink)
 }
 
 /// Returns what decides the first turns from a NIC of the table's own group to a destination.

@@ -312,7 +312,7 @@ fn row(found: &Found<'_>, is_priced: bool, checks: &Checks<'_>) -> Row {
         tiers: design.tiers().map(tier).collect(),
         switches: measure.switches,
         places: design.places(),
-        largest: design.largest(closc_design::ZONES_MAX),
+        largest: design.largest(),
         cables_nic: u64::from(design.places()) * u64::from(design.planes),
         cables_switch: measure.cables,
         modules: measure.modules,

@@ -35,6 +35,7 @@ fn header(table: &PathTable<'_>) -> Header {
         t1_uplink_bits: table.format.t1_uplink_bits,
         pool_len: size.pool.prefix_len(),
         pool: u128::from(size.pool.network()),
+        zone_bits: size.zone_bits,
         parallel0: segments.parallel_t0_t1,
         parallel1: segments.parallel_t1_t2.max(1),
         per_t1: segments.per_t1,

@@ -257,11 +257,12 @@ const POOLS = {
   loopbacks: readV6(M.pools.loopbacks.split("/")[0]),
 };
 const within = (pool, low) => writeV6(pool.map((value, at) => value | low[at]));
-const groupHextet = (zone, group) => zone << 12 | group + 1;
+const GROUP_BITS = 16 - M.pools.zone_bits;
+const groupHextet = (zone, group) => zone << GROUP_BITS | group + 1;
 
 const nicAddress = (nic) => within(POOLS.hosts, [0, 0, 0, groupHextet(nic.zone, nic.group), 0, 0, 0, nic.downlink + 1]);
 const groupPrefix = (zone, group) => within(POOLS.hosts, [0, 0, 0, groupHextet(zone, group), 0, 0, 0, 0]) + "/64";
-const zonePrefix = (zone) => within(POOLS.hosts, [0, 0, 0, zone << 12, 0, 0, 0, 0]) + "/52";
+const zonePrefix = (zone) => within(POOLS.hosts, [0, 0, 0, zone << GROUP_BITS, 0, 0, 0, 0]) + "/" + (48 + M.pools.zone_bits);
 
 // The address of the lower end of a cable, or of the upper one.
 function linkAddress(l, isUpper) {
@@ -283,7 +284,7 @@ function management(s) {
   if (pool.includes(":")) return within(readV6(pool), [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1]) + "/" + length;
   const base = pool.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
   const device = s.zone << M.pools.index_bits | s.index + 1;
-  const address = (base | s.tier << 16 | s.plane << 12 | device) >>> 0;
+  const address = (base | (s.tier << 4 | s.plane) << M.pools.device_bits | device) >>> 0;
   return [24, 16, 8, 0].map((shift) => address >>> shift & 255).join(".") + "/" + length;
 }
 

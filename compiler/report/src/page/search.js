@@ -62,7 +62,7 @@ function findV6(text) {
   const hextets = readV6(text.replace(/\/\d+$/, ""));
   if (!hextets) return [];
   const address = writeV6(hextets), found = [];
-  const nic = { zone: hextets[3] >> 12, group: (hextets[3] & 0xfff) - 1, downlink: hextets[7] - 1 };
+  const nic = { zone: hextets[3] >> GROUP_BITS, group: (hextets[3] & (1 << GROUP_BITS) - 1) - 1, downlink: hextets[7] - 1 };
   if (nic.zone < M.zones && nic.group >= 0 && nic.group < M.groups) {
     if (nic.downlink >= 0 && nic.downlink < M.per_group && nicAddress(nic) === address) found.push(thing("nic", nic, "its address"));
     if (groupPrefix(nic.zone, nic.group) === address + "/64") found.push(thing("group", { zone: nic.zone, group: nic.group }));
@@ -139,8 +139,10 @@ function findV4(text) {
   const parts = text.split("/")[0].split(".").map(Number);
   if (parts.some((part) => !(part >= 0 && part < 256))) return [];
   const value = parts.reduce((sum, part) => sum * 256 + part, 0) >>> 0;
-  const device = value & 0xfff, bits = M.pools.index_bits;
-  const s = sw(value >> 12 & 15, value >> 16 & 3, device >> bits, (device & (1 << bits) - 1) - 1);
+  const all = M.pools.device_bits, device = value & (1 << all) - 1, tier = value >> all + 4 & 3;
+  // T2s are in zone 0, and their indices have its bits too.
+  const bits = tier === 2 ? all : M.pools.index_bits;
+  const s = sw(value >> all & 15, tier, device >> bits, (device & (1 << bits) - 1) - 1);
   return s.index >= 0 && isPlanned(s) && management(s).split("/")[0] === text.split("/")[0] ? [thing("switch", s, "its management address")] : [];
 }
 

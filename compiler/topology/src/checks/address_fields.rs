@@ -3,97 +3,181 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
+use crate::checks::words::and_if;
 use crate::draft::Draft;
 use crate::field;
+use crate::field::Field;
+use crate::widths::AddressWidths;
 
 /// A zone, group or index is too large for the addresses.
 pub(crate) static RULE: Rule = Rule {
     code: "E0504",
     title: "a coordinate does not fit its place in an address",
-    what: "Zones, groups and indices fit their places in addresses. NIC addresses have room for 16 zones and \
-           4,095 groups. With `bgp-unnumbered`, AS numbers and router ids have room for 4,095 switches of a \
-           tier. In IPv4 management addresses, zone and index together have 12 bits.",
+    what: "Zones, groups and indices fit their places in addresses. NIC addresses have 16 bits for zone and \
+           group: by default room for 16 zones of 4,095 groups, and with `addresses.widths.zone` for up to \
+           256 zones. With `bgp-unnumbered`, AS numbers and router ids have room for 4,095 T0s and 4,095 T1s \
+           of a zone. In IPv4 management addresses, zone and index together have 12 bits, or those of \
+           `addresses.widths`.",
     why: "A truncated coordinate gives two devices one address.",
     example: "hosts: { groups: 5000 }",
-    fix: "Make zones smaller or fewer. For management, use an IPv6 pool.",
+    fix: "Set `addresses.widths` as the message proposes, or make zones smaller or fewer. Widths renumber \
+          NICs, so choose them with room to grow. For management, use an IPv6 pool or set \
+          `addresses.widths.index`.",
 };
-
-/// The largest index, from 1, of 12 bits.
-const INDICES: u64 = 4095;
 
 /// Compares coordinates with their places.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    const ZONES: u64 = 16;
-    const ASN: &str = "12 bits of index in an AS number and a router id";
-    let mut limits = vec![
-        (field!("zones"), draft.zones, ZONES, "zones", "4 bits of zone in a NIC address"),
-        (field!("hosts.groups"), draft.groups, INDICES, "T0 groups", "12 bits of group in a NIC address"),
-    ];
-    // Without BGP no switch has either number.
-    if draft.routing.speaks_bgp() {
-        let t2s = draft.t2.as_ref().map_or(0, |t2| t2.count);
-        limits.extend([
-            (field!("tiers.t0.up"), draft.t1.count, INDICES, "T1s in a plane and zone", ASN),
-            (field!("tiers.t1.up"), t2s, INDICES, "T2s in a plane", ASN),
-        ]);
+    if !ranges(draft, out) {
+        return;
     }
-    for (path, number, max, what, place) in limits {
-        if number > max && u16::try_from(number).is_ok() {
-            out.push(
-                Diagnostic::error(&RULE, format!("{number} {what} do not fit the addresses, {max} do"))
-                    .at(draft.at(path), "")
-                    .note(place),
-            );
-        }
-    }
+    nics(draft, out);
+    speakers(draft, out);
     management(draft, out);
 }
 
-/// IPv4 management addresses put zone and index into 12 bits.
+/// Widths are in their ranges. Tells whether they are.
+fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
+    let stated = draft.doc.addresses.as_ref().and_then(|addresses| addresses.widths.clone()).unwrap_or_default();
+    let zone = AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX;
+    let widths = [
+        (field!("addresses.widths.zone"), stated.zone, zone),
+        (field!("addresses.widths.index"), stated.index, 1..=AddressWidths::INDEX_MAX),
+    ];
+    let mut is_within = true;
+    for (path, bits, range) in widths {
+        let Some(bits) = bits.filter(|bits| !range.contains(&bits.value)) else { continue };
+        is_within = false;
+        let (least, most) = range.into_inner();
+        out.push(
+            Diagnostic::error(&RULE, format!("`{path}` is {}, expected {least} to {most}", bits.value))
+                .at(bits.span, "")
+                .help(format!("set it to {least} to {most}, or remove it to get the default")),
+        );
+    }
+    is_within
+}
+
+/// NIC addresses have a hextet for zone and group.
+fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let widths = draft.addresses.widths;
+    let proposed = propose(draft);
+    let limits = [
+        (field!("zones"), draft.zones, widths.zones_max(), "zones", "zone", widths.zone),
+        (field!("hosts.groups"), draft.groups, widths.groups_max(), "T0 groups", "group", widths.group()),
+    ];
+    for (path, number, max, what, field, bits) in limits {
+        if number <= u64::from(max) || u16::try_from(number).is_err() {
+            continue;
+        }
+        let diagnostic =
+            Diagnostic::error(&RULE, format!("{number} {what} do not fit the addresses, {max} do"))
+                .at(draft.at(path), "")
+                .note(format!("{bits} bits of {field} in a NIC address"));
+        let path = field!("addresses.widths.zone");
+        let diagnostic = and_if(diagnostic, draft.stated(path), format!("{} bits of zone", widths.zone));
+        out.push(match proposed {
+            Some(own) => diagnostic.set([(path.path(), own.zone.to_string())], help(own)),
+            None => diagnostic.help("no widths fit 16 bits: make zones fewer or smaller"),
+        });
+    }
+}
+
+/// Returns the widths nearest to the default that fit the fabric.
+fn propose(draft: &Draft<'_>) -> Option<AddressWidths> {
+    let of = |zone| AddressWidths { zone, ..draft.addresses.widths };
+    let all = (AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).map(of);
+    let fits = |own: &AddressWidths| {
+        draft.zones <= own.zones_max().into() && draft.groups <= own.groups_max().into()
+    };
+    all.filter(fits).min_by_key(|own| own.zone.abs_diff(AddressWidths::ZONE))
+}
+
+fn help(own: AddressWidths) -> String {
+    format!(
+        "set `addresses.widths: {{ zone: {} }}`: room for {} zones of {} T0 groups",
+        own.zone,
+        own.zones_max(),
+        own.groups_max()
+    )
+}
+
+/// AS numbers and router ids have 12 bits for the index of a T0 or T1. T2s use those of the zone too.
+fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
+    if !draft.routing.speaks_bgp() {
+        return; // Without BGP, switches have neither number.
+    }
+    let max = u64::from(AddressWidths::SPEAKERS_MAX);
+    let limits: [(Field, u64, &str); 2] = [
+        (field!("hosts.groups"), draft.groups, "T0s in a plane and zone"),
+        (field!("tiers.t0.up"), draft.t1.count, "T1s in a plane and zone"),
+    ];
+    for (path, number, what) in limits {
+        if number > max && u16::try_from(number).is_ok() {
+            out.push(
+                Diagnostic::error(&RULE, format!("{number} {what} do not fit router ids, {max} do"))
+                    .at(draft.at(path), "")
+                    .note("12 bits of index in an AS number and a router id"),
+            );
+        }
+    }
+}
+
+/// IPv4 management addresses have 12 bits for zone and index, or those that the file states.
 fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(IpNet::V4(_)) = draft.addresses.management else { return };
-    let shift = draft.layout.index.min(32);
+    let widths = draft.addresses.widths;
+    let shift = widths.index.map_or(draft.layout.index.min(32), u64::from);
+    let (bits, max) = (widths.device(), (1_u64 << widths.device()) - 1);
     let t2s = draft.t2.as_ref().map_or(0, |t2| t2.count);
     let beyond = |number: u64| u16::try_from(number).is_err();
-    if draft.groups > INDICES || [draft.t1.count, t2s].into_iter().any(beyond) {
-        return; // Groups do not fit NIC addresses, or numbers nothing, which is said elsewhere.
+    if draft.zones > widths.zones_max().into()
+        || draft.groups > widths.groups_max().into()
+        || [draft.t1.count, t2s].into_iter().any(beyond)
+    {
+        return; // Zones or groups do not fit NIC addresses, or an index is too large for every address.
     }
     let index = draft.groups.max(draft.t1.count);
-    let zones = (draft.zones.saturating_sub(1) << shift) + index;
-    if zones.max(t2s) <= INDICES {
+    let last = draft.zones.saturating_sub(1);
+    // A wider index would be a part of the zone.
+    let reach = if index >> shift > 0 && last > 0 { u64::MAX } else { (last << shift) + index };
+    if reach.max(t2s) <= max {
         return;
     }
-    if zones <= INDICES {
-        out.push(
-            Diagnostic::error(
-                &RULE,
-                format!("{t2s} T2s in a plane, an IPv4 management address has room for {INDICES}"),
-            )
-            .at(draft.at(field!("addresses.management")), "12 bits of zone and index")
-            .and(draft.at(field!("tiers.t1.up")), "")
-            .help("use an IPv6 prefix for `addresses.management`"),
-        );
-        return;
-    }
-    let largest = zones;
-    out.push(
-        Diagnostic::error(
-            &RULE,
-            format!("zone and index reach {largest}, an IPv4 management address has room to 4095"),
-        )
-        .at(draft.at(field!("addresses.management")), "12 bits of zone and index")
-        .and(draft.at(field!("zones")), format!("zones to {}", draft.zones.saturating_sub(1)))
-        .note(format!(
-            "zone {} x 2^{shift} (`srv6.widths.index`) + {index} = {largest}",
-            draft.zones.saturating_sub(1)
-        ))
-        .help("use an IPv6 prefix for `addresses.management`, or a narrower `srv6.widths.index`"),
+    let at = draft.at(field!("addresses.management"));
+    let place = format!("{bits} bits of zone and index");
+    let found = if reach <= max {
+        let message = format!("{t2s} T2s in a plane, an IPv4 management address has room for {max}");
+        Diagnostic::error(&RULE, message).at(at, place).and(draft.at(field!("tiers.t1.up")), "")
+    } else {
+        let setting = if widths.index.is_some() { "addresses.widths.index" } else { "srv6.widths.index" };
+        let (message, sum) = if reach == u64::MAX {
+            let message = format!("indices reach {index}, an IPv4 management address has {shift} bits for them");
+            (message, format!("2^{shift} (`{setting}`) - 1 = {}", (1_u64 << shift) - 1))
+        } else {
+            let message = format!("zone and index reach {reach}, an IPv4 management address has room to {max}");
+            (message, format!("zone {last} x 2^{shift} (`{setting}`) + {index} = {reach}"))
+        };
+        let diagnostic = Diagnostic::error(&RULE, message).at(at, place);
+        diagnostic.and(draft.at(field!("zones")), format!("zones to {last}")).note(sum)
+    };
+    out.push(with_index(found, draft, index.max(t2s >> widths.zone)));
+}
+
+/// Adds the width of the index that fits.
+fn with_index(found: Diagnostic, draft: &Draft<'_>, index: u64) -> Diagnostic {
+    let bits = (64 - index.leading_zeros()) as u8;
+    let widths = AddressWidths { index: Some(bits), ..draft.addresses.widths };
+    let path = field!("addresses.widths.index");
+    let help = format!(
+        "use an IPv6 prefix for `addresses.management`, or set `addresses.widths.index` to {bits} and use a /{} or shorter",
+        widths.management_v4_max()
     );
+    found.set([(path.path(), bits.to_string())], help)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, help, message};
 
     #[test]
     fn coordinates_fit_their_places() {
@@ -108,9 +192,9 @@ mod tests {
         );
     }
 
-    /// Numbers that only BGP has are not a limit of a fabric without it.
+    /// T2s have the bits of the zone too, except in IPv4 management addresses of the default width.
     #[test]
-    fn as_numbers_bound_fabrics_with_bgp_only() {
+    fn more_t2s_than_twelve_bits_have_numbers() {
         let many = |routing: &str, more: &str| {
             format!(
                 "{{ routing: {routing}, zones: 2, addresses: {{ {more} }}, hosts: {{ groups: 64 }}, \
@@ -119,10 +203,56 @@ mod tests {
             )
         };
         let v6 = "management: \"2001:db8::/64\"";
-        let text = "8192 T2s in a plane do not fit the addresses, 4095 do";
-        assert_eq!(message(&many("bgp-unnumbered", v6), "E0504"), text);
-        assert!(!codes(&many("ecmp-static", v6)).contains(&"E0504"));
+        for routing in ["bgp-unnumbered", "ecmp-static"] {
+            assert!(!codes(&many(routing, v6)).contains(&"E0504"), "{routing}");
+        }
         let text = "8192 T2s in a plane, an IPv4 management address has room for 4095";
         assert_eq!(message(&many("ecmp-static", "management: 10.64.0.0/14"), "E0504"), text);
+    }
+
+    /// Pods of 32 T0s and 32 T1s under T2s of 64 ports.
+    fn pods(zones: u32, addresses: &str) -> String {
+        format!(
+            "{{ planes: 1, routing: ecmp-static, zones: {zones}, addresses: {{ {addresses} }}, \
+             hosts: {{ groups: 32, per_group: 32, nic: {{ speed: 200G, lanes: 4 }} }}, \
+             tiers: {{ t0: {{ up: 32 }}, t1: {{ up: 32 }}, \
+             t2: {{ platform: box-256x200g, wiring: rows, rows: 32, ports_per_zone: 1 }} }} }}"
+        )
+    }
+
+    #[test]
+    fn more_zones_need_a_width_that_the_help_names() {
+        let v6 = "management: \"2001:db8::/64\"";
+        assert_eq!(message(&pods(64, v6), "E0504"), "64 zones do not fit the addresses, 16 do");
+        let text = "set `addresses.widths: { zone: 6 }`: room for 64 zones of 1023 T0 groups";
+        assert_eq!(help(&pods(64, v6), "E0504"), text);
+        let wide = format!("{v6}, widths: {{ zone: 6 }}");
+        assert!(!codes(&pods(64, &wide)).contains(&"E0504"));
+        let too_wide = format!("{v6}, widths: {{ zone: 9 }}");
+        assert_eq!(message(&pods(64, &too_wide), "E0504"), "`addresses.widths.zone` is 9, expected 1 to 8");
+    }
+
+    #[test]
+    fn management_over_ipv4_takes_a_stated_index() {
+        let v4 = |widths: &str, length: u8| {
+            pods(64, &format!("management: 10.0.0.0/{length}, widths: {{ zone: 6, {widths} }}"))
+        };
+        assert_eq!(
+            message(&v4("", 14), "E0504"),
+            "zone and index reach 16160, an IPv4 management address has room to 4095"
+        );
+        assert_eq!(
+            help(&v4("", 14), "E0504"),
+            "use an IPv6 prefix for `addresses.management`, or set `addresses.widths.index` to 6 and use a /14 or shorter"
+        );
+        assert_eq!(
+            message(&v4("index: 5", 15), "E0504"),
+            "indices reach 32, an IPv4 management address has 5 bits for them"
+        );
+        assert!(!codes(&v4("index: 6", 14)).contains(&"E0504"));
+        assert_eq!(
+            message(&v4("index: 6", 15), "E0502"),
+            "`addresses.management` is a /15, it must be a /14 or shorter"
+        );
     }
 }

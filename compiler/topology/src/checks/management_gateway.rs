@@ -52,7 +52,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(at, "no host can have it")
             .and(pool_at, ""),
         );
-    } else if let Some(offset) = device_offset(&pool, gateway) {
+    } else if let Some((offset, behind)) = device_offset(draft, &pool, gateway) {
         out.push(
             Diagnostic::error(
                 &RULE,
@@ -61,18 +61,23 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(at, format!("offset 0x{offset:x} of the pool"))
             .and(
                 pool_at,
-                "switches have offsets 0x1 to 0x2ffff: 2 bits of tier, 4 of plane, 12 of zone and index",
+                format!(
+                    "switches have offsets 0x1 to 0x{:x}: 2 bits of tier, 4 of plane, {} of zone and index",
+                    behind - 1,
+                    draft.addresses.widths.device()
+                ),
             )
-            .help("use an address with an offset of 0x30000 or more"),
+            .help(format!("use an address with an offset of 0x{behind:x} or more")),
         );
     }
 }
 
-/// Returns the offset of an IPv4 gateway in its pool if it is one that switches use.
-fn device_offset(pool: &IpNet, gateway: IpAddr) -> Option<u32> {
+/// Returns the offset of an IPv4 gateway in its pool if it is one that switches use, and the first one behind those.
+fn device_offset(draft: &Draft<'_>, pool: &IpNet, gateway: IpAddr) -> Option<(u32, u32)> {
     let (IpNet::V4(pool), IpAddr::V4(gateway)) = (pool, gateway) else { return None };
     let offset = u32::from(gateway) - u32::from(pool.network());
-    (offset < 0x3_0000).then_some(offset)
+    let behind = 3_u32.checked_shl(u32::from(draft.addresses.widths.device()) + 4)?;
+    (offset < behind).then_some((offset, behind))
 }
 
 #[cfg(test)]

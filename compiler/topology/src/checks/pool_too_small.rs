@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0502",
     title: "an address pool is too small",
     what: "Pools have room for every coordinate of the address layout: `hosts` and `links` are /48 or \
-           shorter, `loopbacks` /64 or shorter, `management` IPv4 /14 or shorter or IPv6 /64 or shorter.",
+           shorter, `loopbacks` /64 or shorter, `management` IPv4 /14 or shorter or IPv6 /64 or shorter. With \
+           `addresses.widths.index`, an IPv4 pool is a /(26 - zone - index) or shorter.",
     why: "Coordinates have fixed places in addresses, so that growth renumbers nothing. A longer prefix \
            covers some of those places.",
     example: "addresses: { loopbacks: \"2001:db8::/96\" }",
@@ -20,14 +21,19 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares each pool with the bits that coordinates take.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let widths = draft.addresses.widths;
     for Pool { path, net } in pools(draft) {
         let (max, what) = match (path.key(), net) {
-            ("hosts", _) => (48, "16 bits of zone and group, then a /64 for each group"),
-            ("links", _) => (48, "kind, plane, zone, device and port of each cable"),
+            ("hosts", _) => (48, "16 bits of zone and group, then a /64 for each group".to_owned()),
+            ("links", _) => (48, "kind, plane, zone, device and port of each cable".to_owned()),
             ("loopbacks", _) | ("management", IpNet::V6(_)) => {
-                (64, "tier, plane, zone and index of each switch")
+                (64, "tier, plane, zone and index of each switch".to_owned())
             }
-            ("management", IpNet::V4(_)) => (14, "2 bits of tier, 4 of plane and 12 of zone and index"),
+            ("management", IpNet::V4(_)) => {
+                let device = widths.device();
+                let what = format!("2 bits of tier, 4 of plane and {device} of zone and index");
+                (widths.management_v4_max(), what)
+            }
             _ => continue, // The block has a rule of its own.
         };
         if net.prefix_len() <= max {

@@ -1,13 +1,16 @@
 //! Defaults of addresses, packet sizes and entropy values.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use ipnet::Ipv6Net;
 
 use super::number;
 use crate::choice::Pin;
-use crate::document::{AddressesDoc, EcmpDoc, EntropyDoc, MtuDoc};
+use crate::document::{AddressWidthsDoc, AddressesDoc, EcmpDoc, EntropyDoc, MtuDoc};
 use crate::model::{Addresses, Ecmp, Entropy, Mtu, Topology};
+use crate::read::Spanned;
+use crate::widths::AddressWidths;
 
 /// First private number of 32 bits (RFC 6996 section 5).
 const DEFAULT_ASN: u32 = 4_200_000_000;
@@ -25,7 +28,7 @@ const ACTIVE_PER_PLANE: u64 = 16;
 pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
     let doc = doc.cloned().unwrap_or_default();
     // Unique local addresses (RFC 4193), so that a file without pools makes a fabric that leaks nowhere.
-    let pool = |stated: Option<crate::read::Spanned<Ipv6Net>>, default: &str| {
+    let pool = |stated: Option<Spanned<Ipv6Net>>, default: &str| {
         stated.map_or_else(|| default.parse().expect("the default pools are prefixes"), |stated| stated.value)
     };
     Addresses {
@@ -36,6 +39,19 @@ pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
         management_gateway: doc.management_gateway.map(|gateway| gateway.value),
         management_list: Arc::default(),
         asn_base: doc.asn_base.map_or(DEFAULT_ASN, |asn| asn.value),
+        widths: widths(doc.widths.as_ref()),
+    }
+}
+
+/// Returns the bits of coordinates; what is out of range, which E0504 reports, is as by default.
+fn widths(doc: Option<&AddressWidthsDoc>) -> AddressWidths {
+    let doc = doc.cloned().unwrap_or_default();
+    let within = |stated: Option<Spanned<u8>>, range: RangeInclusive<u8>| {
+        stated.map(|bits| bits.value).filter(|bits| range.contains(bits))
+    };
+    AddressWidths {
+        zone: within(doc.zone, AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).unwrap_or(AddressWidths::ZONE),
+        index: within(doc.index, 1..=AddressWidths::INDEX_MAX),
     }
 }
 

@@ -79,6 +79,8 @@ struct Pools<'s> {
     listed: Option<&'s BTreeMap<String, StatedManagement>>,
     /// Bits of the number of a switch in an IPv4 management address; its zone is above them.
     index_bits: u32,
+    /// Bits of both together.
+    device_bits: u32,
     /// So many zones there are.
     zones: u64,
 }
@@ -87,10 +89,13 @@ impl<'s> Pools<'s> {
     fn of(fabric: &Fabric, all: Option<&'s Stated>, counts: &Counts) -> Self {
         let stated = all.and_then(|all| all.addresses.as_ref());
         let listed = all.map(|all| &all.management);
-        let index_bits = stated.map_or(DEVICE_BITS, |stated| index_bits(fabric, stated));
+        let [device_bits, index_bits] = match stated.and_then(|stated| stated.widths) {
+            Some(widths) => [widths.zone.min(8) + widths.index.min(16), widths.index.min(16)].map(u32::from),
+            None => [DEVICE_BITS, stated.map_or(DEVICE_BITS, |stated| index_bits(fabric, stated))],
+        };
         // A manifest that counts nothing was written before there was a tree.
         let zones = if *counts == Counts::default() { u64::MAX } else { counts.zones };
-        Pools { stated, listed, index_bits, zones }
+        Pools { stated, listed, index_bits, device_bits, zones }
     }
 
     /// Returns the management port that a list gives a switch.
@@ -117,7 +122,7 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     votes.into_iter().max_by_key(|(_, count)| *count).map_or(DEVICE_BITS, |(bits, _)| bits)
 }
 
-/// Bits of zone and number in an IPv4 management address.
+/// Bits of zone and number in an IPv4 management address, where no widths are stated.
 const DEVICE_BITS: u32 = 12;
 
 /// Where a switch is.
@@ -152,9 +157,12 @@ impl Spot {
             (IpNet::V6(pool), IpAddr::V6(address)) => Spot::behind(pool, address),
             (IpNet::V4(pool), IpAddr::V4(address)) if pool.contains(&address) => {
                 let host = u32::from(address) & u32::from(pool.hostmask());
-                let device = host & ((1 << DEVICE_BITS) - 1);
-                let number = device & ((1 << pools.index_bits) - 1);
-                Spot::new(host >> 16, host >> 12 & 0xf, device >> pools.index_bits, number)
+                let device = host & ((1 << pools.device_bits) - 1);
+                let place = host >> pools.device_bits;
+                // T2s are in zone 0, and their numbers have the bits of the zone.
+                let bits = if place >> 4 == 2 { pools.device_bits } else { pools.index_bits };
+                let number = device & ((1 << bits) - 1);
+                Spot::new(place >> 4, place & 0xf, device >> bits, number)
             }
             _ => None,
         }
@@ -168,7 +176,10 @@ impl Spot {
 
     fn of_router_id(id: Ipv4Addr) -> Option<Spot> {
         let bits = u32::from(id);
-        Spot::new((bits >> 24).checked_sub(1)?, bits >> 20 & 0xf, bits >> 12 & 0xff, bits & 0xfff)
+        let tier = (bits >> 24).checked_sub(1)?;
+        // T2s are in zone 0, and their numbers have the bits of the zone.
+        let [zone, number] = if tier == 2 { [0, bits & 0xf_ffff] } else { [bits >> 12 & 0xff, bits & 0xfff] };
+        Spot::new(tier, bits >> 20 & 0xf, zone, number)
     }
 
     /// Reads the address of one end of a cable: which switch it says is at that end.

@@ -137,7 +137,7 @@ pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<
 
 /// Returns the inner address of a place in the fabric, by the fields of a table's header.
 pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Ipv6Addr {
-    let place = u128::from(zone) << 12 | (u128::from(group) + 1);
+    let place = u128::from(zone) << (16 - u32::from(header.zone_bits)) | (u128::from(group) + 1);
     Ipv6Addr::from(header.pool | place << 64 | (u128::from(downlink) + 1))
 }
 

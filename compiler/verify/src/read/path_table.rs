@@ -145,8 +145,10 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let written = orders + orders_len(header);
     let named = denials + 20 * table.denied().count() + table.fabric().map_or(0, |name| 1 + name.len());
     let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
-    // Version 3 has more in the header, and nothing where older ones say how far left the plane is.
+    // Versions 3 and 4 have more in the header, and nothing where older ones say how far left the plane is.
     let unused: &[usize] = match (binary.get(VERSION), header.plane) {
+        (Some(4), PlaneAt::Block) => &[17],
+        (Some(4), PlaneAt::Usids { .. }) => &[],
         (Some(3), PlaneAt::Block) => &[17, 125],
         (Some(3), PlaneAt::Usids { .. }) => &[125],
         _ => &[124, 125, 126, 127],

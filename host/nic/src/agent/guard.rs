@@ -6,7 +6,6 @@
 
 use closc_paths::{Denied, Destination, Kind, Reason, Scope, Table};
 
-use super::inner_address;
 
 /// Paths that are denied: of a plane or of all, and which.
 pub(super) type Denial = (Option<u8>, Scope);
@@ -72,7 +71,7 @@ impl Sender<'_> {
         let other = (0..h.nics).find(|nic| named.binary_search(nic).is_err() && Some(*nic) != own);
         let other = other.filter(|_| more.1.downlink.is_none());
         named.into_iter().chain(other).filter(|nic| Some(*nic) != own).find_map(|nic| {
-            let address = inner_address(self.table, (zone, group), nic);
+            let address = self.table.header().nic((zone, group), nic);
             let to = self.table.destination(address)?;
             let with: Vec<Denial> = here.iter().copied().chain([more]).collect();
             (!self.has_path(&to, &with) && self.has_path(&to, here)).then_some(address)

@@ -56,6 +56,7 @@ fn written(group: u16, planes: &[u8], fabric: &str, nics: u16) -> Vec<u8> {
         t2_step: 0,
         t2_row: 0,
         t2_rows: 0,
+        zone_bits: 4,
         zone: 0,
         group,
         zones: 1,

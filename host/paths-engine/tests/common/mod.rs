@@ -51,6 +51,7 @@ pub(crate) fn table_of(shape: &Shape, groups: u16, nics: u16) -> Vec<u8> {
         t2_step: 0,
         t2_row: 0,
         t2_rows: 0,
+        zone_bits: 4,
         zone: 0,
         group: 0,
         zones: 1,

@@ -1,0 +1,91 @@
+//! The bits that coordinates have in addresses.
+//!
+//! Invariants: widths are defaults or stated in the file, never fitted to counts, so that growth renumbers nothing.
+
+use serde::Serialize;
+
+/// Bits of zone and T0 group in NIC addresses, and of zone and index in IPv4 management addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct AddressWidths {
+    /// Bits of the zone, [`AddressWidths::ZONE_MIN`] to [`AddressWidths::ZONE_MAX`].
+    pub zone: u8,
+    /// Bits of the index of a switch in an IPv4 management address, where the file states them.
+    pub index: Option<u8>,
+}
+
+impl Default for AddressWidths {
+    fn default() -> Self {
+        AddressWidths { zone: AddressWidths::ZONE, index: None }
+    }
+}
+
+impl AddressWidths {
+    /// The default width of the zone.
+    pub const ZONE: u8 = 4;
+    /// The least width of the zone.
+    pub const ZONE_MIN: u8 = 1;
+    /// The largest width of the zone: cable addresses and MAC addresses of switches have 8 bits for it.
+    pub const ZONE_MAX: u8 = 8;
+    /// The largest width of an index.
+    pub const INDEX_MAX: u8 = 16;
+    /// The largest index of a T0 or T1 in router ids and AS numbers: 12 bits. T2s use the 8 bits of the zone too.
+    pub const SPEAKERS_MAX: u32 = (1 << 12) - 1;
+    /// Bits of zone and group together: a hextet.
+    const PLACE: u8 = 16;
+    /// Bits of zone and index together in IPv4 management addresses, where the file states no index.
+    const DEVICE: u8 = 12;
+
+    /// Tells whether the file states none, or the defaults.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == AddressWidths::default()
+    }
+
+    /// Returns the narrowest width of the zone, but not less than the default, that tells so many zones apart.
+    pub fn zone_for(zones: u64) -> Option<u8> {
+        (AddressWidths::ZONE..=AddressWidths::ZONE_MAX).find(|bits| zones <= 1 << bits)
+    }
+
+    /// Returns the bits of the T0 group in NIC addresses.
+    pub fn group(self) -> u8 {
+        AddressWidths::PLACE - self.zone
+    }
+
+    /// Returns the most zones that NIC addresses tell apart.
+    pub fn zones_max(self) -> u32 {
+        1 << self.zone
+    }
+
+    /// Returns the most T0 groups of a zone, which are counted from 1.
+    pub fn groups_max(self) -> u32 {
+        (1 << self.group()) - 1
+    }
+
+    /// Returns the bits of zone and index together in IPv4 management addresses.
+    pub fn device(self) -> u8 {
+        self.index.map_or(AddressWidths::DEVICE, |index| self.zone + index)
+    }
+
+    /// Returns the length of the longest IPv4 management pool: 2 bits of tier, 4 of plane, then zone and index.
+    pub fn management_v4_max(self) -> u8 {
+        32 - 6 - self.device()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zone_and_group_share_a_hextet() {
+        let widths = AddressWidths { zone: 7, index: Some(8) };
+        assert_eq!((widths.zones_max(), widths.groups_max(), widths.device()), (128, 511, 15));
+        assert_eq!(AddressWidths::default().groups_max(), 4_095);
+        assert_eq!(AddressWidths::default().management_v4_max(), 14);
+    }
+
+    #[test]
+    fn the_narrowest_width_is_found() {
+        let found = [1, 16, 17, 128, 256, 257].map(AddressWidths::zone_for);
+        assert_eq!(found, [Some(4), Some(4), Some(5), Some(7), Some(8), None]);
+    }
+}
