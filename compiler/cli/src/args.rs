@@ -116,7 +116,7 @@ pub enum Format {
     Github,
     /// For a pull request or a wiki.
     Markdown,
-    /// For a browser (`diff`).
+    /// For a browser (`diff`, `design`).
     Html,
     /// Rows for data tools.
     Rows(closc_tables::Format),
@@ -145,7 +145,8 @@ impl ValueEnum for Format {
             Format::Markdown => {
                 "For a pull request or wiki (`diff`, `drain`, `undrain`, `lab job`, `export report`, `man`)"
             }
-            Format::Html => "For a browser (`diff`)",
+            Format::Html => "For a browser (`diff`, `design`)",
+            Format::Rows(closc_tables::Format::Csv) => "For data tools (`export tables`, `design`)",
             Format::Rows(_) => "For data tools (`export tables`)",
         };
         Some(PossibleValue::new(self.word()).help(help))

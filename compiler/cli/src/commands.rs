@@ -47,9 +47,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let is_manual = matches!(args.command, Command::Man(_));
     let is_job = matches!(args.command, Command::Lab(LabCommand::Job(_)));
     let has_page = differs || ((is_report || is_manual || is_job) && args.format == Format::Markdown);
+    let is_design = matches!(&args.command, Command::Design(command) if command.has_list());
     let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));
     let is_supported = match args.format {
-        Format::Markdown | Format::Html => has_page,
+        Format::Html => has_page || is_design,
+        Format::Markdown => has_page,
+        Format::Rows(closc_tables::Format::Csv) => is_tabular || is_design,
         Format::Rows(_) => is_tabular,
         Format::Human | Format::Json | Format::Github => true,
     };

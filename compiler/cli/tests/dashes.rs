@@ -106,6 +106,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("export resources", "FILE", Dash::Reads("export resources - --out o", "a.yaml", 0)),
     ("export telemetry", "FILE", Dash::Reads("export telemetry - --domain example.net --out o", "a.yaml", 0)),
     ("design", "--out", Dash::Writes("design --nics 64 --planes 1 --out -", 0, "# 64 NICs")),
+    ("design", "--explain", Dash::Reads("design --nics 64 --planes 2 --explain -", "a.yaml", 0)),
     ("design", "--prices", Dash::Reads("design --nics 64 --planes 1 --prices -", "demand.csv", 1)),
     ("init", "--out", Dash::Writes("init --nics 64 --planes 2 --speed 400G --out -", 0, "# 64 NICs")),
     ("import", "[DEVICE=]FILE|DIR", Dash::Reads("import - --out imported.yaml", "cables.csv", 0)),

@@ -60,6 +60,8 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (0, "schema documents", "closc-documents/1"),
     (0, "audit verify audit.log", "closc-audit/1"),
     (0, "design --nics 64 --planes 1", "closc-design/1"),
+    (0, "design --nics 64 --planes 2 --explain a.yaml", "closc-design-explain/1"),
+    (0, "design --compare a.yaml b.yaml", "closc-design-compare/1"),
     (0, "te a.yaml --demand demand.csv", "closc-te/1"),
     (0, "verify a", "closc-verify/1"),
     (0, "whatif a.yaml", "closc-whatif-each/1"),

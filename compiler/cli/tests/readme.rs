@@ -141,6 +141,11 @@ fn guides_work_as_they_are_written() {
     }
 }
 
+#[test]
+fn the_page_of_designs_works_as_it_is_written() {
+    walk(&root().join("docs/designs.md"));
+}
+
 /// Runs the commands of a page.
 fn walk(page: &Path) {
     let steps = steps(&std::fs::read_to_string(page).expect("the page is there"));

@@ -32,7 +32,7 @@ impl Side {
     }
 
     /// Returns the bandwidth of all ports in Mb/s.
-    fn mbps(self) -> u64 {
+    pub(crate) fn mbps(self) -> u64 {
         u64::from(self.count) * u64::from(self.breakout.speed.mbps())
     }
 }
@@ -138,6 +138,12 @@ impl<'a> Design<'a> {
     /// Returns the zones; one where there are two tiers.
     pub fn zones(&self) -> u32 {
         self.third.as_ref().map_or(1, |third| third.zones)
+    }
+
+    /// Returns the lanes of a NIC: as many as its ports have on the switches.
+    pub fn nic_lanes(&self) -> u32 {
+        let panel = &self.t0.platform.panel;
+        u32::from(self.planes) * u32::from(panel.lanes / self.t0.down.breakout.ports.max(1)).max(1)
     }
 
     /// Returns the T1s of a plane and zone.

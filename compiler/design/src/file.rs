@@ -12,9 +12,7 @@ use closc_platform::{SkuFeature, Standing};
 
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::Need;
-
-/// Line of the file about a routing that hashes, where switches cannot hash queue pairs.
-const HASHED: &str = "  W0901: allow  # switches hash flows without their queue pair: let hosts use several UDP source ports\n";
+use crate::power::Media;
 
 /// The warning about a limit that is assumed.
 pub const ASSUMED: &str = "W0904";
@@ -79,16 +77,18 @@ tiers:
         per_group = design.per_group,
         node = need.nics_per_node,
         rails = rails(need),
-        lanes = lanes(design),
+        lanes = design.nic_lanes(),
     );
     tiers(&mut text, need, design);
     segments(&mut text, design);
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
-    let hashes = !routing.is_source_routed() && design.tiers().any(|tier| !tier.platform.features.qp_hash);
-    if hashes || !is_firm {
+    let weaknesses = design.weaknesses();
+    if !weaknesses.is_empty() || !is_firm {
         text.push_str("\nwarnings:\n");
-        text.push_str(if hashes { HASHED } else { "" });
+        for weakness in weaknesses {
+            let _ = writeln!(text, "  {}: allow  # {}", weakness.code(), weakness.text());
+        }
         text.push_str(if is_firm { "" } else { BEYOND });
     }
     text
@@ -125,12 +125,6 @@ fn rails(need: &Need) -> String {
         return String::new();
     }
     format!("  rails: {}  # NIC k of a node is on T0 k of its unit\n", need.rails)
-}
-
-/// Lanes of a NIC: as many as its ports have on the switches.
-fn lanes(design: &Design<'_>) -> u32 {
-    let panel = &design.t0.platform.panel;
-    u32::from(design.planes) * u32::from(panel.lanes / design.t0.down.breakout.ports.max(1)).max(1)
 }
 
 /// Writes a line for each tier.
@@ -212,15 +206,16 @@ fn cables(text: &mut String, design: &Design<'_>) {
     let _ = write!(
         text,
         "\ncables:  # the longest of each kind: buffers and delays follow from it\n  nic-t0: {}\n  t0-t1: {}\n",
-        of("2m", "dac"),
-        of("30m", "dr4")
+        of("2m", Media::DEFAULT.nic_t0),
+        of("30m", Media::DEFAULT.t0_t1)
     );
     if design.third.is_some() {
-        let _ = writeln!(text, "  t1-t2: {}", of("100m", "dr4"));
+        let _ = writeln!(text, "  t1-t2: {}", of("100m", Media::DEFAULT.t1_t2));
     }
 }
 
-fn how(routing: Routing) -> &'static str {
+/// Returns in a few words how packets find their way.
+pub fn how(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static => "NICs write the path into each packet",
         Routing::EcmpStatic => "switches spread flows over static next-hop groups",

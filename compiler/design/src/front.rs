@@ -6,17 +6,19 @@
 use std::collections::BTreeMap;
 
 use crate::design::Design;
-use crate::measure::{Measure, Objective};
-use crate::prices::Prices;
+use crate::measure::{Compared, Measure, Objective, Unmeasured};
+use crate::power::Media;
 
 /// Designs by routing and measures. Of those that are equal in both, and in their operating system, the plainest is kept.
 pub struct Candidates<'a, 'p> {
-    prices: Option<&'p Prices>,
+    numbers: Compared<'p>,
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
     /// Designs that were compared.
     pub compared: usize,
     /// Designs that were left out, as an item of them has no price.
     pub unpriced: usize,
+    /// Designs that were left out, as a switch or a module of them has no published power.
+    pub unpublished: usize,
 }
 
 /// A design that passed the checks.
@@ -52,17 +54,18 @@ impl Found<'_> {
 }
 
 impl<'a, 'p> Candidates<'a, 'p> {
-    /// Starts without a design. With prices, the cost is one of the measures.
-    pub fn new(prices: Option<&'p Prices>) -> Self {
-        Candidates { prices, by_routing: BTreeMap::new(), compared: 0, unpriced: 0 }
+    /// Starts without a design.
+    pub fn new(numbers: Compared<'p>) -> Self {
+        Candidates { numbers, by_routing: BTreeMap::new(), compared: 0, unpriced: 0, unpublished: 0 }
     }
 
     /// Adds a design.
     pub fn add(&mut self, design: Design<'a>) {
         self.compared += 1;
-        let Some(measure) = design.measure(self.prices) else {
-            self.unpriced += 1;
-            return;
+        let measure = match design.measure(self.numbers, &Media::DEFAULT) {
+            Ok(measure) => measure,
+            Err(Unmeasured::Price) => return self.unpriced += 1,
+            Err(Unmeasured::Power) => return self.unpublished += 1,
         };
         let equal = self.by_routing.entry(design.routing.word()).or_default().entry(measure).or_default();
         match equal.iter_mut().find(|kept| kept.os == design.os) {

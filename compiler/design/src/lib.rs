@@ -2,24 +2,34 @@
 //!
 //! In: a [`Need`] and the catalogue of switches. Out: a [`Front`]: designs of which none beats another in every
 //! [`Measure`]. Invariants: the search is complete over the shapes that [`space`] describes; a number in a design is a count
-//! and never an estimate; no price and no power is made up.
+//! and never an estimate; no price is made up, and each figure of power has a source.
 
 mod bill;
+mod breach;
 mod design;
+mod figures;
 mod file;
 mod front;
 mod measure;
 mod need;
+mod optics;
 mod outside;
 mod panel;
+mod power;
 mod prices;
 mod space;
+mod stages;
+mod weakness;
 
-pub use design::{Design, Tier};
-pub use file::{ASSUMED, text};
+pub use breach::{Breach, breaches};
+pub use design::{Design, Side, Third, Tier};
+pub use figures::Losses;
+pub use file::{ASSUMED, how, text};
 pub use front::{Candidates, Found, Front, Verdict, merged, order};
-pub use measure::{Measure, Objective};
+pub use measure::{Compared, Measure, Objective, Unmeasured};
 pub use need::{Limits, Need, Ratio};
 pub use outside::Outside;
+pub use power::{Consumer, Media, Power, PowerItem};
 pub use prices::Prices;
 pub use space::space;
+pub use weakness::Weakness;

@@ -4,6 +4,7 @@
 //! decides anything.
 
 use crate::design::{Design, Tier, WHOLE};
+use crate::power::Media;
 use crate::prices::Prices;
 
 /// Numbers of a design. Less is better in each.
@@ -23,6 +24,26 @@ pub struct Measure {
     pub hops: u8,
     /// The sum of the user's prices; 0 without prices.
     pub cost: u64,
+    /// Typical power in watts; 0 where power is not compared.
+    pub power: u64,
+}
+
+/// Numbers that are compared only where a user asks for them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Compared<'p> {
+    /// Prices, where cost is compared.
+    pub prices: Option<&'p Prices>,
+    /// Whether typical power is compared.
+    pub power: bool,
+}
+
+/// Why a design cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmeasured {
+    /// An item has no price.
+    Price,
+    /// A switch or a module has no published power.
+    Power,
 }
 
 impl Measure {
@@ -36,14 +57,37 @@ impl Measure {
             && self.t0_loss <= other.t0_loss
             && self.hops <= other.hops
             && self.cost <= other.cost
+            && self.power <= other.power
+    }
+}
+
+impl Measure {
+    /// Returns its numbers with their names for people. Numbers that were not compared are 0.
+    pub fn numbers(&self) -> [(&'static str, u64); 8] {
+        [
+            ("switches", self.switches.into()),
+            ("capacity, Gb/s", self.capacity),
+            ("cables between switches", self.cables),
+            ("cages with modules", self.modules),
+            ("loss with a T0, millionths", self.t0_loss.into()),
+            ("hops", self.hops.into()),
+            ("cost", self.cost),
+            ("typical power, W", self.power),
+        ]
     }
 }
 
 impl Design<'_> {
-    /// Returns what it is compared by; nothing where prices are given and an item has none.
-    pub fn measure(&self, prices: Option<&Prices>) -> Option<Measure> {
-        let cost = prices.map_or(Some(0), |prices| prices.total(&self.bill()))?;
-        Some(Measure {
+    /// Returns the numbers that it is compared by, with cables of these media.
+    ///
+    /// # Errors
+    ///
+    /// [`Unmeasured`] where an item has no price, or no published power, and the comparison needs it.
+    pub fn measure(&self, compared: Compared<'_>, media: &Media<'_>) -> Result<Measure, Unmeasured> {
+        let cost = compared.prices.map_or(Some(0), |prices| prices.total(&self.bill()));
+        let power = if compared.power { self.power(media).typical() } else { Some(0) };
+        let (cost, power) = (cost.ok_or(Unmeasured::Price)?, power.ok_or(Unmeasured::Power)?);
+        Ok(Measure {
             switches: self.tiers().map(|tier| tier.switches).sum(),
             capacity: self.tiers().map(Tier::capacity).sum(),
             cables: self.cables(),
@@ -51,6 +95,7 @@ impl Design<'_> {
             t0_loss: WHOLE / u32::from(self.planes),
             hops: if self.third.is_some() { 5 } else { 3 },
             cost,
+            power,
         })
     }
 }
@@ -68,12 +113,20 @@ pub enum Objective {
     Cables,
     /// Loss of a NIC when a T0 fails.
     Resilience,
+    /// Typical power.
+    Power,
 }
 
 impl Objective {
     /// Every objective.
-    pub const ALL: [Objective; 5] =
-        [Objective::Cost, Objective::Switches, Objective::Capacity, Objective::Cables, Objective::Resilience];
+    pub const ALL: [Objective; 6] = [
+        Objective::Cost,
+        Objective::Switches,
+        Objective::Capacity,
+        Objective::Cables,
+        Objective::Resilience,
+        Objective::Power,
+    ];
 
     /// Returns what designs are ordered by, the least first.
     pub(crate) fn of(self, measure: &Measure) -> u64 {
@@ -83,6 +136,7 @@ impl Objective {
             Objective::Capacity => measure.capacity,
             Objective::Cables => measure.cables,
             Objective::Resilience => measure.t0_loss.into(),
+            Objective::Power => measure.power,
         }
     }
 }

@@ -45,6 +45,13 @@ impl Need {
         if is_whole { Speed::from_mbps(mbps / planes) } else { None }
     }
 
+    /// Returns the fewest uplinks of a T0 with so many NICs that keep the oversubscription; nothing where they are too many to count.
+    pub(crate) fn least_uplinks(&self, per_group: u32, down: Speed, up: Speed) -> Option<u32> {
+        let most = self.limits.oversubscription;
+        let down = u64::from(per_group) * u64::from(down.mbps()) * u64::from(most.up);
+        u32::try_from(down.div_ceil(u64::from(up.mbps()) * u64::from(most.down))).ok()
+    }
+
     /// Returns the NICs that one node has on each of its T0s.
     pub(crate) fn nics_per_t0(&self) -> u32 {
         u32::from(self.nics_per_node) / u32::from(self.rails)

@@ -13,7 +13,7 @@ use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
-use crate::need::Need;
+use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Panel, panels};
 
@@ -21,7 +21,7 @@ use crate::panel::{Panel, panels};
 const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
 
 /// The fewest T1s of a plane: with one, its failure takes the plane.
-const T1S_MIN: u32 = 2;
+pub(crate) const T1S_MIN: u32 = 2;
 
 /// One part of the search: the values that its designs share.
 #[derive(Clone, Copy)]
@@ -166,10 +166,7 @@ impl Part<'_> {
 
     /// Returns the uplinks that the ratio asks for, at least one to each of two T1s.
     fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
-        let most = self.need.limits.oversubscription;
-        let down = u64::from(per_group) * u64::from(self.speed.mbps()) * u64::from(most.up);
-        let up = down.div_ceil(u64::from(speed.mbps()) * u64::from(most.down));
-        u32::try_from(up).ok().map(|up| up.max(T1S_MIN))
+        self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
     }
 
     /// Tells whether a T0 can have several cables to a T1: with uSIDs each has one of its own.
@@ -291,17 +288,17 @@ impl Part<'_> {
     fn keeps(self, design: &Design<'_>) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
-        let grows = match limits.grow_to {
-            Some(nics) => nics <= design.largest(),
-            // Hardware whose ports stay empty for no reason is too large.
-            None if !is_used(&design.t1) => {
-                self.too_large.set(true);
-                false
-            }
-            None => true,
-        };
-        limits.t1_loss.is_none_or(loses) && grows
+        let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
+        let is_wasted = wastes_ports(limits, design);
+        self.too_large.set(self.too_large.get() || is_wasted);
+        limits.t1_loss.is_none_or(loses) && grows && !is_wasted
     }
+}
+
+/// Tells whether ports of T1s stay empty for no reason. Growth takes ports of T1s where these are the highest tier.
+pub(crate) fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
+    let is_kept = limits.grow_to.is_some() && design.third.is_none();
+    !is_kept && !is_used(&design.t1)
 }
 
 /// Tells whether half of the ports of a switch are in use; those of software cost nothing.

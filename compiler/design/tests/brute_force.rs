@@ -1,7 +1,7 @@
 //! Nothing beats the front: designs of two tiers made by plain loops over all counts, not by the search.
 
 use closc_artefacts::Routing;
-use closc_design::{Candidates, Limits, Need, Ratio, Verdict, merged, space};
+use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, space};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ proptest! {
         let catalogue = Catalogue::builtin();
         let need = need(nodes, planes, speed, ratio);
         let plain = all(&need, planes, &catalogue);
-        let mut candidates = Candidates::new(None);
+        let mut candidates = Candidates::new(Compared::default());
         let found = space(&need, &catalogue, &mut |design| candidates.add(design));
         let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
         let front = merged(fronts.into_values());

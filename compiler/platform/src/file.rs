@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::alias::Aliases;
-use crate::{Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Provenance};
+use crate::{Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Power, Provenance};
 
 /// A value and where it was written.
 #[derive(Debug, Clone)]
@@ -82,6 +82,9 @@ pub(crate) struct File {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) rack_units: Option<At<u16>>,
+    /// What it draws, without modules; absent for software targets, and where no data sheet has a figure.
+    #[serde(default)]
+    pub(crate) power: Option<At<Power>>,
     /// Front panel.
     pub(crate) panel: PanelFile,
     /// SONiC's names for it; required where `os` lists `sonic`, refused elsewhere.

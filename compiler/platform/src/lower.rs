@@ -16,6 +16,7 @@ pub(crate) fn lower(file: File) -> Platform {
         oses: file.os.value,
         pipeline: file.pipeline.map(|pipeline| pipeline.value.into()),
         rack_units: file.rack_units.map(|units| units.value),
+        power: file.power.map(|power| power.value),
         panel: panel(&file.panel),
         sonic: file.sonic.map(|sonic| self::sonic(sonic.value, file.panel.lanes.value)),
         buffer: file.buffer.as_ref().map(buffer),

@@ -79,6 +79,9 @@ pub struct Platform {
     /// Its height in rack units. It is in no artefact: digests of what a file means leave it out.
     #[serde(skip)]
     pub rack_units: Option<u16>,
+    /// What it draws. It is in no artefact, as `rack_units`.
+    #[serde(skip)]
+    pub power: Option<Power>,
     /// Front panel.
     pub panel: Panel,
     /// SONiC's names for it; absent where SONiC does not run on it.
@@ -99,6 +102,22 @@ pub struct Platform {
     pub derived: bool,
     /// Where the values come from.
     pub sources: Vec<String>,
+}
+
+/// Power of a switch in watts, without the modules in its cages. A figure that no source publishes is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Typical: with passive cables, at room temperature.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub typical_watts: Option<u32>,
+    /// Maximum.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub maximum_watts: Option<u32>,
+    /// Source of the figures.
+    pub source: Provenance,
 }
 
 /// A layout of ports: which cages are downlinks and which are uplinks, and how they are split.

@@ -209,6 +209,25 @@ fn lanes_and_panel() {
 }
 
 #[test]
+fn power_has_a_figure_and_a_source() {
+    let power = |power: &str| one("panel:\n", &format!("power: {{ {power} }}\npanel:\n"));
+    for (text, message) in [
+        ("source: { published: sheet }", "`power` has no figure"),
+        ("typical_watts: 0, source: { published: sheet }", "the switch draws 0 W"),
+        (
+            "typical_watts: 900, maximum_watts: 800, source: { published: sheet }",
+            "the typical power is 900 W and the maximum 800 W",
+        ),
+    ] {
+        let found = power(text);
+        assert_eq!((found.0, &*found.1), ("E1007", message));
+    }
+    assert_eq!(power("typical_watts: 900").0, "E1002");
+    let both = "power: { typical_watts: 900, maximum_watts: 1200, source: { measured: rack 1 } }\npanel:\n";
+    assert!(add(&GOOD.replace("panel:\n", both)).1.is_ok());
+}
+
+#[test]
 fn texts_can_stand_in_artefacts() {
     for (from, to) in [
         ("hwsku: Site-Switch", "hwsku: ../../etc"),

@@ -10,9 +10,11 @@ mod drawing;
 mod markdown;
 mod model;
 mod page;
+mod sheet;
 mod text;
 
 pub use difference::difference;
 pub use drawing::{Form, Subject, draw};
 pub use markdown::markdown;
 pub use page::page;
+pub use sheet::{Plot, Sheet, SheetDesign, sheet};

@@ -27,8 +27,11 @@ pub(crate) fn oses() -> impl Iterator<Item = Os> {
 )]
 pub(crate) struct DesignArgs {
     /// Number of NICs
-    #[arg(long, value_name = "N", value_parser = number::from_1())]
-    pub nics: u32,
+    #[arg(
+        long, value_name = "N", value_parser = number::from_1(), required_unless_present_any = ["compare", "stages"],
+        conflicts_with = "stages"
+    )]
+    pub nics: Option<u32>,
     /// Total speed of a NIC
     #[arg(long, value_name = "SPEED", default_value = "400G")]
     pub speed: Speed,
@@ -68,6 +71,18 @@ pub(crate) struct DesignArgs {
     /// NICs to hold later without moving a plugged cable
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub grow_to: Option<u32>,
+    /// Numbers of NICs, stage by stage; no stage moves a plugged cable
+    #[arg(
+        long, value_name = "N", value_delimiter = ',', value_parser = number::from_1(),
+        conflicts_with_all = ["grow_to", "explain"]
+    )]
+    pub stages: Vec<u32>,
+    /// Explain why this fabric file is not among the designs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "out"])]
+    pub explain: Option<Utf8PathBuf>,
+    /// Compare two fabric files number by number
+    #[arg(long, value_name = "FILE", num_args = 2, conflicts_with_all = ["nics", "out", "stages"])]
+    pub compare: Vec<Utf8PathBuf>,
     /// CSV file `item,price`; items are platforms, `cable nic-t0`, `cable switch-switch`, `module switch-switch`
     #[arg(long, value_name = "FILE")]
     pub prices: Option<Utf8PathBuf>,
@@ -80,12 +95,22 @@ pub(crate) struct DesignArgs {
     /// Number of the design to write with `--out`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub pick: u8,
+    /// Number of the stage to write with `--out`
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub stage: u8,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = new::parse_name)]
     pub name: String,
     /// Write the fabric file of the design, which does not exist yet, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
+}
+
+impl DesignArgs {
+    /// Tells whether it prints a list of designs, which has forms of its own.
+    pub(crate) fn has_list(&self) -> bool {
+        self.compare.is_empty() && self.explain.is_none()
+    }
 }
 
 /// Order of designs.
@@ -101,6 +126,8 @@ pub(crate) enum Objective {
     Cables,
     /// Loss when a switch fails
     Resilience,
+    /// Typical power, by published figures
+    Power,
 }
 
 impl Objective {
@@ -112,6 +139,7 @@ impl Objective {
             Objective::Capacity => closc_design::Objective::Capacity,
             Objective::Cables => closc_design::Objective::Cables,
             Objective::Resilience => closc_design::Objective::Resilience,
+            Objective::Power => closc_design::Objective::Power,
         }
     }
 }

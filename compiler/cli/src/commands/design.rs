@@ -1,26 +1,43 @@
 //! `closc design`: the fabrics that meet a need, of which no other is better in every number.
 //!
 //! In: a need, from flags. Out: a few designs, each with its counts; the file of one of them. Invariants: a design that is
-//! printed was read by all checks, and they had no finding but known faults of releases, which are named; a cost is a sum of the user's prices.
+//! printed was read by all checks, and they had no finding but known faults of releases, which are named; a cost is a sum of the
+//! user's prices, and a power of published figures.
 
+mod checks;
+mod columns;
+mod compare;
+mod csv;
+mod explain;
+mod html;
+mod named;
+mod need;
 mod page;
+mod row;
 
+pub(crate) use compare::COMPARE;
+pub(crate) use explain::EXPLAIN;
 pub(super) use page::{page, title};
+pub(super) use row::Row;
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
-use closc_compile::front::{self, Options, Source};
-use closc_design::{Candidates, Design, Found, Front, Limits, Need, Prices, Verdict};
+use closc_artefacts::Routing;
+use closc_compile::front::Options;
+use closc_design::{Candidates, Compared, Found, Front, Media, Need, Outside};
 use closc_diagnostics::Levels;
+use closc_diagnostics::figures::number;
 use closc_platform::Catalogue;
+use closc_platform::capability::{Capability, Support};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::design::{DesignArgs, FailLimit, Objective};
+use crate::args::design::{DesignArgs, Objective};
 use crate::args::{Args, Format};
 use crate::input;
 use crate::output::{self, Document, Outcome};
+use checks::{Checks, Passed};
 
 /// The designs.
 pub(crate) const DESIGN: Document<Designs> = Document::new("closc-design/1");
@@ -33,70 +50,52 @@ pub(crate) struct Designs {
     compared: usize,
     /// Of these, the ones that have an item without a price.
     unpriced: usize,
+    /// Of these, the ones that have a switch or a module without published power, where power is compared.
+    unpublished: usize,
     /// Of these, the ones that pass the checks and that no other beats.
     front: usize,
     /// Whether checks ended before all were made, so that designs may be missing.
     unchecked: bool,
     /// The fewest switches of a design of each routing.
     fewest_switches: BTreeMap<String, u32>,
+    /// What each routing gains and loses here.
+    routings: Vec<RoutingRow>,
     pub(super) designs: Vec<Row>,
 }
 
-/// A design.
+/// A routing, by its design with the fewest switches.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Row {
-    pub(super) planes: u16,
-    /// Speed of a NIC's port in a plane.
-    port_speed: String,
+struct RoutingRow {
     routing: &'static str,
-    pub(super) os: &'static str,
-    qos: &'static str,
-    pub(super) tiers: Vec<TierRow>,
-    pub(super) switches: u32,
-    /// Places for NICs.
-    pub(super) places: u32,
-    /// Most NICs without moving a plugged cable.
-    largest: u32,
-    cables_nic: u64,
-    cables_switch: u64,
-    /// Cages of switches that hold the modules of cables between switches.
-    modules: u64,
-    /// Bandwidth of all switches in Gb/s, used or not.
-    capacity_gbps: u64,
-    oversubscription: String,
-    /// Percent of a NIC's bandwidth that the failure of a T0 costs.
-    t0_loss_percent: f64,
-    /// The same for a T1.
-    t1_loss_percent: f64,
-    /// Switches on the longest path.
-    hops: u8,
-    /// Sum of the prices, where each item has one.
-    cost: Option<u64>,
-    /// A limit of its switches that it goes beyond, which is assumed and not published.
-    pub(super) assumed: Option<String>,
-    /// Known faults of the assumed releases that this design meets.
-    known_faults: Vec<String>,
-    /// The fabric file.
-    pub(super) file: String,
+    fewest_switches: u32,
+    /// Switches above those of the routing with the fewest.
+    more_switches: u32,
+    /// How packets find their way.
+    how: &'static str,
+    /// Its disadvantages here.
+    loses: Vec<&'static str>,
 }
 
-/// A tier of a design.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct TierRow {
-    pub(super) platform: String,
-    switches: u32,
-    cages_used: u32,
-    cages: u32,
+/// Inputs of a search.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub need: &'a Need,
+    pub catalogue: &'a Catalogue,
+    pub compared: Compared<'a>,
+    pub objective: Objective,
+    /// Sizes of the stages of growth.
+    pub stages: &'a [u32],
 }
 
-/// The warning about a known fault of a release.
-const KNOWN_FAULT: &str = "W0203";
-
-/// The most files that are checked.
-const TRIED: usize = 256;
-
-/// The most bytes of a file of prices: some thousand items.
-const PRICES_MAX: u64 = 1 << 20;
+/// A complete front.
+struct Searched<'a, 'n> {
+    checks: Checks<'n>,
+    compared: usize,
+    unpriced: usize,
+    unpublished: usize,
+    routings: Vec<RoutingRow>,
+    front: Front<'a>,
+}
 
 /// Finds designs, prints them, and writes one.
 pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> {
@@ -105,225 +104,165 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     {
         bail!("`{out}` exists: name another file, or remove it");
     }
+    let prices = need::prices(command)?;
+    let compared = Compared { prices: prices.as_ref(), power: command.objective == Objective::Power };
+    if !command.compare.is_empty() {
+        return compare::run(args, &command.compare, Compared { power: false, ..compared });
+    }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
-    let prices = prices(command)?;
-    let shown = (command.objective, command.show);
-    let found = found(args, &need(command), &catalogue, prices.as_ref(), shown)?;
+    let need = need::need(command)?;
+    let objective = command.objective;
+    let asked = Asked { need: &need, catalogue: &catalogue, compared, objective, stages: &command.stages };
+    if let Some(file) = &command.explain {
+        return explain::run(args, command, (&asked, file));
+    }
+    let found = found(args, &asked, command.show)?;
     written(args, command, &found)
 }
 
-/// Finds designs: of those that no other beats, so many as are asked for, the best by an objective first.
-pub(super) fn found(
-    args: &Args,
-    need: &Need,
-    catalogue: &Catalogue,
-    prices: Option<&Prices>,
-    (objective, show): (Objective, u8),
-) -> anyhow::Result<Designs> {
-    let mut candidates = Candidates::new(prices);
-    closc_design::space(need, catalogue, &mut |design| candidates.add(design))?;
-    let Candidates { compared, unpriced, .. } = candidates;
+/// Finds designs: of those that no other beats, so many as are asked for, the best by the objective first.
+pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<Designs> {
+    let searched = search(args, asked)?;
+    let is_priced = asked.compared.prices.is_some();
+    let shown = searched.front.iter().take(show.into());
+    let designs = shown.map(|found| {
+        let mut row = searched.row(found, is_priced);
+        if let Some(passed) = searched.checks.passed(&found.design) {
+            row.stages = row::stages(&found.design, asked.stages, asked.need.rails, passed);
+        }
+        row
+    });
+    let designs = designs.collect();
+    let Searched { checks, compared, unpriced, unpublished, routings, front } = searched;
+    let fewest = routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
+    Ok(Designs {
+        compared,
+        unpriced,
+        unpublished,
+        front: front.len(),
+        fewest_switches: fewest.collect(),
+        routings,
+        unchecked: !checks.unchecked.is_empty(),
+        designs,
+    })
+}
+
+/// Finds the complete front, ordered by the objective.
+fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>> {
+    let mut candidates = Candidates::new(asked.compared);
+    closc_design::space(asked.need, asked.catalogue, &mut |design| candidates.add(design))
+        .map_err(|why| outside(why, asked.stages))?;
+    let Candidates { compared, unpriced, unpublished, .. } = candidates;
     if compared == unpriced {
-        bail!("{compared} designs meet the need, and each has an item without a price");
+        bail!("{} designs meet the need, and each has an item without a price", number(compared as u64));
+    }
+    if compared == unpriced + unpublished {
+        bail!(
+            "{} designs meet the need, and each has a switch or module without published power",
+            number(compared as u64)
+        );
     }
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
-    let mut checks = Checks { need, options: &options, files: BTreeMap::new(), first: None, left: TRIED };
+    let mut checks = Checks::new(asked.need, asked.stages, options);
     let fronts = candidates.fronts(|design| checks.pass(design))?;
-    let least = |front: &Front<'_>| front.iter().map(|found| found.measure.switches).min();
-    let fewest =
-        fronts.iter().filter_map(|(word, front)| Some(((*word).to_owned(), least(front)?))).collect();
+    let routings = routings(&fronts);
     let mut front = closc_design::merged(fronts.into_values());
     if front.is_empty() {
         bail!("no design of this size passes the checks; the first has {}", checks.first.unwrap_or_default());
     }
-    closc_design::order(&mut front, objective.of());
-    let shown = front.iter().take(show.into());
-    let designs = shown.map(|found| row(found, prices.is_some(), &checks)).collect();
-    Ok(Designs {
-        compared,
-        unpriced,
-        front: front.len(),
-        fewest_switches: fewest,
-        unchecked: checks.left == 0,
-        designs,
-    })
+    closc_design::order(&mut front, asked.objective.of());
+    Ok(Searched { checks, compared, unpriced, unpublished, routings, front })
+}
+
+/// Returns the reason for an empty search; where stages ask for growth, in their words.
+fn outside(why: Outside, stages: &[u32]) -> anyhow::Error {
+    match (why, stages.last()) {
+        (Outside::Limits, Some(last)) => anyhow::anyhow!(
+            "no design grows to {} NICs without moving a plugged cable: allow more `--tiers` or more `--planes`, or end with \
+             a smaller stage",
+            number((*last).into())
+        ),
+        (why, _) => why.into(),
+    }
+}
+
+impl Searched<'_, '_> {
+    /// Describes a design of the front.
+    fn row(&self, found: &Found<'_>, is_priced: bool) -> Row {
+        let passed = self.checks.passed(&found.design).cloned().unwrap_or_else(Passed::absent);
+        Row::new(&found.design, &found.measure, &Media::DEFAULT, is_priced, passed)
+    }
+}
+
+/// Compares the routings by their designs with the fewest switches.
+fn routings(fronts: &BTreeMap<&'static str, Front<'_>>) -> Vec<RoutingRow> {
+    let best = fronts
+        .iter()
+        .filter_map(|(word, front)| Some((*word, front.iter().min_by_key(|found| found.measure.switches)?)));
+    let best: Vec<(&'static str, &Found<'_>)> = best.collect();
+    let fewest = best.iter().map(|(_, found)| found.measure.switches).min().unwrap_or(0);
+    let has_parallel = best.iter().any(|(_, found)| found.design.parallel > 1);
+    let row = |(routing, found): &(&'static str, &Found<'_>)| {
+        let design = &found.design;
+        let mut loses: Vec<&'static str> =
+            design.weaknesses().into_iter().map(closc_design::Weakness::text).collect();
+        if has_parallel && is_single(design.routing, design.os.support(Capability::SeveralLocators)) {
+            loses.push("a switch with one locator takes one cable from each T0");
+        }
+        RoutingRow {
+            routing,
+            fewest_switches: found.measure.switches,
+            more_switches: found.measure.switches - fewest,
+            how: closc_design::how(design.routing),
+            loses,
+        }
+    };
+    best.iter().map(row).collect()
+}
+
+/// Tells whether a routing has no parallel cables on an operating system.
+fn is_single(routing: Routing, locators: Support) -> bool {
+    routing.is_source_routed() && locators != Support::Whole
 }
 
 /// Prints the designs, or writes the one that was picked.
 fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<Outcome> {
     let Some(out) = &command.out else {
-        output::result(args.format, &DESIGN, found, page)?;
+        printed(args, command, found)?;
         return Ok(Outcome::Fine);
     };
     let count = found.designs.len();
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
         bail!("`--pick {}`: there are {count} designs", command.pick);
     };
-    output::replace(out, &picked.file)?;
+    output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {
         output::say(format_args!("`{out}`: {}; next: `closc check {out}`", title(picked)));
     }
     Ok(Outcome::Fine)
 }
 
-fn need(command: &DesignArgs) -> Need {
-    let least = |limits: Vec<u8>| limits.into_iter().min();
-    let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
-    let all = || {
-        vec![
-            closc_artefacts::Routing::Srv6Static,
-            closc_artefacts::Routing::EcmpStatic,
-            closc_artefacts::Routing::BgpUnnumbered,
-        ]
-    };
-    Need {
-        name: command.name.clone(),
-        nics: command.nics,
-        speed: command.speed,
-        nics_per_node: command.nics_per_node,
-        rails: command.rails,
-        planes: command.planes.clone(),
-        tiers: command.tiers.clone(),
-        routings: if command.routing.is_empty() { all() } else { command.routing.clone() },
-        oses: command.os.clone(),
-        platforms: command.platform.clone(),
-        limits: Limits {
-            oversubscription: command.oversubscription,
-            t0_loss: of(|limit| match limit {
-                FailLimit::T0(percent) => Some(*percent),
-                FailLimit::T1(_) => None,
-            }),
-            t1_loss: of(|limit| match limit {
-                FailLimit::T1(percent) => Some(*percent),
-                FailLimit::T0(_) => None,
-            }),
-            grow_to: command.grow_to,
-        },
+/// Returns the file of a stage; that of the design where it has no stages.
+fn file(picked: &Row, stage: u8) -> anyhow::Result<&str> {
+    if picked.stages.is_empty() && stage == 1 {
+        return Ok(&picked.file);
     }
+    let count = picked.stages.len();
+    let found = picked.stages.get(usize::from(stage) - 1);
+    let found = found.with_context(|| format!("`--stage {stage}`: the design has {count} stages"))?;
+    Ok(&found.file)
 }
 
-fn prices(command: &DesignArgs) -> anyhow::Result<Option<Prices>> {
-    let Some(path) = &command.prices else {
-        if command.objective == Objective::Cost {
-            bail!("`--objective cost` needs `--prices FILE`: closc has no prices of its own");
+fn printed(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<()> {
+    match args.format {
+        Format::Rows(_) => output::print(&csv::csv(found)?),
+        Format::Html => {
+            let nics = command.nics.or(command.stages.first().copied()).unwrap_or_default();
+            let title = format!("Designs for {} NICs of {}", number(nics.into()), command.speed);
+            output::print(&html::html(args, found, title)?)
         }
-        return Ok(None);
-    };
-    let text = output::read(path, PRICES_MAX)?;
-    let prices = Prices::read(&text).with_context(|| format!("cannot read `{path}`"))?;
-    Ok(Some(prices))
-}
-
-/// The checks of fabric files, as far as they are worth their time.
-struct Checks<'a> {
-    need: &'a Need,
-    options: &'a Options,
-    /// The file of each design that passed, by its key.
-    files: BTreeMap<String, Passed>,
-    /// The first finding.
-    first: Option<String>,
-    /// Checks that may still be made.
-    left: usize,
-}
-
-impl Checks<'_> {
-    /// Checks the files of a design, one for each QoS profile, and keeps the first that can be built.
-    fn pass(&mut self, design: &Design<'_>) -> anyhow::Result<Verdict> {
-        let mut assumed = None;
-        for qos in design.profiles() {
-            for is_firm in [true, false] {
-                if self.left == 0 {
-                    return Ok(Verdict::Refused);
-                }
-                self.left -= 1;
-                let text = closc_design::text(self.need, design, qos, is_firm);
-                let Reading { finding, known_faults } = reading(&text, design, self.options)?;
-                let Some((code, message)) = finding else {
-                    self.files.insert(key(design), Passed { qos, file: text, assumed, known_faults });
-                    return Ok(if is_firm { Verdict::Firm } else { Verdict::Assumed });
-                };
-                tracing::debug!("{}: {code}: {message}", key(design));
-                self.first.get_or_insert_with(|| format!("{code}: {message}"));
-                if code != closc_design::ASSUMED {
-                    break;
-                }
-                assumed = Some(message);
-            }
+        Format::Human | Format::Json | Format::Github | Format::Markdown => {
+            output::result(args.format, &DESIGN, found, page)
         }
-        Ok(Verdict::Refused)
-    }
-}
-
-/// A file that passed the checks.
-struct Passed {
-    qos: &'static str,
-    file: String,
-    /// The limit that the design goes beyond, which is assumed.
-    assumed: Option<String>,
-    known_faults: Vec<String>,
-}
-
-/// Returns a text that tells a design from every other.
-fn key(design: &Design<'_>) -> String {
-    let tiers: Vec<String> =
-        design.tiers().map(|tier| format!("{}x{}", tier.switches, tier.platform.id)).collect();
-    let (routing, os) = (design.routing.word(), design.os.word());
-    let Design { planes, groups, per_group, parallel, .. } = design;
-    format!(
-        "{} {} {} planes={planes} groups={groups} per_group={per_group} parallel={parallel}",
-        routing,
-        os,
-        tiers.join("+")
-    )
-}
-
-/// Result of the checks of a file.
-struct Reading {
-    /// Code and message of the first finding; the code is empty where a file has not the NICs of its design.
-    finding: Option<(&'static str, String)>,
-    /// Known faults of the releases in use. They are of the software and not of the design.
-    known_faults: Vec<String>,
-}
-
-fn reading(text: &str, design: &Design<'_>, options: &Options) -> anyhow::Result<Reading> {
-    let reading = front::read_text(&Source::Stdin, text.as_bytes(), options)?;
-    let (faults, findings): (Vec<_>, Vec<_>) =
-        reading.diagnostics.iter().partition(|found| found.rule.code == KNOWN_FAULT);
-    let nics = reading.plan.as_ref().map_or(0, |plan| plan.fabric().counts().nics);
-    let differs = (nics != u64::from(design.places()))
-        .then(|| ("", format!("{nics} NICs instead of {}", design.places())));
-    let finding = findings.first().map(|found| (found.rule.code, found.message.clone())).or(differs);
-    Ok(Reading { finding, known_faults: faults.iter().map(|found| found.message.clone()).collect() })
-}
-
-fn row(found: &Found<'_>, is_priced: bool, checks: &Checks<'_>) -> Row {
-    let Found { measure, design, .. } = found;
-    let passed = checks.files.get(&key(design));
-    let tier = |tier: &closc_design::Tier<'_>| {
-        let (cages_used, cages) = tier.cages();
-        TierRow { platform: tier.platform.id.to_string(), switches: tier.switches, cages_used, cages }
-    };
-    Row {
-        planes: design.planes,
-        port_speed: design.port_speed.to_string(),
-        routing: design.routing.word(),
-        os: design.os.word(),
-        qos: passed.map_or("none", |passed| passed.qos),
-        tiers: design.tiers().map(tier).collect(),
-        switches: measure.switches,
-        places: design.places(),
-        largest: design.largest(),
-        cables_nic: u64::from(design.places()) * u64::from(design.planes),
-        cables_switch: measure.cables,
-        modules: measure.modules,
-        capacity_gbps: measure.capacity,
-        oversubscription: design.oversubscription().to_string(),
-        t0_loss_percent: f64::from(measure.t0_loss) / 10_000.0,
-        t1_loss_percent: f64::from(design.t1_loss()) / 10_000.0,
-        hops: measure.hops,
-        cost: is_priced.then_some(measure.cost),
-        assumed: passed.and_then(|passed| passed.assumed.clone()),
-        known_faults: passed.map(|passed| passed.known_faults.clone()).unwrap_or_default(),
-        file: passed.map(|passed| passed.file.clone()).unwrap_or_default(),
     }
 }

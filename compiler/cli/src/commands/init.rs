@@ -8,14 +8,14 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 use clap::Args as _;
-use closc_design::{Limits, Need, Ratio};
+use closc_design::{Compared, Limits, Need, Ratio};
 use closc_diagnostics::figures::number;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::design::{self, Designs, Row};
+use super::design::{self, Asked, Designs, Row};
 use crate::args::design::{Objective, oses as hardware};
 use crate::args::new::{InitArgs, List};
 use crate::args::{Args, Format};
@@ -35,7 +35,9 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let need = need(command, &catalogue)?;
-    let found = design::found(args, &need, &catalogue, None, (Objective::Capacity, SHOWN))?;
+    let (compared, objective) = (Compared::default(), Objective::Capacity);
+    let asked = Asked { need: &need, catalogue: &catalogue, compared, objective, stages: &[] };
+    let found = design::found(args, &asked, SHOWN)?;
     let picked = pick(command, &found)?;
     output::replace(&command.out, &picked.file)?;
     say(args, command, picked)?;

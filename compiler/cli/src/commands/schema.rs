@@ -74,6 +74,8 @@ const ALL: &[Described] = &[
     described(&grow::GROW, &["grow"], "The cables to plug, pull or move."),
     described(&explain::headroom::HEADROOM, &["explain"], "The PFC headroom of a port, term by term."),
     described(&import::IMPORT, &["import"], "What was made of the cables of a plant."),
+    described(&design::COMPARE, &["design --compare"], "Two fabrics, number by number."),
+    described(&design::EXPLAIN, &["design --explain"], "Why the search does not propose a fabric."),
     described(&design::DESIGN, &["design"], "The designs that meet a need, the best first."),
     described(&init::INIT, &["init"], "The fabric file that was written."),
     described(&lab::CUT, &["lab cut"], "What probes or flows found of a cable that was cut."),

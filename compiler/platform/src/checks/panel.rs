@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1007",
     title: "the panel is empty or too large",
     what: "A panel has at least one cage of at least one lane. Cage numbers ascend, and there are at most \
-           32,767 lanes, including omitted cages. `port_bits` is 9 to 12, and `rack_units` at least 1. \
+           32,767 lanes, including omitted cages. `port_bits` is 9 to 12, and `rack_units` at least 1. `power` has a \
+           figure, and its typical one is not above its maximum. \
            `port_numbers` gives every cage its own numbers, up to 32,767.",
     why: "Names and port numbers count lanes over the panel, in 16 bits. P4 pipelines are made for a number \
            of port bits: v1model has 9, and counters by port and class grow with them.",
@@ -45,6 +46,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         let message = "the switch is 0 rack units high";
         found.push(Diagnostic::error(&RULE, message).at(units.span(source), "at least 1, or leave it out"));
     }
+    power(file, source, found);
     port_numbers(file, source, found);
     let counted = cages * step * lanes;
     if counted > LANES_MAX || first + cages * step > LANES_MAX {
@@ -84,4 +86,18 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     };
     let label = "cages counted from 1 in the order of the file";
     found.push(Diagnostic::error(&RULE, message).at(place, label));
+}
+
+fn power(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let Some(power) = &file.power else { return };
+    let (typical, maximum) = (power.value.typical_watts, power.value.maximum_watts);
+    let message = match (typical, maximum) {
+        (None, None) => "`power` has no figure".to_owned(),
+        (Some(0), _) | (_, Some(0)) => "the switch draws 0 W".to_owned(),
+        (Some(typical), Some(maximum)) if typical > maximum => {
+            format!("the typical power is {typical} W and the maximum {maximum} W")
+        }
+        _ => return,
+    };
+    found.push(Diagnostic::error(&RULE, message).at(power.span(source), "watts, or leave it out"));
 }

@@ -1,22 +1,19 @@
 //! Designs as text for people.
 //!
-//! In: designs. Out: a head, then a few lines for each. Invariants: a line is at most 100 characters wide for names of the catalogue, unless it
-//! quotes a message of the checks.
+//! In: designs. Out: a head, then a few lines for each. Invariants: a line is at most 110 characters wide for names of the
+//! catalogue, unless it quotes a message of the checks.
 
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
 
-use super::{Designs, Row, TierRow};
+use super::columns::share;
+use super::row::{PowerRow, Row, TierRow};
+use super::{Designs, RoutingRow};
 
 /// Returns the text.
 pub(in crate::commands) fn page(found: &Designs) -> String {
-    let mut text = format!(
-        "{} designs meet the need; no other beats {} of them. The first {}:\n",
-        number(found.compared as u64),
-        number(found.front as u64),
-        found.designs.len()
-    );
+    let mut text = head(found) + "\n";
     for (index, row) in found.designs.iter().enumerate() {
         let _ = writeln!(text, "\n{:>2}  {}", index + 1, title(row));
         for (name, tier) in ["t0", "t1", "t2"].iter().zip(&row.tiers) {
@@ -27,17 +24,31 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
         }
         body(&mut text, row);
     }
-    let fewest =
-        found.fewest_switches.iter().map(|(word, count)| format!("{word} {}", number((*count).into())));
-    let _ = writeln!(text, "\nFewest switches: {}.", fewest.collect::<Vec<_>>().join(", "));
+    text.push_str("\nFewest switches by routing:\n");
+    for routing in &found.routings {
+        text.push_str(&self::routing(routing));
+    }
     if found.unpriced > 0 {
         let _ = writeln!(text, "{} designs have an item without a price.", number(found.unpriced as u64));
+    }
+    if found.unpublished > 0 {
+        let count = number(found.unpublished as u64);
+        let _ = writeln!(text, "{count} designs have a switch or module without published power.");
     }
     if found.unchecked {
         text.push_str("Not every design was checked: designs may be missing. Name `--platform`, `--planes` or `--routing`.\n");
     }
-    text.push_str("Power is not compared: the catalogue has no published figure for every switch.\n");
     text
+}
+
+/// Returns how many designs there are.
+pub(super) fn head(found: &Designs) -> String {
+    format!(
+        "{} designs meet the need; no other beats {} of them. The first {}:",
+        number(found.compared as u64),
+        number(found.front as u64),
+        found.designs.len()
+    )
 }
 
 /// Returns a design in a line.
@@ -55,38 +66,83 @@ pub(in crate::commands) fn title(row: &Row) -> String {
     )
 }
 
+/// Returns its weaknesses, assumptions and known faults.
+pub(super) fn notes(row: &Row) -> Vec<String> {
+    let weaknesses = row.weaknesses.iter().map(|weakness| format!("accepted: {weakness}"));
+    let faults = row.known_faults.iter().map(|fault| format!("known fault: {fault}"));
+    let assumed = row.assumed.iter().map(|assumed| format!("assumed limit exceeded: {assumed}"));
+    weaknesses.chain(faults).chain(assumed).collect()
+}
+
 fn body(text: &mut String, row: &Row) {
-    let _ = writeln!(
-        text,
-        "    cables: {} to NICs, {} between switches in {} cages; {} oversubscription",
+    let mut line = |line: String| {
+        let _ = writeln!(text, "    {line}");
+    };
+    line(format!(
+        "cables: {} to NICs, {} between switches in {} cages; {} oversubscription",
         number(row.cables_nic),
         number(row.cables_switch),
         number(row.modules),
         row.oversubscription
-    );
-    let _ = writeln!(
-        text,
-        "    a failed T0 costs a NIC {}, a failed T1 {}; {} switches on the longest path",
-        percent(row.t0_loss_percent),
-        percent(row.t1_loss_percent),
-        row.hops
+    ));
+    line(format!(
+        "bisection {} Gb/s; {} paths between far NICs over {} switches, {} ns round trip when empty",
+        number(row.bisection_gbps),
+        number(row.paths),
+        row.hops,
+        number(row.base_rtt_ns)
+    ));
+    let t2 = row.t2_loss_percent.map(|loss| format!(", a T2 {} %", share(loss))).unwrap_or_default();
+    line(format!(
+        "a failure costs a NIC: its cable or T0 {} %, a T0-T1 cable {} %, a T1 {} %{t2}",
+        share(row.t0_loss_percent),
+        share(row.uplink_loss_percent),
+        share(row.t1_loss_percent)
+    ));
+    line(power(&row.power));
+    let units = row.rack_units.map_or_else(
+        || format!("height of {} not published", row.rack_units_unpublished.join(", ")),
+        |units| format!("{} rack units of switches", number(units)),
     );
     let cost = row.cost.map(|cost| format!("; cost {}", number(cost))).unwrap_or_default();
-    let _ = writeln!(
-        text,
-        "    {} NIC places, {} without moving a cable{cost}",
+    line(format!(
+        "{} NIC places, {} without moving a cable; {units}{cost}",
         number(row.places.into()),
         number(row.largest.into())
-    );
-    for fault in &row.known_faults {
-        let _ = writeln!(text, "    known fault: {fault}");
+    ));
+    for (at, stage) in row.stages.iter().enumerate() {
+        line(format!(
+            "stage {}: {} NIC places, {} switches (+{}), +{} cables between switches, no plugged cable moves",
+            at + 1,
+            number(stage.places.into()),
+            number(stage.switches.into()),
+            number(stage.switches_added.into()),
+            number(stage.cables_switch_added)
+        ));
     }
-    if let Some(assumed) = &row.assumed {
-        let _ = writeln!(text, "    assumed limit exceeded: {assumed}");
-    }
+    notes(row).into_iter().for_each(line);
 }
 
-fn percent(value: f64) -> String {
-    let text = format!("{value:.2}");
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+fn power(power: &PowerRow) -> String {
+    let Some(typical) = power.typical_watts else {
+        return format!("power not published for {}", power.typical_unpublished.join(", "));
+    };
+    let maximum = power.maximum_watts.map_or_else(
+        || format!("no maximum published for {}", power.maximum_unpublished.join(", ")),
+        |watts| format!("at most {} W", number(watts)),
+    );
+    format!("typical power {} W; {maximum}", number(typical))
+}
+
+fn routing(row: &RoutingRow) -> String {
+    let more = match row.more_switches {
+        0 => String::new(),
+        more => format!(" ({} more)", number(more.into())),
+    };
+    let mut text =
+        format!("    {:<15} {}{more}: {}\n", row.routing, number(row.fewest_switches.into()), row.how);
+    for loses in &row.loses {
+        let _ = writeln!(text, "{:21}{loses}", "");
+    }
+    text
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_platform::{Breakout, Buffer, Claim, Fault, HwskuFacts, Limit, Platform};
+use closc_platform::{Breakout, Buffer, Claim, Fault, HwskuFacts, Limit, Platform, Power};
 
 /// Says what a platform has, and who says so.
 pub(super) fn page(platform: &Platform) -> String {
@@ -17,6 +17,9 @@ pub(super) fn page(platform: &Platform) -> String {
     line("cages", format!("{} of {} lanes, {} a lane", panel.cages, panel.lanes, panel.lane_speed));
     if let Some(units) = platform.rack_units {
         line("height", format!("{units} U"));
+    }
+    if let Some(power) = &platform.power {
+        line("power", self::power(power));
     }
     for (at, breakout) in panel.breakouts.iter().enumerate() {
         line(if at == 0 { "breakouts" } else { "" }, split(platform, *breakout));
@@ -47,6 +50,19 @@ pub(super) fn page(platform: &Platform) -> String {
         line(if at == 0 { "sources" } else { "" }, source.clone());
     }
     text
+}
+
+/// Returns the power with its source.
+fn power(power: &Power) -> String {
+    let of = |figure: Option<u32>, kind: &str| {
+        figure.map_or_else(
+            || format!("{kind} not published"),
+            |watts| format!("{kind} {} W", number(watts.into())),
+        )
+    };
+    let (keyword, source) = power.source.parts();
+    let (typical, maximum) = (of(power.typical_watts, "typical"), of(power.maximum_watts, "maximum"));
+    format!("{typical}, {maximum} ({keyword}: {source})")
 }
 
 /// Returns a number with its source: `6,400 IPv6 routes (assumed: ...)`.

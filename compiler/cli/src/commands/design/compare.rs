@@ -1,0 +1,72 @@
+//! `closc design --compare`: two fabrics, number by number.
+
+use std::fmt::Write as _;
+
+use camino::Utf8PathBuf;
+use closc_design::{Compared, Unmeasured};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::row::Row;
+use super::{columns, named, page};
+use crate::args::Args;
+use crate::input;
+use crate::output::{self, Document, Outcome};
+
+/// The comparison.
+pub(crate) const COMPARE: Document<Comparison> = Document::new("closc-design-compare/1");
+
+/// Two fabrics.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Comparison {
+    fabrics: Vec<Named>,
+}
+
+/// A fabric.
+#[derive(Serialize, JsonSchema)]
+struct Named {
+    /// The fabric file.
+    fabric: String,
+    design: Row,
+}
+
+/// Prints the numbers of two fabrics.
+pub(super) fn run(args: &Args, files: &[Utf8PathBuf], compared: Compared<'_>) -> anyhow::Result<Outcome> {
+    let mut fabrics = Vec::new();
+    for file in files {
+        let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
+        let design = named::design(&input.plan, file)?;
+        let measure =
+            design.measure(compared, &named::media(input.plan.topology())).map_err(|why| match why {
+                Unmeasured::Price => anyhow::anyhow!("`{file}` has an item without a price"),
+                Unmeasured::Power => anyhow::anyhow!("`{file}` has an item without a published power"),
+            })?;
+        let design = named::row(&input.plan, &design, &measure, compared.prices.is_some());
+        fabrics.push(Named { fabric: file.to_string(), design });
+    }
+    output::result(args.format, &COMPARE, &Comparison { fabrics }, text)?;
+    Ok(Outcome::Fine)
+}
+
+fn text(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for named in &comparison.fabrics {
+        let _ = writeln!(text, "`{}`: {}", named.fabric, page::title(&named.design));
+    }
+    text.push('\n');
+    let rows: Vec<&Row> = comparison.fabrics.iter().map(|named| &named.design).collect();
+    for column in columns::ALL {
+        let cells: Vec<String> = rows.iter().map(|row| (column.cell)(row)).collect();
+        if cells.iter().all(String::is_empty) {
+            continue;
+        }
+        let mark = if cells.windows(2).all(|pair| pair[0] == pair[1]) { ' ' } else { '*' };
+        let _ = write!(text, "{mark} {:<34}", column.title);
+        for cell in &cells {
+            let _ = write!(text, " {:>26}", if cell.is_empty() { "-" } else { cell });
+        }
+        text.push('\n');
+    }
+    text.push_str("* differs; - not published, or not there\n");
+    text
+}

@@ -1,0 +1,100 @@
+//! A fabric file that a user names, as a design.
+//!
+//! In: a plan. Out: a [`Design`] with the counts of its numbers. Invariants: a file whose tiers are not uniform, or that has
+//! exceptions to its numbers, is refused with the reason, since its counts would be wrong.
+
+use camino::Utf8Path;
+use closc_design::{Design, Measure, Media, Side, Third, Tier};
+use closc_plan::Plan;
+use closc_platform::Os;
+use closc_qos::units::Speed;
+use closc_topology::{PortBlock, Tier as TierOfFile, Topology, Wiring};
+
+use super::checks::Passed;
+use super::row::Row;
+
+/// Returns the design of a plan.
+pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Design<'a>> {
+    let topology = plan.topology();
+    if let Some(why) = irregular(topology) {
+        anyhow::bail!("`{file}` {why}: `closc design` compares fabrics with one kind of switch per tier");
+    }
+    let planes = u32::from(topology.planes);
+    let zones = u32::from(topology.zones);
+    let groups = u32::from(topology.hosts.groups);
+    let port_mbps = topology.hosts.nic_speed.mbps() / planes;
+    let t2 = topology.t2.as_ref();
+    let third = t2.map(|t2| {
+        let rows = if t2.wiring == Wiring::Full { 1 } else { u32::from(t2.rows) };
+        let switches = plan.fabric().counts().t2;
+        let switches = u32::try_from(switches).unwrap_or(u32::MAX);
+        let ports_per_zone = u32::from(t2.zone_ports);
+        Third { tier: tier(&t2.tier, switches), zones, rows, ports_per_zone }
+    });
+    Ok(Design {
+        planes: topology.planes.into(),
+        port_speed: Speed::from_mbps(port_mbps).unwrap_or(topology.hosts.nic_speed),
+        routing: topology.routing,
+        os: topology.t0.os,
+        groups,
+        per_group: topology.hosts.per_group.into(),
+        parallel: u32::from(topology.t0.parallel).max(1),
+        t0: tier(&topology.t0, planes * zones * groups),
+        t1: tier(&topology.t1, planes * zones * u32::from(topology.t1_count)),
+        third,
+    })
+}
+
+/// Returns what a design cannot describe of a fabric.
+fn irregular(topology: &Topology) -> Option<&'static str> {
+    let tiers = [Some(&topology.t0), Some(&topology.t1), topology.t2.as_ref().map(|t2| &t2.tier)];
+    let tiers: Vec<&TierOfFile> = tiers.into_iter().flatten().collect();
+    let exceptions = &topology.exceptions;
+    if tiers.iter().any(|tier| !tier.by_plane.is_empty() || !tier.by_zone.is_empty())
+        || !exceptions.switches.is_empty()
+    {
+        return Some("has different switches in one tier");
+    }
+    let is_short = !exceptions.absent_switches.is_empty()
+        || !exceptions.absent_nics.is_empty()
+        || !exceptions.absent_links.is_empty();
+    if is_short {
+        return Some("has absent switches, NICs or cables");
+    }
+    let oses: Vec<Os> = tiers.iter().map(|tier| tier.os).collect();
+    oses.windows(2).any(|pair| pair[0] != pair[1]).then_some("has several operating systems")
+}
+
+fn tier(of: &TierOfFile, switches: u32) -> Tier<'_> {
+    let side = |block: PortBlock| Side { count: block.count.into(), breakout: block.breakout };
+    let up = (of.up.count > 0).then(|| side(of.up));
+    Tier { platform: &of.platform, switches, down: side(of.down), up }
+}
+
+/// Returns the media of its cables.
+pub(super) fn media(topology: &Topology) -> Media<'_> {
+    let cables = &topology.cables;
+    Media {
+        nic_t0: &cables.nic_t0.medium,
+        t0_t1: &cables.t0_t1.medium,
+        t1_t2: cables.t1_t2.as_ref().map_or("", |cable| &cable.medium),
+    }
+}
+
+/// Returns the row of a named fabric.
+pub(super) fn row(plan: &Plan, design: &Design<'_>, measure: &Measure, is_priced: bool) -> Row {
+    let qos = plan.topology().qos.name().to_string();
+    let passed = Passed { qos, base_rtt_ns: plan.delay().base_rtt.0, ..Passed::absent() };
+    Row::new(design, measure, &media(plan.topology()), is_priced, passed)
+}
+
+/// Returns in which settings of hosts a file differs from a need.
+pub(super) fn hosts(topology: &Topology, nics_per_node: u8, rails: u8) -> Vec<String> {
+    let hosts = &topology.hosts;
+    let differs = [
+        ("NICs per node", hosts.nics_per_node, nics_per_node, "--nics-per-node"),
+        ("rails", hosts.rails, rails, "--rails"),
+    ];
+    let differs = differs.into_iter().filter(|(_, has, wants, _)| has != wants);
+    differs.map(|(what, has, wants, flag)| format!("it has {has} {what}, and `{flag}` is {wants}")).collect()
+}

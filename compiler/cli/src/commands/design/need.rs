@@ -1,0 +1,59 @@
+//! The need and the prices of a command line.
+
+use anyhow::{Context as _, bail};
+use closc_artefacts::Routing;
+use closc_design::{Limits, Need, Prices};
+
+use crate::args::design::{DesignArgs, FailLimit, Objective};
+use crate::output;
+
+/// The most bytes of a file of prices: some thousand items.
+const PRICES_MAX: u64 = 1 << 20;
+
+/// Returns the need. With stages, it is that of the first one, with room for the last.
+pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
+    let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
+    if command.stages.windows(2).any(|pair| pair[0] >= pair[1]) {
+        bail!("`--stages` lists each stage once, the smallest first");
+    }
+    let least = |limits: Vec<u8>| limits.into_iter().min();
+    let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
+    let all = || vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
+    Ok(Need {
+        name: command.name.clone(),
+        nics: command.nics.or(first).context("`--nics` is missing")?,
+        speed: command.speed,
+        nics_per_node: command.nics_per_node,
+        rails: command.rails,
+        planes: command.planes.clone(),
+        tiers: command.tiers.clone(),
+        routings: if command.routing.is_empty() { all() } else { command.routing.clone() },
+        oses: command.os.clone(),
+        platforms: command.platform.clone(),
+        limits: Limits {
+            oversubscription: command.oversubscription,
+            t0_loss: of(|limit| match limit {
+                FailLimit::T0(percent) => Some(*percent),
+                FailLimit::T1(_) => None,
+            }),
+            t1_loss: of(|limit| match limit {
+                FailLimit::T1(percent) => Some(*percent),
+                FailLimit::T0(_) => None,
+            }),
+            grow_to: command.grow_to.or(last),
+        },
+    })
+}
+
+/// Reads the prices.
+pub(super) fn prices(command: &DesignArgs) -> anyhow::Result<Option<Prices>> {
+    let Some(path) = &command.prices else {
+        if command.objective == Objective::Cost {
+            bail!("`--objective cost` needs `--prices FILE`: closc has no prices of its own");
+        }
+        return Ok(None);
+    };
+    let text = output::read(path, PRICES_MAX)?;
+    let prices = Prices::read(&text).with_context(|| format!("cannot read `{path}`"))?;
+    Ok(Some(prices))
+}

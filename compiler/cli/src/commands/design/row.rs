@@ -1,0 +1,199 @@
+//! A design as a document has it.
+
+use closc_design::{Design, Measure, Media};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::checks::Passed;
+
+/// A design.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Row {
+    pub planes: u16,
+    /// Speed of a NIC's port in a plane.
+    pub port_speed: String,
+    pub routing: &'static str,
+    pub os: &'static str,
+    pub qos: String,
+    pub tiers: Vec<TierRow>,
+    pub switches: u32,
+    /// Places for NICs.
+    pub places: u32,
+    /// Most NICs without moving a plugged cable.
+    pub largest: u32,
+    pub cables_nic: u64,
+    pub cables_switch: u64,
+    /// Cages of switches that hold the modules of cables between switches.
+    pub modules: u64,
+    /// Bandwidth of all switches in Gb/s, used or not.
+    pub capacity_gbps: u64,
+    /// Bandwidth between two halves of the NICs in one direction, in Gb/s.
+    pub bisection_gbps: u64,
+    pub oversubscription: String,
+    /// Paths between the two NICs that are farthest apart.
+    pub paths: u64,
+    /// Percent of a NIC's bandwidth that the failure of a T0 costs.
+    pub t0_loss_percent: f64,
+    /// The same for a T1.
+    pub t1_loss_percent: f64,
+    /// The same for a T2, of traffic between zones.
+    pub t2_loss_percent: Option<f64>,
+    /// The same for a cable between a NIC and a T0.
+    pub nic_cable_loss_percent: f64,
+    /// The same for a cable between a T0 and a T1.
+    pub uplink_loss_percent: f64,
+    /// Switches on the longest path.
+    pub hops: u8,
+    /// Round-trip time of the longest path when nothing is queued.
+    pub base_rtt_ns: u64,
+    /// Rack units of all switches, where the height of each is published.
+    pub rack_units: Option<u64>,
+    /// Platforms whose height no source publishes.
+    pub rack_units_unpublished: Vec<String>,
+    pub power: PowerRow,
+    /// Sum of the prices, where each item has one.
+    pub cost: Option<u64>,
+    /// Weaknesses that the file accepts by name.
+    pub weaknesses: Vec<&'static str>,
+    /// A limit of its switches that it goes beyond, which is assumed and not published.
+    pub assumed: Option<String>,
+    /// Known faults of the assumed releases that this design meets.
+    pub known_faults: Vec<String>,
+    /// Its growth, with `--stages`.
+    pub stages: Vec<StageRow>,
+    /// The fabric file.
+    pub file: String,
+}
+
+/// A tier of a design.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct TierRow {
+    pub platform: String,
+    pub switches: u32,
+    pub cages_used: u32,
+    pub cages: u32,
+}
+
+/// Power of switches and modules.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct PowerRow {
+    /// Typical power, where every part of it is published.
+    pub typical_watts: Option<u64>,
+    /// Maximum power, likewise.
+    pub maximum_watts: Option<u64>,
+    /// Switches and modules without a typical figure.
+    pub typical_unpublished: Vec<String>,
+    /// Switches and modules without a maximum.
+    pub maximum_unpublished: Vec<String>,
+}
+
+/// A stage of growth. No plugged cable moves.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct StageRow {
+    /// NICs that the stage was asked for.
+    pub nics: u32,
+    /// Places for NICs.
+    pub places: u32,
+    /// Switches of all tiers.
+    pub switches: u32,
+    /// Of these, those that the stage adds.
+    pub switches_added: u32,
+    /// Cables between switches that it adds.
+    pub cables_switch_added: u64,
+    /// The fabric file.
+    pub file: String,
+}
+
+impl Row {
+    /// Describes a design with cables of some media.
+    pub(super) fn new(
+        design: &Design<'_>,
+        measure: &Measure,
+        media: &Media<'_>,
+        is_priced: bool,
+        passed: Passed,
+    ) -> Self {
+        let losses = design.losses();
+        let (rack_units, unknown) = match design.rack_units() {
+            Ok(units) => (Some(units), Vec::new()),
+            Err(unknown) => (None, unknown.iter().map(ToString::to_string).collect()),
+        };
+        Row {
+            planes: design.planes,
+            port_speed: design.port_speed.to_string(),
+            routing: design.routing.word(),
+            os: design.os.word(),
+            qos: passed.qos,
+            tiers: design.tiers().map(tier).collect(),
+            switches: measure.switches,
+            places: design.places(),
+            largest: design.largest(),
+            cables_nic: u64::from(design.places()) * u64::from(design.planes),
+            cables_switch: measure.cables,
+            modules: measure.modules,
+            capacity_gbps: measure.capacity,
+            bisection_gbps: design.bisection(),
+            oversubscription: design.oversubscription().to_string(),
+            paths: design.paths(),
+            t0_loss_percent: percent(losses.t0),
+            t1_loss_percent: percent(losses.t1),
+            t2_loss_percent: losses.t2.map(percent),
+            nic_cable_loss_percent: percent(losses.nic_cable),
+            uplink_loss_percent: percent(losses.uplink),
+            hops: measure.hops,
+            base_rtt_ns: passed.base_rtt_ns,
+            rack_units,
+            rack_units_unpublished: unknown,
+            power: power(design, media),
+            cost: is_priced.then_some(measure.cost),
+            weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
+            assumed: passed.assumed,
+            known_faults: passed.known_faults,
+            stages: Vec::new(),
+            file: passed.file,
+        }
+    }
+}
+
+/// Describes the stages of a design.
+pub(super) fn stages(design: &Design<'_>, sizes: &[u32], rails: u8, passed: &Passed) -> Vec<StageRow> {
+    let switches = |design: &Design<'_>| design.tiers().map(|tier| tier.switches).sum::<u32>();
+    let files = std::iter::once(&passed.file).chain(&passed.later);
+    let (mut before, mut rows) = ((0, 0), Vec::new());
+    for (at, (nics, file)) in sizes.iter().zip(files).enumerate() {
+        let grown = if at == 0 { Some(design.clone()) } else { design.grown(*nics, rails) };
+        let Some(grown) = grown else { break };
+        let now = (switches(&grown), grown.cables());
+        rows.push(StageRow {
+            nics: *nics,
+            places: grown.places(),
+            switches: now.0,
+            switches_added: now.0 - before.0,
+            cables_switch_added: now.1 - before.1,
+            file: file.clone(),
+        });
+        before = now;
+    }
+    rows
+}
+
+fn tier(tier: &closc_design::Tier<'_>) -> TierRow {
+    let (cages_used, cages) = tier.cages();
+    TierRow { platform: tier.platform.id.to_string(), switches: tier.switches, cages_used, cages }
+}
+
+fn power(design: &Design<'_>, media: &Media<'_>) -> PowerRow {
+    let power = design.power(media);
+    let [typical_unpublished, maximum_unpublished] = power.unpublished();
+    PowerRow {
+        typical_watts: power.typical(),
+        maximum_watts: power.maximum(),
+        typical_unpublished,
+        maximum_unpublished,
+    }
+}
+
+/// Millionths as percent.
+fn percent(millionths: u32) -> f64 {
+    f64::from(millionths) / 10_000.0
+}

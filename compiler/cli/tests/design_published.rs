@@ -1,0 +1,214 @@
+//! Published fabrics: `closc design` finds one with no more switches, cables and modules, and explains what beats the published
+//! one where it is not on the front itself.
+
+mod common;
+
+use serde_json::Value;
+
+use common::Place;
+
+/// A published fabric of two tiers, in links of ports. A cable with two ports in a plug is two links.
+struct Published {
+    name: &'static str,
+    /// Flags of the need.
+    need: &'static str,
+    planes: u64,
+    /// T0s and T1s of a plane, and cables between each pair of them.
+    t0s: u64,
+    t1s: u64,
+    parallel: u64,
+    per_group: u64,
+    /// `hosts` of the file.
+    hosts: &'static str,
+    /// Platform with operating system, and breakouts: of T0s down and up, of T1s down.
+    t0: &'static str,
+    t1: &'static str,
+    splits: [&'static str; 3],
+    /// The rest of the file.
+    rest: &'static str,
+}
+
+const BGP: &str =
+    "routing: bgp-unnumbered\nqos: none\nwarnings: { W0901: allow, W0904: allow, W0906: allow }\n";
+
+/// NVIDIA DGX SuperPOD B300, Ethernet, table 3: 1 to 16 scalable units of 512 NICs, in two planes of 400G.
+const SUPERPOD: Published = Published {
+    name: "SuperPOD B300",
+    need: "--speed 800G --planes 2 --rails 8 --routing bgp-unnumbered --os nvue --platform spectrum4-sn5600",
+    planes: 2,
+    t0s: 8,
+    t1s: 4,
+    parallel: 16,
+    per_group: 64,
+    hosts: "nics_per_node: 8, rails: 8, nic: { speed: 800G, lanes: 8 }",
+    t0: "platform: spectrum4-sn5600, os: nvue",
+    t1: "platform: spectrum4-sn5600, os: nvue",
+    splits: ["2x400G", "2x400G", "2x400G"],
+    rest: BGP,
+};
+
+const OTHERS: &[Published] = &[
+    // Alibaba HPN 7.0, SIGCOMM 2024: a pod of 15 segments, 240 ToRs and 120 aggregation switches, 16:15.
+    Published {
+        name: "HPN 7.0",
+        need: "--nics 15360 --speed 400G --planes 2 --rails 8 --oversubscription 16:15 --os eos --tiers 2 --routing \
+               bgp-unnumbered --platform th5-64x800g,th5-128x400g",
+        planes: 2,
+        t0s: 120,
+        t1s: 60,
+        parallel: 1,
+        per_group: 128,
+        hosts: "nics_per_node: 8, rails: 8, nic: { speed: 400G, lanes: 4 }",
+        t0: "platform: th5-64x800g, os: eos, oversubscription: \"16:15\"",
+        t1: "platform: th5-128x400g, os: eos",
+        splits: ["4x200G", "2x400G", "2x400G"],
+        rest: BGP,
+    },
+    // MRC, arXiv 2605.04333: 4,096 T0s and 2,048 T1s in 8 planes.
+    Published {
+        name: "MRC",
+        need: "--nics 131072 --speed 800G --planes 8 --nics-per-node 4 --routing srv6-static --tiers 2 --os sonic",
+        planes: 8,
+        t0s: 512,
+        t1s: 256,
+        parallel: 1,
+        per_group: 256,
+        hosts: "nics_per_node: 4, nic: { speed: 800G, lanes: 8 }",
+        t0: "platform: th5-512x100g, os: sonic",
+        t1: "platform: th5-512x100g, os: sonic",
+        splits: ["8x100G", "8x100G", "8x100G"],
+        rest: "routing: srv6-static\nqos: lossy-trim\nwarnings: { W0904: allow, W0202: allow }\n",
+    },
+    // Arista: 128 leaves and 64 spines with 128 ports of 400G.
+    Published {
+        name: "Arista",
+        need: "--nics 8192 --planes 1 --rails 8 --routing bgp-unnumbered --os eos --platform th5-128x400g",
+        planes: 1,
+        t0s: 128,
+        t1s: 64,
+        parallel: 1,
+        per_group: 64,
+        hosts: "nics_per_node: 8, rails: 8, nic: { speed: 400G, lanes: 4 }",
+        t0: "platform: th5-128x400g, os: eos",
+        t1: "platform: th5-128x400g, os: eos",
+        splits: ["2x400G", "2x400G", "2x400G"],
+        rest: BGP,
+    },
+    // DeepSeek, arXiv 2505.09343, table 3: 16,384 NICs of 400G in eight planes, a plane a NIC of each of 2,048 nodes.
+    Published {
+        name: "DeepSeek",
+        need: "--nics 2048 --speed 3200G --nics-per-node 1 --planes 8 --routing bgp-unnumbered --tiers 2 --os eos --platform \
+               th4-64x400g",
+        planes: 8,
+        t0s: 64,
+        t1s: 32,
+        parallel: 1,
+        per_group: 32,
+        hosts: "nics_per_node: 1, nic: { speed: 3200G, lanes: 64 }",
+        t0: "platform: th4-64x400g, os: eos",
+        t1: "platform: th4-64x400g, os: eos",
+        splits: ["1x400G", "1x400G", "1x400G"],
+        rest: BGP,
+    },
+    // Broadcom Tomahawk 6, 512 ports of 200G: 512 leaves and 256 spines.
+    Published {
+        name: "Tomahawk 6",
+        need: "--nics 131072 --speed 200G --nics-per-node 1 --planes 1 --routing bgp-unnumbered --platform th6-512x200g --os sonic",
+        planes: 1,
+        t0s: 512,
+        t1s: 256,
+        parallel: 1,
+        per_group: 256,
+        hosts: "nics_per_node: 1, nic: { speed: 200G, lanes: 2 }",
+        t0: "platform: th6-512x200g, os: sonic",
+        t1: "platform: th6-512x200g, os: sonic",
+        splits: ["4x200G", "4x200G", "4x200G"],
+        rest: BGP,
+    },
+];
+
+impl Published {
+    fn file(&self) -> String {
+        let Published { planes, t0s, per_group, parallel, hosts, t0, t1, rest, .. } = self;
+        let [down, up, below] = self.splits;
+        let (ups, downs) = (self.uplinks(), t0s * parallel);
+        format!(
+            "fabric: published\nplanes: {planes}\nhosts: {{ groups: {t0s}, per_group: {per_group}, {hosts} }}\n\
+             tiers:\n  t0: {{ {t0}, down: {{ count: {per_group}, breakout: {down} }}, \
+             up: {{ count: {ups}, breakout: {up} }}, parallel: {parallel} }}\n  \
+             t1: {{ {t1}, down: {{ count: {downs}, breakout: {below} }} }}\n\
+             cables:\n  nic-t0: {{ length: 2m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\n{rest}"
+        )
+    }
+
+    fn uplinks(&self) -> u64 {
+        self.t1s * self.parallel
+    }
+
+    /// Switches, links between them, and cages with the modules of these.
+    fn counts(&self) -> [u64; 3] {
+        let ports =
+            |split: &str| split.split('x').next().and_then(|ports| ports.parse().ok()).unwrap_or(1_u64);
+        let [_, up, below] = self.splits;
+        let switches = self.planes * (self.t0s + self.t1s);
+        let links = self.planes * self.t0s * self.uplinks();
+        let modules = self.t0s * self.uplinks().div_ceil(ports(up))
+            + self.t1s * (self.t0s * self.parallel).div_ceil(ports(below));
+        [switches, links, self.planes * modules]
+    }
+
+    fn need(&self) -> Vec<&str> {
+        self.need.split_whitespace().collect()
+    }
+}
+
+fn counts(row: &Value) -> [u64; 3] {
+    ["switches", "cables_switch", "modules"].map(|name| row[name].as_u64().expect("a count"))
+}
+
+/// Compares one with the designs of its need.
+fn compare(place: &Place, published: &Published, more: &[&str]) {
+    let name = published.name;
+    let wanted = published.counts();
+    let need: Vec<&str> = published.need().into_iter().chain(more.iter().copied()).collect();
+    let design: Vec<&str> = ["design", "--show", "32"].into_iter().chain(need.iter().copied()).collect();
+    let found = place.json(0, &design);
+    let rows = found["designs"].as_array().expect("a list");
+    let is_as_good = |row: &&Value| counts(row).iter().zip(wanted).all(|(has, wanted)| *has <= wanted);
+    assert!(rows.iter().any(|row| is_as_good(&row)), "{name} {more:?}: {wanted:?}");
+
+    place.write("published.yaml", published.file());
+    let explain: Vec<&str> =
+        ["design", "--explain", "published.yaml"].into_iter().chain(need.iter().copied()).collect();
+    let explained = place.json(0, &explain);
+    assert_eq!(counts(&explained["named"]), wanted, "{name} {more:?}");
+    assert_eq!(explained["outside"], serde_json::json!([]), "{name} {more:?}");
+    let beaten_by = explained["beaten_by"].as_array().expect("a list");
+    let is_on_front = explained["on_front"] == true;
+    assert!(is_on_front != !beaten_by.is_empty(), "{name} {more:?}: {explained:#}");
+    for better in beaten_by {
+        let numbers = better["numbers"].as_array().expect("a list");
+        let is_less = |number: &Value| number["design"].as_u64() < number["named"].as_u64();
+        assert!(!numbers.is_empty() && numbers.iter().all(is_less), "{name} {more:?}: {better:#}");
+    }
+}
+
+#[test]
+fn each_size_of_the_superpod_is_found_or_beaten() {
+    let place = Place::new();
+    for (units, switches) in [(1, 24), (2, 48), (4, 96), (8, 192), (16, 384)] {
+        let published = Published { t0s: 8 * units, t1s: 4 * units, parallel: 16 / units, ..SUPERPOD };
+        assert_eq!(published.counts()[0], switches);
+        let nics = (512 * units).to_string();
+        compare(&place, &published, &["--nics", &nics]);
+    }
+}
+
+#[test]
+fn other_published_fabrics_are_found_or_beaten() {
+    let place = Place::new();
+    for (published, switches) in OTHERS.iter().zip([360, 6144, 192, 768, 768]) {
+        assert_eq!(published.counts()[0], switches, "{}", published.name);
+        compare(&place, published, &[]);
+    }
+}

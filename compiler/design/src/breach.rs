@@ -1,0 +1,125 @@
+//! Reasons why a design does not meet a need, or why the search passes it over.
+//!
+//! In: a need and a design. Out: [`Breach`]es. Invariants: a design of the search has none.
+
+use closc_artefacts::Routing;
+use closc_platform::Os;
+use closc_qos::units::Speed;
+use smol_str::SmolStr;
+
+use crate::design::Design;
+use crate::need::{Need, Ratio};
+use crate::space::{T1S_MIN, wastes_ports};
+
+/// A reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Breach {
+    /// Places for NICs.
+    #[error("it has {0} NIC places, and the need is {1} NICs")]
+    Nics(u32, u32),
+    /// Speed of NICs.
+    #[error("its NICs have {0} over all planes, and the need is {1}")]
+    Speed(Speed, Speed),
+    /// Planes.
+    #[error("its {0} planes are not among `--planes`")]
+    Planes(u16),
+    /// Tiers.
+    #[error("its {0} tiers are not among `--tiers`")]
+    Tiers(u8),
+    /// Routing.
+    #[error("`{0}` is not among `--routing`")]
+    Routing(Routing),
+    /// Operating system.
+    #[error("`{os}` is not among `--os`", os = .0.word())]
+    Os(Os),
+    /// Hardware.
+    #[error("`{0}` is not among `--platform`")]
+    Platform(SmolStr),
+    /// Oversubscription.
+    #[error("its T0s have {0} bandwidth down to up, and `--oversubscription` is {1}")]
+    Oversubscription(Ratio, Ratio),
+    /// A failure of a T0.
+    #[error("a failed T0 costs a NIC more than the {0} % of `--fail`")]
+    T0Loss(u8),
+    /// A failure of a T1.
+    #[error("a failed T1 costs a NIC more than the {0} % of `--fail`")]
+    T1Loss(u8),
+    /// Growth.
+    #[error("it holds {0} NICs without moving a cable, and `--grow-to` is {1}")]
+    Growth(u32, u32),
+    /// Ports of T1s.
+    #[error("less than half of the ports of each T1 are in use, and growth does not need them")]
+    Unused,
+    /// T1s.
+    #[error("each plane has {0} T1, and the search starts at two")]
+    Single(u32),
+    /// Uplinks of T0s.
+    #[error("its T0s have {0} uplinks, and {1} keep `--oversubscription`")]
+    Uplinks(u32, u32),
+}
+
+/// Returns the reasons.
+pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+    let limits = &need.limits;
+    let mut found = shape(need, design);
+    let ratio = design.oversubscription();
+    if !ratio.is_within(limits.oversubscription) {
+        found.push(Breach::Oversubscription(ratio, limits.oversubscription));
+    }
+    let planes = u32::from(design.planes);
+    let exceeds = |most: &u8, parts: u32| 100 > u32::from(*most) * parts;
+    found.extend(limits.t0_loss.filter(|most| exceeds(most, planes)).map(Breach::T0Loss));
+    found.extend(limits.t1_loss.filter(|most| exceeds(most, planes * design.t1s())).map(Breach::T1Loss));
+    let largest = design.largest();
+    found.extend(limits.grow_to.filter(|nics| *nics > largest).map(|nics| Breach::Growth(largest, nics)));
+    if wastes_ports(limits, design) {
+        found.push(Breach::Unused);
+    }
+    if design.t1s() < T1S_MIN {
+        found.push(Breach::Single(design.t1s()));
+    }
+    found.extend(uplinks(need, design));
+    found
+}
+
+/// Reasons of words and whole numbers that the need lists.
+fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+    let mut found = Vec::new();
+    if design.places() < need.nics {
+        found.push(Breach::Nics(design.places(), need.nics));
+    }
+    if need.port_speed(design.planes) != Some(design.port_speed) {
+        let mbps = design.port_speed.mbps().saturating_mul(design.planes.into());
+        found.push(Breach::Speed(Speed::from_mbps(mbps).unwrap_or(design.port_speed), need.speed));
+    }
+    if !need.planes.contains(&design.planes) {
+        found.push(Breach::Planes(design.planes));
+    }
+    let tiers = design.tiers().count() as u8;
+    if !need.tiers.contains(&tiers) {
+        found.push(Breach::Tiers(tiers));
+    }
+    if !need.routings.contains(&design.routing) {
+        found.push(Breach::Routing(design.routing));
+    }
+    if !need.oses.contains(&design.os) {
+        found.push(Breach::Os(design.os));
+    }
+    for tier in design.tiers() {
+        let breach = Breach::Platform(tier.platform.id.clone());
+        let is_named =
+            need.platforms.is_empty() || need.platforms.iter().any(|name| tier.platform.id == name.as_str());
+        if !is_named && !found.contains(&breach) {
+            found.push(breach);
+        }
+    }
+    found
+}
+
+/// A T0 with more uplinks than the ratio asks for, where one T1 fewer would keep it.
+fn uplinks(need: &Need, design: &Design<'_>) -> Option<Breach> {
+    let up = design.t0.up?;
+    let least = need.least_uplinks(design.per_group, design.port_speed, up.breakout.speed)?;
+    let least = least.max(T1S_MIN).next_multiple_of(design.parallel.max(1));
+    (up.count > least && design.t1s() > T1S_MIN).then_some(Breach::Uplinks(up.count, least))
+}

@@ -1,0 +1,56 @@
+//! Power of the modules in cages.
+//!
+//! In: the medium of a cable, and the lanes of a cage. Out: watts. Invariants: each figure has its source; a module that no
+//! source describes has no figure.
+
+use closc_qos::units::Speed;
+
+/// Power of a module in watts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Figures {
+    pub(crate) typical: u32,
+    pub(crate) maximum: u32,
+}
+
+/// Modules of a form and the media that they end.
+struct Known {
+    media: &'static [&'static str],
+    /// Lanes of the cage, all of them in use; any where absent.
+    lanes: Option<(u8, Speed)>,
+    figures: Figures,
+}
+
+const LANE: Speed = Speed::gbps(100);
+
+static MODULES: &[Known] = &[
+    // Passive copper has an EEPROM only: NVIDIA LinkX, passive DAC. Namespaces have no module.
+    Known { media: &["dac", "virtual"], lanes: None, figures: Figures { typical: 0, maximum: 0 } },
+    // docs.nvidia.com, MMS4X00-NS (800G, 2xDR4), Specifications: 16 W, at most 17 W, in all configurations.
+    Known { media: &["dr4", "dr8"], lanes: Some((8, LANE)), figures: Figures { typical: 16, maximum: 17 } },
+    // docs.nvidia.com, MMS4X00-NS400 (400G DR4).
+    Known { media: &["dr4"], lanes: Some((4, LANE)), figures: Figures { typical: 9, maximum: 9 } },
+    // docs.nvidia.com, MMA4Z00-NS400 and MMA1Z00-NS400 (400G SR4), of the reach of VR4.
+    Known { media: &["sr4", "vr"], lanes: Some((4, LANE)), figures: Figures { typical: 8, maximum: 9 } },
+];
+
+/// Returns the power of the module that ends a medium in a cage of so many lanes of a speed.
+pub(crate) fn module(medium: &str, lanes: u8, lane: Speed) -> Option<Figures> {
+    let fits = |known: &&Known| {
+        known.media.contains(&medium) && known.lanes.is_none_or(|wanted| wanted == (lanes, lane))
+    };
+    MODULES.iter().find(fits).map(|known| known.figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_without_a_source_have_no_figure() {
+        assert_eq!(module("dac", 8, LANE), Some(Figures { typical: 0, maximum: 0 }));
+        assert_eq!(module("dr4", 8, LANE), Some(Figures { typical: 16, maximum: 17 }));
+        for (medium, lanes, lane) in [("dr4", 8, 50), ("dr4", 8, 200), ("aoc", 8, 100), ("zr", 4, 100)] {
+            assert_eq!(module(medium, lanes, Speed::gbps(lane)), None, "{medium}");
+        }
+    }
+}

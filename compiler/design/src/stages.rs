@@ -1,0 +1,40 @@
+//! Stages: one design that grows without moving a plugged cable.
+//!
+//! In: the design of the first stage and the sizes. Out: the design of each stage. Invariants: a stage has every switch and
+//! cable of the one before it; T1s, or T2s, are all there from the first stage.
+
+use crate::design::{Design, Side, Third, Tier};
+
+impl<'a> Design<'a> {
+    /// Returns it with places for so many NICs: more T0s on the T1s, or more zones under the T2s. Returns nothing where these
+    /// have no ports for them.
+    #[must_use]
+    pub fn grown(&self, nics: u32, rails: u8) -> Option<Design<'a>> {
+        let mut grown = self.clone();
+        let planes = u32::from(self.planes);
+        match &self.third {
+            None => {
+                let rails = u32::from(rails.max(1));
+                grown.groups = nics.div_ceil(self.per_group * rails).max(self.groups / rails) * rails;
+                grown.t0.switches = planes * grown.groups;
+                grown.t1.down.count = grown.groups * self.parallel;
+                fits(&grown.t1).then_some(grown)
+            }
+            Some(third) => {
+                let zones = nics.div_ceil(self.groups * self.per_group).max(third.zones);
+                let count = zones * third.ports_per_zone;
+                let tier = Tier { down: Side { count, ..third.tier.down }, ..third.tier.clone() };
+                grown.t0.switches = planes * zones * self.groups;
+                grown.t1.switches = planes * zones * self.t1s();
+                let has_ports = fits(&tier);
+                grown.third = Some(Third { tier, zones, ..third.clone() });
+                has_ports.then_some(grown)
+            }
+        }
+    }
+}
+
+fn fits(tier: &Tier<'_>) -> bool {
+    let (used, all) = tier.cages();
+    used <= all
+}

@@ -1,0 +1,50 @@
+//! Weaknesses that a design's file accepts by name.
+//!
+//! In: a design. Out: [`Weakness`]es. Invariants: each is a warning of the checks that follows from the software of the
+//! switches and not from counts; the file allows it with a comment, and listings print it.
+
+use closc_platform::capability::{Capability, Support};
+
+use crate::design::Design;
+
+/// A weakness that stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weakness {
+    /// Switches hash flows without their queue pair.
+    Hashed,
+    /// BGP gives paths equal shares after some of several cables fail.
+    Uneven,
+}
+
+impl Weakness {
+    /// Returns the warning that the file allows.
+    pub fn code(self) -> &'static str {
+        match self {
+            Weakness::Hashed => "W0901",
+            Weakness::Uneven => "W0906",
+        }
+    }
+
+    /// Returns a line for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Weakness::Hashed => {
+                "switches hash flows without their queue pair: let hosts use several UDP source ports"
+            }
+            Weakness::Uneven => "BGP keeps equal shares on paths of which some cables fail",
+        }
+    }
+}
+
+impl Design<'_> {
+    /// Returns its weaknesses.
+    pub fn weaknesses(&self) -> Vec<Weakness> {
+        let hashes =
+            !self.routing.is_source_routed() && self.tiers().any(|tier| !tier.platform.features.qp_hash);
+        let can_be_uneven = self.third.is_some() || self.parallel > 1;
+        let weighs = !matches!(self.os.support(Capability::Bandwidths), Support::Not(_));
+        let is_uneven = self.routing.speaks_bgp() && can_be_uneven && !weighs;
+        let all = [(hashes, Weakness::Hashed), (is_uneven, Weakness::Uneven)];
+        all.into_iter().filter_map(|(applies, weakness)| applies.then_some(weakness)).collect()
+    }
+}
