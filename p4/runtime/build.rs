@@ -42,9 +42,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut prost = tonic_prost_build::Config::new();
     // Maps in the order of their keys: the same message has the same bytes, and a pipeline the same cookie.
     prost.bytes(SHARED_BYTES).btree_map(["."]).enable_type_names();
+    // Without a transport there are messages only.
+    let transport = env::var_os("CARGO_FEATURE_TRANSPORT").is_some();
     tonic_prost_build::configure()
-        .build_client(true)
-        .build_server(true)
+        .build_client(transport)
+        .build_server(transport)
         .out_dir(&out)
         .compile_fds_with_config(descriptors, prost)?;
     Ok(())

@@ -8,12 +8,11 @@ use super::{code, crates, files, root};
 
 /// Crates that touch files. All others are functions of what they are given.
 const TOUCH_FILES: &[(&str, &str)] = &[
-    ("artefacts", "trees, and writing files whole"),
     ("cli", "what people name on a command line"),
     ("collect", "the state of denials"),
     ("compile", "trees are written"),
     ("deploy", "files of the kernel that tell processes apart, for leases"),
-    ("files", "what other files name"),
+    ("files", "what other files name, and writing files completely"),
     ("lab", "kernel settings, logs and the state of what is up"),
     ("nic", "kernel settings and denials of a host"),
     ("runtime", "sockets, certificates"),
@@ -33,10 +32,10 @@ const BARE: &[(&str, &str)] = &[
     (".per", "sist("),
 ];
 
-/// Files that may use them. Everything else goes through `closc_artefacts::disk`, so that it is whole or not there, also
+/// Files that may use them. Everything else goes through `closc_files::disk`, so that it is whole or not there, also
 /// when the power goes.
 const WRITERS: &[(&str, &str)] = &[
-    ("compiler/artefacts/src/disk.rs", "the synced writer itself"),
+    ("compiler/files/src/disk.rs", "the synced writer itself"),
     ("compiler/cli/src/audit/sink.rs", "an audit log is appended to, and synced line by line"),
     ("compiler/cli/src/commands/audit.rs", "nothing is written: a log is opened to be read"),
     ("compiler/compile/src/swap.rs", "a tree is synced as a whole before it is exchanged"),
@@ -98,7 +97,7 @@ fn files_are_written_by_the_synced_writer() {
         let listed = WRITERS.iter().any(|(listed, _)| *listed == path);
         assert!(
             listed,
-            "{path} has {first}{second}..): use closc_artefacts::disk, or name the file with a reason"
+            "{path} has {first}{second}..): use closc_files::disk, or name the file with a reason"
         );
         bare.insert(path);
     }

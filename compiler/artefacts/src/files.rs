@@ -1,11 +1,10 @@
-//! Where the files of a tree come from: a folder, memory, or whatever a closure reads.
+//! The files of a tree, wherever they are: the trait, a tree in memory, and closures.
 //!
 //! In: a path below the tree, with `/`. Out: bytes. Invariants: files are read one at a time and dropped by the caller;
-//! a [`Folder`] reads regular files beneath it and nothing else.
+//! nothing here touches a disk, so the stages that read trees compile for targets without one.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_budget::OverLimit;
@@ -47,65 +46,6 @@ impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {
 /// The most bytes of a file of a tree, whatever its manifest states: ten times the longest of the largest fabrics.
 pub const FILE_MAX: u64 = 256 << 20;
 
-/// A tree in a folder. Once something was read it stays the same folder, also when another tree takes its place.
-#[derive(Debug, Clone)]
-pub struct Folder {
-    root: Utf8PathBuf,
-    opened: Arc<OnceLock<closc_files::Folder>>,
-}
-
-impl Folder {
-    /// Takes a folder.
-    pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
-        Folder { root: root.into(), opened: Arc::default() }
-    }
-
-    /// Returns where it is.
-    pub fn root(&self) -> &Utf8Path {
-        &self.root
-    }
-
-    fn opened(&self) -> io::Result<&closc_files::Folder> {
-        if let Some(folder) = self.opened.get() {
-            return Ok(folder);
-        }
-        let folder = closc_files::Folder::open(&self.root)?;
-        Ok(self.opened.get_or_init(|| folder))
-    }
-}
-
-impl Files for Folder {
-    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        Ok(self.opened()?.read(path, FILE_MAX)?)
-    }
-
-    fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
-        Ok(self.opened()?.read_into(path.as_str(), FILE_MAX, into)?)
-    }
-
-    fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
-        Ok(self.opened()?.read_into(path.as_str(), max.min(FILE_MAX), into)?)
-    }
-
-    fn list(&self) -> Option<Vec<Utf8PathBuf>> {
-        let mut files = Vec::new();
-        let mut open = vec![Utf8PathBuf::new()];
-        while let Some(folder) = open.pop() {
-            for entry in self.root.join(&folder).read_dir_utf8().ok()? {
-                let entry = entry.ok()?;
-                let path = folder.join(entry.file_name());
-                if entry.file_type().ok()?.is_dir() {
-                    open.push(path);
-                } else {
-                    files.push(path);
-                }
-            }
-        }
-        files.sort_unstable();
-        Some(files)
-    }
-}
-
 /// A tree in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
@@ -135,37 +75,10 @@ impl Files for Memory {
 mod tests {
     use super::*;
 
-    fn folder() -> (tempfile::TempDir, Folder) {
-        let place = tempfile::tempdir().unwrap();
-        let root = Utf8Path::from_path(place.path()).unwrap().join("tree");
-        std::fs::create_dir(&root).unwrap();
-        std::fs::write(root.join("a"), "inside").unwrap();
-        std::fs::write(root.with_file_name("b"), "outside").unwrap();
-        (place, Folder::new(root))
-    }
-
     #[test]
-    fn a_folder_reads_what_is_inside_it_and_stays_the_same() {
-        let (_place, folder) = folder();
-        assert_eq!(folder.read("a").unwrap(), b"inside");
-        assert!(folder.read("../b").is_err() && folder.read("/etc/hostname").is_err());
-        assert_eq!(folder.read("c").unwrap_err().kind(), io::ErrorKind::NotFound);
-        std::fs::rename(folder.root(), folder.root().with_file_name("other")).unwrap();
-        assert_eq!(folder.read("a").unwrap(), b"inside");
-    }
-
-    /// A sparse file takes no disk, and took all memory.
-    #[test]
-    fn a_file_that_is_longer_than_it_may_be_is_not_read() {
-        let (_place, folder) = folder();
-        let sparse = std::fs::File::create(folder.root().join("sparse")).unwrap();
-        sparse.set_len(3 << 30).unwrap();
-        let mut bytes = Vec::new();
-        let error = folder.read_within(Utf8Path::new("sparse"), 100, &mut bytes).unwrap_err();
-        assert_eq!((error.kind(), bytes.capacity()), (io::ErrorKind::FileTooLarge, 0));
-        let error = folder.read("sparse").unwrap_err();
-        assert_eq!(error.to_string(), "`sparse` has more than 256 MiB");
+    fn a_longer_file_than_its_limit_is_refused() {
         let memory = Memory { files: BTreeMap::from([("a".into(), vec![0; 101])]) };
+        let mut bytes = Vec::new();
         let error = memory.read_within(Utf8Path::new("a"), 100, &mut bytes).unwrap_err();
         assert_eq!(error.to_string(), "has more than 100 bytes");
         memory.read_within(Utf8Path::new("a"), 101, &mut bytes).unwrap();

@@ -2,12 +2,11 @@
 //!
 //! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. What they have to agree on is here, once:
 //! [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], and [`Files`], through which a tree is
-//! read wherever it is; how a file gets onto a [`disk`] whole; and which transport brings which file of a switch ([`carriers`]). Invariants: these are forms and no values; nothing here knows how a fabric is planned, so a
+//! read wherever it is; and which transport brings which file of a switch ([`carriers`]). Invariants: these are formats, not values; nothing here touches a disk; nothing here knows how a fabric is planned, so a
 //! reader that shares these types judges for itself.
 
 pub mod cables;
 pub mod carriers;
-pub mod disk;
 pub mod files;
 pub mod manifest;
 pub mod node_delay;
@@ -18,7 +17,7 @@ mod release;
 mod routing;
 mod table;
 
-pub use files::{FILE_MAX, Files, Folder, Memory};
+pub use files::{FILE_MAX, Files, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
     BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedWidths,

@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk;
 use closc_diagnostics::printable;
 use closc_diagnostics::show::json::JsonDiagnostic;
+use closc_files::disk;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tracing_subscriber::filter::Targets;

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::MANIFEST;
-use closc_artefacts::{Files, Folder, Manifest};
-use closc_compile::{Packed, SignedTree, Signee};
+use closc_artefacts::{Files, Manifest};
+use closc_compile::{Folder, Packed, SignedTree, Signee};
 
 use crate::objects;
 

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use camino::Utf8Path;
-use closc_artefacts::disk::{Sync, replace_with};
 use closc_artefacts::{Entry, paths};
+use closc_files::disk::{Sync, replace_with};
 use closc_render::Artefact;
 use rayon::prelude::*;
 

@@ -8,6 +8,7 @@ use closc_entries::EntriesError;
 use closc_qos::QosError;
 use closc_render::RenderError;
 
+#[cfg(feature = "disk")]
 use crate::SignatureError;
 
 /// Why a tree could not be written.
@@ -77,6 +78,7 @@ pub enum CompileError {
         unit: String,
     },
     /// The tree cannot be signed.
+    #[cfg(feature = "disk")]
     #[error(transparent)]
     Signature(#[from] SignatureError),
     /// A selection that is empty.

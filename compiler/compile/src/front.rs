@@ -1,26 +1,40 @@
 //! From the text of a fabric file to a plan, with every check: what `check` refuses no command accepts.
 //!
-//! In: a [`Source`] and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and every finding,
-//! all of them at once.
+//! In: a text, where it is from ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and
+//! every finding, all of them at once. Invariants: files are read in [`disk`] only; the rest of this is without I/O.
 
+#[cfg(feature = "disk")]
+mod disk;
+#[cfg(feature = "disk")]
 mod fix;
 mod levels;
+#[cfg(feature = "disk")]
 mod source;
 
-use std::io;
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
 use closc_diagnostics::{Diagnostics, Levels, Rule, Sources};
 use closc_fabric::Fabric;
-use closc_files::TEXT_MAX;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 use closc_topology::{Companion, Document, Lowered};
 
+#[cfg(feature = "disk")]
+pub use disk::{FrontError, Options, catalogue, read, read_text};
+#[cfg(feature = "disk")]
 pub use fix::{Fixed, Made, fix};
 pub use levels::{NoWarning, warning};
+#[cfg(feature = "disk")]
 pub use source::{Source, SourceError};
+
+/// Where the text of a fabric is from: its name in findings, and the files that it names.
+pub trait Origin {
+    /// Returns its name in findings.
+    fn name(&self) -> String;
+
+    /// Returns the name of a file that the fabric file names, and its text or the reason why it cannot be read.
+    fn companion(&self, file: &str) -> (String, Result<String, String>);
+}
 
 /// Result of reading a fabric.
 pub struct Reading {
@@ -32,57 +46,28 @@ pub struct Reading {
     pub sources: Sources,
 }
 
-/// Why there is nothing to read.
-#[derive(Debug, thiserror::Error)]
-pub enum FrontError {
-    /// The fabric file.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// A file of platforms.
-    #[error(transparent)]
-    Platform(#[from] closc_files::FileError),
-    /// A folder of platforms.
-    #[error("cannot read `{path}`: {error}")]
-    Platforms {
-        /// The folder.
-        path: Utf8PathBuf,
-        /// Error of the system.
-        error: io::Error,
-    },
-}
-
-/// Reading of fabrics.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Files, or folders of files, with the platforms of a site.
-    pub platforms: Vec<Utf8PathBuf>,
-    /// Levels of warnings, which come before those of the file.
-    pub levels: Levels,
-}
-
-/// Reads a fabric.
-pub fn read(source: &Source, options: &Options) -> Result<Reading, FrontError> {
-    let bytes = source.read()?;
-    read_text(source, &bytes, options)
-}
-
-/// Reads the text of a fabric that is not written yet, as if it were at `source`. Here findings leave the compiler, with the
-/// levels that they were given.
-pub fn read_text(source: &Source, text: &[u8], options: &Options) -> Result<Reading, FrontError> {
+/// Reads the text of a fabric, with platforms of a site as names and texts, and levels that come before those of the file. Here
+/// findings leave the compiler, with the levels that they were given.
+pub fn read_from(
+    origin: &dyn Origin,
+    text: &[u8],
+    platforms: &[(String, String)],
+    levels: &Levels,
+) -> Reading {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
-    let catalogue = catalogue(&options.platforms, &mut sources, &mut diagnostics)?;
-    let (mut plan, mut levels) = (None, options.levels.clone());
-    match closc_topology::load(&mut sources, &source.to_string(), text) {
+    let catalogue = catalogue_of(platforms, &mut sources, &mut diagnostics);
+    let (mut plan, mut levels) = (None, levels.clone());
+    match closc_topology::load(&mut sources, &origin.name(), text) {
         Ok(document) => {
             levels = levels.or(levels::stated(&document, &mut diagnostics));
-            plan = self::plan(source, document, &catalogue, &mut sources, &mut diagnostics);
+            plan = self::plan(origin, document, &catalogue, &mut sources, &mut diagnostics);
         }
         Err(faults) => diagnostics.extend(faults),
     }
     diagnostics.sort();
     let diagnostics = levels.apply(diagnostics.shortened());
     let plan = plan.filter(|_| !diagnostics.has_errors());
-    Ok(Reading { plan, diagnostics, sources })
+    Reading { plan, diagnostics, sources }
 }
 
 /// Expands what the counts of a file describe, whatever else is wrong with it: only names of devices and cables mean anything.
@@ -104,7 +89,7 @@ pub fn rules() -> Vec<&'static Rule> {
 }
 
 fn plan(
-    source: &Source,
+    origin: &dyn Origin,
     mut document: Document,
     catalogue: &Catalogue,
     sources: &mut Sources,
@@ -112,7 +97,7 @@ fn plan(
 ) -> Option<Plan> {
     for which in Companion::ALL {
         let Some(file) = document.companion(which) else { continue };
-        let (name, text) = (source.beside(file).to_string(), source.text_beside(file));
+        let (name, text) = origin.companion(file);
         document.companions.insert(which, text.map(|text| sources.add(name, text)));
     }
     let (lowered, findings) = closc_topology::lower_or_outline(&document, catalogue, sources);
@@ -133,42 +118,17 @@ fn plan(
     Some(plan)
 }
 
-/// Returns the built-in catalogue with the platforms of a site.
-pub fn catalogue(
-    platforms: &[Utf8PathBuf],
+/// Returns the built-in catalogue with the platforms of a site, as names and texts of files.
+fn catalogue_of(
+    platforms: &[(String, String)],
     sources: &mut Sources,
     diagnostics: &mut Diagnostics,
-) -> Result<Catalogue, FrontError> {
+) -> Catalogue {
     let mut catalogue = Catalogue::builtin();
-    for path in platforms {
-        for (name, text) in yaml_files(path)? {
-            if let Err(faults) = catalogue.add_yaml(sources, name.as_str(), &text) {
-                diagnostics.extend(faults);
-            }
+    for (name, text) in platforms {
+        if let Err(faults) = catalogue.add_yaml(sources, name, text) {
+            diagnostics.extend(faults);
         }
     }
-    Ok(catalogue)
-}
-
-/// Reads a file of platforms, or those of a folder: what is in a folder is a regular file in it, and no link out of it.
-fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
-    if !path.is_dir() {
-        return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);
-    }
-    let mut names = Vec::new();
-    for entry in path.read_dir_utf8().map_err(unreadable(path))? {
-        let name = entry.map_err(unreadable(path))?.file_name().to_owned();
-        if Utf8Path::new(&name).extension() == Some("yaml") {
-            names.push(name);
-        }
-    }
-    names.sort();
-    let folder = closc_files::Folder::open(path)?;
-    let read = |name: String| Ok((path.join(&name), folder.text(&name, TEXT_MAX)?));
-    names.into_iter().map(read).collect()
-}
-
-fn unreadable(path: &Utf8Path) -> impl FnOnce(io::Error) -> FrontError {
-    let path = path.to_owned();
-    move |error| FrontError::Platforms { path, error }
+    catalogue
 }

@@ -9,7 +9,9 @@ use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
 use closc_render::Templates;
 
-use crate::{CompileError, Fingerprints, Part, SignatureError, Signer, Unit, meaning};
+use crate::{CompileError, Fingerprints, Part, Unit, meaning};
+#[cfg(feature = "disk")]
+use crate::{SignatureError, Signer};
 
 /// Inputs of a compilation, without the output.
 pub struct Job<'a> {
@@ -18,6 +20,7 @@ pub struct Job<'a> {
     pub(crate) fingerprints: Fingerprints,
     pub(crate) part: Part,
     pub(crate) units: Vec<Unit>,
+    #[cfg(feature = "disk")]
     signers: &'a [Signer],
     release: Option<Release>,
 }
@@ -42,18 +45,21 @@ impl<'a> Job<'a> {
             fingerprints: Fingerprints::new(plan, overlay),
             part,
             units,
+            #[cfg(feature = "disk")]
             signers: &[],
             release: None,
         })
     }
 
     /// Signs what is compiled, by each of these keys, as a release.
+    #[cfg(feature = "disk")]
     #[must_use]
     pub fn signed(self, signers: &'a [Signer], release: Option<Release>) -> Self {
         Job { signers, release, ..self }
     }
 
     /// Returns the signatures of a manifest; none where there are no keys.
+    #[cfg(feature = "disk")]
     pub(crate) fn signatures(&self, manifest: &[u8]) -> Result<Option<String>, SignatureError> {
         if self.signers.is_empty() {
             return Ok(None);

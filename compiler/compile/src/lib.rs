@@ -3,42 +3,62 @@
 //! [`front`] is the one way from text to a [`closc_plan::Plan`]: load, lower, expand, plan, with every check. The rest
 //! is the one way from a plan to files: [`Unit`]s are rendered in parallel into a tree ([`tree()`]), an archive
 //! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped; a process that is killed, or
-//! loses power, leaves the old tree or the new one, whole.
+//! loses power, leaves the old tree or the new one, whole. Without the feature `disk` nothing here touches files, and the crate
+//! compiles for targets without them.
 
+// Only the writer uses all of what jobs and errors have.
+#![cfg_attr(not(feature = "disk"), allow(dead_code))]
+
+#[cfg(feature = "disk")]
 mod archive;
+#[cfg(feature = "disk")]
 mod blob;
 mod cables;
 mod error;
 mod fingerprint;
+#[cfg(feature = "disk")]
+mod folder;
 pub mod front;
 mod job;
 mod meaning;
 mod memory;
+#[cfg(feature = "disk")]
 mod packed;
 mod part;
 mod pipelines;
 mod plain;
 mod select;
 mod shard;
+#[cfg(feature = "disk")]
 mod signature;
+#[cfg(feature = "disk")]
 mod state;
+#[cfg(feature = "disk")]
 mod swap;
 mod unit;
+#[cfg(feature = "disk")]
 mod write;
 
+#[cfg(feature = "disk")]
 pub use archive::{archive, archive_into};
+#[cfg(feature = "disk")]
 pub use blob::Blob;
 pub use error::CompileError;
 pub use fingerprint::{Fingerprint, Fingerprints};
+#[cfg(feature = "disk")]
+pub use folder::Folder;
 pub use job::Job;
 pub use meaning::meaning;
 pub use memory::{memory, memory_of};
+#[cfg(feature = "disk")]
 pub use packed::{Packed, PackedError};
 pub use part::Part;
 pub use pipelines::pipeline_digests;
 pub use plain::Plain;
 pub use select::Selection;
 pub use shard::Shard;
+#[cfg(feature = "disk")]
 pub use signature::{NAMESPACE, SignatureError, SignedTree, Signee, Signer};
 pub use unit::Unit;
+#[cfg(feature = "disk")]
 pub use write::{Report, Target, tree, tree_unless_stopped};

@@ -9,7 +9,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{disk, paths};
+use closc_artefacts::paths;
+use closc_files::disk;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 
 use crate::CompileError;

@@ -12,14 +12,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk::Sync;
-use closc_artefacts::{Entry, Files as _, Folder, Manifest, ManifestError, paths};
+use closc_artefacts::{Entry, Files as _, Manifest, ManifestError, paths};
+use closc_files::disk::Sync;
 use closc_render::Artefact;
 use rayon::prelude::*;
 
 use crate::state::{self, FileState, State, UnitState};
 use crate::swap::Staging;
-use crate::{CompileError, Job, Part, Unit, meaning};
+use crate::{CompileError, Folder, Job, Part, Unit, meaning};
 
 /// Result of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]

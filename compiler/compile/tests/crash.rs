@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk::{self, Sync};
-use closc_artefacts::{Files as _, Folder, Manifest};
-use closc_compile::{Job, Selection, Target, archive, tree};
+use closc_artefacts::{Files as _, Manifest};
+use closc_compile::{Folder, Job, Selection, Target, archive, tree};
+use closc_files::disk::{self, Sync};
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;

@@ -3,9 +3,9 @@
 use std::io::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk::Sync;
 use closc_artefacts::{Files as _, paths};
 use closc_compile::{Job, Packed, PackedError, Part, archive, memory};
+use closc_files::disk::Sync;
 use closc_render::Templates;
 use closc_tests::shape::Shape;
 

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk::Sync;
-use closc_artefacts::{Folder, Manifest, Memory};
-use closc_compile::{CompileError, Job, Part, Selection, Shard, Target, Unit, memory, memory_of, tree};
+use closc_artefacts::{Manifest, Memory};
+use closc_compile::{
+    CompileError, Folder, Job, Part, Selection, Shard, Target, Unit, memory, memory_of, tree,
+};
+use closc_files::disk::Sync;
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::exceptions;

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk::Sync;
-use closc_artefacts::{Files as _, Folder, Manifest, Release};
-use closc_compile::{Job, NAMESPACE, Selection, SignedTree, Signee, Signer, Target, tree};
+use closc_artefacts::{Files as _, Manifest, Release};
+use closc_compile::{Folder, Job, NAMESPACE, Selection, SignedTree, Signee, Signer, Target, tree};
+use closc_files::disk::Sync;
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk::Sync;
-use closc_artefacts::{Files as _, Folder, Manifest};
-use closc_compile::{CompileError, Job, Report, Selection, Target, archive, memory, tree};
+use closc_artefacts::{Files as _, Manifest};
+use closc_compile::{CompileError, Folder, Job, Report, Selection, Target, archive, memory, tree};
+use closc_files::disk::Sync;
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_tests::shape::Shape;

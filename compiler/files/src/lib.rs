@@ -1,9 +1,10 @@
-//! Reading files that other files name, and no others; opening logs, states and locks of ours.
+//! Reading files that other files name, and no others; opening logs, states and locks of ours; replacing files ([`disk`]).
 //!
 //! In: a folder and a path that a fabric file, a tree or a list names; or a path that a person gave. Out: the bytes, or
 //! why there are none; an open file. Invariants: a path that a file names does not leave the folder, whatever links are in it; only
 //! regular files are read of a folder, so that nothing is attached to a pipe or a device; no file is read past a limit.
 
+pub mod disk;
 mod error;
 mod folder;
 mod open;

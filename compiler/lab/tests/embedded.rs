@@ -5,7 +5,7 @@ mod common;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
-use closc_artefacts::Folder;
+use closc_compile::Folder;
 use closc_deploy::{Counts, Fleet, Inventory, PushOptions, PushReport, Tree, open_gate, push, silent};
 use closc_lab::model::CableId;
 use closc_lab::probe::Accused;

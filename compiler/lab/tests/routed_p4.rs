@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
-use closc_artefacts::Folder;
+use closc_compile::Folder;
 use closc_deploy::{Fleet, Inventory, PushOptions, Tree, open_gate, push, silent};
 use closc_lab::trace::Finding;
 use closc_lab::{Ends, Extent, Lab, LabError, LinkLayer, Target};

@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock};
 use closc_artefacts::{StatedSwitch, paths};
 use closc_plan::{DeviceIntent, Plan};
 use closc_runtime::proto::v1;
-use closc_runtime::{Info, client, room, text};
+use closc_runtime::{Info, room, text};
 use closc_topology::Switch;
 
 use crate::error::{EntriesError, Fault};
@@ -217,9 +217,9 @@ impl Pipeline {
     }
 
     /// Returns it as what a controller sets on a target; its cookie says which pipeline a target runs.
-    pub fn for_target(&self) -> client::Pipeline {
+    pub fn for_target(&self) -> closc_runtime::Pipeline {
         let program = self.bmv2.as_deref().unwrap_or_default();
-        client::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
+        closc_runtime::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
     }
 
     /// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
@@ -258,7 +258,7 @@ mod tests {
         for pipeline in Pipeline::all() {
             let again = Arc::new(index(pipeline.p4info()));
             let bmv2 = pipeline.bmv2().unwrap_or_default();
-            let again = client::Pipeline::new(again, Vec::from(bmv2.as_bytes()).into());
+            let again = closc_runtime::Pipeline::new(again, Vec::from(bmv2.as_bytes()).into());
             assert_eq!(pipeline.for_target().cookie(), again.cookie());
         }
     }

@@ -29,7 +29,9 @@ pub use error::{ClientError, Rpc};
 pub use event::Event;
 pub use fault::{ConnectFault, TlsFault};
 pub use options::{Deadlines, Options, WriteOptions};
-pub use pipeline::{Commit, Pipeline, PipelineChange};
+pub use pipeline::{Commit, PipelineChange};
 pub use read::State;
 pub use session::{Events, Session};
 pub use write::{FailedUpdate, WriteError};
+
+pub use crate::pipeline::Pipeline;

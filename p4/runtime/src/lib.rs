@@ -14,25 +14,33 @@
 //! - [`wire`]: messages as bytes, weighed before they are decoded;
 //! - [`server`], [`status`]: arbitration and errors for a server;
 //! - `testing` (with the feature of that name): a scripted target.
+//!
+//! Without the feature `transport` (on by default) there are messages and checks, and no client, server or socket.
 
 pub mod canonical;
 pub mod check;
+#[cfg(feature = "transport")]
 pub mod client;
 pub mod data;
+#[cfg(feature = "transport")]
 pub mod election;
 pub mod entry;
+#[cfg(feature = "transport")]
 pub mod gnmi;
 pub mod info;
 pub mod key;
 pub mod order;
 pub mod packet;
+mod pipeline;
 pub mod proto;
 pub mod render;
 pub mod restriction;
 pub mod room;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
+#[cfg(feature = "transport")]
 pub mod server;
+#[cfg(feature = "transport")]
 pub mod status;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -40,11 +48,13 @@ pub mod text;
 pub mod value;
 pub mod wire;
 
+#[cfg(feature = "transport")]
 pub use election::{DeviceId, ElectionId, RoleName};
 pub use info::Info;
 pub use key::EntityKey;
+pub use pipeline::Pipeline;
 
 /// Compiles the examples of the README.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "transport"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

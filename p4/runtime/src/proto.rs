@@ -8,11 +8,11 @@ use prost_reflect::DescriptorPool;
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 pub mod p4 {
     pub mod v1 {
-        tonic::include_proto!("p4.v1");
+        include!(concat!(env!("OUT_DIR"), "/p4.v1.rs"));
     }
     pub mod config {
         pub mod v1 {
-            tonic::include_proto!("p4.config.v1");
+            include!(concat!(env!("OUT_DIR"), "/p4.config.v1.rs"));
         }
     }
 }
@@ -21,20 +21,20 @@ pub mod p4 {
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 pub mod google {
     pub mod rpc {
-        tonic::include_proto!("google.rpc");
+        include!(concat!(env!("OUT_DIR"), "/google.rpc.rs"));
     }
 }
 
 /// gNMI: what a controller reads from a switch and sets there.
 #[allow(missing_docs, unreachable_pub, deprecated, clippy::all, clippy::pedantic)]
 pub mod gnmi {
-    tonic::include_proto!("gnmi");
+    include!(concat!(env!("OUT_DIR"), "/gnmi.rs"));
 }
 
 /// Extensions of gNMI.
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 pub mod gnmi_ext {
-    tonic::include_proto!("gnmi_ext");
+    include!(concat!(env!("OUT_DIR"), "/gnmi_ext.rs"));
 }
 
 pub use google::rpc;

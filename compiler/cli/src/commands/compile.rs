@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Release;
-use closc_artefacts::disk::Sync;
 use closc_compile::{Job, Part, Report, Signer, Target};
 use closc_diagnostics::figures::number;
+use closc_files::disk::Sync;
 use closc_render::Templates;
 
 use crate::args::{Args, CompileArgs};

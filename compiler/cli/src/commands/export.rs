@@ -26,8 +26,8 @@ use std::io::{BufWriter, Write as _};
 
 use anyhow::Context as _;
 use camino::Utf8Path;
-use closc_artefacts::disk::{self, Sync};
 use closc_exports::File;
+use closc_files::disk::{self, Sync};
 use closc_render::Artefact;
 use schemars::JsonSchema;
 use serde::Serialize;

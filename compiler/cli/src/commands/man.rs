@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
-use closc_artefacts::disk;
+use closc_files::disk;
 use closc_manual::Manual;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_artefacts::Routing;
-use closc_artefacts::disk;
 use closc_fabric::Fabric;
+use closc_files::disk;
 use closc_plan::Plan;
 use closc_te::{Matrix, Options, Outcome as Placed, PINS_FORMAT, Pin, PinLine, Report, engineer, human};
 

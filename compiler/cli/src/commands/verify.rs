@@ -9,9 +9,10 @@ use std::io;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::{Files, Manifest, disk, paths};
+use closc_artefacts::{Files, Manifest, paths};
 use closc_compile::pipeline_digests;
 use closc_diagnostics::show::github;
+use closc_files::disk;
 use closc_platform::Hardware;
 use closc_verify::{Judged, Options, Report, verify, verify_part};
 use indicatif::ProgressBar;

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use closc_diagnostics::{Diagnostic, Fix};
 
-use super::{FrontError, Options, Reading, Source, read_text};
+use super::Reading;
+use super::disk::{FrontError, Options, read_text};
+use super::source::Source;
 
 /// The most fixes of one run.
 const FIXES_MAX: usize = 1000;

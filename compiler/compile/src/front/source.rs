@@ -9,6 +9,8 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use closc_diagnostics::printable;
 use closc_files::{Reason, TEXT_MAX};
 
+use super::Origin;
+
 /// The most bytes of what Git says.
 const SAID_MAX: u64 = 16 << 10;
 
@@ -69,6 +71,16 @@ impl fmt::Display for Source {
     }
 }
 
+impl Origin for Source {
+    fn name(&self) -> String {
+        self.to_string()
+    }
+
+    fn companion(&self, file: &str) -> (String, Result<String, String>) {
+        (self.beside(file).to_string(), self.text_beside(file))
+    }
+}
+
 impl Source {
     /// Reads what is written on a command line.
     pub fn parse(text: &str) -> Result<Source, SourceError> {
@@ -100,7 +112,7 @@ impl Source {
     }
 
     /// Returns the name of a file that this one names, which is in the same folder.
-    pub(super) fn beside(&self, file: &str) -> Source {
+    fn beside(&self, file: &str) -> Source {
         match self {
             Source::Stdin => Source::File(file.into()),
             Source::File(path) => Source::File(path.with_file_name(file)),
@@ -111,7 +123,7 @@ impl Source {
     }
 
     /// Reads a file that this one names, of the same revision; or says why it cannot be read.
-    pub(super) fn text_beside(&self, file: &str) -> Result<String, String> {
+    fn text_beside(&self, file: &str) -> Result<String, String> {
         let path = match self {
             Source::Stdin => Utf8Path::new("-"),
             Source::File(path) => path,

@@ -11,8 +11,8 @@ use std::fs;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk;
 use closc_deploy::{Device as Entry, Inventory, Target};
+use closc_files::disk;
 use closc_runtime::client::{Client, ClientError, Options};
 use closc_runtime::proto::v1;
 use closc_runtime::{DeviceId as P4Id, entry};

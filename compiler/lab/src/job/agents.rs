@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk;
+use closc_files::disk;
 use closc_nic::api::Request;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

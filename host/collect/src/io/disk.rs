@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk;
+use closc_files::disk;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -107,7 +107,7 @@ fn sweep(path: &Utf8Path) -> io::Result<()> {
     Ok(())
 }
 
-/// File name extension of incomplete files (`closc_artefacts::disk`).
+/// File name extension of incomplete files (`closc_files::disk`).
 const PART: &str = ".closc-new";
 
 fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {

@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_artefacts::disk;
 use closc_files::Reason;
+use closc_files::disk;
 use closc_http::Client;
 use serde::Serialize;
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use thiserror::Error;
+#[cfg(feature = "transport")]
 use tonic::Code;
 
 use crate::info::{LookupError, ObjectKind};
@@ -41,6 +42,7 @@ pub struct Violation {
 
 impl Violation {
     /// Returns the code that a target answers with.
+    #[cfg(feature = "transport")]
     pub fn code(&self) -> Code {
         self.fault.code()
     }
@@ -369,6 +371,7 @@ fn sizes(limit: u32) -> String {
 
 impl Fault {
     /// Returns the code that a target answers with.
+    #[cfg(feature = "transport")]
     pub fn code(&self) -> Code {
         match self {
             Fault::ConstDefault | Fault::ConstTable | Fault::ActionScope { .. } => Code::PermissionDenied,
@@ -431,6 +434,7 @@ impl Fault {
 }
 
 /// P4Runtime 1.4, bytestrings: what is too wide, or has no bytes, is out of range.
+#[cfg(feature = "transport")]
 fn value_code(error: &ValueError) -> Code {
     match error {
         ValueError::TooWide { .. } | ValueError::Empty => Code::OutOfRange,

@@ -1,26 +1,14 @@
 //! Setting and comparing pipelines.
 
-use std::sync::Arc;
-
-use bytes::Bytes;
-use prost::Message as _;
 use tonic::Code;
 
 use super::connect::Client;
 use super::error::{ClientError, Rpc};
 use super::session::Session;
-use crate::info::{Info, InfoError};
-use crate::proto::{config, v1};
+use crate::pipeline::Pipeline;
+use crate::proto::v1;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
-
-/// A program for a target: what the controller knows of it, what the target runs, and a number for both.
-#[derive(Debug, Clone)]
-pub struct Pipeline {
-    info: Arc<Info>,
-    device_config: Bytes,
-    cookie: u64,
-}
 
 /// Activation of a pipeline that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,56 +31,6 @@ pub enum PipelineChange {
     Reconciled,
     /// It is now, and tables are empty.
     Cleared,
-}
-
-impl Pipeline {
-    /// Returns the pipeline of a P4Info and a device configuration (for BMv2 its JSON). The cookie is computed
-    /// from both, so that the same pipeline has the same one everywhere.
-    pub fn new(info: Arc<Info>, device_config: Bytes) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&info.message().encode_to_vec());
-        hasher.update(&device_config);
-        let mut cookie = [0; 8];
-        hasher.finalize_xof().fill(&mut cookie);
-        // 0 looks like no cookie at all.
-        let cookie = u64::from_be_bytes(cookie).max(1);
-        Pipeline { info, device_config, cookie }
-    }
-
-    /// Returns the pipeline of a P4Info message.
-    pub fn from_message(p4info: config::P4Info, device_config: Bytes) -> Result<Self, InfoError> {
-        Ok(Pipeline::new(Arc::new(Info::new(p4info)?), device_config))
-    }
-
-    /// Returns the P4Info by name.
-    pub fn info(&self) -> &Arc<Info> {
-        &self.info
-    }
-
-    /// Returns what the target runs.
-    pub fn device_config(&self) -> &Bytes {
-        &self.device_config
-    }
-
-    /// Returns the number that stands for the pipeline.
-    pub fn cookie(&self) -> u64 {
-        self.cookie
-    }
-
-    fn message(&self) -> v1::ForwardingPipelineConfig {
-        v1::ForwardingPipelineConfig {
-            p4info: Some(self.info.message().clone()),
-            p4_device_config: self.device_config.clone(),
-            cookie: Some(v1::forwarding_pipeline_config::Cookie { cookie: self.cookie }),
-        }
-    }
-
-    /// Says whether a configuration read from a target is this pipeline, as far as the target tells.
-    fn is(&self, read: &v1::ForwardingPipelineConfig) -> bool {
-        let config_unknown = read.p4_device_config.is_empty();
-        read.p4info.as_ref() == Some(self.info.message())
-            && (config_unknown || read.p4_device_config == self.device_config)
-    }
 }
 
 impl Client {

@@ -37,6 +37,7 @@ impl<M: Message + Name + Default> Elements<M> {
 
 impl<M> Elements<M> {
     /// Returns how many bytes of the message the elements so far had.
+    #[cfg(feature = "transport")]
     pub(crate) fn consumed(&self) -> usize {
         self.at
     }

@@ -3,7 +3,7 @@
 //! In: a fabric file. Out: a file a table. Invariants: rows are written as they are computed; a file is whole or not there.
 
 use anyhow::{Context as _, bail};
-use closc_artefacts::disk::{self, Sync};
+use closc_files::disk::{self, Sync};
 use closc_plan::Plan;
 use closc_tables::{Format as Rows, Selection, Table};
 use closc_topology::Nic;

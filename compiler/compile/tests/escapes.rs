@@ -8,7 +8,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
-use closc_artefacts::{Entry, Files as _, Folder, Manifest, ManifestError, Routing};
+use closc_artefacts::{Entry, Files as _, Manifest, ManifestError, Routing};
+use closc_compile::Folder;
 
 use support::{Place, SECRET, escapes};
 

@@ -1,0 +1,91 @@
+//! Fabric files and platforms on a disk, at standard input or in a Git revision.
+//!
+//! In: a [`Source`], and paths of platforms. Out: their texts, read by [`super::read_from`].
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use closc_diagnostics::{Diagnostics, Levels, Sources};
+use closc_files::TEXT_MAX;
+use closc_platform::Catalogue;
+
+use super::source::{Source, SourceError};
+use super::{Reading, catalogue_of, read_from};
+
+/// Why there is nothing to read.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontError {
+    /// The fabric file.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A file of platforms.
+    #[error(transparent)]
+    Platform(#[from] closc_files::FileError),
+    /// A folder of platforms.
+    #[error("cannot read `{path}`: {error}")]
+    Platforms {
+        /// The folder.
+        path: Utf8PathBuf,
+        /// Error of the system.
+        error: io::Error,
+    },
+}
+
+/// Reading of fabrics.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Files, or folders of files, with the platforms of a site.
+    pub platforms: Vec<Utf8PathBuf>,
+    /// Levels of warnings, which come before those of the file.
+    pub levels: Levels,
+}
+
+/// Reads a fabric.
+pub fn read(source: &Source, options: &Options) -> Result<Reading, FrontError> {
+    let bytes = source.read()?;
+    read_text(source, &bytes, options)
+}
+
+/// Reads the text of a fabric that is not written yet, as if it were at `source`.
+pub fn read_text(source: &Source, text: &[u8], options: &Options) -> Result<Reading, FrontError> {
+    let platforms = texts(&options.platforms)?;
+    Ok(read_from(source, text, &platforms, &options.levels))
+}
+
+/// Returns the built-in catalogue with the platforms of a site.
+pub fn catalogue(
+    platforms: &[Utf8PathBuf],
+    sources: &mut Sources,
+    diagnostics: &mut Diagnostics,
+) -> Result<Catalogue, FrontError> {
+    Ok(catalogue_of(&texts(platforms)?, sources, diagnostics))
+}
+
+/// Reads the files of platforms: names and texts.
+fn texts(platforms: &[Utf8PathBuf]) -> Result<Vec<(String, String)>, FrontError> {
+    let files = platforms.iter().map(|path| yaml_files(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(files.into_iter().flatten().map(|(name, text)| (name.into_string(), text)).collect())
+}
+
+/// Reads a file of platforms, or those of a folder: what is in a folder is a regular file in it, and no link out of it.
+fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
+    if !path.is_dir() {
+        return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);
+    }
+    let mut names = Vec::new();
+    for entry in path.read_dir_utf8().map_err(unreadable(path))? {
+        let name = entry.map_err(unreadable(path))?.file_name().to_owned();
+        if Utf8Path::new(&name).extension() == Some("yaml") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let folder = closc_files::Folder::open(path)?;
+    let read = |name: String| Ok((path.join(&name), folder.text(&name, TEXT_MAX)?));
+    names.into_iter().map(read).collect()
+}
+
+fn unreadable(path: &Utf8Path) -> impl FnOnce(io::Error) -> FrontError {
+    let path = path.to_owned();
+    move |error| FrontError::Platforms { path, error }
+}
