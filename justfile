@@ -20,6 +20,10 @@ docs:
 p4 *ARGS:
     p4/pipelines/build {{ARGS}}
 
+# Build the playground, docs/playground.html.
+playground:
+    cargo xtask playground
+
 # Count instructions at three sizes and write them into the tree (needs valgrind).
 count:
     cargo xtask count

@@ -46,7 +46,7 @@ const STAGES: &[&[&str]] = &[
     &["render", "entries", "verify", "switch"],
     &["cabling", "compile", "diff", "exports", "tables", "whatif", "te", "collect", "provision"],
     &["import", "lab", "lsp", "report"],
-    &["cli"],
+    &["cli", "playground"],
 ];
 
 /// Imports that the order would allow and the design does not.

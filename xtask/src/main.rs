@@ -54,6 +54,9 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
             arguments.iter().any(|argument| argument == "--write"),
         );
     }
+    if names.iter().map(|name| name.as_str()).eq(["playground"]) {
+        return tasks::playground::run(arguments.iter().any(|argument| argument == "--tools"));
+    }
     let [name] = names[..] else { bail!("say which task to run\n\n{}", usage()) };
     if name == "count" {
         return tasks::count::run(false);
@@ -74,7 +77,12 @@ fn usage() -> String {
     let verbs =
         "  count verbs  The same of whole commands, from 8 thousand NICs to a million (takes many minutes)";
     let platforms = "  platforms --sonic-buildimage DIR [--write]  Derive catalogue entries from a git directory or checkout";
-    format!("usage: cargo xtask TASK [--check]\n\n{}\n{count}\n{verbs}\n{platforms}", tasks.join("\n"))
+    let playground =
+        "  playground  Write docs/playground.html (--tools: only find the compiler for WebAssembly)";
+    format!(
+        "usage: cargo xtask TASK [--check]\n\n{}\n{count}\n{verbs}\n{platforms}\n{playground}",
+        tasks.join("\n")
+    )
 }
 
 #[cfg(test)]

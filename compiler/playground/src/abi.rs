@@ -1,0 +1,29 @@
+//! The two functions that a page calls: memory for a request, and its answer.
+//!
+//! In: a request that the page writes into the buffer. Out: an answer in the same buffer. Invariants: one buffer, which belongs to
+//! this side; the page reads and writes it between calls only, so nothing here follows a pointer.
+#![allow(unsafe_code, reason = "exported names are unsafe attributes; the code has none of its blocks")]
+
+use std::cell::RefCell;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns where a buffer of so many bytes begins: for a request that is written, or for an answer that is read.
+#[unsafe(no_mangle)]
+pub extern "C" fn closc_buffer(length: usize) -> *mut u8 {
+    BUFFER.with_borrow_mut(|buffer| {
+        buffer.resize(length, 0);
+        buffer.as_mut_ptr()
+    })
+}
+
+/// Answers the request in the buffer. The answer takes its place; its length is returned.
+#[unsafe(no_mangle)]
+pub extern "C" fn closc_answer() -> usize {
+    BUFFER.with_borrow_mut(|buffer| {
+        *buffer = crate::answer(buffer);
+        buffer.len()
+    })
+}

@@ -1,0 +1,49 @@
+//! The files of one switch or node, as `closc compile` writes them.
+//!
+//! In: a plan and a name. Out: paths and texts. Invariants: the bytes are those of the tree.
+
+use closc_compile::Unit;
+use closc_plan::Plan;
+use closc_render::Templates;
+use closc_topology::{Node, Switch};
+use serde::Serialize;
+
+/// A file of a device.
+#[derive(Debug, Serialize)]
+pub(crate) struct File {
+    path: String,
+    text: String,
+}
+
+/// Finds a switch by its name.
+pub(crate) fn switch(plan: &Plan, name: &str) -> Result<Switch, String> {
+    let naming = &plan.topology().naming;
+    let found = naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch));
+    found.ok_or_else(|| format!("`{name}` is not a switch of this fabric"))
+}
+
+/// Finds a node by its name, unless none of its NICs is in the fabric.
+fn node(plan: &Plan, name: &str) -> Option<Node> {
+    let topology = plan.topology();
+    let node = topology.naming.parse_node(name)?;
+    let known = node.zone.0 < topology.zones
+        && node.unit < topology.units()
+        && node.index < topology.nodes_per_unit();
+    let mut nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
+    (known && nics.any(|nic| plan.fabric().has_nic(nic))).then_some(node)
+}
+
+/// Renders the files of a switch or node.
+pub(crate) fn files(plan: &Plan, name: &str) -> Result<Vec<File>, String> {
+    let unit = match (switch(plan, name), node(plan, name)) {
+        (Ok(switch), _) => Unit::Switch(switch),
+        (Err(_), Some(node)) => Unit::Host(node),
+        (Err(_), None) => return Err(format!("`{name}` is not a switch or node of this fabric")),
+    };
+    let artefacts = unit.render(plan, &Templates::shipped()).map_err(|error| error.to_string())?;
+    let file = |artefact: closc_render::Artefact| File {
+        path: artefact.path.into_string(),
+        text: String::from_utf8_lossy(&artefact.bytes).into_owned(),
+    };
+    Ok(artefacts.into_iter().map(file).collect())
+}

@@ -1,0 +1,121 @@
+//! The compiler in a browser: a fabric file as text in, findings, drawings, configurations and figures as JSON out.
+//!
+//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate in it ([`page`]).
+//! Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`; findings and files equal those of the command line; what
+//! would be too large for a browser is refused with its size before it is begun.
+
+mod abi;
+mod device;
+mod fabric;
+mod page;
+mod proof;
+
+use closc_compile::front::{self, Origin, Reading};
+use closc_diagnostics::Levels;
+use closc_plan::Plan;
+use closc_whatif::report::{Answer, Asked, Each};
+use closc_whatif::{Element, Elements, Kind, WhatIf, domains_of, show};
+use serde::{Deserialize, Serialize};
+
+pub use abi::{closc_answer, closc_buffer};
+pub use page::page;
+
+/// The name of the text in findings.
+const NAME: &str = "fabric.yaml";
+
+/// Pairs of NICs that an answer to a failure names.
+const WORST: usize = 5;
+
+/// A question about the text of a fabric file.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Request {
+    /// Findings, and the fabric that the text describes.
+    Check { text: String },
+    /// A drawing of the fabric, of `plane 0`, or of a switch.
+    Drawing { text: String, subject: String },
+    /// The files of a switch or node.
+    Device { text: String, name: String },
+    /// The impact of failures; of one failure of each kind where none is named.
+    Whatif { text: String, fail: Vec<String> },
+    /// The proof of the compiled tree.
+    Verify { text: String },
+}
+
+/// An answer, or why there is none.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Response {
+    Ok(serde_json::Value),
+    Error(String),
+}
+
+/// Text for people.
+#[derive(Debug, Serialize)]
+struct Shown {
+    text: String,
+}
+
+/// Answers a request.
+pub fn answer(request: &[u8]) -> Vec<u8> {
+    let response = match serde_json::from_slice(request) {
+        Ok(request) => respond(request).map_or_else(Response::Error, Response::Ok),
+        Err(error) => Response::Error(format!("not a request: {error}")),
+    };
+    serde_json::to_vec(&response).expect("an answer has text keys only")
+}
+
+fn respond(request: Request) -> Result<serde_json::Value, String> {
+    match request {
+        Request::Check { text } => json(&fabric::check(&read(&text))),
+        Request::Drawing { text, subject } => {
+            json(&Shown { text: fabric::drawing(&plan(&text)?, &subject)? })
+        }
+        Request::Device { text, name } => json(&device::files(&plan(&text)?, &name)?),
+        Request::Whatif { text, fail } => json(&Shown { text: whatif(&plan(&text)?, &fail)? }),
+        Request::Verify { text } => json(&proof::verify(&plan(&text)?)?),
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<serde_json::Value, String> {
+    serde_json::to_value(value).map_err(|error| error.to_string())
+}
+
+/// The text of the page, which has no files beside it.
+struct Typed;
+
+impl Origin for Typed {
+    fn name(&self) -> String {
+        NAME.to_owned()
+    }
+
+    fn companion(&self, file: &str) -> (String, Result<String, String>) {
+        (file.to_owned(), Err("the playground reads no other files".to_owned()))
+    }
+}
+
+fn read(text: &str) -> Reading {
+    front::read_from(&Typed, text.as_bytes(), &[], &Levels::default())
+}
+
+fn plan(text: &str) -> Result<Plan, String> {
+    read(text).plan.ok_or_else(|| "the fabric file has errors".to_owned())
+}
+
+/// Returns what `closc whatif` prints.
+fn whatif(plan: &Plan, fail: &[String]) -> Result<String, String> {
+    let domains = domains_of(plan.fabric());
+    let elements = Elements { fabric: plan.fabric(), domains: &domains };
+    let mut failed: Vec<Element> = Vec::new();
+    for name in fail {
+        failed.extend(elements.parse(name)?);
+    }
+    if !failed.is_empty() {
+        let outcome = WhatIf::new(elements).fail(&failed, WORST);
+        return Ok(show::answer(&Answer::new(elements, &failed, None, &outcome)));
+    }
+    let whatif = WhatIf::new(elements);
+    let classes: Vec<_> = Kind::ALL.iter().flat_map(|kind| whatif.each(&[*kind], 1)).collect();
+    let asked = Asked { question: String::new(), part: None, given: &[], together: 1, overview: true };
+    Ok(show::each(&Each::new(elements, asked, whatif.pairs(), &classes)))
+}

@@ -1,0 +1,35 @@
+//! The proof of a tree that is compiled in memory.
+//!
+//! In: a plan. Out: what `closc verify` prints. Invariants: a fabric whose tree would take a browser too long is refused by its
+//! number of cables.
+
+use closc_plan::Plan;
+use closc_platform::{Catalogue, Hardware};
+use closc_verify::Options;
+use serde::Serialize;
+
+/// The most cables of a fabric that is proved here: a tree of some 30 MB.
+const CABLES_MAX: u64 = 8192;
+
+/// A verdict.
+#[derive(Debug, Serialize)]
+pub(crate) struct Verdict {
+    holds: bool,
+    text: String,
+}
+
+/// Compiles a plan into memory and verifies the result.
+pub(crate) fn verify(plan: &Plan) -> Result<Verdict, String> {
+    let counts = plan.fabric().counts();
+    let cables = counts.host_links + counts.fabric_links;
+    if cables > CABLES_MAX {
+        return Err(format!(
+            "{cables} cables are more than the {CABLES_MAX} that this page verifies; run `closc compile` and `closc verify`"
+        ));
+    }
+    let tree = closc_compile::memory(plan).map_err(|error| error.to_string())?;
+    let hardware = Hardware::by_hwsku(Catalogue::builtin().iter());
+    let options = Options { hardware, pipelines: closc_compile::pipeline_digests(), ..Options::default() };
+    let report = closc_verify::verify(&tree, &options).map_err(|error| error.to_string())?;
+    Ok(Verdict { holds: report.holds(), text: report.text() })
+}

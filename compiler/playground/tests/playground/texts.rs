@@ -1,0 +1,50 @@
+//! Fabric files: the shipped ones, and hostile ones.
+
+use std::path::Path;
+
+/// Small fabrics of several switch systems and routing modes.
+pub(crate) const SMALL: &[&str] = &[
+    include_str!("../../../../topologies/lab/two-planes.yaml"),
+    include_str!("../../../../topologies/lab/two-planes-p4.yaml"),
+    include_str!("../../../../topologies/lab/bgp-unnumbered.yaml"),
+];
+
+/// A fabric of 131,072 NICs.
+pub(crate) const MRC: &str = include_str!("../../../../topologies/reference/mrc-8x512.yaml");
+
+/// Every shipped fabric file: name and text.
+pub(crate) fn shipped() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../topologies");
+    let mut found = Vec::new();
+    for folder in ["examples", "lab", "reference"] {
+        for entry in std::fs::read_dir(root.join(folder)).expect("it is there").flatten() {
+            if entry.path().extension().is_some_and(|ending| ending == "yaml") {
+                let text = std::fs::read_to_string(entry.path()).expect("a file can be read");
+                found.push((format!("{folder}/{}", entry.file_name().display()), text));
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() > 30, "{}", found.len());
+    found
+}
+
+/// Texts that are made to take long: deep, wide, long, repeated, many exceptions.
+pub(crate) fn hostile() -> Vec<(&'static str, String)> {
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let one = format!("*a{}, ", level - 1);
+        bomb += &format!("a{level}: &a{level} [{}]\n", one.repeat(9).trim_end_matches(", "));
+    }
+    let absent: Vec<String> =
+        (1..=60_000).map(|index| format!("p0-t0-{index:03}--p0-t1-{index:03}")).collect();
+    let many = MRC.to_owned() + &format!("\nexceptions: {{ absent: [{}] }}\n", absent.join(", "));
+    vec![
+        ("deep", "[".repeat(200_000)),
+        ("deep keys", (0..5000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()),
+        ("wide", (0..200_000).map(|index| format!("key{index}: 1\n")).collect()),
+        ("long", format!("fabric: {}", "x".repeat(8 << 20))),
+        ("bomb", bomb),
+        ("many exceptions", many),
+    ]
+}
