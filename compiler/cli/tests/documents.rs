@@ -132,7 +132,7 @@ fn every_document_fits_its_schema() {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let all: BTreeSet<String> =
         names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
-    // What is served and not printed is compared in `collect.rs`, what is said line by line in `switch/frozen.rs`, and the
+    // Documents that are served and not printed are compared in `collect.rs`, what is said line by line in `switch/frozen.rs`, and the
     // verdicts on a server in `conformance.rs`.
     let all: BTreeSet<String> = all
         .into_iter()

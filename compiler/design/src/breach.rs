@@ -13,7 +13,7 @@ use crate::space::{T1S_MIN, wastes_ports};
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Breach {
+pub(crate) enum Breach {
     /// Places for NICs.
     #[error("it has {0} NIC places, and the need is {1} NICs")]
     Nics(u32, u32),
@@ -58,8 +58,12 @@ pub enum Breach {
     Uplinks(u32, u32),
 }
 
-/// Returns the reasons.
-pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+/// Returns the reasons, for people.
+pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<String> {
+    found(need, design).iter().map(ToString::to_string).collect()
+}
+
+fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let limits = &need.limits;
     let mut found = shape(need, design);
     let ratio = design.oversubscription();

@@ -21,15 +21,16 @@ mod space;
 mod stages;
 mod weakness;
 
-pub use breach::{Breach, breaches};
+pub use breach::breaches;
 pub use design::{Design, Side, Third, Tier};
 pub use figures::Losses;
 pub use file::{ASSUMED, how, text};
 pub use front::{Candidates, Found, Front, Verdict, merged, order};
 pub use measure::{Compared, Measure, Objective, Unmeasured};
 pub use need::{Limits, Need, Ratio};
+pub use optics::module_watts;
 pub use outside::Outside;
-pub use power::{Consumer, Media, Power, PowerItem};
+pub use power::{Media, Power};
 pub use prices::Prices;
 pub use space::space;
 pub use weakness::Weakness;

@@ -29,7 +29,7 @@ impl Media<'_> {
 
 /// A kind of thing that draws power.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Consumer<'a> {
+pub(crate) enum Consumer<'a> {
     /// A switch, by the name of its platform.
     Switch(&'a str),
     /// A module in a cage of so many lanes.
@@ -45,7 +45,7 @@ pub enum Consumer<'a> {
 
 /// Power of all things of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PowerItem<'a> {
+pub(crate) struct PowerItem<'a> {
     /// The kind.
     pub consumer: Consumer<'a>,
     /// Number.
@@ -59,8 +59,7 @@ pub struct PowerItem<'a> {
 /// Power of a fabric, kind by kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Power<'a> {
-    /// Kinds of things that draw power.
-    pub items: Vec<PowerItem<'a>>,
+    items: Vec<PowerItem<'a>>,
 }
 
 impl fmt::Display for Consumer<'_> {

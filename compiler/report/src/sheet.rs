@@ -211,9 +211,7 @@ impl Axis {
     }
 
     fn share(&self, value: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a place in a drawing needs four digits")]
-        let share = value as f64 / (self.step * self.steps) as f64;
-        share
+        value as f64 / (self.step * self.steps) as f64
     }
 
     fn ticks(&self) -> impl Iterator<Item = u64> {

@@ -25,6 +25,8 @@ pub enum ExportCommand {
     Kubernetes(KubernetesArgs),
     /// Write cable lists with labels, a bill, NetBox and PTM files
     Cables(CablesArgs),
+    /// Write the order: switches, modules, cables, power by rack
+    Order(OrderArgs),
     /// Write a self-contained HTML report, or Markdown for a wiki
     Report(ReportArgs),
     /// Draw a fabric, plane or switch as SVG or DOT
@@ -143,6 +145,16 @@ pub(crate) struct DrawingArgs {
     pub name: Option<String>,
     /// Output file, DOT if it ends in `.dot` or `.gv`, or `-` for SVG on stdout
     #[arg(long, short, value_name = "FILE")]
+    pub out: Utf8PathBuf,
+}
+
+/// Arguments of `export order`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OrderArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Output folder
+    #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Designs {
     unchecked: bool,
     /// The fewest switches of a design of each routing.
     fewest_switches: BTreeMap<String, u32>,
-    /// What each routing gains and loses here.
+    /// Gains and losses of each routing here.
     routings: Vec<RoutingRow>,
     pub(super) designs: Vec<Row>,
 }
@@ -70,7 +70,7 @@ struct RoutingRow {
     fewest_switches: u32,
     /// Switches above those of the routing with the fewest.
     more_switches: u32,
-    /// How packets find their way.
+    /// Its way of forwarding.
     how: &'static str,
     /// Its disadvantages here.
     loses: Vec<&'static str>,

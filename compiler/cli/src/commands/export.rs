@@ -12,6 +12,7 @@ mod kubernetes;
 mod leftovers;
 mod mininet;
 mod mrc;
+mod order;
 pub(crate) mod ranks;
 mod report;
 mod resources;
@@ -55,6 +56,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Containerlab(command) => containerlab::run(args, command),
         ExportCommand::Resources(command) => resources::run(args, command),
         ExportCommand::Drawing(command) => drawing::run(args, command),
+        ExportCommand::Order(command) => order::run(args, command),
         ExportCommand::Report(command) => report::run(args, command),
         ExportCommand::Tables(command) => tables::run(args, command),
         ExportCommand::Telemetry(command) => telemetry::run(args, command),

@@ -173,7 +173,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     Ok(planned(&plan))
 }
 
-/// What a plan ends with: a file that nothing brings is not a difference that a push would remove.
+/// The end of a plan: a file that nothing brings is not a difference that a push would remove.
 fn planned(plan: &Plan) -> Outcome {
     if !plan.uncarried().is_empty() {
         Outcome::Failed

@@ -72,7 +72,7 @@ pub(super) fn run(
     };
     let is_priced = asked.compared.prices.is_some();
     let searched = super::search(args, asked)?;
-    let mut outside: Vec<String> = breaches(need, &design).iter().map(ToString::to_string).collect();
+    let mut outside = breaches(need, &design);
     outside.extend(named::hosts(input.plan.topology(), need.nics_per_node, need.rails));
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
     let better = better.take(command.show.into());

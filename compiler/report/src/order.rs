@@ -1,0 +1,174 @@
+//! The order of a fabric: switches, modules, cables, and power by rack.
+//!
+//! In: a plan. Out: tables, as CSV, as a workbook, and as a page to print. Invariants: every form has the same cells; ports
+//! of a cage share a module, and all ports of a NIC share a cage; a figure that no source publishes is absent and never zero.
+
+mod count;
+mod print;
+
+use closc_cabling::list::{Bill, Entry};
+use closc_plan::Plan;
+
+use count::{ModuleKind, Rack, SwitchKind};
+
+/// Everything to buy for a fabric.
+#[derive(Debug)]
+pub struct Order {
+    fabric: String,
+    tables: Vec<OrderTable>,
+}
+
+/// A table of an order.
+#[derive(Debug, PartialEq, Eq)]
+struct OrderTable {
+    /// Its name: of a file, and of a sheet of the workbook.
+    name: &'static str,
+    head: &'static [&'static str],
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Cell {
+    Text(String),
+    Number(u64),
+    /// No source publishes it.
+    Absent,
+}
+
+impl Cell {
+    fn text(text: impl Into<String>) -> Self {
+        Cell::Text(text.into())
+    }
+
+    fn figure(figure: Option<impl Into<u64>>) -> Self {
+        figure.map_or(Cell::Absent, |figure| Cell::Number(figure.into()))
+    }
+}
+
+impl Order {
+    /// Counts everything.
+    pub fn of(plan: &Plan) -> Self {
+        let mut bill = Bill::default();
+        for plane in plan.planes() {
+            bill.add(plan, plane);
+        }
+        let entries = bill.entries();
+        let counted = count::count(plan, &entries);
+        let tables = vec![
+            switches(&counted.switches),
+            modules(&counted.modules),
+            cables(&entries),
+            power(&counted.racks),
+        ];
+        Order { fabric: plan.name().to_string(), tables }
+    }
+
+    /// Returns its tables as CSV, each with its name. An absent figure is an empty cell.
+    pub fn csv(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+        self.tables.iter().map(|table| (table.name, table.csv()))
+    }
+}
+
+impl OrderTable {
+    fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let rows = self.rows.iter().map(|row| row.iter().map(Cell::plain).collect::<Vec<_>>());
+        let head = self.head.iter().map(|name| name.replace(' ', "_")).collect();
+        for record in std::iter::once(head).chain(rows) {
+            writer.write_record(record).expect("memory takes every row, and rows are as wide as the head");
+        }
+        let bytes = writer.into_inner().expect("memory takes every row");
+        String::from_utf8(bytes).expect("cells are text")
+    }
+}
+
+impl Cell {
+    fn plain(&self) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Absent => String::new(),
+        }
+    }
+}
+
+fn switches(kinds: &[(SwitchKind, u64)]) -> OrderTable {
+    let rows = kinds.iter().map(|(kind, count)| {
+        let power = kind.platform.power.as_ref();
+        let units = kind.platform.rack_units;
+        vec![
+            Cell::text(kind.platform.id.as_str()),
+            Cell::text(kind.platform.title.as_str()),
+            Cell::text(kind.os.word()),
+            Cell::Number(*count),
+            Cell::figure(units),
+            Cell::figure(units.map(|units| u64::from(units) * count)),
+            Cell::figure(power.and_then(|power| power.typical_watts)),
+            Cell::figure(power.and_then(|power| power.maximum_watts)),
+        ]
+    });
+    let head = &[
+        "platform",
+        "title",
+        "operating system",
+        "count",
+        "rack units",
+        "rack units in all",
+        "typical watts",
+        "maximum watts",
+    ];
+    OrderTable { name: "switches", head, rows: rows.collect() }
+}
+
+fn modules(kinds: &[(ModuleKind, u64)]) -> OrderTable {
+    let rows = kinds.iter().map(|(kind, count)| {
+        let power = kind.power();
+        vec![
+            Cell::text(kind.place),
+            Cell::text(kind.medium.as_str()),
+            Cell::Number(kind.lanes.into()),
+            Cell::text(kind.lane.to_string()),
+            Cell::Number(*count),
+            Cell::figure(power.map(|(typical, _)| typical)),
+            Cell::figure(power.map(|(_, maximum)| maximum)),
+        ]
+    });
+    let head = &["cage of", "medium", "lanes", "lane speed", "count", "typical watts", "maximum watts"];
+    OrderTable { name: "modules", head, rows: rows.collect() }
+}
+
+fn cables(entries: &[Entry]) -> OrderTable {
+    let rows = entries.iter().map(|entry| {
+        vec![
+            Cell::text(entry.kind),
+            Cell::text(entry.medium.as_str()),
+            Cell::text(entry.length.to_string()),
+            Cell::text(entry.lower_speed.to_string()),
+            Cell::text(entry.upper_speed.to_string()),
+            Cell::Number(entry.links),
+            Cell::Number(entry.lower_cages),
+            Cell::Number(entry.upper_cages),
+        ]
+    });
+    let head =
+        &["ends", "medium", "length", "lower speed", "upper speed", "links", "lower cages", "upper cages"];
+    OrderTable { name: "cables", head, rows: rows.collect() }
+}
+
+fn power(racks: &[Rack]) -> OrderTable {
+    let rows = racks.iter().map(|rack| {
+        let unpublished: Vec<&str> = rack.unpublished.iter().map(String::as_str).collect();
+        vec![
+            rack.name.as_ref().map_or(Cell::text("not placed"), |name| Cell::text(name.as_str())),
+            Cell::Number(rack.switches),
+            Cell::figure(rack.units),
+            Cell::figure(rack.typical),
+            Cell::figure(rack.maximum),
+            Cell::text(unpublished.join("; ")),
+        ]
+    });
+    let head =
+        &["rack", "switches", "rack units", "typical watts", "maximum watts", "without published power"];
+    OrderTable { name: "power", head, rows: rows.collect() }
+}

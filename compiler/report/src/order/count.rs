@@ -1,0 +1,162 @@
+//! Counts of switches and modules, in all and by rack.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use closc_cabling::list::Entry;
+use closc_fabric::PortUse;
+use closc_plan::Plan;
+use closc_platform::{Os, Platform};
+use closc_qos::units::Speed;
+use closc_topology::{Switch, TierId};
+use smol_str::SmolStr;
+
+/// Media that are cables with plugs, so that no module is bought for them.
+const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
+
+/// A kind of switch.
+#[derive(Debug, Clone)]
+pub(super) struct SwitchKind {
+    pub platform: Arc<Platform>,
+    pub os: Os,
+}
+
+/// A kind of module.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ModuleKind {
+    /// `T0`, `T1`, `T2` or `NIC`.
+    pub place: &'static str,
+    pub medium: SmolStr,
+    pub lanes: u8,
+    pub lane: Speed,
+}
+
+/// Switches of a rack.
+#[derive(Debug, Default)]
+pub(super) struct Rack {
+    /// Its name; absent for switches without a place.
+    pub name: Option<SmolStr>,
+    pub switches: u64,
+    pub units: Option<u64>,
+    pub typical: Option<u64>,
+    pub maximum: Option<u64>,
+    /// Switches and modules without a figure.
+    pub unpublished: BTreeSet<String>,
+}
+
+/// Result of counting.
+pub(super) struct Counted {
+    pub switches: Vec<(SwitchKind, u64)>,
+    pub modules: Vec<(ModuleKind, u64)>,
+    pub racks: Vec<Rack>,
+}
+
+impl ModuleKind {
+    /// Returns its typical and its maximum power.
+    pub(super) fn power(&self) -> Option<(u32, u32)> {
+        closc_design::module_watts(&self.medium, self.lanes, self.lane)
+    }
+
+    fn is_assembly(&self) -> bool {
+        ASSEMBLIES.contains(&self.medium.as_str())
+    }
+}
+
+/// Counts all switches, and the modules in their cages and in those of NICs.
+pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
+    let fabric = plan.fabric();
+    let topology = plan.topology();
+    let mut kinds: BTreeMap<(SmolStr, &str), (SwitchKind, u64)> = BTreeMap::new();
+    let mut modules: BTreeMap<ModuleKind, u64> = BTreeMap::new();
+    let mut racks: BTreeMap<Option<SmolStr>, Rack> = BTreeMap::new();
+    for switch in fabric.switches() {
+        let (platform, os) = topology.hardware(switch);
+        let kind = || (SwitchKind { platform: Arc::clone(platform), os }, 0);
+        kinds.entry((platform.id.clone(), os.word())).or_insert_with(kind).1 += 1;
+        let own = self::modules(plan, switch);
+        let name = topology.switch_place(switch).map(|place| place.rack);
+        let rack = racks.entry(name.clone()).or_insert_with(|| Rack::new(name));
+        rack.add(platform, &own);
+        for (kind, count) in own {
+            *modules.entry(kind).or_default() += count;
+        }
+    }
+    for entry in entries.iter().filter(|entry| entry.kind == "nic-t0") {
+        *modules.entry(nic(plan, &entry.medium)).or_default() += entry.lower_cages;
+    }
+    let modules = modules.into_iter().filter(|(kind, count)| *count > 0 && !kind.is_assembly());
+    Counted {
+        switches: kinds.into_values().collect(),
+        modules: modules.collect(),
+        racks: racks.into_values().collect(),
+    }
+}
+
+/// Counts the cages of a switch with a cable in them, by kind of module.
+fn modules(plan: &Plan, switch: Switch) -> BTreeMap<ModuleKind, u64> {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let platform = topology.hardware(switch).0;
+    let place = match switch.tier {
+        TierId::T0 => "T0",
+        TierId::T1 => "T1",
+        TierId::T2 => "T2",
+    };
+    let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
+    for port in fabric.ports(switch) {
+        let PortUse::Link { link, .. } = port.used else { continue };
+        let slot = topology.slot(switch, port.at);
+        if !seen.insert(slot.cage) {
+            continue;
+        }
+        let lanes = slot.breakout.share.map_or(platform.panel.lanes, |share| share.lanes);
+        let mbps = slot.breakout.speed.mbps() * u32::from(slot.breakout.ports) / u32::from(lanes.max(1));
+        let lane = Speed::from_mbps(mbps).unwrap_or(slot.breakout.speed);
+        let medium = fabric.cable(link).medium.clone();
+        *counts.entry(ModuleKind { place, medium, lanes, lane }).or_default() += 1;
+    }
+    counts
+}
+
+/// Returns the module of a NIC.
+fn nic(plan: &Plan, medium: &str) -> ModuleKind {
+    let hosts = &plan.topology().hosts;
+    let lanes = hosts.nic_lanes;
+    let mbps = hosts.nic_speed.mbps() / u32::from(lanes.max(1));
+    let lane = Speed::from_mbps(mbps).unwrap_or(hosts.nic_speed);
+    ModuleKind { place: "NIC", medium: medium.into(), lanes, lane }
+}
+
+impl Rack {
+    fn new(name: Option<SmolStr>) -> Self {
+        Rack { name, units: Some(0), typical: Some(0), maximum: Some(0), ..Rack::default() }
+    }
+
+    /// Adds a switch with its modules.
+    fn add(&mut self, platform: &Platform, modules: &BTreeMap<ModuleKind, u64>) {
+        self.switches += 1;
+        self.units = sum(self.units, platform.rack_units.map(u64::from));
+        let power = platform.power.as_ref();
+        let (typical, maximum) =
+            (power.and_then(|power| power.typical_watts), power.and_then(|power| power.maximum_watts));
+        self.draw(typical.map(u64::from), maximum.map(u64::from), || platform.id.to_string());
+        for (kind, count) in modules {
+            let power = kind.power();
+            let of = |watts: u32| u64::from(watts) * count;
+            let name = || format!("{} {} x {}", kind.medium, kind.lanes, kind.lane);
+            self.draw(power.map(|power| of(power.0)), power.map(|power| of(power.1)), name);
+        }
+    }
+
+    fn draw(&mut self, typical: Option<u64>, maximum: Option<u64>, name: impl Fn() -> String) {
+        self.typical = sum(self.typical, typical);
+        self.maximum = sum(self.maximum, maximum);
+        if typical.is_none() || maximum.is_none() {
+            let which = if typical.is_some() { " (maximum)" } else { "" };
+            self.unpublished.insert(name() + which);
+        }
+    }
+}
+
+fn sum(known: Option<u64>, more: Option<u64>) -> Option<u64> {
+    Some(known? + more?)
+}
