@@ -37,7 +37,7 @@ pub(super) const ALL: &[Column] = &[
     column("modules", "modules between switches", |row| row.modules.to_string()),
     column("power_typical_watts", "typical power, W", |row| some(row.power.typical_watts)),
     column("power_maximum_watts", "maximum power, W", |row| some(row.power.maximum_watts)),
-    column("power_unpublished", "without published power", |row| unpublished(row)),
+    column("power_unpublished", "without published power", unpublished),
     column("rack_units", "rack units of switches", |row| some(row.rack_units)),
     column("cost", "cost", |row| some(row.cost)),
     column("hops", "switches on the longest path", |row| row.hops.to_string()),
