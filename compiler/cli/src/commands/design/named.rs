@@ -29,7 +29,8 @@ pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Desi
         let switches = plan.fabric().counts().t2;
         let switches = u32::try_from(switches).unwrap_or(u32::MAX);
         let ports_per_zone = u32::from(t2.zone_ports);
-        Third { tier: tier(&t2.tier, switches), zones, rows, ports_per_zone }
+        let zone_bits = topology.addresses.widths.zone;
+        Third { tier: tier(&t2.tier, switches), zones, rows, ports_per_zone, zone_bits }
     });
     Ok(Design {
         planes: topology.planes.into(),
