@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use facts::{facts, is_container, is_default};
-use rows::is_foreign;
+use rows::{is_foreign, is_of_site};
 
 /// A statement: the nodes that it is in, from outside, and the line itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +110,29 @@ impl FrrConfig {
     }
 }
 
+/// Returns a file with the site's statements of another configuration, before its end. A restart of the daemons reads the file alone.
+pub fn with_site(file: &str, held: &str) -> String {
+    let known: BTreeSet<&str> = file.lines().map(str::trim_end).collect();
+    let mut site = String::new();
+    let mut is_open = false;
+    for line in held.lines().map(str::trim_end) {
+        let is_end = line.starts_with("exit") || line.is_empty() || line.starts_with('!');
+        if !line.starts_with(' ') && !is_end {
+            is_open = is_of_site(line) && !known.contains(line);
+        }
+        if is_open && !(line.is_empty() || line.starts_with('!')) {
+            site.push_str(line);
+            site.push('\n');
+        }
+        is_open &= !(is_end && !line.starts_with(' '));
+    }
+    match file.strip_suffix("end\n") {
+        _ if site.is_empty() => file.to_owned(),
+        Some(head) => format!("{head}{site}!\nend\n"),
+        None => format!("{file}{site}"),
+    }
+}
+
 /// Steps from one configuration to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrrChange {
@@ -164,6 +187,18 @@ mod tests {
         neighbor Ethernet0 remote-as 65002\n !\n address-family ipv6 unicast\n  \
         neighbor ABOVE route-map ABOVE-IN in\n exit-address-family\nexit\n!\n\
         route-map RM_SET_SRC6 permit 10\n set src fd00::1\nexit\n!\nipv6 protocol bgp route-map RM_SET_SRC6\n!\nend\n";
+
+    #[test]
+    fn statements_of_the_site_stay_in_the_file() {
+        let site = "vrf MGMT\n ip route 0.0.0.0/0 192.0.2.1\nexit-vrf\n";
+        let held = RUNNING.replace("!\nipv6 route", &format!("!\n{site}ipv6 route"));
+        let made = with_site(FILE, &held);
+        let more = format!("log syslog informational\n{site}!\nend\n");
+        assert_eq!(made, FILE.strip_suffix("end\n").expect("its end").to_owned() + &more);
+        assert_eq!(with_site(&made, &held), made, "each is there once");
+        assert_eq!(between(&made, FILE), FrrChange::default());
+        assert_eq!(with_site(FILE, ""), FILE);
+    }
 
     fn between(held: &str, wanted: &str) -> FrrChange {
         let daemons = ["zebra", "bgpd", "staticd"];
@@ -236,5 +271,10 @@ mod tests {
         );
         let other = FILE.replace("frr defaults traditional", "frr defaults datacenter");
         assert_eq!(between(RUNNING, &other).restart_reasons().len(), 1);
+        let moved = FILE.replace("Ethernet0 peer-group ABOVE", "Ethernet0 peer-group BELOW");
+        assert_eq!(
+            between(RUNNING, &moved).restart_reasons(),
+            ["FRR does not move `Ethernet0` to another group"]
+        );
     }
 }

@@ -24,7 +24,7 @@ mod validator;
 
 pub use change::{Change, TargetError, change};
 pub use config_db::{ConfigDb, Entry, Field, ParseError, Table};
-pub use frr::{FrrChange, FrrConfig, Statement};
+pub use frr::{FrrChange, FrrConfig, Statement, with_site};
 pub use method::{Bounce, Estimate, Method, Reason};
 pub use overlay::{Overlay, OverlayError, fits};
 pub use ownership::{Fields, IF_GIVEN, OWNED, Owned, Rows, SITE_FIRST, Share, owned, owned_part};

@@ -28,7 +28,7 @@ fn program(compiled: &Compiled) -> PushReport {
     let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
     let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     let tree = Arc::new(Tree::open(Arc::new(Folder::new(compiled.tree.clone()))).unwrap());
-    let fleet = Fleet::new(&inventory, &nothing, &tree, |_| true).unwrap();
+    let fleet = Fleet::new(&inventory, &nothing, &tree, |_| true).unwrap().of_lab();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let report = runtime.block_on(push(&fleet, &PushOptions::default(), silent(), open_gate()));
     assert!(report.is_good(), "{:?}", report.failed().next());

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use closc_artefacts::carriers::{SwitchFile, Transport};
 pub(crate) use plan::CarriedPlan;
 pub(crate) use system::Texts;
 
@@ -380,10 +381,17 @@ impl CarriedSwitch {
             Err(error) => return Err(Fault::Ended { reason: error.to_string() }),
         };
         if let Some(file) = texts.keys().find(|file| !system.files().contains(&file.as_str())) {
-            let reason = format!("nothing brings `{file}` of the tree to switches that run `{}`", self.os);
-            return Err(Fault::Site { reason });
+            return Err(Fault::Site { reason: self.uncarried(file) });
         }
         Ok(Some(texts))
+    }
+
+    /// Names a file that switches of this system do not get over `ssh`.
+    fn uncarried(&self, file: &str) -> String {
+        let instead = SwitchFile::of_name(file).filter(|file| !Transport::Ssh.carries(*file));
+        let instead = instead
+            .map_or_else(|| "this version of closc does not bring it there".to_owned(), SwitchFile::instead);
+        format!("`{file}` of the tree is not pushed over `ssh` to switches that run `{}`: {instead}", self.os)
     }
 
     async fn run(
@@ -450,8 +458,6 @@ fn counts(found: &[Finding]) -> Counts {
 
 #[cfg(test)]
 mod tests {
-    use closc_artefacts::carriers::{SwitchFile, Transport};
-
     use super::*;
 
     #[test]

@@ -33,8 +33,8 @@ pub struct Fleet {
     pub(crate) carried: Vec<CarriedSwitch>,
     /// The names of those of which a CONFIG_DB is brought about.
     pub configured: Vec<String>,
-    /// Members that have a CONFIG_DB which no rule of the inventory brings about.
-    pub bare: Vec<String>,
+    /// Files of members that no transport of the inventory brings, by member.
+    pub(crate) missed: BTreeMap<String, Vec<Missed>>,
     /// The others of the tree.
     pub left_alone: Vec<LeftAlone>,
 }
@@ -138,16 +138,10 @@ impl Fleet {
             };
             members.push(Member { target, wanted: Arc::new(wanted) });
         }
-        Ok(Fleet {
-            fabric: tree.fabric().to_owned(),
-            bare: members
-                .iter()
-                .map(|m| m.target.name.clone())
-                .filter(|name| tree.both().contains(name))
-                .collect(),
-            members,
-            ..Fleet::default()
-        })
+        let names = members.iter().map(|member| member.target.name.clone());
+        let missed = names.map(|name| (missed(tree, &name, &[Transport::P4Runtime]), name));
+        let missed = missed.filter(|(missed, _)| !missed.is_empty()).map(|(missed, name)| (name, missed));
+        Ok(Fleet { fabric: tree.fabric().to_owned(), missed: missed.collect(), members, ..Fleet::default() })
     }
 
     /// Adds the switches of a tree that run SONiC, where the inventory says how they are reached. `beside` reads the files
@@ -181,7 +175,7 @@ impl Fleet {
             member.target.plane = member.target.plane.or(plane);
             let (plane, goal) = (member.target.plane, SonicGoal::Tree(tree.clone()));
             let options = options.clone();
-            self.bare.retain(|bare| *bare != name);
+            self.missed.remove(&name);
             let missed = missed(tree, &name, &[Transport::P4Runtime, link.transport()]);
             self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options, missed });
         }
@@ -261,7 +255,16 @@ impl Fleet {
 
     /// Returns the files of its switches that no transport carries.
     pub fn uncarried(&self) -> Vec<Uncarried> {
-        uncarried(self.sonic.iter().map(|switch| (switch.name.as_str(), switch.missed.as_slice())))
+        let members = self.missed.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
+        uncarried(
+            members.chain(self.sonic.iter().map(|switch| (switch.name.as_str(), switch.missed.as_slice()))),
+        )
+    }
+
+    /// Returns the fleet of a lab, whose switches hold entries alone.
+    #[must_use]
+    pub fn of_lab(self) -> Self {
+        Fleet { missed: BTreeMap::new(), ..self }
     }
 
     /// Returns how many switches there are.

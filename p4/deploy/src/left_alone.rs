@@ -4,7 +4,7 @@
 //! In: a tree, an inventory, a selection. Out: [`LeftAlone`], one for each operating system. Invariants: a switch of the
 //! selection takes part, or is counted here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub struct LeftAlone {
     pub switches: usize,
     /// The first of them.
     pub first: String,
+    /// Names of their files.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub files: BTreeSet<String>,
     /// Delivery of their configuration.
     pub instead: String,
 }
@@ -32,9 +35,13 @@ pub struct LeftAlone {
 impl LeftAlone {
     /// Says it to people.
     pub fn line(&self) -> String {
-        let LeftAlone { os, switches, first, instead } = self;
+        let LeftAlone { os, switches, first, files, instead } = self;
         let verb = if *switches == 1 { "switch runs" } else { "switches run" };
-        format!("{switches} {verb} `{os}` and nothing is done about them, the first is `{first}`: {instead}")
+        let files: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
+        let files = files.join(", ");
+        format!(
+            "{switches} {verb} `{os}` and nothing is done about them, the first is `{first}` with {files}: {instead}"
+        )
     }
 }
 
@@ -48,8 +55,11 @@ pub(crate) fn left_alone(
 ) -> Vec<LeftAlone> {
     let mut found: BTreeMap<&str, LeftAlone> = BTreeMap::new();
     let mut add = |name: &str, os: &'static str, instead: String| {
-        let new = || LeftAlone { os: os.to_owned(), switches: 0, first: name.to_owned(), instead };
-        found.entry(os).or_insert_with(new).switches += 1;
+        let (first, files) = (name.to_owned(), BTreeSet::new());
+        let new = || LeftAlone { os: os.to_owned(), switches: 0, first, files, instead };
+        let entry = found.entry(os).or_insert_with(new);
+        entry.switches += 1;
+        entry.files.extend(tree.files_of(name).map(str::to_owned));
     };
     if !inventory.has_sonic() {
         for name in tree.sonic().iter().filter(|name| select(name)) {
@@ -74,10 +84,11 @@ mod tests {
             os: "frr".to_owned(),
             switches,
             first: "p0-t0-001".to_owned(),
+            files: BTreeSet::from(["frr.conf".to_owned(), "ip.batch".to_owned()]),
             instead: "do it".to_owned(),
         };
         assert!(some(1).line().starts_with("1 switch runs `frr`"));
         assert!(some(7).line().starts_with("7 switches run `frr`"));
-        assert!(some(7).line().ends_with("the first is `p0-t0-001`: do it"));
+        assert!(some(7).line().ends_with("the first is `p0-t0-001` with `frr.conf`, `ip.batch`: do it"));
     }
 }

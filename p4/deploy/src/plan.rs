@@ -12,6 +12,8 @@ mod sonic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use closc_artefacts::carriers::Missed;
+
 pub use file::{PlanFile, PlanFileError};
 pub use preview::Preview;
 
@@ -47,6 +49,8 @@ pub struct Plan {
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
     /// The switches whose configuration is files, by name.
     pub(crate) carried: BTreeMap<String, CarriedPlan>,
+    /// Files of devices that no transport brings, by device.
+    pub(crate) missed: BTreeMap<String, Vec<Missed>>,
     /// Switches of the tree that the push does nothing about; no part of a saved plan.
     pub(crate) left_alone: Vec<LeftAlone>,
 }
@@ -76,8 +80,12 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
         }
     })
     .await;
-    let mut plan =
-        Plan { fabric: fleet.fabric.clone(), left_alone: fleet.left_alone.clone(), ..Plan::default() };
+    let mut plan = Plan {
+        fabric: fleet.fabric.clone(),
+        missed: fleet.missed.clone(),
+        left_alone: fleet.left_alone.clone(),
+        ..Plan::default()
+    };
     let mut failed = Vec::new();
     for (device, made) in sonic {
         match made {
@@ -205,6 +213,7 @@ impl Plan {
     /// Leaves only some switches.
     pub fn retain(&mut self, select: impl Fn(&str) -> bool) {
         self.devices.retain(|name, _| select(name));
+        self.missed.retain(|name, _| select(name));
         self.sonic.retain(|name, _| select(name));
         self.carried.retain(|name, _| select(name));
     }
@@ -223,7 +232,10 @@ impl Plan {
 
     /// Returns the files of its switches that no transport carries.
     pub fn uncarried(&self) -> Vec<Uncarried> {
-        uncarried(self.sonic.iter().map(|(name, made)| (name.as_str(), made.missed.as_slice())))
+        let devices = self.missed.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
+        uncarried(
+            devices.chain(self.sonic.iter().map(|(name, made)| (name.as_str(), made.missed.as_slice()))),
+        )
     }
 
     /// Returns how many updates a push would send.

@@ -152,12 +152,28 @@ impl FrrChange {
             .collect()
     }
 
-    /// Says why the change takes a new start of the daemons.
+    /// Returns why the change needs a restart of the daemons.
     pub fn restart_reasons(&self) -> Vec<String> {
         let profiles = self.missing.iter().filter(|statement| begins(statement.line(), "frr defaults"));
+        let profiles =
+            profiles.map(|statement| format!("daemons read `{}` when they start only", statement.line()));
         profiles
-            .map(|statement| format!("daemons read `{}` when they start only", statement.line()))
+            .chain(self.regrouped().map(|peer| format!("FRR does not move `{peer}` to another group")))
             .collect()
+    }
+
+    /// Returns the neighbours that another group has. bgpd answers `Cannot change peer-group. Deconfigure first`, and removing the group
+    /// removes the neighbour.
+    fn regrouped(&self) -> impl Iterator<Item = &str> {
+        fn member(statement: &Statement) -> Option<&str> {
+            let words: Vec<&str> = statement.line().split(' ').collect();
+            match words[..] {
+                ["neighbor", peer, "peer-group", _] => Some(peer),
+                _ => None,
+            }
+        }
+        let before: BTreeSet<&str> = self.unexpected.iter().filter_map(member).collect();
+        self.missing.iter().filter_map(member).filter(move |peer| before.contains(peer))
     }
 }
 

@@ -3,9 +3,10 @@
 //! In: a statement. Out: whether it is closc's to judge. Invariants: a row begins with whole words of the outermost line.
 
 use super::Statement;
+use super::facts::begins;
 
-/// Author of the statements with this beginning.
-const FOREIGN: [(&str, &str); 12] = [
+/// Statements with this beginning that SONiC writes by itself, each with their author.
+const OF_SONIC: [(&str, &str); 5] = [
     (
         "route-map RM_SET_SRC",
         "bgpcfgd: the source address of packets of the switch itself (`managers_setsrc.py`)",
@@ -17,21 +18,28 @@ const FOREIGN: [(&str, &str); 12] = [
         "segment-routing",
         "bgpcfgd, from SRV6_MY_LOCATORS and SRV6_MY_SIDS, which are compared as CONFIG_DB (`managers_srv6.py`)",
     ),
-    ("vrf", "the site: closc routes in the default VRF alone"),
-    ("agentx", "the site: SNMP"),
-    ("log", "the site: destinations of messages"),
-    ("debug", "the site: messages"),
-    ("password", "the site: access to the daemons"),
-    ("enable password", "the site: access to the daemons"),
-    ("line vty", "the site: access to the daemons"),
+];
+
+/// Statements of the site with this beginning, each with their purpose.
+const OF_SITE: [(&str, &str); 7] = [
+    ("vrf", "closc routes in the default VRF alone"),
+    ("agentx", "SNMP"),
+    ("log", "destinations of messages"),
+    ("debug", "messages"),
+    ("password", "access to the daemons"),
+    ("enable password", "access to the daemons"),
+    ("line vty", "access to the daemons"),
 ];
 
 /// Tells whether a statement is SONiC's own or the site's, so that it is not unexpected.
 pub(super) fn is_foreign(statement: &Statement) -> bool {
     let first = statement.first();
-    let begins =
-        |row: &str| first == row || first.strip_prefix(row).is_some_and(|rest| rest.starts_with(' '));
+    is_of_site(first) || OF_SONIC.iter().any(|(row, _)| begins(first, row))
+}
+
+/// Tells whether the outermost line of a statement makes it the site's.
+pub(super) fn is_of_site(first: &str) -> bool {
     // BGP of a VRF is the site's with the VRF.
     let is_of_vrf = first.starts_with("router bgp ") && first.contains(" vrf ");
-    is_of_vrf || FOREIGN.iter().any(|(row, _)| begins(row))
+    is_of_vrf || OF_SITE.iter().any(|(row, _)| begins(first, row))
 }

@@ -177,7 +177,7 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
         if args.format == Format::Json && !args.quiet {
             output::say(json!({ "unread": left }));
         } else {
-            let LeftAlone { os, switches, first, instead } = left;
+            let LeftAlone { os, switches, first, instead, .. } = left;
             tracing::warn!(
                 "what {switches} switches count that run `{os}` is not read, the first is `{first}`: {instead}"
             );
@@ -204,6 +204,8 @@ fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
             os: os.word().to_owned(),
             switches: 0,
             first: name.to_string(),
+            // Counters are in none of them.
+            files: BTreeSet::new(),
             instead: instead.to_owned(),
         };
         found.entry(os).or_insert_with(new).switches += 1;

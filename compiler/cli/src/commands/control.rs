@@ -207,13 +207,8 @@ pub(super) fn fleet_with(
     let fleet = fleet.with_sonic(&site.inventory, &*site.files, &tree, options, select)?;
     let fleet = fleet.with_carried(&site.inventory, &*site.files, &tree, over_ssh, select)?;
     let fleet = fleet.with_left_alone(&site.inventory, &tree, instead, select);
+    let fleet = if args.inventory == LAB { fleet.of_lab() } else { fleet };
     warn_left_alone(&fleet);
-    if let Some(first) = fleet.bare.first().filter(|_| args.inventory != LAB) {
-        tracing::warn!(
-            "CONFIG_DB of {} switches is not looked at, as no rule under `sonic` fits them; the first is `{first}`",
-            fleet.bare.len()
-        );
-    }
     if fleet.n_switches() == 0 {
         anyhow::bail!("no switch of `{}` is selected that the inventory says how to reach", args.source);
     }

@@ -1,109 +1,64 @@
-//! Switches whose configuration is files, on this machine.
+//! Switches on this machine.
 //!
-//! In: an operating system and the size of a fabric. Out: two compiled trees, and switches that hold only what is the site's.
-//! Invariants: a client takes the place of `ssh`; ports and routes of FRRouting and Linux are those of a kernel, in a network
-//! namespace for each switch.
+//! In: a system and the size of a fabric. Out: two compiled trees, and switches that hold only what is the site's. Invariants: a client
+//! takes the place of `ssh`; ports and routes of FRRouting and Linux are those of a kernel, in a network namespace for each switch;
+//! servers of gNMI and P4Runtime are in this process.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
+use closc_artefacts::carriers::Transport;
 use closc_skip::skip;
+use nix::sys::stat::Mode;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 use crate::common::{self, Place};
+use crate::servers::Servers;
+use crate::system::{Kind, Shape, System};
 
 /// The programs of a switch.
 const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/switch.py");
 
+/// The programs of a SONiC switch.
+const SONIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4/deploy/tests/deploy/sonic/switch.py");
+
+/// Runs either of them in processes that are forked.
+const FORKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/forks.py");
+
 /// The client.
 const SSH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/ssh.sh");
-
-/// A system, as these tests make switches of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Eos,
-    Nvue,
-    /// Ports and routes are those of a kernel.
-    Kernel {
-        has_frr: bool,
-    },
-}
-
-impl Kind {
-    pub(crate) const ALL: [(&'static str, Kind); 4] = [
-        ("eos", Kind::Eos),
-        ("nvue", Kind::Nvue),
-        ("frr", Kind::Kernel { has_frr: true }),
-        ("linux", Kind::Kernel { has_frr: false }),
-    ];
-
-    pub(crate) fn of(word: &str) -> Kind {
-        Kind::ALL.into_iter().find(|(known, _)| *known == word).expect("the system is known").1
-    }
-}
-
-/// The size of a fabric, and what tells its two sides apart.
-pub(crate) struct Shape {
-    pub(crate) groups: u8,
-    pub(crate) per_group: u8,
-    pub(crate) planes: u8,
-    pub(crate) qos: &'static str,
-    pub(crate) routing: &'static str,
-}
-
-pub(crate) fn fabric(os: &str, shape: &Shape, mtu: u16) -> String {
-    let Shape { groups, per_group, planes, qos, routing } = shape;
-    let (platform, speed, lanes, medium) = match Kind::of(os) {
-        Kind::Eos => ("th5-128x400g", 400, 4, "dac"),
-        Kind::Nvue => ("spectrum4-sn5600", 800, 8, "dac"),
-        Kind::Kernel { .. } => ("linux", 100, 1, "virtual"),
-    };
-    let (long, servers) = if medium == "virtual" {
-        ("{ length: 1m, medium: virtual }", "")
-    } else {
-        (
-            "{ length: 30m, medium: dr4 }",
-            "addresses: { management: 10.64.0.0/14 }\nservices: { ntp: [10.0.0.1] }\n",
-        )
-    };
-    let (speed, lanes) = (speed * u32::from(*planes), lanes * planes);
-    format!(
-        "fabric: pod\nplanes: {planes}\nrouting: {routing}\n\
-         hosts: {{ groups: {groups}, per_group: {per_group}, nic: {{ speed: {speed}G, lanes: {lanes} }} }}\n\
-         tiers:\n  t0: {{ platform: {platform}, os: {os}, up: 2 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
-         cables:\n  nic-t0: {{ length: 1m, medium: {medium} }}\n  t0-t1: {long}\nmtu: {{ link: {mtu} }}\nqos: {qos}\n{servers}"
-    )
-}
-
-/// A fabric of one plane.
-pub(crate) fn small(kind: Kind) -> Shape {
-    Shape { groups: 2, per_group: 2, planes: 1, qos: profile(kind), routing: "ecmp-static" }
-}
-
-/// A QoS profile that a system takes.
-pub(crate) fn profile(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Eos | Kind::Nvue => "lossless",
-        Kind::Kernel { .. } => "lossy-trim",
-    }
-}
 
 /// Switches of one fabric. Tree `a` and tree `b` differ on every one of them.
 pub(crate) struct Fleet {
     pub(crate) place: Place,
-    pub(crate) os: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) system: &'static System,
     pub(crate) names: Vec<String>,
     namespaces: Vec<String>,
+    /// Servers in this process, by switch.
+    pub(crate) servers: BTreeMap<String, Servers>,
+    pub(crate) runtime: Option<Runtime>,
+    /// Runs programs of switches until its input ends.
+    forks: Option<Child>,
 }
 
 /// Where daemons of FRRouting put their sockets.
 pub(crate) const RUN: &str = "/var/run/frr";
 
+/// The site's part of a Cumulus Linux switch.
+pub(crate) const NVUE_SITE: &str = r#"{"interface": {"eth0": {"ip": {"address": {"dhcp": {}}, "vrf": "mgmt"}}},
+    "system": {"aaa": {"user": {"cumulus": {"role": "system-admin"}}}, "control-plane": {"acl": {"A": {"inbound": {}}}}},
+    "acl": {"A": {"type": "ipv4"}}, "vrf": {"mgmt": {"loopback": {}}}}"#;
+
 impl Drop for Fleet {
     fn drop(&mut self) {
+        if let Some(mut forks) = self.forks.take() {
+            drop(forks.stdin.take());
+            drop(forks.wait());
+        }
         for namespace in &self.namespaces {
             let folder = format!("{RUN}/{namespace}");
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -121,20 +76,20 @@ impl Drop for Fleet {
 
 impl Fleet {
     /// Makes the switches, which hold only what is the site's, or says why there can be none.
-    pub(crate) fn new(os: &'static str, shape: &Shape) -> Option<Self> {
-        Fleet::of_trees(os, shape, &[("a", 9214), ("b", 9100)])
+    pub(crate) fn new(system: &'static System, shape: &Shape) -> Option<Self> {
+        Fleet::of_trees(system, shape, &[("a", 9214), ("b", 9100)])
     }
 
     /// The same, with trees of other names and MTUs.
-    pub(crate) fn of_trees(os: &'static str, shape: &Shape, trees: &[(&str, u16)]) -> Option<Self> {
-        if Command::new("python3").arg("-V").output().is_err() {
+    pub(crate) fn of_trees(system: &'static System, shape: &Shape, trees: &[(&str, u16)]) -> Option<Self> {
+        let has_programs = system.has(Transport::Ssh) || system.has(Transport::SonicSsh);
+        if has_programs && Command::new("python3").arg("-V").output().is_err() {
             skip("switches of tests need python3");
             return None;
         }
-        let kind = Kind::of(os);
         let place = Place::new();
         for (side, mtu) in trees {
-            place.write(&format!("{side}.yaml"), fabric(os, shape, *mtu));
+            place.write(&format!("{side}.yaml"), system.fabric(shape, *mtu));
             place.ends(0, &["compile", "--quiet", &format!("{side}.yaml"), "--out", *side]);
         }
         let mut names: Vec<String> = fs::read_dir(place.path("a/switches"))
@@ -142,14 +97,19 @@ impl Fleet {
             .map(|entry| entry.expect("it can be read").file_name().into_string().expect("text"))
             .collect();
         names.sort();
-        let mut fleet = Fleet { place, os, kind, names, namespaces: Vec::new() };
-        fleet.programs();
+        let (namespaces, servers) = (Vec::new(), BTreeMap::new());
+        let mut fleet = Fleet { place, system, names, namespaces, servers, runtime: None, forks: None };
+        if has_programs {
+            fleet.programs();
+        }
         for name in fleet.names.clone() {
             if !fleet.switch(&name) {
-                skip(format_args!("ports of `{os}` need root and network namespaces"));
+                skip(format_args!("ports of `{}` need root and network namespaces", system.name));
                 return None;
             }
         }
+        Servers::start(&mut fleet);
+        fleet.inventory();
         Some(fleet)
     }
 
@@ -158,27 +118,100 @@ impl Fleet {
         fs::set_permissions(self.place.path(path), fs::Permissions::from_mode(mode)).expect("it is ours");
     }
 
-    fn programs(&self) {
+    /// Makes the commands of switches.
+    fn programs(&mut self) {
         for folder in ["client", "bin", "fleet"] {
             fs::create_dir_all(self.place.path(folder)).expect("a folder");
         }
         self.put("client/ssh", &fs::read_to_string(SSH).expect("it is there"), 0o755);
-        let mut programs = vec!["eos", "nv", "vtysh", "frr-reload.py", "systemctl", "systemd-run", "expire"];
-        programs.push("tc");
+        let (script, programs, arguments): (_, &[&str], _) = if self.system.has(Transport::SonicSsh) {
+            let names = &["config", "docker", "sonic-db-dump", "sonic-cfggen", "systemctl", "systemd-run"];
+            (SONIC, names, "\"$SWITCH\" ")
+        } else {
+            (SWITCH, &["eos", "nv", "vtysh", "frr-reload.py", "systemctl", "systemd-run", "tc"], "")
+        };
+        let requests = self.place.text("requests");
+        let fixed = 3 + arguments.split_terminator(' ').count();
         for name in programs {
-            let text = format!("#!/bin/sh\nexec python3 -IS {SWITCH} {name} \"$@\"\n");
+            let text = format!(
+                "#!/bin/sh\nexec 7<&0 8>&1\nprintf '%s\\0' $(($# + {fixed})) $$ \"$SWITCH\" {arguments}{name} \"$@\" >{requests}\n\
+                 {{ read -r code; read -r end; }} <\"$SWITCH/reply\"\nexit \"$code\"\n"
+            );
             self.put(&format!("bin/{name}"), &text, 0o755);
         }
-        let rules = self.names.iter().map(|name| {
+        // The next command of a switch opens the pipe when this one was closed: a reader waits for its end.
+        fifo(&self.place.path("requests"));
+        let mut command = Command::new("python3");
+        command.args(["-IS", FORKS, &requests, script]).stdin(Stdio::piped());
+        // Its scripts are run for a switch each; the folder is of none.
+        self.forks = Some(command.env("SWITCH", "").spawn().expect("python3 is there"));
+    }
+
+    /// Writes how switches are reached: a rule for each transport.
+    fn inventory(&self) {
+        let mut text = String::new();
+        for (head, rules) in [
+            ("ssh", self.rules(Transport::Ssh)),
+            ("sonic", self.rules(Transport::SonicSsh) + &self.rules(Transport::SonicGnmi)),
+            ("p4runtime", self.rules(Transport::P4Runtime)),
+        ] {
+            if !rules.is_empty() {
+                text += &format!("{head}:\n{rules}");
+            }
+        }
+        if self.system.name == "tofino" {
+            self.put("chip.bin", "what only the chip reads", 0o644);
+            text += "defaults: { device_config: chip.bin }\n";
+        }
+        self.place.write("inventory.yaml", text);
+    }
+
+    /// The rules of one transport.
+    pub(crate) fn rules(&self, transport: Transport) -> String {
+        if !self.system.has(transport) {
+            return String::new();
+        }
+        let rule = |name: &String| {
             let plane = name[1..].split('-').next().expect("names begin with the plane");
             let folder = self.place.text(&format!("fleet/{name}"));
-            let folders = match self.kind {
-                Kind::Eos => String::new(),
-                Kind::Nvue | Kind::Kernel { .. } => format!(", state: {folder}/state, etc: {folder}/etc"),
-            };
-            format!("- {{ devices: {name}, address: '{{name}}.mgmt', plane: {plane}{folders} }}\n")
-        });
-        self.place.write("inventory.yaml", format!("ssh:\n{}", rules.collect::<String>()));
+            let servers = self.servers.get(name);
+            match transport {
+                Transport::Ssh => {
+                    let folders = match self.system.kind {
+                        Kind::Eos | Kind::Sonic | Kind::Programmed => String::new(),
+                        Kind::Nvue | Kind::Kernel { .. } => {
+                            format!(", state: {folder}/state, etc: {folder}/etc")
+                        }
+                    };
+                    format!("- {{ devices: {name}, address: '{{name}}.mgmt', plane: {plane}{folders} }}\n")
+                }
+                Transport::SonicSsh => format!(
+                    "- {{ devices: {name}, transport: sonic-ssh, address: '{{name}}.mgmt', plane: {plane}, state: {folder}/state, \
+                     frr: {folder}/frr }}\n"
+                ),
+                Transport::SonicGnmi => {
+                    let port = servers
+                        .expect("it was started")
+                        .gnmi
+                        .as_ref()
+                        .expect("it was started")
+                        .address
+                        .port();
+                    format!(
+                        "- {{ devices: {name}, transport: sonic-gnmi, address: 127.0.0.1, port: {port}, plane: {plane} }}\n"
+                    )
+                }
+                Transport::P4Runtime => {
+                    let endpoint =
+                        servers.expect("it was started").target.as_ref().expect("it was started").address();
+                    format!(
+                        "- {{ devices: {name}, device: {{ endpoint: '{endpoint}', device_id: 1, plane: {plane} }} }}\n"
+                    )
+                }
+                Transport::Patches | Transport::Ztp | Transport::Ansible => String::new(),
+            }
+        };
+        self.names.iter().map(rule).collect()
     }
 
     pub(crate) fn at(&self, switch: &str, file: &str) -> PathBuf {
@@ -191,11 +224,17 @@ impl Fleet {
 
     /// Makes one switch; tells whether this machine can have it.
     fn switch(&mut self, name: &str) -> bool {
-        for folder in ["state", "etc/frr", "flash"] {
+        if self.forks.is_none() {
+            return true;
+        }
+        for folder in ["state", "etc/frr", "flash", "checkpoints"] {
             fs::create_dir_all(self.at(name, folder)).expect("a folder");
         }
+        fifo(&self.at(name, "reply"));
         let file = |file: &str| format!("fleet/{name}/{file}");
-        match self.kind {
+        match self.system.kind {
+            Kind::Sonic => self.unpacked(name),
+            Kind::Programmed => {}
             Kind::Eos => {
                 self.put(&file("eos"), "", 0o644);
                 let text = "aaa authorization exec default local\nusername admin privilege 15 secret sha512 $6$x\n\
@@ -205,10 +244,7 @@ impl Fleet {
                 self.put(&file("startup"), text, 0o644);
             }
             Kind::Nvue => {
-                let text = r#"{"interface": {"eth0": {"ip": {"address": {"dhcp": {}}, "vrf": "mgmt"}}},
-                    "system": {"aaa": {"user": {"cumulus": {"role": "system-admin"}}}, "control-plane": {"acl": {"A": {"inbound": {}}}}},
-                    "acl": {"A": {"type": "ipv4"}}, "vrf": {"mgmt": {"loopback": {}}}}"#;
-                self.put(&file("applied"), text, 0o644);
+                self.put(&file("applied"), NVUE_SITE, 0o644);
             }
             Kind::Kernel { has_frr } => {
                 if has_frr {
@@ -222,6 +258,35 @@ impl Fleet {
             }
         }
         true
+    }
+
+    /// Gives a SONiC switch the state of a new one: its address, and something of the site's.
+    fn unpacked(&self, name: &str) {
+        let text = self.place.read(&format!("a/switches/{name}/config_db.json"));
+        let config: Value = serde_json::from_str(&text).expect("JSON");
+        let metadata = &config["DEVICE_METADATA"]["localhost"];
+        let held = json!({
+            "DEVICE_METADATA": { "localhost": {
+                "hwsku": metadata["hwsku"], "platform": metadata["platform"], "mac": "02:00:00:00:00:01", "hostname": "sonic",
+                "docker_routing_config_mode": "separated",
+            } },
+            "MGMT_INTERFACE": config["MGMT_INTERFACE"],
+            "TACPLUS": { "global": { "passkey": name } },
+        });
+        let management: Vec<&String> =
+            config["MGMT_INTERFACE"].as_object().expect("it has one").keys().collect();
+        // The daemons have every port once it is configured.
+        let ports = config["PORT"].as_object().expect("it has ports").keys();
+        let ports: BTreeMap<String, Value> =
+            ports.map(|port| (format!("PORT_TABLE:{port}"), json!({ "oper_status": "down" }))).collect();
+        for (file, value) in [
+            ("management.json", json!(management)),
+            ("appl.json", json!(ports)),
+            ("db.json", held.clone()),
+            ("saved.json", held),
+        ] {
+            self.put(&format!("fleet/{name}/{file}"), &value.to_string(), 0o600);
+        }
     }
 
     /// Makes a namespace with the ports of a switch, and one of the site's.
@@ -241,12 +306,13 @@ impl Fleet {
             .filter_map(|line| line.strip_prefix("link set dev ")?.split(' ').next())
             .filter(|port| !["lo", "sr0"].contains(port))
             .collect();
-        let made = ports
-            .iter()
-            .all(|port| ip(&format!("-n {namespace} link add {port} type veth peer name x{port}")));
-        made && ip(&format!("-n {namespace} link add mgmt type veth peer name xmgmt"))
-            && ip(&format!("-n {namespace} link set mgmt up"))
-            && ip(&format!("-n {namespace} address add 2001:db8:9::1/64 dev mgmt"))
+        let mut batch = String::from("link add mgmt type veth peer name xmgmt\nlink set mgmt up\n");
+        batch += "address add 2001:db8:9::1/64 dev mgmt\n";
+        for port in ports {
+            batch += &format!("link add {port} type veth peer name x{port}\n");
+        }
+        self.put("ports.batch", &batch, 0o644);
+        ip(&format!("-n {namespace} -batch {}", self.place.text("ports.batch")))
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
@@ -260,7 +326,7 @@ impl Fleet {
         let args = [args, &["--inventory", "inventory.yaml"]].concat();
         let Output { status, stdout, stderr } = self.command(&args).output().expect("closc runs");
         let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-        assert_eq!(status.code(), Some(code), "{} {args:?}\n{out}\n{err}", self.os);
+        assert_eq!(status.code(), Some(code), "{} {args:?}\n{out}\n{err}", self.system.name);
         format!("{out}{err}")
     }
 
@@ -275,7 +341,7 @@ impl Fleet {
 
     /// Configuration of the site.
     pub(crate) fn assert_site(&self, name: &str) {
-        match self.kind {
+        match self.system.kind {
             Kind::Eos => {
                 let running = self.read(name, "running");
                 for line in [
@@ -289,6 +355,11 @@ impl Fleet {
                 }
                 assert_eq!(running, self.read(name, "startup"), "it is saved");
             }
+            Kind::Sonic => {
+                let held = self.config(name);
+                assert_eq!(held["TACPLUS"]["global"]["passkey"], name, "{held}");
+            }
+            Kind::Programmed => {}
             Kind::Nvue => {
                 let applied = self.read(name, "applied");
                 for word in ["eth0", "cumulus", "control-plane", "mgmt"] {
@@ -308,6 +379,33 @@ impl Fleet {
         assert!(!self.at(name, "timer").exists() && !self.at(name, "state/pending").exists(), "{name} waits");
     }
 
+    /// The running configuration of a SONiC switch.
+    pub(crate) fn config(&self, name: &str) -> Value {
+        match self.servers.get(name).and_then(|servers| servers.gnmi.as_ref()) {
+            Some(switch) => switch.lock().running.clone(),
+            None => serde_json::from_str(&self.read(name, "db.json")).unwrap_or_default(),
+        }
+    }
+
+    /// Writes it, past every tool of the switch.
+    pub(crate) fn set_config(&self, name: &str, config: &Value) {
+        match self.servers.get(name).and_then(|servers| servers.gnmi.as_ref()) {
+            Some(switch) => switch.lock().running = config.clone(),
+            None => self.put(&format!("fleet/{name}/db.json"), &config.to_string(), 0o600),
+        }
+    }
+
+    /// What the switches of this process hold, to put it back.
+    pub(crate) fn memory(&self) -> Vec<(String, Value)> {
+        let names =
+            self.servers.iter().filter(|(_, servers)| servers.gnmi.is_some()).map(|(name, _)| name.clone());
+        names.map(|name| (name.clone(), self.config(&name))).collect()
+    }
+
+    pub(crate) fn set_memory(&self, held: Vec<(String, Value)>) {
+        held.iter().for_each(|(name, config)| self.set_config(name, config));
+    }
+
     pub(crate) fn namespace(&self, name: &str) -> String {
         self.read(name, "namespace")
     }
@@ -321,9 +419,10 @@ impl Fleet {
 
     /// Everything that a switch holds, to compare two moments.
     pub(crate) fn state(&self, name: &str) -> String {
-        match self.kind {
+        match self.system.kind {
             Kind::Eos => self.read(name, "running") + &self.read(name, "startup"),
             Kind::Nvue => self.read(name, "applied"),
+            Kind::Sonic | Kind::Programmed => self.config(name).to_string(),
             Kind::Kernel { .. } => {
                 let kernel = ["-6 address show", "-6 route show", "-6 neighbour show nud permanent"];
                 let kernel = kernel.map(|words| self.ip(name, words)).concat();
@@ -331,4 +430,8 @@ impl Fleet {
             }
         }
     }
+}
+
+fn fifo(path: &std::path::Path) {
+    nix::unistd::mkfifo(path, Mode::S_IRWXU).expect("a named pipe can be made");
 }

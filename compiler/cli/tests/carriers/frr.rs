@@ -6,7 +6,8 @@ use std::process::Command;
 use closc_skip::skip;
 
 use crate::common;
-use crate::fleet::{Fleet, Kind, RUN, Shape, fabric, small};
+use crate::fleet::{Fleet, RUN};
+use crate::system::{Shape, system};
 
 /// Has FRRouting's own daemons run for every switch, each in its namespace; tells whether this machine has them.
 fn daemons(fleet: &Fleet) -> bool {
@@ -45,9 +46,10 @@ fn frrouting_itself_takes_the_difference_and_prints_it_back() {
     if !common::has("vtysh") || fs::metadata("/usr/lib/frr/bgpd").is_err() {
         return skip("FRRouting is not installed");
     }
-    let shape = Shape { qos: "none", routing: "bgp-unnumbered", ..small(Kind::of("frr")) };
-    let Some(fleet) = Fleet::new("frr", &shape) else { return };
-    let drained = fabric("frr", &shape, 9100) + "exceptions: { drained: [ p0-t0-001--p0-t1-001 ] }\n";
+    let frr = system("frr");
+    let shape = Shape { qos: "none", routing: "bgp-unnumbered", ..frr.small() };
+    let Some(fleet) = Fleet::new(frr, &shape) else { return };
+    let drained = frr.fabric(&shape, 9100) + "exceptions: { drained: [ p0-t0-001--p0-t1-001 ] }\n";
     fleet.place.write("b.yaml", drained);
     fleet.place.ends(0, &["compile", "--quiet", "b.yaml", "--out", "b"]);
     if !daemons(&fleet) {

@@ -1,27 +1,32 @@
-//! `closc push`, `drift`, `watch` and `diff live` of switches whose configuration is files: a client that takes the place of
-//! `ssh` runs the command line of a switch over files (EOS, Cumulus Linux, FRRouting), or in a network namespace with the
-//! kernel's own ports, addresses and routes (FRRouting, Linux), which takes root.
+//! `closc push`, `drift` and `diff live` of switches of every operating system, over every transport that reads switches. A client that
+//! takes the place of `ssh` runs the command line of a switch over files (EOS, Cumulus Linux, FRRouting, SONiC), or in a network namespace
+//! with the kernel's own ports, addresses and routes (FRRouting, Linux), which takes root. gNMI and P4Runtime are servers on loopback.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
 mod fleet;
 mod frr;
+#[path = "../../../../p4/deploy/tests/deploy/gnmi/server.rs"]
+#[allow(dead_code, reason = "the traps are set by the tests of the deploy crate")]
+mod gnmi;
+mod random;
+mod servers;
+mod site;
+mod system;
+mod uncarried;
 
 use std::fs;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use damage::{damage, damage_of, kinds, repair};
-use fleet::{Fleet, Kind, Shape, profile, small};
+use fleet::Fleet;
+use system::{Kind, over_ssh_alone, system};
 
-/// The variable that has the number of random fabrics.
-const FABRICS: &str = "CLOSC_CARRIER_FABRICS";
-
-/// Every system.
+/// Every system whose configuration is files.
 fn fleets() -> Vec<Fleet> {
-    Kind::ALL.into_iter().filter_map(|(os, kind)| Fleet::new(os, &small(kind))).collect()
+    over_ssh_alone().filter_map(|system| Fleet::new(system, &system.small())).collect()
 }
 
 #[test]
@@ -34,7 +39,7 @@ fn a_push_is_confirmed_read_back_and_drift_is_clean() {
         for tree in ["a", "b"] {
             let said = fleet.ends(0, &["push", tree]);
             assert!(said.contains("4 switches up to date") && said.contains("--rollback"), "{said}");
-            assert!(fleet.ends(0, &["push", tree]).contains("; 0 updates sent"), "{}", fleet.os);
+            assert!(fleet.ends(0, &["push", tree]).contains("; 0 updates sent"), "{}", fleet.system.name);
             fleet.ends(0, &["drift", tree]);
             fleet.names.iter().for_each(|name| fleet.assert_site(name));
         }
@@ -55,7 +60,7 @@ fn one_command_takes_a_push_back_on_every_switch() {
         let said = fleet.ends(0, &["push", "b", "--rollback", run]);
         assert!(said.contains("4 switches up to date"), "{said}");
         for (name, before) in fleet.names.iter().zip(before) {
-            assert_eq!(fleet.state(name), before, "{} {name}", fleet.os);
+            assert_eq!(fleet.state(name), before, "{} {name}", fleet.system.name);
             fleet.assert_site(name);
         }
         fleet.ends(0, &["drift", "a"]);
@@ -71,11 +76,11 @@ fn a_saved_plan_is_pushed_and_refused_where_a_switch_moved() {
         fleet.ends(0, &["push", "a"]);
         fleet.ends(2, &["push", "b", "--out", "plan.json"]);
         let random = &mut SplitMix64::seed_from_u64(3);
-        let name = fleet.names[0].clone();
-        let undo = damage(&fleet, &name, "b", random).expect("there is something to damage");
+        let mut pick = |count: usize| usize::try_from(random.next_u64() % count as u64).expect("small");
+        random::add_one(&fleet, &fleet.names[0], &mut pick);
         let said = fleet.ends(1, &["push", "plan.json"]);
-        assert!(said.contains("the live state has moved"), "{}: {said}", fleet.os);
-        repair(&fleet, &name, undo);
+        assert!(said.contains("the live state has moved"), "{}: {said}", fleet.system.name);
+        fleet.ends(0, &["push", "a"]);
         fleet.ends(0, &["push", "plan.json"]);
         fleet.ends(0, &["drift", "b"]);
         // Two trees are compared without switches.
@@ -87,89 +92,9 @@ fn a_saved_plan_is_pushed_and_refused_where_a_switch_moved() {
 }
 
 #[test]
-fn each_file_that_is_brought_is_compared() {
-    let random = &mut SplitMix64::seed_from_u64(5);
-    for (os, kind) in Kind::ALL {
-        let routing =
-            if matches!(kind, Kind::Kernel { has_frr: true }) { "bgp-unnumbered" } else { "ecmp-static" };
-        let Some(fleet) = Fleet::new(os, &Shape { routing, ..small(kind) }) else { continue };
-        fleet.ends(0, &["push", "a"]);
-        let name = fleet.names[0].clone();
-        for damaged in kinds(&fleet) {
-            println!("{os}: {damaged}");
-            let undo =
-                damage_of(&fleet, &name, ("a", damaged), random).expect("there is something to damage");
-            let report = fleet.ends(2, &["drift", "a"]);
-            let file = damaged.rsplit('/').next().expect("a name");
-            assert!(report.contains(&name) && report.contains(file), "{os} {damaged}: {report}");
-            repair(&fleet, &name, undo);
-        }
-        fleet.ends(0, &["push", "a"]);
-        fleet.ends(0, &["drift", "a"]);
-    }
-}
-
-/// A random fabric for a system.
-fn random_shape(kind: Kind, pick: &mut impl FnMut(u8) -> u8) -> Shape {
-    let routings: &[&str] = match kind {
-        Kind::Eos | Kind::Nvue => &["ecmp-static", "bgp-unnumbered"],
-        Kind::Kernel { has_frr: true } => &["ecmp-static", "bgp-unnumbered", "srv6-static"],
-        Kind::Kernel { has_frr: false } => &["ecmp-static", "srv6-static"],
-    };
-    let routing = routings[usize::from(pick(u8::try_from(routings.len()).expect("few")))];
-    Shape {
-        groups: 2 + pick(2),
-        per_group: 1 + pick(4),
-        planes: 1 + pick(2),
-        qos: if pick(4) == 0 { "none" } else { profile(kind) },
-        routing,
-    }
-}
-
-/// Random fabrics of every system: each is pushed, and one random damage of one random switch is named, of that switch alone.
-/// `CLOSC_CARRIER_FABRICS=300` is the complete run.
-#[test]
-fn drift_names_a_random_damage_of_a_random_fabric() {
-    let count = std::env::var(FABRICS).ok().and_then(|text| text.parse().ok()).unwrap_or(2);
-    let random = &mut SplitMix64::seed_from_u64(11);
-    let mut damages = 0;
-    for fabric in 0..count {
-        for (os, kind) in Kind::ALL {
-            let mut pick = |most: u8| u8::try_from(random.next_u64() % u64::from(most)).expect("it is small");
-            let shape = random_shape(kind, &mut pick);
-            let Some(fleet) = Fleet::of_trees(os, &shape, &[("a", 9214)]) else { continue };
-            fleet.ends(0, &["push", "a"]);
-            fleet.ends(0, &["drift", "a"]);
-            let name = fleet.names[usize::from(pick(u8::try_from(fleet.names.len()).expect("few")))].clone();
-            let kinds = kinds(&fleet);
-            // Some fabrics have nothing of a kind, such as queues: another kind is damaged.
-            let (damaged, undo) = loop {
-                let kind =
-                    kinds[usize::try_from(random.next_u64() % kinds.len() as u64).expect("it is small")];
-                if let Some(undo) = damage_of(&fleet, &name, ("a", kind), random) {
-                    break (kind, undo);
-                }
-            };
-            println!(
-                "{fabric} {os} {} {} planes, {name}: {damaged} ({})",
-                shape.routing, shape.planes, undo[0].0
-            );
-            damages += 1;
-            let report = fleet.ends(2, &["drift", "a"]);
-            let file = damaged.rsplit('/').next().expect("a name");
-            let named: Vec<&String> =
-                fleet.names.iter().filter(|name| report.lines().any(|line| line == name.as_str())).collect();
-            assert_eq!(named, [&name], "{os} {damaged}: {report}");
-            assert!(report.contains(file), "{os} {name} {damaged}: {report}");
-        }
-    }
-    println!("{damages} damages named");
-}
-
-#[test]
 fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
     for os in ["eos", "nvue"] {
-        let Some(fleet) = Fleet::new(os, &small(Kind::of(os))) else { continue };
+        let Some(fleet) = Fleet::new(system(os), &system(os).small()) else { continue };
         fleet.ends(0, &["push", "a"]);
         let lost = fleet.names[0].clone();
         let before = fleet.state(&lost);
@@ -192,15 +117,15 @@ fn what_a_switch_refuses_changes_nothing() {
         fleet.ends(0, &["push", "a"]);
         let name = fleet.names[0].clone();
         let before = fleet.state(&name);
-        match fleet.kind {
+        match fleet.system.kind {
             Kind::Eos => fleet.put(&format!("fleet/{name}/refuse"), "9100", 0o644),
             Kind::Nvue => fleet.put(&format!("fleet/{name}/apply-fails"), "", 0o644),
             // The kernel of Linux takes what is rendered.
-            Kind::Kernel { .. } => continue,
+            Kind::Kernel { .. } | Kind::Sonic | Kind::Programmed => continue,
         }
         let said = fleet.ends(1, &["push", "b", "--max-failures", "9"]);
         assert!(said.contains(&name) && said.contains("3 switches up to date"), "{said}");
-        assert_eq!(fleet.state(&name), before, "{}", fleet.os);
+        assert_eq!(fleet.state(&name), before, "{}", fleet.system.name);
         assert!(!fleet.at(&name, "timer").exists() && !fleet.at(&name, "state/pending").exists());
         drop(fs::remove_file(fleet.at(&name, "refuse")));
         drop(fs::remove_file(fleet.at(&name, "apply-fails")));

@@ -310,15 +310,8 @@ def nv(words):
 # FRRouting.
 
 # Lines that FRR takes and does not print, with `frr defaults datacenter`.
-FRR_DEFAULTS = (
-    "bgp graceful-restart restart-time 120",
-    "detect-multiplier 3",
-    "maximum-paths 256",
-    "receive-interval 300",
-    "service integrated-vtysh-config",
-    "timers bgp 3 9",
-    "transmit-interval 300",
-)
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "frr-defaults.txt")) as defaults:
+    FRR_DEFAULTS = defaults.read().splitlines()
 
 
 def frr_load(file):
@@ -366,6 +359,8 @@ def tc(words):
             print(json.dumps([qdisc for port in state.values() for qdisc in port["qdiscs"]]))
         else:
             port = state.get(words[-1], {"filters": []})
+            for line in port.get("foreign", []):
+                print(line)
             for one in port["filters"]:
                 print("filter protocol %s pref %s u32 chain 0 " % (one["protocol"], one["pref"]))
                 print("filter protocol %s pref %s u32 chain 0 fh 800: ht divisor 1 " % (one["protocol"], one["pref"]))
@@ -384,9 +379,9 @@ def tc(words):
 def tc_line(state, words):
     port = state.setdefault(words[3], {"qdiscs": [], "filters": []})
     if words[:2] == ["qdisc", "del"]:
-        port["qdiscs"], port["filters"] = [], []
+        state[words[3]] = {"qdiscs": [], "filters": []}
     elif words[:2] == ["filter", "del"]:
-        port["filters"] = []
+        state[words[3]] = {"qdiscs": port["qdiscs"], "filters": []}
     elif words[:2] == ["filter", "add"]:
         at = words.index("match")
         if words[at + 1] == "ip6":

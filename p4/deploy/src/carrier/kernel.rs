@@ -103,8 +103,15 @@ impl Asked {
     }
 }
 
+/// The metric that the kernel gives a route of a command without one.
+const METRIC: u64 = 1024;
+
 /// Writes a route in one form: next hops in order.
 fn route_of_words(words: &[&str]) -> Option<String> {
+    if let Some(at) = words.iter().position(|word| *word == "metric") {
+        let (head, [_, metric, tail @ ..]) = words.split_at(at) else { return None };
+        return Some(with_metric(&route_of_words(&[head, tail].concat())?, metric));
+    }
     match words {
         ["blackhole", prefix] => Some(format!("blackhole {prefix}")),
         [prefix, "encap", "seg6local", rest @ ..] => {
@@ -123,6 +130,14 @@ fn route_of_words(words: &[&str]) -> Option<String> {
         }
         [] => None,
     }
+}
+
+/// Writes a route that has a metric: of two routes with one prefix, the lower metric wins.
+fn with_metric(route: &str, metric: &str) -> String {
+    let n_words = if route.starts_with("blackhole ") { 2 } else { 1 };
+    let words: Vec<&str> = route.split(' ').collect();
+    let (head, tail) = words.split_at(n_words.min(words.len()));
+    [head, &["metric", metric], tail].concat().join(" ")
 }
 
 /// Edits for `sed` that leave out state that changes without a command: lifetimes, timers of bridges, carrier, duplicate address
@@ -265,7 +280,11 @@ fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
     if asked.has_routes {
         for protocol in WRITTEN {
             let routes = json(&routes_by(protocol))?;
-            let routes = routes.iter().filter_map(|route| route_of_json(route, &asked));
+            let routes = routes.iter().filter_map(|route| {
+                let metric = route.get("metric").and_then(Value::as_u64).unwrap_or(METRIC);
+                let found = route_of_json(route, &asked)?;
+                Some(if metric == METRIC { found } else { with_metric(&found, &metric.to_string()) })
+            });
             live.extend(routes.map(|route| format!("route replace {route}")));
         }
     }
@@ -453,6 +472,13 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
                     && ports(fact).next() == Some(*port)
             });
             (!other).then(|| format!("neighbour del {address} dev {port}"))
+        }
+        // Without one, the command would remove the route that is wanted.
+        ["route", "replace", prefix, "metric", metric, ..] => {
+            Some(format!("route del {prefix} metric {metric}"))
+        }
+        ["route", "replace", "blackhole", prefix, "metric", metric] => {
+            Some(format!("route del blackhole {prefix} metric {metric}"))
         }
         ["route", "replace", "blackhole", prefix] => {
             // Of one prefix the kernel keeps both kinds.

@@ -172,29 +172,80 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
     Ok(live)
 }
 
-/// Reads filters: a line with what it does, then one with what it matches.
+/// Reads filters: a line with what it does, then one with what it matches. Filters of other kinds, without a class or with an action
+/// are facts too: any of them can drop what it matches.
 fn filters(text: &str, live: &mut Facts) {
     let (mut port, mut open) = ("", String::new());
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["port", name] => port = *name,
+            ["port", name] => (port, open) = (*name, String::new()),
             ["filter", "protocol" | "parent", ..] => {
-                let value = |key: &str| {
-                    let at = words.iter().position(|word| word.trim_start_matches('*') == key)?;
-                    words.get(at + 1).copied()
-                };
-                let all = (value("protocol"), value("pref"), value("flowid"));
-                open = match all {
-                    (Some(protocol), Some(pref), Some(flow)) => format!("{protocol} pref {pref} {flow}"),
-                    _ => String::new(),
-                };
+                open = opened(&words);
+                if let Some(foreign) = open.strip_suffix(" -") {
+                    live.insert(format!("dev {port} {foreign}"));
+                }
             }
             ["match", key, "at", at] if !open.is_empty() => {
                 let (head, flow) = open.rsplit_once(' ').unwrap_or((&open, ""));
                 live.insert(format!("dev {port} {head} match {key} at {at} flowid {flow}"));
             }
+            ["action", "order", action @ ..] => {
+                let head = open.rsplit_once(' ').map_or("", |(head, _)| head);
+                live.insert(format!("dev {port} {head} action {}", action.join(" ")));
+            }
             _ => {}
         }
+    }
+}
+
+/// Protocol, preference and class of a filter, `-` for the class of one that leads to none. Heads and hash tables of u32 are not filters.
+fn opened(words: &[&str]) -> String {
+    let value = |key: &str| {
+        let at = words.iter().position(|word| word.trim_start_matches('*') == key)?;
+        words.get(at + 1).copied()
+    };
+    let (Some(protocol), Some(pref)) = (value("protocol"), value("pref")) else { return String::new() };
+    let kind = words.iter().position(|word| *word == "pref").and_then(|at| words.get(at + 2)).copied();
+    match (kind, value("flowid")) {
+        (Some("u32"), Some(flow)) => format!("{protocol} pref {pref} {flow}"),
+        (Some("u32"), None) if !words.contains(&"order") => String::new(),
+        (kind, _) => format!("{protocol} pref {pref} {} -", kind.unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As iproute2 6.1 prints them.
+    const PRINTED: &str = "port eth1\n\
+        filter parent 1: protocol ipv6 pref 10 u32 chain 0 \n\
+        filter parent 1: protocol ipv6 pref 10 u32 chain 0 fh 800: ht divisor 1 \n\
+        filter parent 1: protocol ipv6 pref 10 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid 1:3 not_in_hw \n  \
+        match 00c00000/0fc00000 at 0\n";
+
+    fn read(more: &str) -> Vec<String> {
+        let mut live = Facts::new();
+        filters(&format!("{PRINTED}{more}"), &mut live);
+        live.into_iter().filter(|fact| !fact.contains("00c00000")).collect()
+    }
+
+    #[test]
+    fn a_filter_of_another_kind_is_a_fact() {
+        assert_eq!(read(""), Vec::<String>::new());
+        let drop = "filter parent 1: protocol all pref 1 matchall chain 0 \n\
+            filter parent 1: protocol all pref 1 matchall chain 0 handle 0x1 \n  not_in_hw\n\t\
+            action order 1: gact action drop\n\t random type none pass val 0\n";
+        assert_eq!(
+            read(drop),
+            ["dev eth1 all pref 1 matchall", "dev eth1 all pref 1 matchall action 1: gact action drop"]
+        );
+        assert_eq!(
+            read("\taction order 1: gact action drop\n"),
+            ["dev eth1 ipv6 pref 10 action 1: gact action drop"]
+        );
+        let unclassed = "filter parent 1: protocol ipv6 pref 9 u32 chain 0 fh 801::800 order 2048 key ht 801 bkt 0 not_in_hw \n";
+        assert_eq!(read(unclassed), ["dev eth1 ipv6 pref 9 u32"]);
     }
 }

@@ -127,6 +127,9 @@ struct DeviceFile {
     changes: Vec<String>,
     /// The updates as a `p4.v1.WriteRequest`, base64.
     request: String,
+    /// Files of the switch that no transport brings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    uncarried: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -164,7 +167,8 @@ pub(super) fn write(plan: &Plan) -> String {
         p4info: text::write(program.info().message()),
         device_config: STANDARD.encode(program.pipeline().device_config()),
     };
-    let device = |device: &DevicePlan| DeviceFile {
+    let device = |name: &str, device: &DevicePlan| DeviceFile {
+        uncarried: plan.missed.get(name).into_iter().flatten().map(|missed| missed.file.clone()).collect(),
         plane: device.plane,
         program: device.program.clone(),
         set_pipeline: device.set_pipeline,
@@ -192,7 +196,7 @@ pub(super) fn write(plan: &Plan) -> String {
         format: FORMAT.to_owned(),
         fabric: plan.fabric.clone(),
         programs: plan.programs.iter().map(|(name, each)| (name.clone(), program(each))).collect(),
-        devices: plan.devices.iter().map(|(name, each)| (name.clone(), device(each))).collect(),
+        devices: plan.devices.iter().map(|(name, each)| (name.clone(), device(name, each))).collect(),
         sonic: plan.sonic.iter().map(|(name, each)| (name.clone(), sonic(each))).collect(),
         carried: carried::files(plan),
     };
@@ -217,6 +221,10 @@ pub(super) fn read(text: &str) -> Result<Plan, PlanFileError> {
         plan.programs.insert(key, Arc::new(read));
     }
     for (name, device) in file.devices {
+        let found = missed(device.uncarried.iter().map(String::as_str), &[]);
+        if !found.is_empty() {
+            plan.missed.insert(name.clone(), found);
+        }
         let read = read_device(&plan, device)
             .map_err(|reason| PlanFileError::Device { device: name.clone(), reason })?;
         plan.devices.insert(name, Arc::new(read));

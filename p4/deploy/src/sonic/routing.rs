@@ -7,7 +7,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use closc_artefacts::paths::FRR_CONF;
-use closc_sonic::{FrrChange, FrrConfig, Method, Statement};
+use closc_sonic::{FrrChange, FrrConfig, Method, Statement, with_site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ pub(crate) struct RoutingChange {
     pub(crate) resets: Vec<String>,
     /// What the switch has.
     pub(crate) live: ObjectDigest,
+    /// The file that is installed: that of the tree, with the statements of the site.
+    pub(super) file: String,
     installed: FrrChange,
     running: FrrChange,
 }
@@ -132,7 +134,9 @@ impl HeldRouting {
             | RoutingMethod::Restart { .. }
             | RoutingMethod::Reload => (Vec::new(), Vec::new()),
         };
-        RoutingChange { method, text, commands, resets, live: self.object(), installed, running }
+        let held = [&self.file, &self.running].into_iter().flatten();
+        let file = held.fold(text.clone(), |file, held| with_site(&file, held));
+        RoutingChange { method, text, commands, resets, live: self.object(), file, installed, running }
     }
 }
 

@@ -418,8 +418,14 @@ async fn without_a_rule_only_entries_are_brought() {
     let fleet =
         fleet.with_sonic(&site.inventory, &*nothing, &new.tree, options, is_it).expect("no rule fits");
     assert_eq!((fleet.n_switches(), fleet.configured.len()), (1, 0));
-    assert_eq!(fleet.bare, [NAME]);
+    let [missed] = &fleet.uncarried()[..] else { panic!("its CONFIG_DB is not brought") };
+    assert_eq!((missed.file.as_str(), missed.first.as_str()), ("config_db.json", NAME));
     site.gnmi.lock().running = json!({});
     let found = drift(&fleet, &once(), silent()).await;
-    assert!(matches!(found.devices[NAME], DeviceDrift::None), "{found:?}");
+    assert!(matches!(found.devices[NAME], DeviceDrift::None) && !found.is_clean(), "{found:?}");
+    let made = plan(&fleet, &once(), silent()).await.expect("it answers");
+    assert_eq!(made.uncarried(), fleet.uncarried());
+    let saved = closc_deploy::Plan::from_json(&made.to_json()).expect("it can be read");
+    assert_eq!(saved.uncarried().len(), 1, "a saved plan names the file too");
+    assert!(fleet.of_lab().uncarried().is_empty());
 }

@@ -52,7 +52,7 @@ fn functions(folder: &str) -> String {
 /// Puts the file and the commands onto the switch. They are not applied yet.
 pub(super) fn bring(body: &mut String, state: &str, folder: &str, change: &RoutingChange) {
     body.push_str(&functions(folder));
-    put(body, &format!("{state}/frr-wanted.conf"), &change.text);
+    put(body, &format!("{state}/frr-wanted.conf"), &change.file);
     let mut commands = change.commands.join("\n");
     commands.push('\n');
     put(body, &format!("{state}/frr-commands"), &commands);

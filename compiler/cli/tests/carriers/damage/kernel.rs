@@ -1,0 +1,116 @@
+//! Damages of a kernel: ports, addresses, neighbours, routes, settings.
+
+use std::process::Command;
+
+use closc_artefacts::carriers::SwitchFile;
+
+use super::{Act, Damage, Pick, Victim};
+
+/// An `ip` command that undoes, changes or adds to what one of the file did, with the words that a report has to have.
+type Reversal = (Act, String, Vec<String>);
+
+/// Returns the commands that damage what a command did.
+fn reversals(line: &str) -> Vec<Reversal> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let made = |act: Act, command: String, named: &[&str]| {
+        (act, command, named.iter().map(|word| (*word).to_owned()).collect())
+    };
+    match words.as_slice() {
+        ["link", "set", "dev", port, "up"] => {
+            vec![made(Act::Removed, format!("link set dev {port} down"), &["link set dev", port, "up"])]
+        }
+        ["link", "set", "dev", port, settings @ ..] if settings.contains(&"mtu") => {
+            vec![made(
+                Act::Changed,
+                format!("link set dev {port} mtu 1400"),
+                &["link set dev", port, "mtu 1400"],
+            )]
+        }
+        ["address", "replace", address, "dev", port, ..] => {
+            let mut found =
+                vec![made(Act::Removed, format!("address del {address} dev {port}"), &["address", address])];
+            if *port != "lo" {
+                let added = format!("address add fd99::1/64 dev {port} nodad");
+                found.push(made(Act::Added, added, &["address", "fd99::1/64", port]));
+            }
+            found
+        }
+        ["neighbour", "replace", address, "lladdr", _, "dev", port, ..] => {
+            let other = |address: &str| {
+                format!("neighbour replace {address} lladdr 02:00:00:00:00:99 dev {port} nud permanent")
+            };
+            vec![
+                made(Act::Changed, other(address), &["neighbour", address, "02:00:00:00:00:99"]),
+                made(Act::Removed, format!("neighbour del {address} dev {port}"), &["neighbour", address]),
+                made(Act::Added, other("fe80::99"), &["neighbour", "fe80::99", port]),
+            ]
+        }
+        ["route", "replace", "blackhole", prefix] => vec![
+            made(Act::Removed, format!("route del blackhole {prefix}"), &["route", prefix]),
+            made(Act::Added, "route add blackhole fd99::/64".to_owned(), &["route", "blackhole fd99::/64"]),
+        ],
+        ["route", "replace", prefix, "via", gateway, "dev", port, ..] => vec![
+            made(Act::Removed, format!("route del {prefix}"), &["route", prefix]),
+            made(
+                Act::Added,
+                format!("route add fd98::/64 via {gateway} dev {port}"),
+                &["route", "fd98::/64", port],
+            ),
+            // Of two routes with one prefix the lower metric wins.
+            made(
+                Act::Changed,
+                format!("route add {prefix} via {gateway} dev {port} metric 7"),
+                &["route", prefix, "metric 7"],
+            ),
+        ],
+        ["route", "replace", prefix, ..] => {
+            vec![made(Act::Removed, format!("route del {prefix}"), &["route", prefix])]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Takes a command of the file back in the kernel, or gives another one.
+pub(super) fn addresses(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+    let batch = victim.wanted(SwitchFile::IpBatch);
+    let all: Vec<Reversal> = batch.lines().flat_map(reversals).collect();
+    let (act, command, named) = all.get(pick(all.len().max(1)))?;
+    let said = victim.fleet.ip(victim.name, command);
+    assert_eq!(said, "", "{command}");
+    let mut named = named.clone();
+    named.push("ip.batch".to_owned());
+    Some(Damage { act: *act, what: command.clone(), named: vec![named] })
+}
+
+/// Removes a device that the tree makes, or makes another one of its name.
+pub(super) fn device(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+    let devices = victim.wanted(SwitchFile::DevicesBatch);
+    let all: Vec<&str> =
+        devices.lines().filter_map(|line| line.strip_prefix("link add name ")?.split(' ').next()).collect();
+    let device = all.get(pick(all.len().max(1)))?;
+    assert_eq!(victim.fleet.ip(victim.name, &format!("link del dev {device}")), "");
+    let mut act = Act::Removed;
+    if pick(2) == 0 {
+        act = Act::Changed;
+        assert_eq!(
+            victim.fleet.ip(victim.name, &format!("link add name {device} type veth peer name xx0")),
+            ""
+        );
+    }
+    Some(Damage::new(act, *device, &[&["devices.batch", device]]))
+}
+
+/// Changes a setting of a port or of the namespace.
+pub(super) fn setting(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
+    let text = victim.wanted(SwitchFile::SysctlConf);
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.contains(".conf.") && !line.contains(".disable_ipv6")).collect();
+    let (key, _) = lines.get(pick(lines.len().max(1)))?.split_once(" = ").expect("a setting");
+    // The kernel rounds 2 ms to the tick that 1 ms is, too.
+    let value = if key.ends_with("_interval") { "5000" } else { "2" };
+    let script = format!("echo {value} > /proc/sys/{}", key.replace('.', "/"));
+    let namespace = victim.fleet.namespace(victim.name);
+    let done = Command::new("ip").args(["netns", "exec", &namespace, "sh", "-c", &script]).status();
+    assert!(done.is_ok_and(|status| status.success()), "{script}");
+    Some(Damage::new(Act::Changed, script, &[&["sysctl.conf", key, value]]))
+}
