@@ -20,9 +20,9 @@ mod table;
 pub use files::{FILE_MAX, Files, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
-    BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedWidths,
+    BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
     StatedManagement, StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming,
-    StatedWatchdog, StatedWiring,
+    StatedWatchdog, StatedWidths, StatedWiring,
 };
 pub use release::{Date, Release};
 pub use routing::Routing;

@@ -267,7 +267,10 @@ fn three_tiers_may_have_many_zones() {
              spectrum4-sn5600 --os nvue",
             5_120,
         ),
-        ("--nics 524288 --speed 400G --planes 1 --rails 8 --routing ecmp-static --platform th5-128x400g", 20_480),
+        (
+            "--nics 524288 --speed 400G --planes 1 --rails 8 --routing ecmp-static --platform th5-128x400g",
+            20_480,
+        ),
     ] {
         let words: Vec<&str> = ["design"].into_iter().chain(flags.split_whitespace()).collect();
         let found = place.json(0, &words);

@@ -99,9 +99,8 @@ fn segments(text: &mut String, design: &Design<'_>) {
     let Some(third) = &design.third else { return };
     let stated = third.stated_bits();
     if design.routing.is_source_routed() {
-        let widths = stated.map_or(String::new(), |[zone, index]| {
-            format!(", widths: {{ zone: {zone}, index: {index} }}")
-        });
+        let widths = stated
+            .map_or(String::new(), |[zone, index]| format!(", widths: {{ zone: {zone}, index: {index} }}"));
         let _ = write!(text, "\nsrv6: {{ plan: plane-in-block{widths} }}  # {SEGMENTS}\n");
     }
     if let Some([zone, _]) = stated {

@@ -14,9 +14,9 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
-    AddressWidths, Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic, NicKind, Pin,
-    Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology, Wiring, ZoneId,
-    ZoneTier, field, tier_field,
+    AddressWidths, Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic,
+    NicKind, Pin, Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology,
+    Wiring, ZoneId, ZoneTier, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;

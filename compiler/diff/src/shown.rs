@@ -13,9 +13,9 @@ use closc_qos::units::Speed;
 use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
-    AddressWidths, Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot, ManagementList,
-    NicKind, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site, Wiring, ZoneId,
-    ZoneTier,
+    AddressWidths, Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot,
+    ManagementList, NicKind, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site,
+    Wiring, ZoneId, ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;

@@ -129,8 +129,8 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
 
 /// Rollout of a changed setting of the fabric, from the values before and after.
 pub(crate) mod rule {
-    use closc_topology::{AddressWidths, Racks};
     use closc_topology::TierId::{T0, T1, T2};
+    use closc_topology::{AddressWidths, Racks};
 
     use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
 

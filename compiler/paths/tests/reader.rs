@@ -259,7 +259,9 @@ fn a_stated_width_moves_zone_and_group() {
         assert_eq!((to.zone, to.group, to.downlink), (zone, group, 4));
     }
     assert!(table.destination(inner("2001:db8:1000:1001::5")).is_none());
-    for (bits, fault) in [(0, Fault::Version(4)), (4, Fault::Layout), (9, Fault::Layout), (255, Fault::Layout)] {
+    for (bits, fault) in
+        [(0, Fault::Version(4)), (4, Fault::Layout), (9, Fault::Layout), (255, Fault::Layout)]
+    {
         let mut other = bytes.clone();
         other[125] = bits;
         let crc = crc32(&other[16..]).to_le_bytes();

@@ -15,7 +15,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use closc_topology::{AddressWidths, Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
+use closc_topology::{
+    AddressWidths, Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId,
+};
 use ipnet::{IpNet, Ipv6Net};
 
 use crate::mac::Mac;

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedManagement, StatedWidths,
-    StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWiring,
+    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedManagement,
+    StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWidths,
+    StatedWiring,
 };
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};

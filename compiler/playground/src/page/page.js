@@ -33,7 +33,8 @@ const compiler = {
     const bytes = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
     at("wasm").remove();
-    this.module = await WebAssembly.compile(bytes);
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    this.module = await WebAssembly.compile(await new Response(plain).arrayBuffer());
   },
 
   start() {
@@ -108,10 +109,20 @@ function gutter(findings) {
     const label = finding.labels.find((label) => label.primary);
     if (label && kinds.get(label.line) !== "bad") kinds.set(label.line, finding.severity === "error" ? "bad" : "warn");
   }
+  // An element for each line would be too many of a long text: only marked lines have one.
   const count = at("text").value.split("\n").length;
-  const lines = [];
-  for (let line = 1; line <= count; line++) lines.push(element("span", `${line}\n`, kinds.get(line)));
-  at("lines").replaceChildren(...lines);
+  const lines = document.createDocumentFragment();
+  let plain = "";
+  for (let line = 1; line <= count; line++) {
+    if (kinds.has(line)) {
+      lines.append(plain, element("span", String(line), kinds.get(line)));
+      plain = "\n";
+    } else {
+      plain += `${line}\n`;
+    }
+  }
+  lines.append(plain);
+  at("lines").replaceChildren(lines);
   at("lines").scrollTop = at("text").scrollTop;
 }
 

@@ -2,12 +2,14 @@ let instance = null;
 
 async function answer(request) {
   const closc = (await instance).exports;
+  // Memory that grows has another buffer, so that is asked for after each call.
+  const view = (length) => {
+    const start = closc.closc_buffer(length);
+    return new Uint8Array(closc.memory.buffer, start, length);
+  };
   const bytes = new TextEncoder().encode(JSON.stringify(request));
-  new Uint8Array(closc.memory.buffer, closc.closc_buffer(bytes.length), bytes.length).set(bytes);
-  const length = closc.closc_answer();
-  // The memory may have grown, and then its buffer is another one.
-  const found = new Uint8Array(closc.memory.buffer, closc.closc_buffer(length), length);
-  return JSON.parse(new TextDecoder().decode(found));
+  view(bytes.length).set(bytes);
+  return JSON.parse(new TextDecoder().decode(view(closc.closc_answer())));
 }
 
 onmessage = async ({ data: { module, id, request } }) => {

@@ -31,20 +31,22 @@ pub(crate) fn shipped() -> Vec<(String, String)> {
 
 /// Texts that are made to take long: deep, wide, long, repeated, many exceptions.
 pub(crate) fn hostile() -> Vec<(&'static str, String)> {
-    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
-    for level in 1..12 {
-        let one = format!("*a{}, ", level - 1);
-        bomb += &format!("a{level}: &a{level} [{}]\n", one.repeat(9).trim_end_matches(", "));
-    }
+    let level = |level: usize| {
+        let one = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };
+        format!("a{level}: &a{level} [{}]\n", vec![one; 9].join(", "))
+    };
+    let bomb: Vec<String> = (0..12).map(level).collect();
+    let deep_keys: Vec<String> = (0..5000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let wide: Vec<String> = (0..200_000).map(|index| format!("key{index}: 1\n")).collect();
     let absent: Vec<String> =
         (1..=60_000).map(|index| format!("p0-t0-{index:03}--p0-t1-{index:03}")).collect();
     let many = MRC.to_owned() + &format!("\nexceptions: {{ absent: [{}] }}\n", absent.join(", "));
     vec![
         ("deep", "[".repeat(200_000)),
-        ("deep keys", (0..5000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()),
-        ("wide", (0..200_000).map(|index| format!("key{index}: 1\n")).collect()),
+        ("deep keys", deep_keys.concat()),
+        ("wide", wide.concat()),
         ("long", format!("fabric: {}", "x".repeat(8 << 20))),
-        ("bomb", bomb),
+        ("bomb", bomb.concat()),
         ("many exceptions", many),
     ]
 }

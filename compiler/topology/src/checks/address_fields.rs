@@ -37,7 +37,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 /// Widths are in their ranges. Tells whether they are.
 fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
-    let stated = draft.doc.addresses.as_ref().and_then(|addresses| addresses.widths.clone()).unwrap_or_default();
+    let stated =
+        draft.doc.addresses.as_ref().and_then(|addresses| addresses.widths.clone()).unwrap_or_default();
     let zone = AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX;
     let widths = [
         (field!("addresses.widths.zone"), stated.zone, zone),
@@ -151,10 +152,12 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     } else {
         let setting = if widths.index.is_some() { "addresses.widths.index" } else { "srv6.widths.index" };
         let (message, sum) = if reach == u64::MAX {
-            let message = format!("indices reach {index}, an IPv4 management address has {shift} bits for them");
+            let message =
+                format!("indices reach {index}, an IPv4 management address has {shift} bits for them");
             (message, format!("2^{shift} (`{setting}`) - 1 = {}", (1_u64 << shift) - 1))
         } else {
-            let message = format!("zone and index reach {reach}, an IPv4 management address has room to {max}");
+            let message =
+                format!("zone and index reach {reach}, an IPv4 management address has room to {max}");
             (message, format!("zone {last} x 2^{shift} (`{setting}`) + {index} = {reach}"))
         };
         let diagnostic = Diagnostic::error(&RULE, message).at(at, place);

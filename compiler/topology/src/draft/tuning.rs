@@ -50,7 +50,8 @@ fn widths(doc: Option<&AddressWidthsDoc>) -> AddressWidths {
         stated.map(|bits| bits.value).filter(|bits| range.contains(bits))
     };
     AddressWidths {
-        zone: within(doc.zone, AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).unwrap_or(AddressWidths::ZONE),
+        zone: within(doc.zone, AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX)
+            .unwrap_or(AddressWidths::ZONE),
         index: within(doc.index, 1..=AddressWidths::INDEX_MAX),
     }
 }

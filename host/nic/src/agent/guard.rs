@@ -6,7 +6,6 @@
 
 use closc_paths::{Denied, Destination, Kind, Reason, Scope, Table};
 
-
 /// Paths that are denied: of a plane or of all, and which.
 pub(super) type Denial = (Option<u8>, Scope);
 
