@@ -3,7 +3,7 @@
 //! In: designs. Out: a verdict on each, and the files of those that pass. Invariants: a file that passes has no finding but
 //! known faults of releases; with stages, the file of each stage passes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_compile::front::{self, Options, Source};
@@ -11,6 +11,9 @@ use closc_design::{Design, Need, Side, Tier, Verdict};
 
 /// The warning about a known fault of a release.
 pub(super) const KNOWN_FAULT: &str = "W0203";
+
+/// The error about a profile that has no thresholds for ports of a switch. It follows from speeds and hops, and not from counts.
+const MARKS: &str = "E0721";
 
 /// The most files that are checked for each routing.
 const TRIED: usize = 256;
@@ -26,6 +29,8 @@ pub(super) struct Checks<'a> {
     pub first: Option<String>,
     /// Checks made for each routing.
     tried: BTreeMap<&'static str, usize>,
+    /// Hardware with profiles that have no thresholds for it.
+    unmarkable: BTreeSet<String>,
     /// Routings of which some designs were not checked.
     pub unchecked: Vec<Routing>,
 }
@@ -54,8 +59,8 @@ impl Passed {
 
 impl<'a> Checks<'a> {
     pub(super) fn new(need: &'a Need, stages: &'a [u32], options: Options) -> Self {
-        let (files, tried) = (BTreeMap::new(), BTreeMap::new());
-        Checks { need, stages, options, files, first: None, tried, unchecked: Vec::new() }
+        let (files, tried, unmarkable) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Checks { need, stages, options, files, first: None, tried, unmarkable, unchecked: Vec::new() }
     }
 
     /// Returns the file of a design that passed.
@@ -67,7 +72,13 @@ impl<'a> Checks<'a> {
     pub(super) fn pass(&mut self, design: &Design<'_>) -> anyhow::Result<Verdict> {
         let mut assumed = None;
         for qos in design.profiles() {
+            let hardware = hardware(design, qos);
             for is_firm in [true, false] {
+                // A limit that is exceeded under one profile is exceeded under each.
+                let is_known = is_firm && assumed.is_some();
+                if is_known || self.unmarkable.contains(&hardware) {
+                    continue;
+                }
                 let tried = self.tried.entry(design.routing.word()).or_default();
                 *tried += 1;
                 if *tried > TRIED {
@@ -85,6 +96,9 @@ impl<'a> Checks<'a> {
                         tracing::debug!("{}: {code}: {message}", key(design));
                         self.first.get_or_insert_with(|| format!("{code}: {message}"));
                         if code != closc_design::ASSUMED {
+                            if code == MARKS {
+                                self.unmarkable.insert(hardware);
+                            }
                             break;
                         }
                         assumed = Some(message);
@@ -141,6 +155,16 @@ impl<'a> Checks<'a> {
 
 /// Code and message of a finding; the code is empty where a file has not the NICs of its design.
 type Finding = (&'static str, String);
+
+/// Returns a text that tells hardware with its breakouts and a profile from every other.
+fn hardware(design: &Design<'_>, qos: &str) -> String {
+    let tier = |tier: &Tier<'_>| {
+        let up = tier.up.map(|up| up.breakout.to_string()).unwrap_or_default();
+        format!("{}/{}/{up}", tier.platform.id, tier.down.breakout)
+    };
+    let tiers: Vec<String> = design.tiers().map(tier).collect();
+    format!("{} {qos} planes={} {}", design.os.word(), design.planes, tiers.join("+"))
+}
 
 /// Returns a text that tells a design from every other.
 fn key(design: &Design<'_>) -> String {
