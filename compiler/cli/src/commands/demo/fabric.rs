@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A fabric.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct View {
-    name: String,
+    pub(super) name: String,
     pub(super) planes: Vec<PlaneView>,
     pub(super) nics: Vec<String>,
 }
