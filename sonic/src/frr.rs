@@ -124,7 +124,7 @@ pub fn with_site(file: &str, held: &str) -> String {
             site.push_str(line);
             site.push('\n');
         }
-        is_open &= !(is_end && !line.starts_with(' '));
+        is_open &= !is_end || line.starts_with(' ');
     }
     match file.strip_suffix("end\n") {
         _ if site.is_empty() => file.to_owned(),

@@ -227,6 +227,8 @@ pub(crate) mod rule {
         at_once("a NIC has one address for all planes, and every connection names it")
     }
 
+    // Tables of fields call by reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, sides: &Sides<'_>) -> Verdict {
         if old.zone == new.zone { management(old, new, sides) } else { nic_addresses(old, new, sides) }
     }
@@ -287,6 +289,8 @@ pub(crate) mod note {
         format!("renumbers all {} NICs", number(nics))
     }
 
+    // Tables of fields call by reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, plan: &Plan) -> String {
         if old.zone == new.zone {
             return "renumbers IPv4 management ports".to_owned();

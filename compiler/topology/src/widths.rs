@@ -36,6 +36,8 @@ impl AddressWidths {
     const DEVICE: u8 = 12;
 
     /// Tells whether the file states none, or the defaults.
+    // Serde asks by reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn is_default(&self) -> bool {
         *self == AddressWidths::default()
     }

@@ -70,7 +70,9 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
         }
     }
     println!("# {} boxes with an entry of their own, commit {}", entries.len(), repository.commit);
-    refused.iter().for_each(|reason| println!("# no entry: {reason}"));
+    for reason in &refused {
+        println!("# no entry: {reason}");
+    }
     let ignored: Vec<String> = ignored.into_iter().collect();
     println!("# {} properties of SDK files ignored: {}", ignored.len(), ignored.join(" "));
     Ok(())

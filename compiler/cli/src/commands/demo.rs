@@ -95,7 +95,7 @@ fn perform(
     let (spray, flow) = (orders(Transport::Spray), orders(Transport::Flow));
     job::live(tree, Digests::Ignored, &spray, watch, |spray| {
         job::live(tree, Digests::Ignored, &flow, watch, |flow| {
-            Course::new(Arc::clone(plan), [spray, flow], stage, command)?.drive(watch)
+            Course::new(Arc::clone(plan), [spray, flow], stage, command).drive(watch)
         })
     })
 }

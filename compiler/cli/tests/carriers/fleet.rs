@@ -156,7 +156,9 @@ impl Fleet {
             ("p4runtime", self.rules(Transport::P4Runtime)),
         ] {
             if !rules.is_empty() {
-                text += &format!("{head}:\n{rules}");
+                text += head;
+                text += ":\n";
+                text += &rules;
             }
         }
         if self.system.name == "tofino" {
@@ -309,7 +311,7 @@ impl Fleet {
         let mut batch = String::from("link add mgmt type veth peer name xmgmt\nlink set mgmt up\n");
         batch += "address add 2001:db8:9::1/64 dev mgmt\n";
         for port in ports {
-            batch += &format!("link add {port} type veth peer name x{port}\n");
+            batch += &["link add ", port, " type veth peer name x", port, "\n"].concat();
         }
         self.put("ports.batch", &batch, 0o644);
         ip(&format!("-n {namespace} -batch {}", self.place.text("ports.batch")))
@@ -402,8 +404,10 @@ impl Fleet {
         names.map(|name| (name.clone(), self.config(&name))).collect()
     }
 
-    pub(crate) fn set_memory(&self, held: Vec<(String, Value)>) {
-        held.iter().for_each(|(name, config)| self.set_config(name, config));
+    pub(crate) fn set_memory(&self, held: &[(String, Value)]) {
+        for (name, config) in held {
+            self.set_config(name, config);
+        }
     }
 
     pub(crate) fn namespace(&self, name: &str) -> String {

@@ -1,6 +1,7 @@
 //! `closc push`, `drift` and `diff live` of switches of every operating system, over every transport that reads switches. A client that
 //! takes the place of `ssh` runs the command line of a switch over files (EOS, Cumulus Linux, FRRouting, SONiC), or in a network namespace
 //! with the kernel's own ports, addresses and routes (FRRouting, Linux), which takes root. gNMI and P4Runtime are servers on loopback.
+#![allow(clippy::unnecessary_wraps, reason = "damages of all files have one signature")]
 
 #[path = "../common/mod.rs"]
 mod common;

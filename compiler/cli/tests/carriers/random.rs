@@ -119,7 +119,7 @@ fn prove(system: &'static System, number: u64) -> Option<Vec<Case>> {
         }
     }
     // Over gNMI a reload is refused, and some of what is damaged takes one.
-    fleet.set_memory(before);
+    fleet.set_memory(&before);
     fleet.ends(0, &["push", "a"]);
     // The push read back; that drift agrees costs as much again.
     if number.is_multiple_of(8) {
@@ -151,7 +151,9 @@ fn each_artefact_of_a_random_fabric_is_brought_compared_and_named() {
                 continue;
             };
             n_fabrics += 1;
-            cases.into_iter().for_each(|case| *sums.entry(case).or_default() += 1);
+            for case in cases {
+                *sums.entry(case).or_default() += 1;
+            }
         }
     }
     for ((file, transport, place, act), count) in &sums {

@@ -32,7 +32,7 @@ pub(crate) struct Servers {
 /// A P4Runtime server.
 pub(crate) enum Target {
     Embedded(Endpoint),
-    WithoutDataPlane(FakeTarget),
+    WithoutDataPlane(Box<FakeTarget>),
 }
 
 impl Target {
@@ -46,7 +46,8 @@ impl Target {
     async fn start(is_embedded: bool) -> Self {
         if !is_embedded {
             let options = FakeOptions { device: DEVICE, ..FakeOptions::default() };
-            return Target::WithoutDataPlane(FakeTarget::with(options).await.expect("loopback has a port"));
+            let target = FakeTarget::with(options).await.expect("loopback has a port");
+            return Target::WithoutDataPlane(Box::new(target));
         }
         let config = SwitchConfig {
             device_id: DEVICE.0,
@@ -61,7 +62,7 @@ impl Target {
 }
 
 /// A SONiC switch that runs what its tree has but for a setting, with something of the site's: gNMI carries no reload.
-async fn gnmi(fleet: &Fleet, name: &str) -> GnmiSwitch {
+fn gnmi(fleet: &Fleet, name: &str) -> GnmiSwitch {
     let text = fleet.place.read(&format!("a/switches/{name}/config_db.json"));
     let mut config: Value = serde_json::from_str(&text).expect("JSON");
     config["TACPLUS"] = json!({ "global": { "passkey": name } });
@@ -91,7 +92,7 @@ impl Servers {
             for name in names {
                 let mut servers = Servers::default();
                 if has_gnmi {
-                    servers.gnmi = Some(gnmi(fleet, &name).await);
+                    servers.gnmi = Some(gnmi(fleet, &name));
                 }
                 if has_target {
                     servers.target = Some(Target::start(system.name != "tofino").await);

@@ -136,7 +136,7 @@ pub(crate) fn rewrite(tree: &mut Memory) -> usize {
         tree.files.keys().filter(|path| path.file_name() == Some(FILE)).cloned().collect();
     for path in &paths {
         let own = parsed(tree, path);
-        write(tree, path, own);
+        write(tree, path, &own);
     }
     paths.len()
 }
@@ -149,7 +149,7 @@ fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
     whole.pointer("/0/set").and_then(Value::as_object).expect("the file sets something").clone()
 }
 
-fn write(tree: &mut Memory, path: &Utf8Path, set: Map<String, Value>) {
+fn write(tree: &mut Memory, path: &Utf8Path, set: &Map<String, Value>) {
     tree.files.insert(path.to_owned(), json!([{ "set": set }]).to_string().into_bytes());
 }
 
@@ -227,7 +227,7 @@ impl Change {
             self.change(&mut set, 0);
             // A file that only looks different is not damaged.
             if set != own {
-                write(tree, &path, set);
+                write(tree, &path, &set);
             }
         }
     }
@@ -320,5 +320,8 @@ fn another(map: &Map<String, Value>, key: &str) -> String {
     let start = key[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
     let Ok(number) = key[start..end].parse::<u64>() else { return format!("{key}x") };
     let named = |number: u64| format!("{}{number}{}", &key[..start], &key[end..]);
-    (number + 1..).map(named).find(|name| !map.contains_key(name)).expect("there are more numbers than keys")
+    (number + 1..u64::MAX)
+        .map(named)
+        .find(|name| !map.contains_key(name))
+        .expect("there are more numbers than keys")
 }

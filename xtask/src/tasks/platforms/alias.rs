@@ -52,13 +52,16 @@ fn pattern(own: &[&Named]) -> Option<String> {
 }
 
 /// The text or placeholder that stands for a part of every alias.
+/// How a placeholder is written for a port.
+type Written<'a> = &'a dyn Fn(&Named) -> String;
+
 fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String> {
     let text = split[0][at];
     if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {
         return Some(text.to_owned());
     }
     let letter = |port: &Named| char::from(b'a' + (port.part % 26) as u8).to_string();
-    let kinds: [(&str, &dyn Fn(&Named) -> String); 5] = [
+    let kinds: [(&str, Written<'_>); 5] = [
         ("{cage}", &|port| port.cage.to_string()),
         ("{lane}", &|port| (port.lane + 1).to_string()),
         ("{part}", &|port| (port.part + 1).to_string()),

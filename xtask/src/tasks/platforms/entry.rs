@@ -32,12 +32,12 @@ fn speed(mbps: u32) -> String {
     if mbps == 1_600_000 { "1.6T".to_owned() } else { format!("{}G", mbps / 1_000) }
 }
 
-fn split(of: &(u8, u32)) -> String {
+fn split(of: (u8, u32)) -> String {
     format!("{}x{}", of.0, speed(of.1))
 }
 
 fn splits(of: &[(u8, u32)]) -> String {
-    of.iter().map(split).collect::<Vec<_>>().join(", ")
+    of.iter().copied().map(split).collect::<Vec<_>>().join(", ")
 }
 
 impl Entry<'_> {
@@ -69,7 +69,7 @@ impl Entry<'_> {
             panel.lanes,
             speed(panel.lane_mbps),
             splits(&panel.breakouts),
-            split(&default)
+            split(default)
         );
         let [whole, parts] = [&panel.aliases.whole, &panel.aliases.split].map(|text| text.as_deref());
         let is = |a: &str, b: &str| whole.is_none_or(|text| text == a) && parts.is_none_or(|text| text == b);
@@ -137,11 +137,10 @@ impl Entry<'_> {
     fn limits(&self, out: &mut String, ports: usize) {
         let has_un = self.skus.iter().any(|sku| sku.sdk.tunnels().is_some_and(|(_, srv6)| srv6));
         let width = self.skus.iter().filter_map(|sku| Some((sku.sdk.ecmp_width?, &sku.name))).min();
-        let (sids, why_sids) = match has_un {
-            true => {
-                (256, "the 256 locators that NVIDIA documents for Spectrum-4; a uN-only fabric needs one")
-            }
-            false => (0, "no source publishes SRv6 for it"),
+        let (sids, why_sids) = if has_un {
+            (256, "the 256 locators that NVIDIA documents for Spectrum-4; a uN-only fabric needs one")
+        } else {
+            (0, "no source publishes SRv6 for it")
         };
         let (members, why_members) = match width {
             Some((width, name)) => {
@@ -170,9 +169,10 @@ impl Entry<'_> {
 /// The claim about uN of a hwsku whose SDK file is public.
 fn claim(sku: &Sku) -> Option<String> {
     let (value, srv6) = sku.sdk.tunnels()?;
-    let claim = match srv6 {
-        true => format!("published: \"SDK file: sai_tunnel_support {value}, of which 0x10 is SRv6\""),
-        false => format!("lacking: \"SDK file: sai_tunnel_support {value}, without 0x10 of SRv6\""),
+    let claim = if srv6 {
+        format!("published: \"SDK file: sai_tunnel_support {value}, of which 0x10 is SRv6\"")
+    } else {
+        format!("lacking: \"SDK file: sai_tunnel_support {value}, without 0x10 of SRv6\"")
     };
     Some(format!("    {}: {{ un: {{ {claim} }} }}", sku.name))
 }

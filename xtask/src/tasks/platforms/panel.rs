@@ -38,7 +38,9 @@ pub(super) fn derive(
         |split: &(u8, u32)| if split.0 == 1 { aliases.whole.is_some() } else { aliases.split.is_some() };
     let width = |ports: u8| lanes as u32 / u32::from(ports.max(1));
     let fits = |split: &(u8, u32)| {
-        lanes % usize::from(split.0.max(1)) == 0 && split.1 % width(split.0).max(1) == 0 && split.1 >= 25_000
+        lanes % usize::from(split.0.max(1)) == 0
+            && split.1.is_multiple_of(width(split.0).max(1))
+            && split.1 >= 25_000
     };
     let mut breakouts: Vec<(u8, u32)> =
         offered.chain(used.iter().copied()).filter(fits).filter(known).collect();

@@ -4,6 +4,7 @@
 //! the same time and have the same faults between two ticks; only agents of the sprayed job speak to the collector.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -75,7 +76,7 @@ impl<'a> Course<'a> {
         lanes: [Live<'a>; 2],
         stage: &'a Stage,
         command: &DemoArgs,
-    ) -> anyhow::Result<Course<'a>> {
+    ) -> Course<'a> {
         let options = Options {
             apply: true,
             fresh_ms: 10 * ASK_MS,
@@ -89,7 +90,7 @@ impl<'a> Course<'a> {
         let view = fabric::view(&plan, lanes[0].model(), lanes[0].seats());
         stage.open(view.clone());
         let before = [lanes[0].seen(), lanes[1].seen()];
-        Ok(Course {
+        Course {
             view,
             steps: None,
             lanes,
@@ -104,7 +105,7 @@ impl<'a> Course<'a> {
             is_narrated: command.tour,
             is_paced: !command.no_page,
             ticks: Vec::new(),
-        })
+        }
     }
 
     /// Lets time pass until the end.
@@ -270,7 +271,9 @@ impl<'a> Course<'a> {
         if let Some(next) = self.collector.next(now_ms) {
             let lines: Vec<String> = next.changes.iter().map(line).collect();
             self.collector.commit(next.denials);
-            lines.into_iter().for_each(|line| self.tell("order", line));
+            for line in lines {
+                self.tell("order", line);
+            }
         }
     }
 
@@ -289,17 +292,14 @@ impl<'a> Course<'a> {
         self.verdicts.insert(key.clone(), text.clone());
         let plan = &self.plan;
         let own = self.faults.iter_mut().find(|(fault, _)| is_same(plan, fault, element));
-        match own {
-            Some((_, view)) => {
-                let after_ms = now_ms - view.at_ms;
-                view.named_ms.get_or_insert(now_ms);
-                self.ledger.named.push((key, after_ms));
-                self.tell("named", format!("{text} (named after {:.1} s)", after_ms as f64 / 1e3));
-            }
-            None => {
-                self.ledger.wrong.push(key);
-                self.tell("wrong", text);
-            }
+        if let Some((_, view)) = own {
+            let after_ms = now_ms - view.at_ms;
+            view.named_ms.get_or_insert(now_ms);
+            self.ledger.named.push((key, after_ms));
+            self.tell("named", format!("{text} (named after {:.1} s)", after_ms as f64 / 1e3));
+        } else {
+            self.ledger.wrong.push(key);
+            self.tell("wrong", text);
         }
     }
 
@@ -361,7 +361,9 @@ impl<'a> Course<'a> {
         for (path, cables) in self.lanes[0].paths(from, to) {
             now.rtts_us.extend(path.rtt_us);
             if path.in_use {
-                cables.into_iter().for_each(|cable| *now.cables.entry(cable).or_default() += 1);
+                for cable in cables {
+                    *now.cables.entry(cable).or_default() += 1;
+                }
             }
             if is_focus {
                 let (plane, uplink, state) = (path.plane, path.uplink, path.state);
@@ -422,10 +424,10 @@ impl End {
             n => format!("{n} faults named, each within {slowest:.1} s"),
         };
         if !missed.is_empty() {
-            line += &format!("; not named: {}", missed.join(", "));
+            let _ = write!(line, "; not named: {}", missed.join(", "));
         }
         if !wrong.is_empty() {
-            line += &format!("; wrong: {}", wrong.join(", "));
+            let _ = write!(line, "; wrong: {}", wrong.join(", "));
         }
         line
     }

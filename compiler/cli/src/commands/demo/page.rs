@@ -115,12 +115,14 @@ fn order(stage: &Stage, request: &Request) -> Answer {
     if request.header(ORDER).is_none() {
         return of(403, "text/plain; charset=utf-8", "orders come from the page of the demo\n");
     }
-    match serde_json::from_slice::<Asked>(&request.body) {
-        Ok(asked) => match stage.wish(asked.into()) {
-            true => of(200, "text/plain; charset=utf-8", "ok\n"),
-            false => of(503, "text/plain; charset=utf-8", "too many orders wait\n"),
-        },
-        Err(error) => of(400, "text/plain; charset=utf-8", format!("{error}\n")),
+    let asked = match serde_json::from_slice::<Asked>(&request.body) {
+        Ok(asked) => asked,
+        Err(error) => return of(400, "text/plain; charset=utf-8", format!("{error}\n")),
+    };
+    if stage.wish(asked.into()) {
+        of(200, "text/plain; charset=utf-8", "ok\n")
+    } else {
+        of(503, "text/plain; charset=utf-8", "too many orders wait\n")
     }
 }
 

@@ -67,10 +67,11 @@ impl Damage {
 pub(crate) fn places(file: SwitchFile, transport: Transport) -> &'static [Place] {
     match (transport, file) {
         (Transport::Ssh, SwitchFile::Daemons) => &[Place::Startup],
-        (Transport::SonicSsh, SwitchFile::ConfigDb) => &[Place::Running],
-        (Transport::Ssh | Transport::SonicSsh, _) => &[Place::Running, Place::Startup],
         // What is saved cannot be read over gNMI, and a target saves nothing.
-        (Transport::SonicGnmi | Transport::P4Runtime, _) => &[Place::Running],
+        (Transport::SonicSsh, SwitchFile::ConfigDb) | (Transport::SonicGnmi | Transport::P4Runtime, _) => {
+            &[Place::Running]
+        }
+        (Transport::Ssh | Transport::SonicSsh, _) => &[Place::Running, Place::Startup],
         (Transport::Patches | Transport::Ztp | Transport::Ansible, _) => &[],
     }
 }
