@@ -113,7 +113,7 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             tries(&management, [json!(list)])
         }
         "addresses.widths.zone" => plain([json!(5)]),
-        "addresses.widths.index" => tries(&management, [json!(8)]),
+        "addresses.widths.index" => tries(&management, [json!(9)]),
         "cables.by_zone.*.length"
         | "exceptions.cables.*.length"
         | "cables.nic-t0.length"

@@ -126,6 +126,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("lab restore", "SOURCE", LAB),
     ("lab job", "SOURCE", Dash::Reads("lab job - --seconds 1", "a.yaml", 0)),
     ("lab job", "--scenario", Dash::Reads("lab job a.yaml --scenario -", "scenario.yaml", 0)),
+    ("demo", "--plot", Dash::Writes("demo --no-page --for 1 --plot -", 0, "<svg")),
     ("lab job", "--plot", Dash::Writes("lab job a.yaml --seconds 1 --plot -", 0, "<svg")),
     ("push", "SOURCE", TREE),
     ("push", "--inventory", INVENTORY),

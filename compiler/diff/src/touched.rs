@@ -225,8 +225,8 @@ pub fn artefacts<'a>(
             "cable lists",
             Both { old: old.planes(), new: new.planes() },
             (
-                |plane: PlaneId| plane.0 < old.topology().planes,
-                |plane: PlaneId| plane.0 < new.topology().planes,
+                |plane: PlaneId| old.planes().any(|own| own == plane),
+                |plane: PlaneId| new.planes().any(|own| own == plane),
             ),
             |plane| touched.list(plane),
             Item::List,

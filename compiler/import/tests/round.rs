@@ -126,7 +126,8 @@ fn placement() -> impl Strategy<Value = Placement> {
 /// The fabric, with the first routing that its operating system has; nothing where the panel has no room.
 fn placed(of: &Placement) -> Option<(String, Plan)> {
     let catalogue = Catalogue::builtin();
-    let platforms: Vec<_> = catalogue.iter().collect();
+    // Ports alone do not tell derived platforms apart, so these are fitted where they are named.
+    let platforms: Vec<_> = catalogue.usual().collect();
     let platform = of.platform.get(&platforms);
     let os: Os = *of.os.get(&platform.oses);
     let panel = &platform.panel;

@@ -82,7 +82,7 @@ pub(crate) struct File {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) rack_units: Option<At<u16>>,
-    /// What it draws, without modules; absent for software targets, and where no data sheet has a figure.
+    /// Its power without modules; absent for software targets, and where no data sheet has a figure.
     #[serde(default)]
     pub(crate) power: Option<At<Power>>,
     /// Front panel.

@@ -79,7 +79,7 @@ pub struct Platform {
     /// Its height in rack units. It is in no artefact: digests of what a file means leave it out.
     #[serde(skip)]
     pub rack_units: Option<u16>,
-    /// What it draws. It is in no artefact, as `rack_units`.
+    /// Its power. It is in no artefact, as `rack_units`.
     #[serde(skip)]
     pub power: Option<Power>,
     /// Front panel.

@@ -70,7 +70,11 @@ pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
     if let Some(path) = &command.plot {
         output::replace(path, &job::svg(TITLE, &end.reports))?;
     }
-    output::print(&end.text(TITLE))?;
+    if output::is_standard(command.plot.as_ref()) {
+        output::say(end.text(TITLE).trim_end());
+    } else {
+        output::print(&end.text(TITLE))?;
+    }
     Ok(if end.is_met() { Outcome::Fine } else { Outcome::Failed })
 }
 

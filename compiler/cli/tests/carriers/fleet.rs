@@ -397,7 +397,7 @@ impl Fleet {
         }
     }
 
-    /// What the switches of this process hold, to put it back.
+    /// Contents of the switches of this process, to put them back.
     pub(crate) fn memory(&self) -> Vec<(String, Value)> {
         let names =
             self.servers.iter().filter(|(_, servers)| servers.gnmi.is_some()).map(|(name, _)| name.clone());

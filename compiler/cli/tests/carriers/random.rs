@@ -20,7 +20,7 @@ const FIRST: &str = "CLOSC_CARRIER_FIRST";
 /// The variable that has the systems, if not all.
 const ONLY: &str = "CLOSC_CARRIER_SYSTEMS";
 
-/// What of an artefact was damaged, and how.
+/// A damaged part of an artefact, and the damage.
 type Case = (SwitchFile, Transport, Place, Act);
 
 /// The files of a switch that its tree has, each with the transport that brings it and a place where the switch keeps it.

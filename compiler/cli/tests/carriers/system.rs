@@ -5,7 +5,7 @@
 
 use closc_artefacts::carriers::{SwitchFile, Transport};
 
-/// What a switch runs, as these tests simulate it.
+/// A system of switches, as these tests simulate it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Eos,

@@ -150,7 +150,10 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
         let message = format!("{t2s} T2s in a plane, an IPv4 management address has room for {max}");
         Diagnostic::error(&RULE, message).at(at, place).and(draft.at(field!("tiers.t1.up")), "")
     } else {
-        let setting = if widths.index.is_some() { "addresses.widths.index" } else { "srv6.widths.index" };
+        let setting = match widths.index {
+            Some(_) => field!("addresses.widths.index"),
+            None => field!("srv6.widths.index"),
+        };
         let (message, sum) = if reach == u64::MAX {
             let message =
                 format!("indices reach {index}, an IPv4 management address has {shift} bits for them");

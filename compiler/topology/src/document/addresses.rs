@@ -33,7 +33,7 @@ document! {
         /// The first autonomous system number, for BGP. Default: 4200000000 (private, RFC 6996).
         pub asn_base: Option<Spanned<u32>> = "asn_base" => [SWITCHES],
         /// Bits of coordinates in addresses. A change renumbers, so choose widths with room to grow.
-        pub widths: Option<AddressWidthsDoc> = "widths",
+        pub widths: Option<AddressWidthsDoc> = "widths" => [ALL],
     }
 }
 
@@ -44,11 +44,11 @@ document! {
         /// Bits of the zone in NIC addresses. The T0 group has the rest of 16 bits. Default: 4, which is 16 zones of up
         /// to 4,095 T0 groups. 7 bits are 128 zones of up to 511.
         #[schemars(range(min = 1, max = 8))]
-        pub zone: Option<Spanned<u8>> = "zone" => [ALL],
+        pub zone: Option<Spanned<u8>> = "zone",
         /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. If set, `management` is
         /// a /(26 - zone - index) or shorter. Default: those of `srv6.widths.index`, with 12 bits for both.
         #[schemars(range(min = 1, max = 16))]
-        pub index: Option<Spanned<u8>> = "index" => [SWITCHES],
+        pub index: Option<Spanned<u8>> = "index",
     }
 }
 

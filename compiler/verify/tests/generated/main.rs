@@ -63,12 +63,7 @@ fn cases(trees: &Trees) -> Vec<Case> {
             }
         }
     }
-    let mut seen = BTreeSet::new();
-    for (base, devices) in [(Base::Nvue, PODS)] {
-        for (tier, pair) in devices.iter().enumerate() {
-            nvue::file(trees.tree(base), base, (tier, *pair), (&mut seen, &mut cases));
-        }
-    }
+    nvue_cases(trees, &mut cases);
     for (base, file) in ENTRIES {
         for device in ["p0-t0-001", "p0-t1-001"] {
             lines::entries(trees.tree(base), base, &format!("switches/{device}/{file}"), &mut cases);
@@ -106,6 +101,14 @@ fn cases(trees: &Trees) -> Vec<Case> {
         lines::text(trees.tree(base), base, files, "cable lists", &mut cases);
     }
     cases
+}
+
+/// Damage to `nvue.yaml` of each tier.
+fn nvue_cases(trees: &Trees, cases: &mut Vec<Case>) {
+    let mut seen = BTreeSet::new();
+    for (tier, pair) in PODS.iter().enumerate() {
+        nvue::file(trees.tree(Base::Nvue), Base::Nvue, (tier, *pair), (&mut seen, cases));
+    }
 }
 
 /// Entries of P4 targets that are damaged.

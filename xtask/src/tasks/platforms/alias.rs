@@ -52,7 +52,7 @@ fn pattern(own: &[&Named]) -> Option<String> {
 }
 
 /// The text or placeholder that stands for a part of every alias.
-/// How a placeholder is written for a port.
+/// The text of a placeholder for a port.
 type Written<'a> = &'a dyn Fn(&Named) -> String;
 
 fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String> {

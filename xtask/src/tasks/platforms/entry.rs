@@ -17,7 +17,7 @@ pub(super) struct Sku {
     pub(super) sdk: Sdk,
 }
 
-/// What an entry is made of.
+/// Parts of an entry.
 pub(super) struct Entry<'a> {
     pub(super) id: String,
     pub(super) folder: &'a str,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use closc_collect::{Change, Collector, Denials, Element, News, Options, Order, Report as Heard};
+use closc_collect::{Change, Collector, Denials, Element, News, Options, Order, Report as AgentReport};
 use closc_lab::Fault;
 use closc_lab::Watch;
 use closc_lab::job::{Action, Live, Report, Seen};
@@ -251,8 +251,8 @@ impl<'a> Course<'a> {
             let status = bytes(self.lanes[0].ask(seat, &Request::Status {}, unix));
             let metrics = bytes(self.lanes[0].ask(seat, &Request::Metrics {}, unix));
             let source = self.collector.source(&self.lanes[0].seats()[seat].name);
-            let taken =
-                Heard::read(&status, &metrics).and_then(|heard| self.collector.take(source, heard, now_ms));
+            let taken = AgentReport::read(&status, &metrics)
+                .and_then(|report| self.collector.take(source, report, now_ms));
             let Ok(nic) = taken else { continue };
             for order in self.collector.orders(nic, now_ms) {
                 let request = match &order {
@@ -266,7 +266,7 @@ impl<'a> Course<'a> {
             }
         }
         for news in self.collector.judge(now_ms) {
-            self.hear(news);
+            self.receive(news);
         }
         if let Some(next) = self.collector.next(now_ms) {
             let lines: Vec<String> = next.changes.iter().map(line).collect();
@@ -278,7 +278,7 @@ impl<'a> Course<'a> {
     }
 
     /// Takes a verdict, and compares it with the faults.
-    fn hear(&mut self, news: News) {
+    fn receive(&mut self, news: News) {
         let now_ms = self.now_ms();
         let verdict = match news {
             News::Broken(verdict) => verdict,

@@ -40,25 +40,25 @@ pub(super) fn steps(view: &View, flows: &[(usize, usize)]) -> Vec<Step> {
     let (dead, other) = (plane(0), plane(6));
     let step = |at_ms, caption: String, wish| Step { at_ms, caption, wish };
     let breaks = |fault| Some(Wish::Act(Action::Break(fault)));
-    let mends = || Some(Wish::Act(Action::Restore(None)));
+    let repairs = || Some(Wish::Act(Action::Restore(None)));
     let gray_fault = Fault::Loss { cable: gray.clone(), ppm: 50_000 };
     vec![
         step(2_000, format!("T1 `{cut}` loses power."), breaks(Fault::Cut(cut.clone()))),
-        step(5_000, format!("`{cut}` is back."), mends()),
+        step(5_000, format!("`{cut}` is back."), repairs()),
         step(
             6_500,
             format!("Cable `{gray}` loses 5 % of its packets. Its link stays up."),
             breaks(gray_fault),
         ),
-        step(10_000, format!("`{gray}` is replaced."), mends()),
+        step(10_000, format!("`{gray}` is replaced."), repairs()),
         step(
             11_500,
             format!("NIC port `{port}` fails. Its NIC has 7 planes left."),
             breaks(Fault::NicPort(port.clone())),
         ),
-        step(14_500, "The port is back.".into(), mends()),
+        step(14_500, "The port is back.".into(), repairs()),
         step(16_000, format!("Plane {dead} fails as a whole."), breaks(Fault::Plane(dead as u8))),
-        step(19_000, format!("Plane {dead} is back."), mends()),
+        step(19_000, format!("Plane {dead} is back."), repairs()),
         step(
             20_500,
             format!("An operator drains `{drained}`: agents leave it before it is unplugged."),

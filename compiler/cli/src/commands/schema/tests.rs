@@ -13,6 +13,7 @@ const NONE: &[(&str, &str)] = &[
     ("lsp", "it speaks the protocol of editors"),
     ("switch", "it takes the arguments of `simple_switch_grpc` and runs until it is stopped"),
     ("completions", "it prints a script"),
+    ("demo", "it shows a page; `lab job` has its report as a document"),
     ("lab serve", "it is the process of the switches of a lab"),
 ];
 

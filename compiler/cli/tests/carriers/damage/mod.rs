@@ -21,13 +21,13 @@ pub(crate) type Pick<'p> = dyn FnMut(usize) -> usize + 'p;
 /// Where a switch keeps what a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// What it runs.
+    /// The running configuration.
     Running,
-    /// What it starts with.
+    /// The startup configuration.
     Startup,
 }
 
-/// What was done to it.
+/// Kind of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Act {
     Removed,
@@ -67,7 +67,7 @@ impl Damage {
 pub(crate) fn places(file: SwitchFile, transport: Transport) -> &'static [Place] {
     match (transport, file) {
         (Transport::Ssh, SwitchFile::Daemons) => &[Place::Startup],
-        // What is saved cannot be read over gNMI, and a target saves nothing.
+        // The saved configuration cannot be read over gNMI, and a target saves nothing.
         (Transport::SonicSsh, SwitchFile::ConfigDb) | (Transport::SonicGnmi | Transport::P4Runtime, _) => {
             &[Place::Running]
         }
