@@ -113,7 +113,9 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             tries(&management, [json!(list)])
         }
         "addresses.widths.zone" => plain([json!(5)]),
-        "addresses.widths.index" => tries(&management, [json!(9)]),
+        "addresses.widths.index" => {
+            tries(&json!({ "addresses": { "management": "10.128.0.0/12" } }), [json!(9)])
+        }
         "cables.by_zone.*.length"
         | "exceptions.cables.*.length"
         | "cables.nic-t0.length"

@@ -32,7 +32,7 @@ const UNNAMED: &[(&str, usize)] = &[
     ("runtime", 14),
     ("switch", 13),
     ("te", 5),
-    ("topology", 44),
+    ("topology", 49),
     ("verify", 10),
     ("whatif", 4),
 ];
