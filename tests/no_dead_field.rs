@@ -48,19 +48,13 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 /// them (compiler/cabling/tests/racks.rs).
 const PLACES: &str = "racks.";
 
-/// Leaves that some targets ignore without a diagnostic. The list may only get shorter.
-const GAPS: [&str; 2] = ["addresses.widths.index", "addresses.widths.zone"];
-
 /// A leaf with the values that the schema lists for it.
 type Leaf = (String, Vec<Value>);
 
 /// Every leaf, without the exceptions.
 fn tried(leaves: BTreeMap<String, Vec<Value>>) -> Vec<Leaf> {
-    let is_exception = |leaf: &String| {
-        leaf.starts_with(PLACES)
-            || GAPS.contains(&leaf.as_str())
-            || EXCEPTIONS.iter().any(|(known, _)| known == leaf)
-    };
+    let is_exception =
+        |leaf: &String| leaf.starts_with(PLACES) || EXCEPTIONS.iter().any(|(known, _)| known == leaf);
     leaves.into_iter().filter(|(leaf, _)| !is_exception(leaf)).collect()
 }
 

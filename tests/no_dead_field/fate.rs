@@ -44,6 +44,7 @@ pub(crate) fn stated(leaf: &str) -> Option<(Value, &'static str)> {
 const DROPPED: &[(&str, &str)] = &[
     ("hosts.slots", "W0804"),
     ("addresses.management", "W0803"),
+    ("addresses.widths.index", "W0803"),
     ("entropy", "W0403"),
     ("qos", "W0701"),
     ("qos", "W0703"),

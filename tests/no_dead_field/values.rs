@@ -112,7 +112,11 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             let list = if is_zoned(base) { "management.csv" } else { "management-two-tiers.csv" };
             tries(&management, [json!(list)])
         }
-        "addresses.widths.zone" => plain([json!(5)]),
+        // A fabric of one zone has its width in IPv4 management addresses alone.
+        "addresses.widths.zone" => tries(
+            &json!({ "addresses": { "management": "10.128.0.0/12", "widths": { "index": 8 } } }),
+            [json!(5)],
+        ),
         "addresses.widths.index" => {
             tries(&json!({ "addresses": { "management": "10.128.0.0/12" } }), [json!(9)])
         }

@@ -32,7 +32,7 @@ const UNNAMED: &[(&str, usize)] = &[
     ("runtime", 14),
     ("switch", 13),
     ("te", 5),
-    ("topology", 49),
+    ("topology", 44),
     ("verify", 10),
     ("whatif", 4),
 ];
@@ -46,7 +46,7 @@ const UNNAMED: &[(&str, usize)] = &[
 /// three say which switches of a tree are left alone, and three are sums and metrics of counters that a collector serves, too.
 /// sixteen are rules of inventories by patterns, addresses of a site, files of a site for a chip, and what saved plans have of CONFIG_DB;
 /// four name files that no transport carries; ten are carriers of files over SSH, their options and what a push of them would do;
-/// one is the sequence number that a switch compares with.
+/// one is the sequence number that a switch compares with, and one makes a fleet that of a lab, whose switches have P4Runtime alone.
 /// Of `switch` one says which ports a packet test judges.
 const FACES: &[(&str, usize)] = &[("deploy", 181), ("entries", 21), ("switch", 123)];
 

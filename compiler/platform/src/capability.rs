@@ -138,7 +138,7 @@ capabilities! {
     /// The loopback address of the switch.
     Loopback, loopback, "a loopback address", "addresses.loopbacks";
     /// The management address of the switch, and the gateway of its network.
-    Management, management, "a management address", "addresses.management, addresses.management_gateway, addresses.management_list";
+    Management, management, "a management address", "addresses.management, addresses.management_gateway, addresses.management_list, addresses.widths.index";
     /// Ports without a cable, which are shut.
     SparePorts, spare_ports, "ports without a cable, shut", "tiers.*.down.spare, tiers.*.up.spare";
     /// Cages with ports of two kinds.

@@ -23,13 +23,13 @@ impl AddressWidths {
     /// The default width of the zone.
     pub const ZONE: u8 = 4;
     /// The least width of the zone.
-    pub const ZONE_MIN: u8 = 1;
+    pub(crate) const ZONE_MIN: u8 = 1;
     /// The largest width of the zone: cable addresses and MAC addresses of switches have 8 bits for it.
-    pub const ZONE_MAX: u8 = 8;
+    pub(crate) const ZONE_MAX: u8 = 8;
     /// The largest width of an index.
-    pub const INDEX_MAX: u8 = 16;
+    pub(crate) const INDEX_MAX: u8 = 16;
     /// The largest index of a T0 or T1 in router ids and AS numbers: 12 bits. T2s use the 8 bits of the zone too.
-    pub const SPEAKERS_MAX: u32 = (1 << 12) - 1;
+    pub(crate) const SPEAKERS_MAX: u32 = (1 << 12) - 1;
     /// Bits of zone and group together: a hextet.
     const PLACE: u8 = 16;
     /// Bits of zone and index together in IPv4 management addresses, where the file states no index.
@@ -42,18 +42,13 @@ impl AddressWidths {
         *self == AddressWidths::default()
     }
 
-    /// Returns the narrowest width of the zone, but not less than the default, that tells so many zones apart.
-    pub fn zone_for(zones: u64) -> Option<u8> {
-        (AddressWidths::ZONE..=AddressWidths::ZONE_MAX).find(|bits| zones <= 1 << bits)
-    }
-
     /// Returns the bits of the T0 group in NIC addresses.
     pub fn group(self) -> u8 {
         AddressWidths::PLACE - self.zone
     }
 
     /// Returns the most zones that NIC addresses tell apart.
-    pub fn zones_max(self) -> u32 {
+    pub(crate) fn zones_max(self) -> u32 {
         1 << self.zone
     }
 
@@ -68,7 +63,7 @@ impl AddressWidths {
     }
 
     /// Returns the length of the longest IPv4 management pool: 2 bits of tier, 4 of plane, then zone and index.
-    pub fn management_v4_max(self) -> u8 {
+    pub(crate) fn management_v4_max(self) -> u8 {
         32 - 6 - self.device()
     }
 }
@@ -83,11 +78,5 @@ mod tests {
         assert_eq!((widths.zones_max(), widths.groups_max(), widths.device()), (128, 511, 15));
         assert_eq!(AddressWidths::default().groups_max(), 4_095);
         assert_eq!(AddressWidths::default().management_v4_max(), 14);
-    }
-
-    #[test]
-    fn the_narrowest_width_is_found() {
-        let found = [1, 16, 17, 128, 256, 257].map(AddressWidths::zone_for);
-        assert_eq!(found, [Some(4), Some(4), Some(5), Some(7), Some(8), None]);
     }
 }

@@ -29,11 +29,12 @@ pub(crate) static RULE: Rule = Rule {
 type Setting = (Field, Capability, Option<TierId>);
 
 /// Settings that only some targets render.
-const SETTINGS: [Setting; 7] = [
+const SETTINGS: [Setting; 8] = [
     (field!("addresses.loopbacks"), Capability::Loopback, None),
     (field!("addresses.management"), Capability::Management, None),
     (field!("addresses.management_gateway"), Capability::Management, None),
     (field!("addresses.management_list"), Capability::Management, None),
+    (field!("addresses.widths.index"), Capability::Management, None),
     (field!("services.ntp"), Capability::Services, None),
     (field!("services.syslog"), Capability::Services, None),
     (field!("services.snmp"), Capability::Services, None),

@@ -51,10 +51,10 @@ fn pattern(own: &[&Named]) -> Option<String> {
     (0..first.len()).map(|at| placeholder(own, &split, at)).collect()
 }
 
-/// The text or placeholder that stands for a part of every alias.
 /// The text of a placeholder for a port.
 type Written<'a> = &'a dyn Fn(&Named) -> String;
 
+/// The text or placeholder of a part of every alias.
 fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String> {
     let text = split[0][at];
     if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {

@@ -50,7 +50,7 @@ pub(super) struct Lane {
     pub(super) lost: u64,
 }
 
-/// A fault that somebody or the tour made.
+/// A fault of the tour, or of a person at the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct FaultView {
     /// Name by which it is restored.
