@@ -662,7 +662,7 @@ impl Collector {
 }
 
 /// The word that agents take for what people empty.
-pub(crate) const DRAIN: &str = "drain";
+pub const DRAIN: &str = "drain";
 
 /// Tells whether a person ordered it, and not a verdict.
 fn is_by_person(denial: &Denial) -> bool {

@@ -20,7 +20,7 @@ mod testing;
 mod verdict;
 mod view;
 
-pub use collector::{Collector, News, Next, Options, Order, OrderFault, Source, Standing};
+pub use collector::{Collector, DRAIN, News, Next, Options, Order, OrderFault, Source, Standing};
 pub use denial::{Change, Denial, Denials, Stage};
 pub use element::Element;
 pub use guard::Refusal;

@@ -42,6 +42,8 @@ const FABRIC: &str = include_str!("../../../../topologies/lab/eight-planes-p4.ya
 const PORT_MBPS: u32 = 24;
 /// Bytes of a packet.
 const UNIT: u32 = 1024;
+/// Loss of a gray cable, per million. Few NICs probe it, so less loss takes longer than a second to name.
+const GRAY_PPM: u32 = 200_000;
 const TITLE: &str = "8 planes, 8 NICs: spray beside flow";
 
 /// Runs the demo until its tour is over, or until Ctrl-C.

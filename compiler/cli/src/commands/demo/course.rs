@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use closc_collect::{Change, Collector, Denials, Element, News, Options, Order, Report as AgentReport};
+use closc_collect::{
+    Change, Collector, DRAIN, Denials, Element, News, Options, Order, Report as AgentReport,
+};
 use closc_lab::Fault;
 use closc_lab::Watch;
 use closc_lab::job::{Action, Live, Report, Seen};
@@ -195,7 +197,8 @@ impl<'a> Course<'a> {
             }
             Wish::LiftAll => {
                 let open = |denials: &Denials| -> Vec<(u64, String)> {
-                    denials.applied().map(|denial| (denial.id, denial.element.clone())).collect()
+                    let drains = denials.applied().filter(|denial| denial.reason == DRAIN);
+                    drains.map(|denial| (denial.id, denial.element.clone())).collect()
                 };
                 for (id, element) in open(self.collector.denials()) {
                     if let Ok(next) = self.collector.lift(id, EPOCH_MS + self.now_ms()) {

@@ -5,6 +5,7 @@
 use closc_lab::Fault;
 use closc_lab::job::Action;
 
+use super::GRAY_PPM;
 use super::fabric::View;
 use super::stage::Wish;
 
@@ -41,13 +42,13 @@ pub(super) fn steps(view: &View, flows: &[(usize, usize)]) -> Vec<Step> {
     let step = |at_ms, caption: String, wish| Step { at_ms, caption, wish };
     let breaks = |fault| Some(Wish::Act(Action::Break(fault)));
     let repairs = || Some(Wish::Act(Action::Restore(None)));
-    let gray_fault = Fault::Loss { cable: gray.clone(), ppm: 50_000 };
+    let gray_fault = Fault::Loss { cable: gray.clone(), ppm: GRAY_PPM };
     vec![
         step(2_000, format!("T1 `{cut}` loses power."), breaks(Fault::Cut(cut.clone()))),
         step(5_000, format!("`{cut}` is back."), repairs()),
         step(
             6_500,
-            format!("Cable `{gray}` loses 5 % of its packets. Its link stays up."),
+            format!("Cable `{gray}` loses 20 % of its packets. Its link stays up."),
             breaks(gray_fault),
         ),
         step(10_000, format!("`{gray}` is replaced."), repairs()),

@@ -14,6 +14,7 @@ use closc_lab::job::Action;
 use serde::Deserialize;
 use tokio::net::TcpListener;
 
+use super::GRAY_PPM;
 use super::stage::{Stage, Wish};
 
 /// Header of orders.
@@ -54,7 +55,7 @@ impl From<Asked> for Wish {
         let breaks = |fault| Wish::Act(Action::Break(fault));
         match asked {
             Asked::Cut { name } => breaks(Fault::Cut(name)),
-            Asked::Loss { cable } => breaks(Fault::Loss { cable, ppm: 50_000 }),
+            Asked::Loss { cable } => breaks(Fault::Loss { cable, ppm: GRAY_PPM }),
             Asked::NicPort { name } => breaks(Fault::NicPort(name)),
             Asked::Plane { plane } => breaks(Fault::Plane(plane)),
             Asked::Restore { name } => Wish::Act(Action::Restore(name)),
