@@ -119,11 +119,11 @@ impl Numbers {
         Numbers(SplitMix64::seed_from_u64(seed))
     }
 
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    fn up_to(&mut self, last: u64) -> u64 {
+    pub(crate) fn up_to(&mut self, last: u64) -> u64 {
         self.next() % (last + 1)
     }
 }

@@ -1,0 +1,26 @@
+//! Fabric files, read by `closc check`.
+
+use crate::common::Place;
+use crate::measure::{self, Usage};
+use crate::{Reader, Surface, kinds};
+
+pub(crate) static SURFACE: Surface = Surface {
+    name: "fabric files",
+    kinds: kinds::KINDS.len(),
+    make: |number, size| {
+        let (kind, mut text) = kinds::file(number, size);
+        text.truncate(crate::SIZE_MAX);
+        (kind, text.into_bytes())
+    },
+    open: || Some(Box::new(Checked(Place::new()))),
+};
+
+struct Checked(Place);
+
+impl Reader for Checked {
+    fn read(&mut self, _: &str, input: &[u8]) -> Usage {
+        self.0.write("hostile.yaml", input);
+        let words = [env!("CARGO_BIN_EXE_closc"), "check", "hostile.yaml"];
+        measure::command(&words.map(str::to_owned), &self.0, None)
+    }
+}
