@@ -12,6 +12,7 @@
 //! | packet-ins of P4Runtime, a line each | a controller, in the JSON form of Protocol Buffers |
 //! | tables of SONiC | `sonic-db-dump -n APPL_DB -y`: `LLDP_ENTRY_TABLE`, `PORT_TABLE` |
 
+mod json;
 mod lldpd;
 pub(crate) mod packets;
 mod sonic;
@@ -20,9 +21,15 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use closc_budget::{Account, size};
 
 use crate::sighting::{Neighbour, Sighting};
+
+/// Memory of what is kept of a report, and of JSON that is decoded: 512 ports take 3 MiB in the longest form.
+const MEMORY_MAX: usize = 64 << 20;
+
+/// Neighbours of a port. A hub has some; more are sent by an attacker.
+const NEIGHBOURS_MAX: usize = 1_000;
 
 /// Why a file says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +63,15 @@ pub enum ReadError {
         /// Why.
         reason: &'static str,
     },
+    /// Decoded, it is larger than any report of a switch.
+    #[error("it takes more than {} of memory once it is decoded", size(MEMORY_MAX as u64))]
+    Memory,
+    /// A port has more neighbours than a cable or a hub can have.
+    #[error("port `{port}` has more than {NEIGHBOURS_MAX} neighbours")]
+    Neighbours {
+        /// The port.
+        port: String,
+    },
     /// It has none of the forms.
     #[error(
         "it is none of: JSON of `lldpctl -f json` or `json0`, text of `lldpctl` or `show lldp neighbors`, \
@@ -76,12 +92,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
         return packets::read(text);
     }
     if text.trim_start().starts_with(['{', '[']) {
-        let value: Value = serde_json::from_str(text).map_err(|error| ReadError::Json {
-            line: error.line(),
-            column: error.column(),
-            reason: reason(&error),
-        })?;
-        return json(&value);
+        return json::read(text);
     }
     if table::is_table(text) {
         return table::read(text);
@@ -92,40 +103,44 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
     Err(ReadError::Unknown)
 }
 
-/// Message of a JSON reader, without the position behind it.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.split(" at line ").next().unwrap_or_default().to_owned()
-}
-
-fn json(value: &Value) -> Result<Vec<Sighting>, ReadError> {
-    let object = value.as_object().ok_or(ReadError::Unknown)?;
-    if let Some(lldp) = object.get("lldp") {
-        return lldpd::read(lldp);
-    }
-    if object.keys().any(|key| sonic::is_key(key)) || object.is_empty() {
-        return sonic::read(object);
-    }
-    Err(ReadError::Unknown)
-}
-
 /// Ports in the order of their names, each with all its neighbours.
-#[derive(Default)]
-struct Ports(BTreeMap<String, Sighting>);
+struct Ports {
+    by_name: BTreeMap<String, Sighting>,
+    memory: Account<()>,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Ports { by_name: BTreeMap::new(), memory: Account::new(MEMORY_MAX, MEMORY_MAX) }
+    }
+}
 
 impl Ports {
+    fn charge(&mut self, bytes: usize) -> Result<(), ReadError> {
+        self.memory.charge((), bytes).map_err(|_| ReadError::Memory)
+    }
+
     /// The entry of a port.
-    fn port(&mut self, name: &str) -> &mut Sighting {
+    fn port(&mut self, name: &str) -> Result<&mut Sighting, ReadError> {
+        if !self.by_name.contains_key(name) {
+            self.charge(2 * (size_of::<Sighting>() + name.len()))?;
+        }
         let new = || Sighting { port: name.to_owned(), ..Sighting::default() };
-        self.0.entry(name.to_owned()).or_insert_with(new)
+        Ok(self.by_name.entry(name.to_owned()).or_insert_with(new))
     }
 
     /// Adds a neighbour to a port.
-    fn add(&mut self, name: &str, neighbour: Neighbour) {
-        self.port(name).neighbours.push(neighbour);
+    fn add(&mut self, name: &str, neighbour: Neighbour) -> Result<(), ReadError> {
+        self.charge(neighbour.bytes())?;
+        let port = self.port(name)?;
+        if port.neighbours.len() == NEIGHBOURS_MAX {
+            return Err(ReadError::Neighbours { port: name.to_owned() });
+        }
+        port.neighbours.push(neighbour);
+        Ok(())
     }
 
     fn finish(self) -> Vec<Sighting> {
-        self.0.into_values().collect()
+        self.by_name.into_values().collect()
     }
 }

@@ -27,6 +27,12 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
+    /// Returns the memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = self.ports.iter().chain(&self.system).chain(&self.chassis);
+        size_of::<Self>() + texts.map(|text| size_of::<String>() + text.len()).sum::<usize>()
+    }
+
     /// Returns the neighbour as a person would name it.
     pub(crate) fn label(&self) -> String {
         let device = self.system.as_deref().or(self.chassis.as_deref()).unwrap_or("a device without a name");

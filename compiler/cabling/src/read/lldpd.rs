@@ -16,11 +16,11 @@ pub(super) fn read(lldp: &Value) -> Result<Vec<Sighting>, ReadError> {
         for interface in object.get("interface").into_iter().flat_map(items) {
             let object = interface.as_object().ok_or_else(|| form("lldp.interface", "an object"))?;
             match object.get("name").and_then(Value::as_str) {
-                Some(name) => ports.add(name, neighbour(name, interface)?),
+                Some(name) => ports.add(name, neighbour(name, interface)?)?,
                 None => {
                     for (name, interface) in object {
                         for one in items(interface) {
-                            ports.add(name, neighbour(name, one)?);
+                            ports.add(name, neighbour(name, one)?)?;
                         }
                     }
                 }

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::json::weighed;
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
@@ -26,7 +27,8 @@ pub(crate) fn numbered(number: u64) -> String {
 /// Whether a text is packets, a line each.
 pub(super) fn is_packets(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    serde_json::from_str::<Value>(first).is_ok_and(|value| packet(&value).is_some())
+    let first = weighed(first).ok().and_then(|first| serde_json::from_str::<Value>(first).ok());
+    first.is_some_and(|value| packet(&value).is_some())
 }
 
 fn packet(value: &Value) -> Option<&Value> {
@@ -39,15 +41,16 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
     let mut ports = Ports::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let fault = |reason| ReadError::Line { line: at + 1, reason };
-        let value: Value = serde_json::from_str(line).map_err(|_| fault("it does not parse as JSON"))?;
+        let value: Value =
+            serde_json::from_str(weighed(line)?).map_err(|_| fault("it does not parse as JSON"))?;
         // Streams have other messages too: who is primary, and what failed.
         let Some(packet) = packet(&value) else { continue };
         let payload = bytes(&packet["payload"]).ok_or_else(|| fault("`payload` is not base64"))?;
         let Some(data) = lldp(&payload) else { continue };
         let port = ingress(packet).ok_or_else(|| fault("no metadata 1 with the port it came in by"))?;
         let neighbour = neighbour(data).ok_or_else(|| fault("its LLDP frame is cut off"))?;
-        if !ports.port(&port).neighbours.contains(&neighbour) {
-            ports.add(&port, neighbour);
+        if !ports.port(&port)?.neighbours.contains(&neighbour) {
+            ports.add(&port, neighbour)?;
         }
     }
     Ok(ports.finish())

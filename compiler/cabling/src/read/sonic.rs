@@ -1,13 +1,32 @@
 //! Tables of SONiC's APPL_DB, as `sonic-db-dump -n APPL_DB -y` prints them: neighbours, and speed and state of ports.
+//!
+//! Other tables, such as those of a million routes, are passed over and take no memory.
+
+use std::borrow::Cow;
+use std::fmt;
 
 use closc_qos::units::Speed;
-use serde_json::{Map, Value};
+use serde::Deserializer as _;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 
+use super::json::{self, Pruned};
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
 const NEIGHBOURS: &str = "LLDP_ENTRY_TABLE:";
 const PORTS: &str = "PORT_TABLE:";
+
+/// Keys of rows that are used.
+pub(super) const FIELDS: [&str; 7] = [
+    "value",
+    "speed",
+    "oper_status",
+    "lldp_rem_sys_name",
+    "lldp_rem_chassis_id",
+    "lldp_rem_port_id",
+    "lldp_rem_port_desc",
+];
 
 /// Whether a key is of a table that is read here.
 pub(super) fn is_key(key: &str) -> bool {
@@ -15,32 +34,65 @@ pub(super) fn is_key(key: &str) -> bool {
 }
 
 /// Reads the tables.
-pub(super) fn read(tables: &Map<String, Value>) -> Result<Vec<Sighting>, ReadError> {
-    let mut ports = Ports::default();
-    for (key, row) in tables {
+pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
+    let mut tables = Tables { ports: Ports::default(), fault: None };
+    let read = serde_json::Deserializer::from_str(text).deserialize_map(&mut tables);
+    if let Some(fault) = tables.fault {
+        return Err(fault);
+    }
+    read.map_err(|error| json::fault(&error))?;
+    Ok(tables.ports.finish())
+}
+
+/// Ports so far, and the fault that ended the reading.
+struct Tables {
+    ports: Ports,
+    fault: Option<ReadError>,
+}
+
+impl<'de> Visitor<'de> for &mut Tables {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            if !is_key(&key) {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let Pruned(row) = map.next_value()?;
+            if let Err(fault) = self.ports.row(&key, &row) {
+                self.fault = Some(fault);
+                return Err(A::Error::custom("a row cannot be read"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Ports {
+    /// Takes a row of a table.
+    fn row(&mut self, key: &str, row: &Value) -> Result<(), ReadError> {
         // With a type and expiry around, or bare.
         let row = row.get("value").filter(|value| value.is_object()).unwrap_or(row);
         let field = |name: &str| row.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-        if !is_key(key) {
-            continue;
-        }
         if !row.is_object() {
-            return Err(ReadError::Form { place: key.clone(), expected: "an object of fields" });
+            return Err(ReadError::Form { place: key.to_owned(), expected: "an object of fields" });
         }
         if let Some(name) = key.strip_prefix(NEIGHBOURS) {
             let own = |text: &str| text.to_owned();
+            let names = [field("lldp_rem_port_id"), field("lldp_rem_port_desc")];
             let neighbour = Neighbour {
                 system: field("lldp_rem_sys_name").map(own),
                 chassis: field("lldp_rem_chassis_id").map(own),
-                ports: [field("lldp_rem_port_id"), field("lldp_rem_port_desc")]
-                    .into_iter()
-                    .flatten()
-                    .map(own)
-                    .collect(),
+                ports: names.into_iter().flatten().map(own).collect(),
             };
-            ports.add(name, neighbour);
+            self.add(name, neighbour)?;
         } else if let Some(name) = key.strip_prefix(PORTS).filter(|name| name.starts_with("Ethernet")) {
-            let port = ports.port(name);
+            let port = self.port(name)?;
             port.speed = match field("speed") {
                 // Ports without a module.
                 None | Some("N/A") => None,
@@ -54,6 +106,6 @@ pub(super) fn read(tables: &Map<String, Value>) -> Result<Vec<Sighting>, ReadErr
             };
             port.is_down = field("oper_status") == Some("down");
         }
+        Ok(())
     }
-    Ok(ports.finish())
 }

@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
             chassis: None,
             ports: [cell(2), cell(4)].into_iter().flatten().collect(),
         };
-        ports.add(&port, neighbour);
+        ports.add(&port, neighbour)?;
     }
     Ok(ports.finish())
 }

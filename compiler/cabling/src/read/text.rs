@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
         let value = value.trim();
         if key == "Interface" {
             if let Some((port, neighbour)) = block.take() {
-                ports.add(&port, neighbour);
+                ports.add(&port, neighbour)?;
             }
             let name = value.split(',').next().map(str::trim).filter(|name| !name.is_empty());
             let name = name.ok_or(ReadError::Line { line: at + 1, reason: "`Interface:` names none" })?;
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
         }
     }
     if let Some((port, neighbour)) = block {
-        ports.add(&port, neighbour);
+        ports.add(&port, neighbour)?;
     }
     Ok(ports.finish())
 }

@@ -1,0 +1,143 @@
+//! JSON of devices, decoded in bounded memory.
+//!
+//! In: a text. Out: which report it is, and the values that a reader uses. Invariants: values that are not used take no memory; what is kept
+//! as it is was weighed before.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::{MEMORY_MAX, ReadError, lldpd, sonic};
+use crate::sighting::Sighting;
+
+/// Reads a text that begins like JSON.
+pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
+    match serde_json::from_str(text).map_err(|error| fault(&error))? {
+        Outline::Lldpd => {
+            let object: Map<String, Value> =
+                serde_json::from_str(weighed(text)?).map_err(|error| fault(&error))?;
+            lldpd::read(object.get("lldp").unwrap_or(&Value::Null))
+        }
+        Outline::Sonic => sonic::read(text),
+        Outline::Other => Err(ReadError::Unknown),
+    }
+}
+
+/// Returns a text that takes at most [`MEMORY_MAX`] bytes once it is decoded.
+pub(super) fn weighed(text: &str) -> Result<&str, ReadError> {
+    if closc_budget::decoded_json_bytes(text.as_bytes()) > MEMORY_MAX {
+        return Err(ReadError::Memory);
+    }
+    Ok(text)
+}
+
+/// An error of the JSON reader, with its place.
+pub(super) fn fault(error: &serde_json::Error) -> ReadError {
+    let text = error.to_string();
+    let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
+    ReadError::Json { line: error.line(), column: error.column(), reason }
+}
+
+/// The report that a document is, by the keys of its outermost object.
+enum Outline {
+    Lldpd,
+    Sonic,
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Outline {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(OutlineVisitor)
+    }
+}
+
+struct OutlineVisitor;
+
+impl<'de> Visitor<'de> for OutlineVisitor {
+    type Value = Outline;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Outline, A::Error> {
+        let (mut is_lldpd, mut is_sonic, mut is_empty) = (false, false, true);
+        while let Some((key, _)) = map.next_entry::<Cow<'de, str>, IgnoredAny>()? {
+            is_lldpd |= key == "lldp";
+            is_sonic |= sonic::is_key(&key);
+            is_empty = false;
+        }
+        Ok(match (is_lldpd, is_sonic || is_empty) {
+            (true, _) => Outline::Lldpd,
+            (false, true) => Outline::Sonic,
+            (false, false) => Outline::Other,
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Outline, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Outline::Other)
+    }
+}
+
+/// Texts and objects of a value, as far as their keys are used; anything else is null.
+pub(super) struct Pruned(pub(super) Value);
+
+impl<'de> Deserialize<'de> for Pruned {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(PrunedVisitor)
+    }
+}
+
+struct PrunedVisitor;
+
+impl<'de> Visitor<'de> for PrunedVisitor {
+    type Value = Pruned;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Pruned, E> {
+        Ok(Pruned(Value::from(text)))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Pruned, E> {
+        Ok(Pruned(Value::Null))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Pruned, E> {
+        Ok(Pruned(Value::Null))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Pruned, E> {
+        Ok(Pruned(Value::Null))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Pruned, E> {
+        Ok(Pruned(Value::Null))
+    }
+
+    fn visit_unit<E>(self) -> Result<Pruned, E> {
+        Ok(Pruned(Value::Null))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pruned, A::Error> {
+        let mut kept = Map::new();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            if sonic::FIELDS.contains(&&*key) {
+                kept.insert(key.into_owned(), map.next_value::<Pruned>()?.0);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Pruned(Value::Object(kept)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Pruned, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Pruned(Value::Null))
+    }
+}
