@@ -11,7 +11,7 @@ use std::thread;
 use closc_compile::front::{self, FrontError, Options, Reading, Source};
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Trust};
 use closc_platform::Catalogue;
-use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, Response};
+use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
 };
@@ -30,6 +30,7 @@ use serde_json::Value;
 use crate::definition::{self, Definition};
 use crate::language::Language;
 use crate::place::Place;
+use crate::stream::Backlog;
 use crate::text::{Columns, Text};
 use crate::{actions, completion, findings, hover, stream, uri};
 
@@ -55,16 +56,16 @@ pub enum LspError {
 
 /// Serves the editor at standard input and output until it says that it is done.
 pub fn serve(options: &Options) -> Result<(), LspError> {
-    let (to_session, receiver) = crossbeam_channel::bounded(0);
+    let (to_session, receiver) = crossbeam_channel::bounded(stream::WAITING_MAX);
     let (sender, from_session) = crossbeam_channel::bounded(0);
-    let answers = Arc::new(Mutex::new(io::stdout()));
+    let (answers, backlog) = (Arc::new(Mutex::new(io::stdout())), Arc::new(Backlog::default()));
     let reader = thread::spawn({
-        let answers = Arc::clone(&answers);
-        move || stream::receive(io::stdin().lock(), &to_session, &answers)
+        let (answers, backlog) = (Arc::clone(&answers), Arc::clone(&backlog));
+        move || stream::receive(io::stdin().lock(), &to_session, &backlog, &answers)
     });
     let writer = thread::spawn(move || stream::send(&from_session, &answers));
     let connection = Connection { sender, receiver };
-    let ended = run(&connection, options);
+    let ended = run_with(&connection, options, &backlog);
     drop(connection);
     let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     // An editor that keeps its end open is not waited for. Where it is gone, what it sent last may be why.
@@ -78,6 +79,10 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
 
 /// Serves an editor until it says that it is done.
 pub fn run(connection: &Connection, options: &Options) -> Result<(), LspError> {
+    run_with(connection, options, &Backlog::default())
+}
+
+fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Result<(), LspError> {
     let (id, params) = connection.initialize_start()?;
     let params: InitializeParams = serde_json::from_value(params)?;
     let general = params.capabilities.general.as_ref();
@@ -87,10 +92,12 @@ pub fn run(connection: &Connection, options: &Options) -> Result<(), LspError> {
         "serverInfo": { "name": "closc", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, answer)?;
+    backlog.start();
     let (mut sources, mut faults) = (Sources::new(), Diagnostics::new());
     let catalogue = front::catalogue(&options.platforms, &mut sources, &mut faults)?;
     let mut session = Session {
         connection,
+        backlog,
         options,
         columns,
         catalogue,
@@ -126,6 +133,7 @@ fn capabilities(columns: Columns) -> ServerCapabilities {
 /// An editor that is served.
 struct Session<'a> {
     connection: &'a Connection,
+    backlog: &'a Backlog,
     options: &'a Options,
     columns: Columns,
     catalogue: Catalogue,
@@ -146,15 +154,20 @@ struct Open {
 impl Session<'_> {
     fn serve(&mut self) -> Result<(), LspError> {
         while let Ok(message) = self.connection.receiver.recv() {
-            let mut waiting = vec![message];
-            waiting.extend(self.connection.receiver.try_iter());
-            for message in waiting {
+            let waiting = self.waiting(message);
+            let changed = last_changes(&waiting);
+            for (at, message) in waiting.into_iter().enumerate() {
                 match message {
                     Message::Request(request) => {
                         if self.connection.handle_shutdown(&request)? {
                             return Ok(());
                         }
-                        self.answer(request)?;
+                        let file = file_of(&request.params);
+                        if file.and_then(|file| changed.get(file)).is_some_and(|change| *change > at) {
+                            self.refuse_outdated(request.id)?;
+                        } else {
+                            self.answer(request)?;
+                        }
                     }
                     Message::Notification(notification) => self.take(notification)?,
                     Message::Response(_) => {}
@@ -163,6 +176,26 @@ impl Session<'_> {
             self.read()?;
         }
         Ok(())
+    }
+
+    /// Returns a message and all that wait behind it. Behind `shutdown` only `exit` may follow, which `handle_shutdown` takes.
+    fn waiting(&self, first: Message) -> Vec<Message> {
+        let is_last =
+            |message: &Message| matches!(message, Message::Request(asked) if asked.method == "shutdown");
+        let mut waiting = vec![first];
+        while !waiting.last().is_some_and(is_last)
+            && let Ok(next) = self.connection.receiver.try_recv()
+        {
+            waiting.push(next);
+        }
+        self.backlog.keep(self.connection.receiver.len());
+        waiting
+    }
+
+    /// Answers a request about a text that has changed since: an editor asks again or has dropped the request.
+    fn refuse_outdated(&self, id: RequestId) -> Result<(), LspError> {
+        let message = "the text changed after this request".to_owned();
+        self.send(Response::new_err(id, ErrorCode::ContentModified as i32, message).into())
     }
 
     /// Takes what happened to a text. What cannot be read is not news.
@@ -353,6 +386,22 @@ impl Session<'_> {
         let is_new = formatted != open.text.content;
         Some(is_new.then(|| TextEdit::new(open.text.whole(), formatted)).into_iter().collect())
     }
+}
+
+/// The file that the parameters of a message name.
+fn file_of(params: &Value) -> Option<&str> {
+    params["textDocument"]["uri"].as_str()
+}
+
+/// The last change of each file, as a place in a list of messages.
+fn last_changes(messages: &[Message]) -> BTreeMap<String, usize> {
+    let changes = messages.iter().enumerate().filter_map(|(at, message)| match message {
+        Message::Notification(said) if said.method == DidChangeTextDocument::METHOD => {
+            Some((file_of(&said.params)?.to_owned(), at))
+        }
+        _ => None,
+    });
+    changes.collect()
 }
 
 fn json(answer: &impl serde::Serialize) -> Value {

@@ -6,9 +6,11 @@
 //!
 //! Language Server Protocol 3.17, "Base Protocol".
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use closc_budget::Account;
 use crossbeam_channel::{Receiver, Sender};
 use lsp_server::{ErrorCode, Message};
 use serde_json::{Value, json};
@@ -19,15 +21,79 @@ const FRAME_MAX: usize = 64 << 20;
 /// Bytes of a line of a header.
 const HEADER_MAX: u64 = 8 << 10;
 
+/// Messages that wait for the session.
+pub(crate) const WAITING_MAX: usize = 4_096;
+
+/// Bytes of the frames of messages that wait; a longer frame waits alone.
+const WAITING_BYTES_MAX: usize = 4 << 20;
+
+/// Frames whose messages wait for the session, which takes all of them at once: so a text is read once for many changes.
+pub(crate) struct Backlog {
+    frames: Mutex<Frames>,
+    taken: Condvar,
+}
+
+struct Frames {
+    /// Whether the session counts: before its first answer it takes messages one at a time.
+    is_counted: bool,
+    sizes: VecDeque<usize>,
+    memory: Account<()>,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        let memory = Account::new(WAITING_BYTES_MAX, WAITING_BYTES_MAX);
+        Backlog {
+            frames: Mutex::new(Frames { is_counted: false, sizes: VecDeque::new(), memory }),
+            taken: Condvar::new(),
+        }
+    }
+}
+
+impl Backlog {
+    fn lock(&self) -> MutexGuard<'_, Frames> {
+        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to count.
+    pub(crate) fn start(&self) {
+        self.lock().is_counted = true;
+    }
+
+    /// Adds a frame as soon as there is room for it.
+    fn push(&self, bytes: usize) {
+        let bytes = bytes.min(WAITING_BYTES_MAX);
+        let mut frames = self.lock();
+        if !frames.is_counted {
+            return;
+        }
+        while frames.memory.charge((), bytes).is_err() {
+            frames = self.taken.wait(frames).unwrap_or_else(PoisonError::into_inner);
+        }
+        frames.sizes.push_back(bytes);
+    }
+
+    /// Removes all but the last frames, whose messages still wait.
+    pub(crate) fn keep(&self, messages: usize) {
+        let mut frames = self.lock();
+        let n = frames.sizes.len().saturating_sub(messages);
+        let bytes = frames.sizes.drain(..n).sum();
+        frames.memory.release((), bytes);
+        self.taken.notify_one();
+    }
+}
+
 /// Hands on what an editor sends, to the end of the stream, of the session, or of what can be read as frames.
 pub(crate) fn receive(
     mut from: impl BufRead,
     session: &Sender<Message>,
+    backlog: &Backlog,
     answers: &Mutex<impl Write>,
 ) -> io::Result<()> {
     while let Some(frame) = frame(&mut from)? {
         match message(&frame) {
             Ok(message) => {
+                backlog.push(frame.len());
                 let is_exit = matches!(&message, Message::Notification(said) if said.method == "exit");
                 if session.send(message).is_err() || is_exit {
                     break;
@@ -123,7 +189,7 @@ mod tests {
         let answers = Mutex::new(Vec::new());
         let (all, end) = thread::scope(|scope| {
             let session = scope.spawn(move || receiver.iter().collect());
-            let end = receive(bytes, &sender, &answers);
+            let end = receive(bytes, &sender, &Backlog::default(), &answers);
             drop(sender);
             (session.join().expect("it only collects"), end)
         });
@@ -170,5 +236,22 @@ mod tests {
         let (all, _, end) = received(format!("{header}{body}{}", framed("{bad}")).as_bytes());
         end.unwrap();
         assert_eq!(all.len(), 1, "nothing is read behind `exit`");
+    }
+
+    #[test]
+    fn a_frame_waits_until_the_session_took_earlier_ones() {
+        let backlog = Backlog::default();
+        backlog.push(WAITING_BYTES_MAX);
+        backlog.start();
+        backlog.push(WAITING_BYTES_MAX - 1);
+        backlog.push(1);
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| backlog.push(2 * WAITING_BYTES_MAX));
+            backlog.keep(0);
+            waits.join().expect("it ends");
+        });
+        assert_eq!(backlog.lock().sizes, [WAITING_BYTES_MAX]);
+        backlog.keep(0);
+        assert_eq!(backlog.lock().memory.used(), 0);
     }
 }

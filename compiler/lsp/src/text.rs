@@ -62,18 +62,28 @@ impl Text {
     /// Takes what was typed.
     pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
         for change in changes {
-            let text = match change.range {
+            match change.range {
                 Some(range) => {
                     let (from, to) = (self.offset(range.start), self.offset(range.end));
-                    let mut text = std::mem::take(&mut self.content);
-                    text.replace_range(from..to.max(from), &change.text);
-                    text
+                    let to = to.max(from);
+                    self.content.replace_range(from..to, &change.text);
+                    self.move_lines(from..to, &change.text);
                 }
-                None => change.text,
-            };
-            *self = Text::new(text, version, self.columns);
+                None => *self = Text::new(change.text, version, self.columns),
+            }
         }
         self.version = version;
+    }
+
+    /// Moves the starts of lines after bytes were replaced by a text.
+    fn move_lines(&mut self, replaced: Range<usize>, text: &str) {
+        let first = self.starts.partition_point(|start| *start <= replaced.start);
+        let later = self.starts.partition_point(|start| *start <= replaced.end);
+        for start in &mut self.starts[later..] {
+            *start = *start - replaced.len() + text.len();
+        }
+        let new = text.match_indices('\n').map(|(at, _)| replaced.start + at + 1);
+        drop(self.starts.splice(first..later, new));
     }
 
     /// Returns the offset of a position; one behind the end of its line is the end of the line.
@@ -145,5 +155,29 @@ mod tests {
         assert!(text.content.ends_with('x'));
         text.change(vec![event(None, "fabric: a\n")], 4);
         assert_eq!(text.whole(), Range::new(Position::new(0, 0), Position::new(1, 0)));
+    }
+
+    #[test]
+    fn lines_start_where_they_would_in_the_new_text() {
+        let mut text = Text::new("a\nb\n\nc: 1\n".to_owned(), 1, Columns::Utf16);
+        let changes = [
+            ([0, 1, 1, 0], "\n\nx"),
+            ([0, 0, 0, 0], "\n"),
+            ([1, 0, 9, 9], "y\nz"),
+            ([0, 0, 0, 1], ""),
+            ([1, 1, 1, 1], "\n"),
+            ([0, 0, 9, 0], ""),
+            ([0, 0, 0, 0], "q"),
+        ];
+        for (range, new) in changes {
+            text.change(vec![event(Some(range), new)], 2);
+            assert_eq!(
+                text.starts,
+                Text::new(text.content.clone(), 2, Columns::Utf16).starts,
+                "{}",
+                text.content
+            );
+        }
+        assert_eq!(text.content, "q");
     }
 }

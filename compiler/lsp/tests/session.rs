@@ -210,3 +210,47 @@ fn what_cannot_be_read_is_answered() {
     assert_eq!(editor.ask("textDocument/hover", nowhere), Value::Null);
     editor.end();
 }
+
+/// Messages of a flood wait together: the text is read once for them, and a request about an earlier state of it is refused.
+#[test]
+fn a_flood_of_changes_is_read_once() {
+    let (client, server) = Connection::memory();
+    let tell = |method: &str, params: Value| {
+        client.sender.send(Notification::new(method.to_owned(), params).into()).expect("it is there");
+    };
+    let ask = |id: i32, method: &str, params: Value| {
+        client
+            .sender
+            .send(Request::new(RequestId::from(id), method.to_owned(), params).into())
+            .expect("it is there");
+    };
+    ask(0, "initialize", json!({ "capabilities": {} }));
+    tell("initialized", json!({}));
+    let document = json!({ "uri": FILE, "languageId": "yaml", "version": 1, "text": FABRIC });
+    tell("textDocument/didOpen", json!({ "textDocument": document }));
+    for n in 1..100 {
+        let at = json!({ "line": 0, "character": 0 });
+        let change = json!({ "range": { "start": at, "end": at }, "text": "#" });
+        let identified = json!({ "uri": FILE, "version": n + 1 });
+        tell("textDocument/didChange", json!({ "textDocument": identified, "contentChanges": [change] }));
+        ask(n, "textDocument/hover", json!({ "textDocument": { "uri": FILE }, "position": at }));
+    }
+    ask(100, "shutdown", Value::Null);
+    tell("exit", Value::Null);
+    // All of it waits before the server starts, so nothing depends on time.
+    thread::spawn(move || closc_lsp::run(&server, &Options::default()))
+        .join()
+        .expect("no panic")
+        .expect("it ends well");
+    let (mut refused, mut published) = (0, 0);
+    for message in client.receiver.try_iter() {
+        match message {
+            Message::Response(answer) => {
+                refused += usize::from(answer.response_result.is_err_and(|error| error.code == -32_801));
+            }
+            Message::Notification(_) => published += 1,
+            Message::Request(_) => {}
+        }
+    }
+    assert_eq!((refused, published), (98, 1));
+}
