@@ -9,7 +9,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0322",
     title: "a domain cannot be resolved",
     what: "Every kind of domain has either `by`, with coordinates or one other numbered kind, or `members`. \
-           `run` and `count` are at least 1 and need `by`. Lists are not empty.",
+           `run` and `count` are at least 1 and need `by`. Lists are not empty. \
+           A fabric has at most 256 kinds with `by` and 4,096 kinds in all.",
     why: "Failure domains determine which failures are tested. A domain without members tests none.",
     example: "domains: { power: { by: [rack], count: 2 } }",
     fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
@@ -54,6 +55,13 @@ mod tests {
         ] {
             assert_eq!(codes(&format!("domains: {{ {domains} }}")), Vec::<&str>::new(), "{domains}");
         }
+        let kinds = |n: usize, rule: &str| {
+            let kinds: Vec<String> = (0..n).map(|kind| format!("k{kind}: {{ {rule} }}")).collect();
+            codes(&format!("domains: {{ {} }}", kinds.join(", ")))
+        };
+        assert_eq!(kinds(257, "by: [index]"), ["E0322"]);
+        assert_eq!(kinds(256, "by: [index]"), Vec::<&str>::new());
+        assert_eq!(kinds(4_097, "members: [p0-t0-001]"), ["E0322"]);
         assert_eq!(codes("domains: { row: { members: [p0-t0-999] } }"), ["E0802"]);
         assert_eq!(codes("domains: { row: { members: [leaf-1] } }"), ["E0801"]);
     }

@@ -18,6 +18,12 @@ use crate::suggest::shorten;
 /// Number of kinds in a row that one more may pass.
 const CHAIN_MAX: usize = 16;
 
+/// Kinds of domains that go by position: every switch is compared with each.
+const POSITIONS_MAX: usize = 256;
+
+/// Kinds of domains: one for each rack of the largest fabric.
+const KINDS_MAX: usize = 4_096;
+
 /// The domains of a draft.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DraftDomains {
@@ -78,7 +84,20 @@ impl DraftDomains {
                 domains.known.insert(name.value.clone(), DomainRule::Position(position));
             }
         }
+        domains.limit(listed);
         domains
+    }
+
+    /// Adds a fault where a file has more kinds than are compared with its switches in a short time.
+    fn limit(&mut self, listed: &[(crate::read::Spanned<SmolStr>, DomainDoc)]) {
+        let positions = listed.iter().filter(|(_, domain)| domain.by.is_some()).nth(POSITIONS_MAX);
+        for (first, what, max) in [
+            (positions, "kinds of domains with `by`", POSITIONS_MAX),
+            (listed.get(KINDS_MAX), "kinds of domains", KINDS_MAX),
+        ] {
+            let fault = first.map(|(name, _)| (name.span, format!("a fabric has at most {max} {what}")));
+            self.faults.extend(fault);
+        }
     }
 
     fn by(
