@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use closc_budget::{Account, size};
 
 use crate::sighting::{Neighbour, Sighting};
+use json::Outline;
 
 /// Memory of what is kept of a report, and of JSON that is decoded: 512 ports take 3 MiB in the longest form.
 const MEMORY_MAX: usize = 64 << 20;
@@ -92,7 +93,11 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
         return packets::read(text);
     }
     if text.trim_start().starts_with(['{', '[']) {
-        return json::read(text);
+        return match json::outline(text)? {
+            Outline::Lldpd => lldpd::read(&json::value(text, "lldp")?),
+            Outline::Sonic => sonic::read(text),
+            Outline::Other => Err(ReadError::Unknown),
+        };
     }
     if table::is_table(text) {
         return table::read(text);

@@ -9,20 +9,38 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{MEMORY_MAX, ReadError, lldpd, sonic};
-use crate::sighting::Sighting;
+use super::{MEMORY_MAX, ReadError};
 
-/// Reads a text that begins like JSON.
-pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
-    match serde_json::from_str(text).map_err(|error| fault(&error))? {
-        Outline::Lldpd => {
-            let object: Map<String, Value> =
-                serde_json::from_str(weighed(text)?).map_err(|error| fault(&error))?;
-            lldpd::read(object.get("lldp").unwrap_or(&Value::Null))
-        }
-        Outline::Sonic => sonic::read(text),
-        Outline::Other => Err(ReadError::Unknown),
-    }
+/// Tables of SONiC that are read.
+pub(super) const NEIGHBOURS: &str = "LLDP_ENTRY_TABLE:";
+pub(super) const PORTS: &str = "PORT_TABLE:";
+
+/// Keys of their rows that are used.
+const FIELDS: [&str; 7] = [
+    "value",
+    "speed",
+    "oper_status",
+    "lldp_rem_sys_name",
+    "lldp_rem_chassis_id",
+    "lldp_rem_port_id",
+    "lldp_rem_port_desc",
+];
+
+/// Whether a key is of a table that is read.
+pub(super) fn is_key(key: &str) -> bool {
+    key.starts_with(NEIGHBOURS) || key.starts_with(PORTS)
+}
+
+/// Finds out which report a document is.
+pub(super) fn outline(text: &str) -> Result<Outline, ReadError> {
+    serde_json::from_str(text).map_err(|error| fault(&error))
+}
+
+/// Returns the value of a key of the outermost object.
+pub(super) fn value(text: &str, key: &str) -> Result<Value, ReadError> {
+    let mut object: Map<String, Value> =
+        serde_json::from_str(weighed(text)?).map_err(|error| fault(&error))?;
+    Ok(object.remove(key).unwrap_or_default())
 }
 
 /// Returns a text that takes at most [`MEMORY_MAX`] bytes once it is decoded.
@@ -41,9 +59,12 @@ pub(super) fn fault(error: &serde_json::Error) -> ReadError {
 }
 
 /// The report that a document is, by the keys of its outermost object.
-enum Outline {
+pub(super) enum Outline {
+    /// `lldpd`.
     Lldpd,
+    /// Tables of SONiC.
     Sonic,
+    /// Another document.
     Other,
 }
 
@@ -66,7 +87,7 @@ impl<'de> Visitor<'de> for OutlineVisitor {
         let (mut is_lldpd, mut is_sonic, mut is_empty) = (false, false, true);
         while let Some((key, _)) = map.next_entry::<Cow<'de, str>, IgnoredAny>()? {
             is_lldpd |= key == "lldp";
-            is_sonic |= sonic::is_key(&key);
+            is_sonic |= is_key(&key);
             is_empty = false;
         }
         Ok(match (is_lldpd, is_sonic || is_empty) {
@@ -127,7 +148,7 @@ impl<'de> Visitor<'de> for PrunedVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pruned, A::Error> {
         let mut kept = Map::new();
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            if sonic::FIELDS.contains(&&*key) {
+            if FIELDS.contains(&&*key) {
                 kept.insert(key.into_owned(), map.next_value::<Pruned>()?.0);
             } else {
                 map.next_value::<IgnoredAny>()?;

@@ -10,28 +10,9 @@ use serde::Deserializer as _;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::json::{self, Pruned};
+use super::json::{self, NEIGHBOURS, PORTS, Pruned, is_key};
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
-
-const NEIGHBOURS: &str = "LLDP_ENTRY_TABLE:";
-const PORTS: &str = "PORT_TABLE:";
-
-/// Keys of rows that are used.
-pub(super) const FIELDS: [&str; 7] = [
-    "value",
-    "speed",
-    "oper_status",
-    "lldp_rem_sys_name",
-    "lldp_rem_chassis_id",
-    "lldp_rem_port_id",
-    "lldp_rem_port_desc",
-];
-
-/// Whether a key is of a table that is read here.
-pub(super) fn is_key(key: &str) -> bool {
-    key.starts_with(NEIGHBOURS) || key.starts_with(PORTS)
-}
 
 /// Reads the tables.
 pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
