@@ -13,6 +13,16 @@ pub fn raise_open_files() {
     }
 }
 
+/// Memory of a compilation with templates of a site. The largest fabric takes a tenth.
+const TEMPLATES_MEMORY_MAX: u64 = 1 << 30;
+
+/// Limits the memory of this process before templates of a site are rendered: steps of templates are counted, and each step can double
+/// a text. A process over the limit ends.
+pub(crate) fn limit_memory() -> nix::Result<()> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_DATA)?;
+    setrlimit(Resource::RLIMIT_DATA, TEMPLATES_MEMORY_MAX.min(hard), hard)
+}
+
 /// Returns the most memory that this process has had so far, in bytes, where the system tells.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -14,7 +14,7 @@ use closc_render::Templates;
 use crate::args::{Args, CompileArgs};
 use crate::input::{self, Input};
 use crate::output::{self, Document, Outcome};
-use crate::{objects, progress, tree};
+use crate::{limits, objects, progress, tree};
 
 /// Written parts of a tree.
 pub(crate) const COMPILE: Document<Report> = Document::new("closc-compile/1");
@@ -26,6 +26,9 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     let release = command.sequence.map(|sequence| Release { sequence, expires: command.expires });
     let overlay = overlay(command.templates.as_deref())?;
     Templates::check_overlay(&overlay)?;
+    if !overlay.is_empty() {
+        limits::limit_memory().context("cannot limit the memory of templates")?;
+    }
     let templates = Templates::with_overlay(&overlay)?;
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let job = Job::new(&input.plan, &templates, digest(&overlay), command.part.part())?;

@@ -167,3 +167,18 @@ fn a_process_over_a_limit_is_measured() {
     let usage = measure::command(&["sh", "-c", large].map(str::to_owned), &place, None);
     assert!(usage.memory_kib > 30_000 && usage.code == 3, "{usage:?}");
 }
+
+/// A template of a few steps doubled a text until the machine had no memory.
+#[test]
+fn templates_that_double_a_text_are_ended() {
+    let place = common::Place::new();
+    let text = "{% set all = namespace(text=\"a\") %}{% for _ in range(40) %}{% set all.text = all.text ~ all.text %}{% endfor %}{{ all.text }}\n";
+    place.write("fabric.yaml", common::small_fabric("doubled", 1, "linux", "linux"));
+    std::fs::create_dir_all(place.path("templates/linux")).expect("a folder");
+    place.write("templates/linux/switch.sysctl.j2", text);
+    let closc = env!("CARGO_BIN_EXE_closc");
+    let words = [closc, "compile", "fabric.yaml", "--out", "tree", "--templates", "templates", "--jobs", "1"];
+    let usage = measure::command(&words.map(str::to_owned), &place, None);
+    assert!(usage.code != 0 && usage.memory_kib < 1 << 20, "{usage:?} {}", place.read("said"));
+    assert!(place.read("said").contains("memory allocation"), "{}", place.read("said"));
+}
