@@ -278,12 +278,12 @@ fn receives_frames() {
     let at = At { table: &table, now_ns: 1 };
     let mut agent = Agent::new(&at, Options::default(), region, 5).expect("the table is this agent's");
     let mut batch = Batch::new(9600);
-    let (mut rest, mut now_ns) = (input.as_slice(), 1);
+    let (mut rest, mut now_ns) = (input.as_slice(), 1_u64);
     while let Some((length, after)) = rest.split_first_chunk::<2>() {
         let length = usize::from(u16::from_be_bytes(*length)).min(after.len());
         let at = At { table: &table, now_ns };
         agent.receive(&at, &after[..length], &mut batch, &mut |_| ());
-        if now_ns % 32 == 0 {
+        if now_ns.is_multiple_of(32) {
             agent.tick(&at, &mut batch, &mut |_| ());
         }
         batch.clear();

@@ -107,17 +107,16 @@ const KINDS: &[Kind] = &[
             text
         })
     }),
-    ("other links", |n, size| links(n, size)),
+    ("other links", links),
     ("long names", |n, size| {
         packed((0..size).map(|_| (format!("switches/{}/{}", "a".repeat(90), n.next()), b"x".to_vec())), size)
     }),
-    ("sizes without contents", |n, size| sizes(n, size)),
+    ("sizes without contents", sizes),
     ("sparse files", |_, _| sparse()),
     ("an archive in an archive", |_, _| {
-        let inner = (0..6).fold(archive(good().iter().cloned()), |inner, _| {
+        (0..6).fold(archive(good().iter().cloned()), |inner, _| {
             compressed(&archive(std::iter::once(("manifest.json".to_owned(), inner))))
-        });
-        inner
+        })
     }),
     ("many frames", |n, _| {
         let tar = archive(good().iter().cloned());

@@ -64,7 +64,7 @@ const KINDS: &[Kind] = &[
     ("tables: fields", |n, size| {
         list(n, size, "{\"LLDP_ENTRY_TABLE:Ethernet0\":{", |n| format!("\"{}\":[]", n.next()), "}}")
     }),
-    ("text: many ports", |n, size| block(n, size, |n| n.next())),
+    ("text: many ports", |n, size| block(n, size, Numbers::next)),
     ("text: one port", |n, size| block(n, size, |_| 0)),
     ("text: one line", |_, size| format!("Interface: {}", "eth0,".repeat(size / 5)).into_bytes()),
     ("text: lines of a port", |_, size| {

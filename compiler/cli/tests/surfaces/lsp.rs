@@ -26,15 +26,10 @@ const KINDS: &[Kind] = &[
         }
         session(messages)
     }),
-    ("changes of a small file", |n, size| flood(n, size, GOOD.to_owned(), insertion)),
-    ("changes of a large file", |n, size| flood(n, size, large(size / 2), insertion)),
+    ("changes of a small file", |n, size| flood(n, size, GOOD, insertion)),
+    ("changes of a large file", |n, size| flood(n, size, &large(size / 2), insertion)),
     ("whole texts", |n, size| {
-        flood(
-            n,
-            size,
-            GOOD.to_owned(),
-            |n| json!([{ "text": GOOD.replace("up: 4", &format!("up: {}", n.up_to(9))) }]),
-        )
+        flood(n, size, GOOD, |n| json!([{ "text": GOOD.replace("up: 4", &format!("up: {}", n.up_to(9))) }]))
     }),
     ("many changes in one message", |n, size| {
         let changes: Vec<Value> = (0..size / 150).map(|_| insertion(n)[0].clone()).collect();
@@ -43,14 +38,14 @@ const KINDS: &[Kind] = &[
         session(messages)
     }),
     ("changes outside of the text", |n, size| {
-        flood(n, size, GOOD.to_owned(), |n| {
+        flood(n, size, GOOD, |n| {
             let at =
                 json!({ "line": n.up_to(u64::from(u32::MAX)), "character": n.up_to(u64::from(u32::MAX)) });
             json!([{ "range": { "start": at, "end": { "line": 0, "character": 0 } }, "text": "x" }])
         })
     }),
     ("deletions", |n, size| {
-        flood(n, size, large(size / 2), |n| {
+        flood(n, size, &large(size / 2), |n| {
             let line = n.up_to(9);
             json!([{ "range": { "start": { "line": line, "character": 0 }, "end": { "line": line + 1, "character": 0 } }, "text": "" }])
         })
@@ -191,13 +186,8 @@ fn questions(numbers: &mut Numbers, size: usize, method: &str) -> Vec<u8> {
     session(messages)
 }
 
-fn flood(
-    numbers: &mut Numbers,
-    size: usize,
-    text: String,
-    change: impl Fn(&mut Numbers) -> Value,
-) -> Vec<u8> {
-    let mut messages = opened(&text);
+fn flood(numbers: &mut Numbers, size: usize, text: &str, change: impl Fn(&mut Numbers) -> Value) -> Vec<u8> {
+    let mut messages = opened(text);
     let mut left = size.saturating_sub(text.len());
     while left > 0 {
         let message = changed(messages.len() + 1, &change(numbers));
