@@ -98,11 +98,11 @@ fn page(sections: &BTreeMap<String, Rate>) -> String {
         total.harmless += rate.harmless;
     }
     line(&mut page, "all", total);
-    page.push_str("\n## Files that are not damaged\n\n| what | why |\n|---|---|\n");
+    page.push_str("\n## Files that are not damaged\n\n| file | reason |\n|---|---|\n");
     for (kind, why) in NOT_DAMAGED {
         let _ = writeln!(page, "| `{kind}` | {why} |");
     }
-    page.push_str("\n## What need not be found\n\n| where | what | why |\n|---|---|---|\n");
+    page.push_str("\n## Harmless damage\n\n| file | damage | reason |\n|---|---|---|\n");
     for reason in REASONS {
         let field =
             if reason.field.is_empty() { "anything".to_owned() } else { format!("`{}`", reason.field) };
