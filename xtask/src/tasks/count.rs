@@ -57,9 +57,9 @@ fn stages_table() -> anyhow::Result<String> {
 const HEAD: &str = "\
 # Instructions of the stages
 
-Millions of instructions of one run, counted by `cargo xtask count` (valgrind, profile `quick`, one thread). Sizes are
-8 planes with 512, 8,192 and 131,072 NICs. A change that moves a number by more than a few percent says why in its
-commit.
+See how many instructions each stage of the compiler needs, and how that grows. The tables count millions of instructions of one
+run. `cargo xtask count` measures them with valgrind (profile `quick`, one thread). The sizes are 8 planes with 512, 8,192 and
+131,072 NICs. If a change moves a number by more than a few percent, its commit message gives the reason.
 
 | stage | small | medium | large |
 |---|---|---|---|
@@ -71,11 +71,12 @@ const COMMANDS: &str = "
 ";
 
 const HEAD_OF_COMMANDS: &str = "
-Counted by `cargo xtask count verbs` (valgrind's cachegrind, profile `quick`, one thread): `check FILE` in all, in millions and for
-each NIC; `compile --shard 0/N` and `verify` of plane 0 in thousands for each NIC and plane of the shard, and for each port of a
-switch with a cable.
+`cargo xtask count verbs` measures complete commands with valgrind's cachegrind (profile `quick`, one thread):
 
-| NICs | check, million | check, a NIC | compile, a NIC and plane | a switch port | verify, a NIC and plane | a switch port |
+- `check FILE`: millions of instructions in all, and instructions per NIC
+- `compile --shard 0/N` and `verify` of plane 0: thousands of instructions per NIC and plane of the shard, and per cabled switch port
+
+| NICs | check, million | check, per NIC | compile, per NIC and plane | per switch port | verify, per NIC and plane | per switch port |
 |---|---|---|---|---|---|---|
 ";
 
