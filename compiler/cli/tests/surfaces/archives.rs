@@ -87,7 +87,7 @@ const KINDS: &[Kind] = &[
     }),
     ("damaged bytes", |n, _| {
         let files = good().iter().cloned().map(|(name, mut bytes)| {
-            for _ in 0..1 + bytes.len() / 500 {
+            for _ in 0..=bytes.len() / 500 {
                 let at = n.up_to(bytes.len().max(1) as u64 - 1) as usize;
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte = n.up_to(255) as u8;

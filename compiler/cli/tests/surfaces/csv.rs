@@ -2,6 +2,8 @@
 //!
 //! The first word of a kind is the reader.
 
+use std::fmt::Write as _;
+
 use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
@@ -68,7 +70,7 @@ const KINDS: &[Kind] = &[
         let mut next = 0;
         let mut text = CABLES.to_owned();
         while text.len() < size {
-            text.push_str(&format!("d{next},1,d{},2\n", next + 1));
+            let _ = writeln!(text, "d{next},1,d{},2", next + 1);
             next += 1 + n.up_to(0);
         }
         text.into_bytes()
@@ -115,7 +117,7 @@ fn clos(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     while text.len() < size {
         for spine in 0..16 {
             if numbers.up_to(30) > 0 {
-                text.push_str(&format!("leaf{leaf},{spine},spine{spine},{leaf}\n"));
+                let _ = writeln!(text, "leaf{leaf},{spine},spine{spine},{leaf}");
             }
         }
         leaf += 1;

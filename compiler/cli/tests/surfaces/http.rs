@@ -79,7 +79,7 @@ const KINDS: &[Kind] = &[
     }),
     ("damaged bytes", |n, size| {
         let mut bytes = GET.repeat(size / GET.len() + 1).into_bytes();
-        for _ in 0..1 + size / 50 {
+        for _ in 0..=size / 50 {
             let at = n.up_to(bytes.len() as u64 - 1) as usize;
             bytes[at] = n.up_to(255) as u8;
         }

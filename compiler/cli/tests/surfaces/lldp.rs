@@ -1,5 +1,7 @@
 //! Reports of neighbours in all forms, read by `closc cables check`.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -137,9 +139,10 @@ fn block(numbers: &mut Numbers, size: usize, port: impl Fn(&mut Numbers) -> u64)
     let mut text = String::from("LLDP neighbors:\n");
     while text.len() < size {
         let (port, name) = (port(numbers), numbers.next());
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "Interface:    eth{port}, via: LLDP\n  SysName: p0-t1-{name}\n  PortID: local eth{name}\n"
-        ));
+        );
     }
     text.into_bytes()
 }
@@ -148,12 +151,13 @@ fn table(numbers: &mut Numbers, size: usize, width: usize) -> Vec<u8> {
     let dashes = vec!["-".repeat(width); 5].join("  ");
     let mut text = format!("LocalPort RemoteDevice RemotePortID Capability RemotePortDescr\n{dashes}\n");
     while text.len() < size {
-        text.push_str(&format!(
-            "eth{:<8}  p0-t1-{:03}  eth{:<20} BR eth0\n",
+        let _ = writeln!(
+            text,
+            "eth{:<8}  p0-t1-{:03}  eth{:<20} BR eth0",
             numbers.up_to(99_999),
             numbers.up_to(999),
             numbers.up_to(9)
-        ));
+        );
     }
     text.into_bytes()
 }
@@ -170,9 +174,10 @@ fn packets(numbers: &mut Numbers, size: usize, fields: impl Fn(&mut Numbers) -> 
         let mut frame = vec![1, 0x80, 0xc2, 0, 0, 0x0e, 2, 0, 0, 0, 0, 1, 0x88, 0xcc];
         frame.extend(fields(numbers).concat());
         let [payload, port] = [&frame[..], &[numbers.up_to(3) as u8][..]].map(|bytes| STANDARD.encode(bytes));
-        text.push_str(&format!(
-            "{{\"packet\":{{\"payload\":\"{payload}\",\"metadata\":[{{\"metadataId\":1,\"value\":\"{port}\"}}]}}}}\n"
-        ));
+        let _ = writeln!(
+            text,
+            "{{\"packet\":{{\"payload\":\"{payload}\",\"metadata\":[{{\"metadataId\":1,\"value\":\"{port}\"}}]}}}}"
+        );
     }
     text.into_bytes()
 }
