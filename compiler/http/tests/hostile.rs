@@ -2,13 +2,14 @@
 //!
 //! `CLOSC_HOSTILE=1000` tries a thousand.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
+#[path = "support/client.rs"]
+mod client;
 
 use closc_http::{Answer, Request, serve};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+
+use client::ask;
 
 /// The most bytes of an answer of this server.
 const ANSWER_MAX: usize = 4096;
@@ -56,17 +57,6 @@ fn hostile(random: &mut Random) -> Vec<u8> {
         }
     }
     bytes
-}
-
-fn ask(address: SocketAddr, request: &[u8]) -> Vec<u8> {
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout can be set");
-    // It may refuse, or reset the connection, before all of it is sent.
-    let _ = stream.write_all(request);
-    let _ = stream.shutdown(Shutdown::Write);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    answer
 }
 
 /// The most memory that this process ever had, in KiB.

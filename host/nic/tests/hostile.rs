@@ -9,49 +9,15 @@ use closc_nic::agent::{Agent, At, Options};
 use closc_nic::api;
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
-use closc_nic::wire::{self, Identity, Message, Next, Sequence};
+use closc_nic::wire::{self, Message, Next, Sequence};
 use closc_paths::Table;
 use proptest::prelude::*;
 
-use common::{Net, nic, table};
-
-fn identity() -> Identity {
-    Identity {
-        block: 0xfcbb_bbbb,
-        blocks: 1,
-        pool: 0xfd00_c105_0001 << 80,
-        pool_len: 48,
-        udp_port: 49791,
-        // Of a fabric without a secret it follows from its addresses.
-        cookie: (0xfd00_c105_0001_u64 << 16) ^ 0xfcbb_bbbb_u64.rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15,
-    }
-}
+use common::{Net, frame, identity, nic, table};
 
 fn agent(table: &Table<'_>) -> Agent {
     let options = Options { channels: Some(4), ..Options::default() };
     Agent::new(&At { table, now_ns: 1 }, options, Region::Pattern { wrong: 0 }, 5).unwrap()
-}
-
-/// A frame that is as good as ours up to what a test fills in.
-fn frame(source: [u8; 16], sequence: Option<Sequence>, next: Next, payload: &[u8]) -> Vec<u8> {
-    let own = identity();
-    let mut room = vec![0; 80];
-    let mut to = [0; 16];
-    to[..6].copy_from_slice(&[0xfc, 0xbb, 0xbb, 0xbb, 0x80, 0x01]);
-    let sequence = sequence.as_ref().map(|sequence| (sequence, own.tag()));
-    let start = wire::write_outer(
-        &mut room,
-        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x86, 0xdd],
-        (&source, &to),
-        (0, 0),
-        sequence,
-        (next, payload.len()),
-    );
-    let mut frame = [&room[start..], payload].concat();
-    if next == Next::Udp {
-        wire::seal(&mut frame);
-    }
-    frame
 }
 
 fn message(bytes: &[u8]) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use closc_nic::agent::{Agent, At, Options};
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
-use closc_nic::wire::{self, Identity, Message, Next, Sequence};
+use closc_nic::wire::{self, Message, Next, Sequence};
 use closc_paths::Table;
 
 use crate::common::Place;
@@ -200,13 +200,6 @@ const KINDS: &[Kind] = &[
     ("noise", |n, size| frames(n, size, |n| (0..12).flat_map(|_| n.next().to_le_bytes()).collect())),
 ];
 
-fn identity() -> Identity {
-    let pool = 0xfd00_c105_0001 << 80;
-    // The cookie of a fabric without a secret follows from its addresses.
-    let cookie = (0xfd00_c105_0001_u64 << 16) ^ 0xfcbb_bbbb_u64.rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
-    Identity { block: 0xfcbb_bbbb, blocks: 1, pool, pool_len: 48, udp_port: 49_791, cookie }
-}
-
 fn probe(numbers: &mut Numbers) -> Message<'static> {
     Message::PairProbe(wire::PairProbe {
         id: numbers.next() as u32,
@@ -221,23 +214,14 @@ fn probe(numbers: &mut Numbers) -> Message<'static> {
 
 /// A frame that passes every check, from a NIC of the group of the agent.
 fn from(peer: u16, sequence: Option<Sequence>, message: &Message<'_>) -> Vec<u8> {
-    let own = identity();
+    let own = net::identity();
     let source = (u128::from_be_bytes(net::nic(0)) + u128::from(peer)).to_be_bytes();
     let mut bytes = vec![0; wire::MESSAGE_LEN_MAX];
     let length = wire::write(&mut bytes, message, &own);
     let mut payload = vec![0; 8];
     wire::write_udp(&mut payload, &own, 0, length);
     payload.extend_from_slice(&bytes[..length]);
-    let mut to = [0; 16];
-    to[..6].copy_from_slice(&[0xfc, 0xbb, 0xbb, 0xbb, 0x80, 0x01]);
-    let mut room = vec![0; 80];
-    let sequence = sequence.as_ref().map(|sequence| (sequence, own.tag()));
-    let ethernet = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x86, 0xdd];
-    let start =
-        wire::write_outer(&mut room, &ethernet, (&source, &to), (0, 0), sequence, (Next::Udp, payload.len()));
-    let mut frame = [&room[start..], &payload].concat();
-    wire::seal(&mut frame);
-    frame
+    net::frame(source, sequence, Next::Udp, &payload)
 }
 
 /// The same with the next number of its sender, more or less.

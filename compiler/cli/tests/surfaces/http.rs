@@ -1,8 +1,7 @@
 //! Requests over HTTP, read by the library: a server and one client in one process, whose processor time counts too.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
+#[path = "../../../http/tests/support/client.rs"]
+mod client;
 
 use closc_http::{Answer, Request, serve};
 use tokio::net::TcpListener;
@@ -12,6 +11,7 @@ use crate::common::Place;
 use crate::kinds::Numbers;
 use crate::measure::{self, Usage};
 use crate::{Kind, Reader, Surface, made};
+use client::ask;
 
 pub(crate) static SURFACE: Surface = Surface {
     name: "HTTP",
@@ -102,17 +102,6 @@ impl Reader for Server {
     fn read(&mut self, _: &str, input: &[u8]) -> Usage {
         measure::library("http::serves_one_client", &self.0, input)
     }
-}
-
-fn ask(address: SocketAddr, request: &[u8]) -> Vec<u8> {
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout can be set");
-    // The server may refuse, or reset the connection, before all of it is sent.
-    let _ = stream.write_all(request);
-    let _ = stream.shutdown(Shutdown::Write);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    answer
 }
 
 /// The pieces between marks.

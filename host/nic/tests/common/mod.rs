@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use closc_nic::agent::{Agent, At, Options};
 use closc_nic::batch::{BATCH, Batch};
 use closc_nic::region::Region;
+use closc_nic::wire::{self, Identity, Next, Sequence};
 use closc_paths::write::{Body, write};
 use closc_paths::{Denied, Header, Kind, PlaneAt, Reason, Scope, Table};
 
@@ -13,6 +14,41 @@ pub(crate) const PLANES: u8 = 4;
 pub(crate) const UPLINKS: u16 = 4;
 const POOL: u128 = 0xfd00_c105_0001 << 80;
 const BLOCK: u128 = 0xfcbb_bbbb << 96;
+
+/// The identity of the fabric of these tables.
+pub(crate) fn identity() -> Identity {
+    Identity {
+        block: 0xfcbb_bbbb,
+        blocks: 1,
+        pool: 0xfd00_c105_0001 << 80,
+        pool_len: 48,
+        udp_port: 49791,
+        // Of a fabric without a secret it follows from its addresses.
+        cookie: (0xfd00_c105_0001_u64 << 16) ^ 0xfcbb_bbbb_u64.rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15,
+    }
+}
+
+/// A frame that is as good as ours up to what a test fills in.
+pub(crate) fn frame(source: [u8; 16], sequence: Option<Sequence>, next: Next, payload: &[u8]) -> Vec<u8> {
+    let own = identity();
+    let mut room = vec![0; 80];
+    let mut to = [0; 16];
+    to[..6].copy_from_slice(&[0xfc, 0xbb, 0xbb, 0xbb, 0x80, 0x01]);
+    let sequence = sequence.as_ref().map(|sequence| (sequence, own.tag()));
+    let start = wire::write_outer(
+        &mut room,
+        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x86, 0xdd],
+        (&source, &to),
+        (0, 0),
+        sequence,
+        (next, payload.len()),
+    );
+    let mut frame = [&room[start..], payload].concat();
+    if next == Next::Udp {
+        wire::seal(&mut frame);
+    }
+    frame
+}
 
 /// Returns the address of the first NIC of a group, from 0.
 pub(crate) fn nic(group: u16) -> [u8; 16] {

@@ -48,7 +48,7 @@ pub(super) fn steps(view: &View, flows: &[(usize, usize)]) -> Vec<Step> {
         step(5_000, format!("`{cut}` is back."), repairs()),
         step(
             6_500,
-            format!("Cable `{gray}` loses 20 % of its packets. Its link stays up."),
+            format!("Cable `{gray}` loses {} % of its packets. Its link stays up.", GRAY_PPM / 10_000),
             breaks(gray_fault),
         ),
         step(10_000, format!("`{gray}` is replaced."), repairs()),
