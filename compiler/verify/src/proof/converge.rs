@@ -9,6 +9,7 @@
 //! Prefixes of one announcement are a row of bits. A switch treats most prefixes alike, so there are few rows; and the
 //! autonomous system that a prefix comes from is left out of its path, which is then the same for many.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findin
     }
     let planes: Vec<Vec<SwitchId>> = planes.into_values().collect();
     let settled: Vec<(Vec<(SwitchId, Counted)>, Findings)> =
-        planes.par_iter().map(|ids| Plane::new(fabric, ids).settle(keep)).collect();
+        planes.par_iter().map(|ids| Plane::new(fabric, ids, keep).settle()).collect();
     let (mut all, mut findings) = (Vec::new(), Findings::default());
     for (converged, found) in settled {
         all.extend(converged);
@@ -152,13 +153,16 @@ struct Passed {
 /// Paths that pass the filters of both ends: their preference there, and their bandwidth.
 type Received = (Rank, Arc<Bits>, Option<u64>);
 
+/// Prefixes by place, and the next hops to all of them.
+type Class = (Box<[u32]>, Arc<[NextHop]>);
+
 /// Packets received by a switch so far.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct State {
     /// Prefixes whose best paths are known.
     settled: Bits,
-    /// Best paths.
-    classes: Vec<(Bits, Arc<[NextHop]>)>,
+    /// Best paths to prefixes whose routes are stored.
+    classes: Vec<Class>,
     /// Prefixes received over each cable.
     received: Vec<u64>,
     /// The greatest number of ways to a prefix.
@@ -174,6 +178,8 @@ struct Plane<'a> {
     places: HashMap<SwitchId, usize>,
     /// Every prefix that is announced.
     prefixes: Vec<Ipv6Net>,
+    /// Those whose routes are stored.
+    kept: Vec<bool>,
     /// The prefixes that each autonomous system announces of its own.
     origins: HashMap<u32, Bits>,
     states: Vec<State>,
@@ -184,7 +190,7 @@ struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    fn new(fabric: &'a Fabric, ids: &'a [SwitchId]) -> Self {
+    fn new(fabric: &'a Fabric, ids: &'a [SwitchId], keep: &Keep<'_>) -> Self {
         let speakers: Vec<&Speaker> =
             ids.iter().filter_map(|id| fabric.switch(*id)?.speaker.as_ref()).collect();
         let mut prefixes: Vec<Ipv6Net> =
@@ -203,6 +209,7 @@ impl<'a> Plane<'a> {
             fabric,
             ids,
             speakers,
+            kept: prefixes.iter().map(keep).collect(),
             prefixes,
             origins: HashMap::new(),
             up: Vec::new(),
@@ -211,14 +218,10 @@ impl<'a> Plane<'a> {
         }
     }
 
-    fn settle(mut self, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
+    fn settle(mut self) -> (Vec<(SwitchId, Counted)>, Findings) {
         let mut own = Vec::with_capacity(self.ids.len());
         for (at, speaker) in self.speakers.clone().into_iter().enumerate() {
-            let mut networks = Bits::new(self.prefixes.len());
-            for network in &speaker.networks {
-                networks
-                    .set(self.prefixes.binary_search(network).expect("every network is among the prefixes"));
-            }
+            let networks = self.places_of(speaker.networks.iter());
             let empty = || Bits::new(self.prefixes.len());
             self.origins.entry(speaker.asn).or_insert_with(empty).add(&networks);
             self.states[at].settled = networks.clone();
@@ -243,9 +246,15 @@ impl<'a> Plane<'a> {
             }
         }
         self.limits();
-        let kept: Vec<bool> = self.prefixes.iter().map(keep).collect();
-        let converged = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at, &kept))).collect();
+        let converged = (0..self.ids.len()).map(|at| (self.ids[at], self.routes(at))).collect();
         (converged, self.findings)
+    }
+
+    /// Returns which of all prefixes are among some.
+    fn places_of<'n>(&self, some: impl Iterator<Item = &'n Ipv6Net>) -> Bits {
+        let mut places = Bits::new(self.prefixes.len());
+        some.filter_map(|prefix| self.prefixes.binary_search(prefix).ok()).for_each(|at| places.set(at));
+        places
     }
 
     /// Sends an announcement over all sessions that are up, through the filters of both ends.
@@ -370,10 +379,13 @@ impl<'a> Plane<'a> {
             let mut transit = (*members[0].transit).clone();
             members[1..].iter().for_each(|offer| transit.or(&offer.transit));
             self.width(id, speaker, &members, &transit);
-            let ways = weighed(&members);
+            let kept: Box<[u32]> = prefixes.iter().filter(|at| self.kept[*at as usize]).collect();
             let state = &mut self.states[to];
-            state.widest = state.widest.max(ways.len());
+            state.widest = state.widest.max(members.len());
             state.settled.add(&prefixes);
+            if !kept.is_empty() {
+                state.classes.push((kept, weighed(&members)));
+            }
             let sum: u64 = members.iter().filter_map(|offer| offer.bandwidth).sum();
             let above = |offer: &&Offer| self.fabric.plugged(id, offer.slot).2 == Side::Lower;
             let announcement = Announcement {
@@ -381,9 +393,8 @@ impl<'a> Plane<'a> {
                 transit: Arc::new(transit.through(speaker.asn)),
                 bandwidth: Some(sum).filter(|sum| *sum > 0),
                 from_above: members.iter().any(above),
-                prefixes: prefixes.clone(),
+                prefixes,
             };
-            state.classes.push((prefixes, ways));
             let same = |known: &&mut Announcement| {
                 known.transit == announcement.transit
                     && (known.bandwidth, known.from_above)
@@ -493,34 +504,25 @@ impl<'a> Plane<'a> {
     }
 
     /// Returns what a switch has received as routes, rising. A static route of the same prefix is preferred.
-    fn routes(&mut self, at: usize, kept: &[bool]) -> Counted {
-        let classes = std::mem::take(&mut self.states[at].classes);
+    fn routes(&mut self, at: usize) -> Counted {
+        let State { settled: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {
             return Counted { count: 0, routes: Vec::new() };
         };
-        let mut fixed = Bits::new(self.prefixes.len());
-        for route in &switch.other_routes {
-            if let Ok(place) = self.prefixes.binary_search(&route.prefix) {
-                fixed.set(place);
-            }
-        }
+        received.remove(&self.places_of(self.speakers[at].networks.iter()));
+        received.remove(&self.places_of(switch.other_routes.iter().map(|route| &route.prefix)));
         // Prefixes rise by place, and each is in one class.
-        let mut found: Vec<(u32, usize)> = Vec::new();
-        let mut count = 0;
-        for (class, (prefixes, _)) in classes.iter().enumerate() {
-            for place in prefixes.iter().filter(|place| !fixed.get(*place as usize)) {
-                count += 1;
-                if kept[place as usize] {
-                    found.push((place, class));
-                }
-            }
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for (class, (places, _)) in (0..).zip(&classes) {
+            let own = places.iter().filter(|place| received.get(**place as usize));
+            found.extend(own.map(|place| (*place, class)));
         }
         found.sort_unstable();
-        let route = |(place, class): (u32, usize)| OtherRoute {
+        let route = |(place, class): (u32, u32)| OtherRoute {
             prefix: self.prefixes[place as usize],
-            ways: Ways::Alike(Arc::clone(&classes[class].1)),
+            ways: Ways::Alike(Arc::clone(&classes[class as usize].1)),
         };
-        Counted { count, routes: found.into_iter().map(route).collect() }
+        Counted { count: received.count() as usize, routes: found.into_iter().map(route).collect() }
     }
 }
 
@@ -534,35 +536,50 @@ fn names_own(terms: &Terms) -> bool {
 
 /// Parts prefixes by who offers them: each part with its offers, by place.
 ///
-/// Most offers are the same but for a few prefixes. So each is compared with one that is frequent, and prefixes are parted
-/// by the offers in which they differ from that one.
+/// Most offers are the same as others: those of one zone over all switches above. So each row of prefixes is looked at once. Of the
+/// rest many differ in a few prefixes only. So a row that has most of a frequent one is compared with that, and prefixes are parted
+/// by the rows in which they differ from it; any other row is compared with none.
 fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
-    if offers.is_empty() {
-        return Vec::new();
-    }
-    let mut counts: HashMap<*const Bits, (usize, usize)> = HashMap::new();
-    for (at, (offer, _)) in offers.iter().enumerate() {
-        counts.entry(Arc::as_ptr(&offer.prefixes)).or_insert((0, at)).0 += 1;
-    }
-    let frequent = counts.into_values().max_by_key(|(count, at)| (*count, std::cmp::Reverse(*at)));
-    let frequent = &offers[frequent.map_or(0, |(_, at)| at)].1;
-    let mut union = Bits::new(prefixes);
-    let mut odd: Vec<(u32, usize)> = Vec::new();
+    let mut places: hashbrown::HashMap<&Bits, usize> = hashbrown::HashMap::new();
+    let mut rows: Vec<(&Bits, Vec<usize>)> = Vec::new();
     for (at, (_, own)) in offers.iter().enumerate() {
+        let place = *places.entry(own).or_insert(rows.len());
+        if place == rows.len() {
+            rows.push((own, Vec::new()));
+        }
+        rows[place].1.push(at);
+    }
+    let Some(frequent) = rows.iter().max_by_key(|(_, offers)| (offers.len(), Reverse(offers[0]))) else {
+        return Vec::new();
+    };
+    let frequent = frequent.0;
+    let half = frequent.count().div_ceil(2);
+    let near: Vec<bool> = rows.iter().map(|(own, _)| own.count_both(frequent) >= half).collect();
+    let mut union = Bits::new(prefixes);
+    let mut odd: Vec<(u32, u32)> = Vec::new();
+    for ((at, (own, _)), near) in (0..).zip(&rows).zip(&near) {
         union.add(own);
-        odd.extend(own.differ(frequent).map(|prefix| (prefix, at)));
+        if *near {
+            odd.extend(own.differ(frequent).map(|prefix| (prefix, at)));
+        } else {
+            odd.extend(own.iter().map(|prefix| (prefix, at)));
+        }
     }
     odd.sort_unstable();
-    let mut parts: BTreeMap<(bool, Vec<usize>), Bits> = BTreeMap::new();
-    let mut next = 0;
+    let mut parts: BTreeMap<(bool, Vec<u32>), Bits> = BTreeMap::new();
+    let mut odd = &*odd;
     for prefix in union.iter() {
-        let end = next + odd[next..].partition_point(|(other, _)| *other <= prefix);
-        let key = (frequent.get(prefix as usize), odd[next..end].iter().map(|(_, at)| *at).collect());
+        let (own, rest) = odd.split_at(odd.iter().take_while(|(other, _)| *other == prefix).count());
+        let key = (frequent.get(prefix as usize), own.iter().map(|(_, at)| *at).collect());
         parts.entry(key).or_insert_with(|| Bits::new(prefixes)).set(prefix as usize);
-        next = end;
+        odd = rest;
     }
-    let members = |(usual, odd): &(bool, Vec<usize>)| {
-        (0..offers.len()).filter(|at| *usual != odd.binary_search(at).is_ok()).collect()
+    let members = |(usual, odd): &(bool, Vec<u32>)| {
+        let all = (0..).zip(&rows).zip(&near);
+        let offering = all.filter(|((at, _), near)| (*usual && **near) != odd.binary_search(at).is_ok());
+        let mut members: Vec<usize> = offering.flat_map(|((_, (_, offers)), _)| offers).copied().collect();
+        members.sort_unstable();
+        members
     };
     parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
 }
@@ -618,6 +635,28 @@ mod tests {
             (vec![72], vec![2]),
         ];
         assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn parts_are_those_of_a_look_at_each_prefix() {
+        let frequent: Vec<usize> = (0..40).collect();
+        let rows = [row(&frequent), row(&[70, 71]), row(&frequent[5..]), row(&[3, 70]), row(&frequent)];
+        let offers: Vec<Offer> =
+            rows.iter().enumerate().map(|(slot, row)| offer(slot as u16, row, None)).collect();
+        let offers: Vec<(&Offer, Bits)> =
+            offers.iter().map(|offer| (offer, (*offer.prefixes).clone())).collect();
+        let mut expected: BTreeMap<Vec<usize>, Vec<u32>> = BTreeMap::new();
+        for prefix in 0..100 {
+            let members: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].get(prefix)).collect();
+            if !members.is_empty() {
+                expected.entry(members).or_default().push(prefix as u32);
+            }
+        }
+        let parts = alike(&offers, 100).into_iter();
+        assert_eq!(
+            parts.map(|(part, members)| (members, part.iter().collect())).collect::<BTreeMap<_, Vec<u32>>>(),
+            expected
+        );
     }
 
     #[test]

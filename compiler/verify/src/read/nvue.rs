@@ -6,10 +6,12 @@ mod device;
 mod fields;
 mod interface;
 mod place;
+mod plain;
 mod qos;
 mod segments;
 mod site;
 mod system;
+mod value;
 
 use super::error::ReadError;
 use super::room::{Circumstances, Files, Room, Wanted, always};

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::fields::Fields;
 use super::place::FILE;
+use super::value::{Map, Value};
 use crate::model::device::{Device, FaultKind};
 use crate::read::error::ReadError;
 
@@ -52,7 +51,7 @@ pub(super) fn judge(
     bound: &Fields<'_>,
     device: &mut Device<'_>,
 ) -> Result<(), ReadError> {
-    let known: BTreeMap<&str, &Value> = lists.entries().collect();
+    let known: BTreeMap<&str, &Value<'_>> = lists.entries().collect();
     for (name, value) in bound.entries() {
         let mut way = Fields::of(bound.path(name), Some(value))?;
         for key in ["inbound", "outbound"] {
@@ -82,13 +81,13 @@ pub(super) fn judge(
 }
 
 /// What a list may refuse of what is needed.
-fn refused(list: &Value) -> Vec<&'static str> {
+fn refused(list: &Value<'_>) -> Vec<&'static str> {
     // Neighbours talk in IPv6.
     if list.get("type").and_then(Value::as_str) == Some("ipv4") {
         return Vec::new();
     }
-    let rules = list.get("rule").and_then(Value::as_object).into_iter().flatten();
-    let mut rules: Vec<(u32, &Value)> =
+    let rules = list.get("rule").and_then(Value::as_object).into_iter().flat_map(Map::iter);
+    let mut rules: Vec<(u32, &Value<'_>)> =
         rules.map(|(number, rule)| (number.parse().unwrap_or(0), rule)).collect();
     rules.sort_by_key(|(number, _)| *number);
     let drops = |needed: &&Needed| {
@@ -98,7 +97,7 @@ fn refused(list: &Value) -> Vec<&'static str> {
                 continue;
             }
             let action = rule.get("action").and_then(Value::as_object);
-            let does = |word: &str| action.is_some_and(|action| action.contains_key(word));
+            let does = |word: &str| action.is_some_and(|action| action.get(word).is_some());
             if does("log") && action.is_some_and(|action| action.len() == 1) {
                 continue;
             }
@@ -114,35 +113,36 @@ fn refused(list: &Value) -> Vec<&'static str> {
     NEEDED.iter().filter(drops).map(|needed| needed.what).collect()
 }
 
-fn matches(value: Option<&Value>, needed: &Needed) -> Matches {
-    let below = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
-    let (whole, ip) = (below(value), below(value.and_then(|value| value.get("ip"))));
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+fn matches(value: Option<&Value<'_>>, needed: &Needed) -> Matches {
+    let none = Map::default();
+    let whole = value.and_then(Value::as_object).unwrap_or(&none);
+    let ip = whole.get("ip").and_then(Value::as_object).unwrap_or(&none);
+    let text = |value: &Value<'_>| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let is_other = ip.get("protocol").is_some_and(|own| !needed.protocols.contains(&text(own).as_str()));
     if is_other {
         return Matches::Never;
     }
-    let mut understood = whole.keys().all(|key| key == "ip");
-    for (key, value) in &ip {
-        match key.as_str() {
+    let mut understood = whole.iter().all(|(key, _)| key == "ip");
+    for (key, value) in ip.iter() {
+        match key {
             "protocol" => {}
-            "tcp" | "udp" if !needed.protocols.contains(&key.as_str()) => return Matches::Never,
+            "tcp" | "udp" if !needed.protocols.contains(&key) => return Matches::Never,
             "tcp" | "udp" => {
-                for (side, ports) in value.as_object().into_iter().flatten() {
+                for (side, ports) in value.as_object().into_iter().flat_map(Map::iter) {
                     let Some((own, words)) = &needed.port else { return Matches::Never };
                     let ports: Vec<&str> =
-                        ports.as_object().into_iter().flatten().map(|(port, _)| port.as_str()).collect();
+                        ports.as_object().into_iter().flat_map(Map::iter).map(|(port, _)| port).collect();
                     let has = |port: &&str| words.contains(port) || port.eq_ignore_ascii_case("any");
                     let may = |port: &&str| {
                         // The other side has a port of its own choice, above those of services.
                         let is_high = port.parse::<u16>().is_ok_and(|number| number >= 1024);
                         let is_range = port.contains(':') || port.eq_ignore_ascii_case("any");
-                        is_range || if side == own { has(port) } else { is_high }
+                        is_range || if side == *own { has(port) } else { is_high }
                     };
                     if !ports.iter().any(may) {
                         return Matches::Never;
                     }
-                    understood &= side == own && ports.iter().any(has);
+                    understood &= side == *own && ports.iter().any(has);
                 }
             }
             _ => understood = false,
@@ -155,10 +155,11 @@ fn matches(value: Option<&Value>, needed: &Needed) -> Matches {
 mod tests {
     use serde_json::json;
 
-    use super::refused;
+    use super::Value;
 
     #[test]
     fn what_the_fabric_speaks_must_come_through() {
+        let refused = |list: serde_json::Value| super::refused(&Value::from(list));
         let list = |rules: &serde_json::Value| json!({ "type": "ipv6", "rule": rules });
         let ssh = json!({ "match": { "ip": { "protocol": "tcp", "tcp": { "dest-port": { "22": {} } } } }, "action": { "deny": {} } });
         let all = json!({ "action": { "deny": {} } });
@@ -183,10 +184,8 @@ mod tests {
                 1,
             ),
         ] {
-            assert_eq!(refused(&list(&rules)).len(), count, "{rules}");
+            assert_eq!(refused(list(&rules)).len(), count, "{rules}");
         }
-        assert!(
-            refused(&json!({ "type": "ipv4", "rule": { "1": { "action": { "deny": {} } } } })).is_empty()
-        );
+        assert!(refused(json!({ "type": "ipv4", "rule": { "1": { "action": { "deny": {} } } } })).is_empty());
     }
 }

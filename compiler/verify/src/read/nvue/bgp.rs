@@ -5,11 +5,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::fields::Fields;
 use super::interface::Panel;
 use super::place::FILE;
+use super::value::Value;
 use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Matched, Neighbour, Process, Remote};
 use crate::model::device::{Device, FaultKind};
 use crate::read::bgp::{Agreed, Instance, Known, Names, Said, faults, length};
@@ -88,7 +87,7 @@ impl<'v> Bgp<'v> {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 let permit = permit(&mut rule)?;
                 let matches = rule.below("match")?;
-                let all: Vec<(&str, &Value)> = matches.entries().collect();
+                let all: Vec<(&str, &Value<'_>)> = matches.entries().collect();
                 let [(prefix, value)] = all[..] else {
                     return Err(ReadError::whole(format!(
                         "`{}` does not match one prefix",

@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use serde_json::Value;
 
 use super::bgp::Bgp;
-use super::fields::Fields;
+use super::fields::{Fields, Path};
 use super::interface::Panel;
 use super::place::FILE;
 use super::qos::QosReader;
-use super::{segments, system};
+use super::value::Value;
+use super::{plain, segments, system};
 use crate::model::device::{Device, FaultKind, Hop};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
@@ -27,27 +27,16 @@ pub(super) fn read<'a>(
     text: &'a str,
     routing: Routing,
 ) -> Result<Device<'a>, ReadError> {
-    // As NVUE shows and takes files, `on` and `off` are words with quotes or without.
-    let options = serde_saphyr::options! { strict_booleans: true };
-    let whole: Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let line = error.location().map(|at| at.line() as usize);
-        ReadError { line, ..ReadError::whole(error.to_string()) }
-    })?;
-    // NVUE's keys are text; a reader of YAML makes a number of `4:`, and this one text of both.
-    let is_number = |line: &str| {
-        let line = line.trim_start();
-        let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
-        rest.len() < line.len() && rest.starts_with(':')
+    let whole = match plain::read(text) {
+        Some(whole) => whole,
+        None => by_library(text)?,
     };
-    if let Some(at) = text.lines().position(is_number) {
-        return Err(ReadError::at(at + 1, "a key is a number and no text"));
-    }
     let entries =
         whole.as_array().ok_or_else(|| ReadError::whole("it is not a list of entries such as `set`"))?;
     let mut set = None;
     let mut device = Device::new(language);
     for entry in entries {
-        let mut entry = Fields::of("entry".to_owned(), Some(entry))?;
+        let mut entry = Fields::of(Path::new("entry"), Some(entry))?;
         // Model and version of the switch that a file was saved on.
         entry.take("header");
         if let Some(own) = entry.take("set")
@@ -57,7 +46,7 @@ pub(super) fn read<'a>(
         }
         entry.finish(&mut device);
     }
-    let mut set = Fields::of("set".to_owned(), set)?;
+    let mut set = Fields::of(Path::new("set"), set)?;
     let mut panel = Panel::default();
     for (name, value) in set.below("interface")?.entries() {
         panel.interface(name, value, &mut device)?;
@@ -73,6 +62,26 @@ pub(super) fn read<'a>(
     let attached = panel.finish(&mut device);
     device.qos = Some(Arc::new(qos.finish(&attached, &mut device)));
     Ok(device)
+}
+
+/// Reads any YAML.
+pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
+    // As NVUE shows and takes files, `on` and `off` are words with quotes or without.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let whole: serde_json::Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let line = error.location().map(|at| at.line() as usize);
+        ReadError { line, ..ReadError::whole(error.to_string()) }
+    })?;
+    // NVUE's keys are text; a reader of YAML makes a number of `4:`, and this one text of both.
+    let is_number = |line: &str| {
+        let line = line.trim_start();
+        let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        rest.len() < line.len() && rest.starts_with(':')
+    };
+    if let Some(at) = text.lines().position(is_number) {
+        return Err(ReadError::at(at + 1, "a key is a number and no text"));
+    }
+    Ok(whole.into())
 }
 
 fn routes<'v>(

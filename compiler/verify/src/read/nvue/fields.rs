@@ -3,46 +3,89 @@
 //! In: a value of YAML. Out: its fields one by one. Invariants: a key that no reader takes is the site's by its list or a fault; a
 //! number is a number and text is text, as in NVUE's own schema.
 
+use std::fmt;
 use std::str::FromStr;
 
-use serde_json::{Map, Value};
-
 use super::site;
+use super::value::{Map, Value};
 use crate::model::device::Device;
 use crate::read::error::ReadError;
 
+/// The keys that lead to a value.
+#[derive(Debug, Clone)]
+pub(super) struct Path<'v>(Vec<&'v str>);
+
+impl<'v> Path<'v> {
+    /// Begins with one key.
+    pub(super) fn new(first: &'v str) -> Self {
+        Path(vec![first])
+    }
+
+    /// Returns the keys, outermost first.
+    pub(super) fn keys(&self) -> &[&'v str] {
+        &self.0
+    }
+
+    /// Leads to an entry below.
+    pub(super) fn to(&self, key: &'v str) -> Self {
+        let mut keys = Vec::with_capacity(self.0.len() + 1);
+        keys.extend_from_slice(&self.0);
+        keys.push(key);
+        Path(keys)
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("."))
+    }
+}
+
 /// Fields of a mapping, with the keys that lead to it.
 pub(super) struct Fields<'v> {
-    path: String,
-    map: Option<&'v Map<String, Value>>,
-    taken: Vec<&'static str>,
+    path: Path<'v>,
+    map: Option<&'v Map<'v>>,
+    /// Places of entries that were taken: a bit for each of the first 64, and the others.
+    taken: u64,
+    taken_behind: Vec<usize>,
 }
 
 impl<'v> Fields<'v> {
     /// Takes a value that is a mapping; nothing counts as an empty one.
-    pub(super) fn of(path: String, value: Option<&'v Value>) -> Result<Self, ReadError> {
+    pub(super) fn of(path: Path<'v>, value: Option<&'v Value<'v>>) -> Result<Self, ReadError> {
         let map = match value {
             None | Some(Value::Null) => None,
             Some(Value::Object(map)) => Some(map),
             Some(_) => return Err(ReadError::whole(format!("`{path}` is not a mapping"))),
         };
-        Ok(Fields { path, map, taken: Vec::new() })
+        Ok(Fields { path, map, taken: 0, taken_behind: Vec::new() })
     }
 
     /// Returns a value.
-    pub(super) fn take(&mut self, key: &'static str) -> Option<&'v Value> {
-        self.taken.push(key);
-        self.map?.get(key)
+    pub(super) fn take(&mut self, key: &'static str) -> Option<&'v Value<'v>> {
+        let map = self.map?;
+        let place = map.place(key)?;
+        if place < 64 {
+            self.taken |= 1 << place;
+        } else {
+            self.taken_behind.push(place);
+        }
+        Some(map.at(place))
+    }
+
+    fn was_taken(&self, place: usize) -> bool {
+        if place < 64 { self.taken >> place & 1 == 1 } else { self.taken_behind.contains(&place) }
     }
 
     /// Returns the mapping below a key.
     pub(super) fn below(&mut self, key: &'static str) -> Result<Fields<'v>, ReadError> {
-        Fields::of(format!("{}.{key}", self.path), self.take(key))
+        let value = self.take(key);
+        Fields::of(self.path.to(key), value)
     }
 
     /// Tells whether a key is there.
     pub(super) fn has(&self, key: &str) -> bool {
-        self.map.is_some_and(|map| map.contains_key(key))
+        self.map.is_some_and(|map| map.place(key).is_some())
     }
 
     /// Returns a text.
@@ -63,14 +106,14 @@ impl<'v> Fields<'v> {
     }
 
     /// Returns all entries: names that the site or the fabric chose.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&'v str, &'v Value)> + use<'v> {
-        self.map.into_iter().flatten().map(|(key, value)| (key.as_str(), value))
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'v str, &'v Value<'v>)> + use<'v> {
+        self.map.into_iter().flat_map(Map::iter)
     }
 
     /// Returns the keys of a set, parsed: NVUE writes `'3': {}`.
     pub(super) fn set<T: FromStr>(&self) -> Result<Vec<T>, ReadError> {
-        let parse = |(key, value): (&str, &Value)| {
-            if !value.is_null() && value.as_object().is_none_or(|below| !below.is_empty()) {
+        let parse = |(key, value): (&str, &Value<'_>)| {
+            if *value != Value::Null && value.as_object().is_none_or(|below| below.len() > 0) {
                 return Err(ReadError::whole(format!("`{}.{key}` is not empty", self.path)));
             }
             key.parse().map_err(|_| ReadError::whole(format!("`{}` has no `{key}`", self.path)))
@@ -79,14 +122,15 @@ impl<'v> Fields<'v> {
     }
 
     /// Names an entry for messages.
-    pub(super) fn path(&self, key: &str) -> String {
-        format!("{}.{key}", self.path)
+    pub(super) fn path(&self, key: &'v str) -> Path<'v> {
+        self.path.to(key)
     }
 
     /// Names what is the site's, and reports any other key that no reader took.
     pub(super) fn finish(self, device: &mut Device<'_>) {
-        for (key, value) in self.entries().filter(|(key, _)| !self.taken.contains(key)) {
-            site::judge(&self.path, key, value, device);
+        let others = self.entries().enumerate().filter(|(place, _)| !self.was_taken(*place));
+        for (_, (key, value)) in others {
+            site::judge(self.path.keys(), key, value, device);
         }
     }
 }

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use ipnet::{IpNet, Ipv6Net};
-use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::{Fields, Path};
 use super::place::FILE;
+use super::value::Value;
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::read::error::ReadError;
 use crate::read::value::parse;
@@ -67,10 +67,10 @@ impl Panel {
     pub(super) fn interface(
         &mut self,
         name: &str,
-        value: &Value,
+        value: &Value<'_>,
         device: &mut Device<'_>,
     ) -> Result<(), ReadError> {
-        let mut own = Fields::of(format!("interface.{name}"), Some(value))?;
+        let mut own = Fields::of(Path::new("interface").to(name), Some(value))?;
         let kind = own.text("type")?;
         let meant = match name {
             "lo" => "loopback",
@@ -274,7 +274,7 @@ fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<String> {
 
 /// Reads how a cage is split.
 fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, u8)>, ReadError> {
-    let ways: Vec<(&str, &Value)> = breakout.entries().collect();
+    let ways: Vec<(&str, &Value<'_>)> = breakout.entries().collect();
     let [(way, value)] = ways[..] else {
         return Err(ReadError::whole(format!("`{}` is not one way", breakout.path("*"))));
     };

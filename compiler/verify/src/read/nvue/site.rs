@@ -3,9 +3,8 @@
 //! In: a key that no reader took, with its value. Out: a line of what is not judged, or a fault. Invariants: below a key of the
 //! site nothing counts that is in no list; text of several lines is a file of another program and may hold anything.
 
-use serde_json::Value;
-
 use super::place::FILE;
+use super::value::Value;
 use crate::model::device::{Device, FaultKind};
 use crate::read::site::SiteGroup;
 
@@ -264,24 +263,25 @@ fn fit(path: &[&str]) -> Option<Fit> {
 }
 
 /// Names what is the site's, and reports any other key.
-pub(super) fn judge(above: &str, key: &str, value: &Value, device: &mut Device<'_>) {
-    let mut path: Vec<&str> = above.strip_prefix("set.").unwrap_or(above).split('.').collect();
+pub(super) fn judge<'v>(above: &[&'v str], key: &'v str, value: &'v Value<'v>, device: &mut Device<'_>) {
+    let above = above.strip_prefix(&["set"]).filter(|rest| !rest.is_empty()).unwrap_or(above);
+    let mut path = above.to_vec();
     path.push(key);
     walk(&mut path, value, device);
 }
 
-fn walk<'v>(path: &mut Vec<&'v str>, value: &'v Value, device: &mut Device<'_>) {
+fn walk<'v>(path: &mut Vec<&'v str>, value: &'v Value<'v>, device: &mut Device<'_>) {
     match (fit(path), value) {
         (Some(Fit::Above), Value::Null) => {}
         (Some(Fit::Above), Value::Object(below)) => {
-            for (key, value) in below {
+            for (key, value) in below.iter() {
                 path.push(key);
                 walk(path, value, device);
                 path.pop();
             }
         }
-        (Some(Fit::Leaf), Value::Object(below)) if !below.is_empty() => {
-            for key in below.keys() {
+        (Some(Fit::Leaf), Value::Object(below)) if below.len() > 0 => {
+            for (key, _) in below.iter() {
                 unknown(path, Some(key), device);
             }
         }
@@ -291,7 +291,7 @@ fn walk<'v>(path: &mut Vec<&'v str>, value: &'v Value, device: &mut Device<'_>) 
 }
 
 /// Names a setting of the site, by what it is part of.
-fn leaf(path: &[&str], value: &Value, device: &mut Device<'_>) {
+fn leaf(path: &[&str], value: &Value<'_>, device: &mut Device<'_>) {
     if !path.starts_with(&["system", "message"]) && has_lines(value) {
         let message = format!("`{}` has several lines, and may be a file of another program", path.join("."));
         device.fault(FaultKind::Unknown, FILE, needles(path), message);
@@ -308,7 +308,7 @@ fn leaf(path: &[&str], value: &Value, device: &mut Device<'_>) {
 }
 
 /// Tells whether a text in a value has several lines.
-fn has_lines(value: &Value) -> bool {
+fn has_lines(value: &Value<'_>) -> bool {
     match value {
         Value::String(text) => text.trim_end().contains('\n'),
         Value::Array(items) => items.iter().any(has_lines),
@@ -338,9 +338,9 @@ mod tests {
     use super::*;
     use crate::read::nvue::LANGUAGE;
 
-    fn judged(above: &str, key: &str, value: &Value) -> (Vec<String>, Vec<String>) {
+    fn judged(above: &[&str], key: &str, value: serde_json::Value) -> (Vec<String>, Vec<String>) {
         let mut device = Device::new(&LANGUAGE);
-        judge(above, key, value, &mut device);
+        judge(above, key, &value.into(), &mut device);
         (device.not_judged, device.faults.into_iter().map(|fault| fault.message).collect())
     }
 
@@ -354,7 +354,7 @@ mod tests {
             ("config", json!({ "auto-save": { "state": "enabled" } })),
         ] {
             assert_eq!(
-                judged("set.system", key, &value),
+                judged(&["set", "system"], key, value),
                 (vec![format!("`system.{key}` in `{FILE}`")], vec![])
             );
         }
@@ -370,7 +370,7 @@ mod tests {
             ("aaa", json!("all"), "system.aaa"),
             ("forwarding", json!({ "hash-seed": 7 }), "system.forwarding"),
         ] {
-            let (named, faults) = judged("set.system", key, &value);
+            let (named, faults) = judged(&["set", "system"], key, value);
             assert_eq!((named.len(), faults.len()), (0, 1), "{key}: {named:?} {faults:?}");
             assert!(faults[0].starts_with(&format!("`{at}`")), "{key}: {faults:?}");
         }
